@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Version, options and the few macros of the library. Options come from a generated <rill/options.hpp> where CMake made
+// one (installed packages, the targets of a build tree); a plain `-I include` finds header-only libraries by itself and
+// links to nothing.
+
+#if __has_include(<rill/options.hpp>)
+#include <rill/options.hpp>
+#endif
+
+#define RILL_VERSION_MAJOR 0
+#define RILL_VERSION_MINOR 1
+#define RILL_VERSION_PATCH 0
+#define RILL_VERSION (RILL_VERSION_MAJOR * 10000 + RILL_VERSION_MINOR * 100 + RILL_VERSION_PATCH)
+
+#ifndef RILL_WITH_XSIMD
+#if __has_include(<xsimd/xsimd.hpp>)
+#define RILL_WITH_XSIMD 1
+#else
+#define RILL_WITH_XSIMD 0
+#endif
+#endif
+#ifndef RILL_WITH_ONEDNN
+#define RILL_WITH_ONEDNN 0 // needs linking: only CMake (or the user) switches it on
+#endif
+#ifndef RILL_WITH_BLAS
+#define RILL_WITH_BLAS 0 // CBLAS; needs linking
+#endif
+
+// ---- stance: what the code relies on -------------------------------------------------------------------------------
+#if defined(_MSVC_LANG)
+#define RILL_CPLUSPLUS _MSVC_LANG
+#else
+#define RILL_CPLUSPLUS __cplusplus
+#endif
+#if RILL_CPLUSPLUS < 202002L
+#error "rill needs C++20: compile with -std=c++20 (or /std:c++20)"
+#endif
+#if !defined(__cpp_exceptions)
+#error "rill reports errors by exceptions: compile without -fno-exceptions"
+#endif
+#if !defined(__cpp_rtti)
+#error "rill needs run-time type information: compile without -fno-rtti"
+#endif
+#if defined(__FAST_MATH__) && !defined(RILL_ALLOW_FAST_MATH)
+#error "-ffast-math breaks exp, NaN and infinity in rill's kernels: compile without it, or define RILL_ALLOW_FAST_MATH"
+#endif
+static_assert(sizeof(void*) == 8, "rill supports 64-bit targets only");
+#if defined(__BYTE_ORDER__)
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "rill supports little-endian targets only");
+#endif
+
+// ---- host and device -------------------------------------------------------------------------------------------------
+// RILL_FN marks a value function: it runs on the host, inside SIMD loops and inside GPU kernels, and is always inlined
+// (kernel speed then does not depend on what the optimiser thinks of a call).
+#if defined(_MSC_VER) && !defined(__clang__)
+#define RILL_FORCE_INLINE __forceinline
+#define RILL_NO_INLINE __declspec(noinline)
+#else
+#define RILL_FORCE_INLINE inline __attribute__((always_inline))
+#define RILL_NO_INLINE __attribute__((noinline))
+#endif
+#if defined(__CUDACC__)
+#define RILL_FN __host__ __device__ RILL_FORCE_INLINE
+#else
+#define RILL_FN RILL_FORCE_INLINE
+#endif
+
+// RILL_EXPORT: registries, exception types and the default graph are one per process, also across shared libraries
+// built with hidden visibility.
+#if defined(_WIN32)
+#define RILL_EXPORT
+#else
+#define RILL_EXPORT __attribute__((visibility("default")))
+#endif
+
+// ---- inline namespaces -----------------------------------------------------------------------------------------------
+// RILL_ABI names version and options, RILL_ISA the instruction set: objects built differently link together without
+// mixing one another's functions.
+#define RILL_DETAIL_JOIN(a, b, c, d, e, f) v##a##_##b##_o##c##d##e##f
+#define RILL_DETAIL_NAME(a, b, c, d, e, f) RILL_DETAIL_JOIN(a, b, c, d, e, f)
+#define RILL_ABI                                                                                                          \
+    RILL_DETAIL_NAME(RILL_VERSION_MAJOR, RILL_VERSION_MINOR, RILL_WITH_XSIMD, RILL_WITH_ONEDNN, RILL_WITH_BLAS, 0)
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+#define RILL_ISA_LEVEL 4
+#define RILL_ISA_BASE isa_avx512
+#elif defined(__AVX2__) && defined(__FMA__)
+#define RILL_ISA_LEVEL 3
+#define RILL_ISA_BASE isa_avx2
+#elif defined(__SSE4_2__)
+#define RILL_ISA_LEVEL 2
+#define RILL_ISA_BASE isa_sse4
+#elif defined(__x86_64__) || defined(_M_X64)
+#define RILL_ISA_LEVEL 1
+#define RILL_ISA_BASE isa_sse2
+#elif defined(__aarch64__) || defined(_M_ARM64)
+#define RILL_ISA_LEVEL 1
+#define RILL_ISA_BASE isa_neon
+#else
+#define RILL_ISA_LEVEL 0
+#define RILL_ISA_BASE isa_plain
+#endif
+#if defined(__FAST_MATH__)
+#define RILL_DETAIL_ISA_JOIN(a) a##_fast
+#else
+#define RILL_DETAIL_ISA_JOIN(a) a
+#endif
+#define RILL_DETAIL_ISA_NAME(a) RILL_DETAIL_ISA_JOIN(a)
+#define RILL_ISA RILL_DETAIL_ISA_NAME(RILL_ISA_BASE)

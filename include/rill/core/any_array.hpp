@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <rill/core/allocator.hpp>
+#include <rill/core/dims.hpp>
+#include <rill/core/error.hpp>
+
+namespace rill::inline RILL_ABI {
+
+namespace detail {
+
+/// Elements of one dtype in one block: numbers are left uninitialised, strings are constructed and destroyed.
+class element_block {
+public:
+    element_block(allocator& from, dtype type, index_t count)
+        : memory_(from, static_cast<std::size_t>(count) * size_of(type)), strings_(type == dtype::string ? count : 0) {
+        std::uninitialized_default_construct_n(static_cast<std::string*>(memory_.data()), strings_);
+    }
+    element_block(element_block&& other) noexcept
+        : memory_(std::move(other.memory_)), strings_(std::exchange(other.strings_, 0)) {}
+    element_block& operator=(element_block&& other) noexcept {
+        std::swap(memory_, other.memory_);
+        std::swap(strings_, other.strings_);
+        return *this;
+    }
+    ~element_block() { std::destroy_n(static_cast<std::string*>(memory_.data()), strings_); }
+
+    void* data() const noexcept { return memory_.data(); }
+
+private:
+    memory_block memory_;
+    index_t strings_;
+};
+
+/// Copies n elements between blocks that don't overlap.
+inline void copy_elements(dtype type, const void* from, void* to, index_t n) {
+    if (type == dtype::string)
+        std::copy_n(static_cast<const std::string*>(from), n, static_cast<std::string*>(to));
+    else if (n > 0)
+        std::memcpy(to, from, static_cast<std::size_t>(n) * size_of(type));
+}
+
+} // namespace detail
+
+/// A host value whose dtype and shape are known at run time only: what a fetch by name returns. Row-major and dense.
+/// Copies share the elements, which stay unchanged once shared.
+class any_array {
+public:
+    any_array() = default;
+
+    /// Uninitialised numbers, or empty strings.
+    any_array(rill::dtype type, const dims& shape, allocator& from = default_allocator())
+        : type_{type, shape}, block_(std::make_shared<detail::element_block>(from, type, shape.size())),
+          data_(block_->data()) {}
+
+    /// Memory of somebody else's, kept alive by `owner` (null: borrowed).
+    any_array(rill::dtype type, const dims& shape, const void* data, std::shared_ptr<const void> owner)
+        : type_{type, shape}, block_(), owner_(std::move(owner)), data_(const_cast<void*>(data)) {}
+
+    rill::dtype dtype() const noexcept { return type_.type; }
+    const dims& shape() const noexcept { return type_.shape; }
+    const tensor_type& type() const noexcept { return type_; }
+    index_t size() const noexcept { return type_.shape.size(); }
+    bool empty() const noexcept { return type_.type == rill::dtype::invalid; }
+
+    const void* data() const noexcept { return data_; }
+    void* mutable_data() noexcept { return data_; }
+
+    /// The elements in row-major order; throws invalid_argument if T is another type.
+    template <element T> std::span<const T> elements() const {
+        check(dtype_of<T>);
+        return {static_cast<const T*>(data_), static_cast<std::size_t>(size())};
+    }
+    /// The value of a rank-0 array (or of one element).
+    template <element T> T value() const {
+        const auto all = elements<T>();
+        if (all.size() != 1)
+            throw invalid_argument("any_array::value: one element expected, the shape is " + to_string(shape()));
+        return all[0];
+    }
+
+private:
+    void check(rill::dtype asked) const {
+        if (asked != type_.type)
+            throw invalid_argument("any_array: asked for " + std::string(to_string(asked)) + ", holds " +
+                                   std::string(to_string(type_.type)));
+    }
+
+    tensor_type type_;
+    std::shared_ptr<detail::element_block> block_;
+    std::shared_ptr<const void> owner_;
+    void* data_ = nullptr;
+};
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+#include <rill/core/dtype.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// Extents and element counts.
+using index_t = std::int64_t;
+
+/// An extent known only at run time.
+inline constexpr index_t dyn = -1;
+
+inline constexpr int max_rank = 8;
+
+/// The shape of a tensor as a value: rank and extents, each possibly unknown. A structural type, so that one constexpr
+/// shape rule serves the types of the front and the nodes of the graph. Extents beyond the rank are 0.
+struct dims {
+    int rank = 0; // -1: not even the rank is known
+    std::array<index_t, max_rank> extent{};
+
+    constexpr dims() = default;
+    constexpr dims(std::initializer_list<index_t> values) {
+        for (const index_t v : values) push(v);
+    }
+
+    static constexpr dims unknown() {
+        dims d;
+        d.rank = -1;
+        return d;
+    }
+
+    constexpr bool known_rank() const { return rank >= 0; }
+    constexpr index_t operator[](int i) const { return extent[static_cast<std::size_t>(i)]; }
+    constexpr index_t& operator[](int i) { return extent[static_cast<std::size_t>(i)]; }
+    constexpr void push(index_t v) { extent[static_cast<std::size_t>(rank++)] = v; }
+
+    /// Every extent is known.
+    constexpr bool complete() const {
+        if (rank < 0) return false;
+        for (int i = 0; i < rank; ++i)
+            if ((*this)[i] == dyn) return false;
+        return true;
+    }
+    /// Number of elements of a complete shape.
+    constexpr index_t size() const {
+        index_t n = 1;
+        for (int i = 0; i < rank; ++i) n *= (*this)[i];
+        return n;
+    }
+    constexpr int dynamic_extents() const {
+        int n = 0;
+        for (int i = 0; i < rank; ++i) n += (*this)[i] == dyn;
+        return n;
+    }
+    friend constexpr bool operator==(const dims&, const dims&) = default;
+};
+
+/// dtype and shape: all that is known of a value before it exists.
+struct tensor_type {
+    dtype type = dtype::invalid;
+    dims shape;
+    friend constexpr bool operator==(const tensor_type&, const tensor_type&) = default;
+};
+
+/// "[2, ?, 3]", "[]" for a scalar, "unknown rank".
+inline std::string to_string(const dims& d) {
+    if (!d.known_rank()) return "unknown rank";
+    std::string text = "[";
+    for (int i = 0; i < d.rank; ++i) {
+        if (i) text += ", ";
+        text += d[i] == dyn ? "?" : std::to_string(d[i]);
+    }
+    return text + "]";
+}
+
+/// "float32 [2, ?]"
+inline std::string to_string(const tensor_type& t) { return std::string(to_string(t.type)) + " " + to_string(t.shape); }
+
+/// Static extents: the shape as a type. `extents<2, dyn>`.
+template <index_t... D> struct extents {
+    static constexpr int rank = static_cast<int>(sizeof...(D));
+    static_assert(rank <= max_rank, "extents: at most 8 dimensions");
+    static_assert(((D >= 0 || D == dyn) && ...), "extents: an extent is 0 or more, or dyn");
+    static constexpr dims value{D...};
+};
+
+namespace detail {
+
+template <class Rule, class> struct extents_from;
+template <class Rule, std::size_t... I> struct extents_from<Rule, std::index_sequence<I...>> {
+    using type = extents<Rule::value.extent[I]...>;
+};
+
+} // namespace detail
+
+/// The static extents equal to a constexpr shape: `Rule::value` is the dims. (A dims as a template argument would say the
+/// same, but crashes g++ 12.)
+template <class Rule>
+using extents_of_rule =
+    typename detail::extents_from<Rule, std::make_index_sequence<static_cast<std::size_t>(Rule::value.rank)>>::type;
+
+} // namespace rill::inline RILL_ABI

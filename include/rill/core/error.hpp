@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <exception>
+#include <source_location>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include <rill/config.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// Canonical codes, with the numbers used on the wire.
+enum class error_code {
+    ok = 0, cancelled = 1, unknown = 2, invalid_argument = 3, deadline_exceeded = 4, not_found = 5, already_exists = 6,
+    permission_denied = 7, resource_exhausted = 8, failed_precondition = 9, aborted = 10, out_of_range = 11,
+    unimplemented = 12, internal = 13, unavailable = 14, data_loss = 15, unauthenticated = 16
+};
+
+constexpr std::string_view to_string(error_code c) {
+    constexpr std::string_view names[] = {"ok", "cancelled", "unknown", "invalid argument", "deadline exceeded",
+                                          "not found", "already exists", "permission denied", "resource exhausted",
+                                          "failed precondition", "aborted", "out of range", "unimplemented", "internal",
+                                          "unavailable", "data loss", "unauthenticated"};
+    return names[static_cast<int>(c)];
+}
+
+/// Base of everything the library throws.
+class RILL_EXPORT error : public std::runtime_error {
+public:
+    error(error_code code, const std::string& message) : std::runtime_error(message), code_(code) {}
+    error_code code() const noexcept { return code_; }
+
+private:
+    error_code code_;
+};
+
+namespace detail {
+
+template <error_code Code> class RILL_EXPORT error_of : public error {
+public:
+    explicit error_of(const std::string& message) : error(Code, message) {}
+};
+
+} // namespace detail
+
+using cancelled = detail::error_of<error_code::cancelled>;
+using unknown = detail::error_of<error_code::unknown>;
+using invalid_argument = detail::error_of<error_code::invalid_argument>;
+using deadline_exceeded = detail::error_of<error_code::deadline_exceeded>;
+using not_found = detail::error_of<error_code::not_found>;
+using already_exists = detail::error_of<error_code::already_exists>;
+using permission_denied = detail::error_of<error_code::permission_denied>;
+using resource_exhausted = detail::error_of<error_code::resource_exhausted>;
+using failed_precondition = detail::error_of<error_code::failed_precondition>;
+using aborted = detail::error_of<error_code::aborted>;
+using out_of_range = detail::error_of<error_code::out_of_range>;
+using unimplemented = detail::error_of<error_code::unimplemented>;
+using internal = detail::error_of<error_code::internal>;
+using unavailable = detail::error_of<error_code::unavailable>;
+using data_loss = detail::error_of<error_code::data_loss>;
+using unauthenticated = detail::error_of<error_code::unauthenticated>;
+
+/// Throws the exception type that belongs to a code.
+[[noreturn]] inline void throw_error(error_code code, const std::string& message) {
+    switch (code) {
+    case error_code::cancelled: throw cancelled(message);
+    case error_code::invalid_argument: throw invalid_argument(message);
+    case error_code::deadline_exceeded: throw deadline_exceeded(message);
+    case error_code::not_found: throw not_found(message);
+    case error_code::already_exists: throw already_exists(message);
+    case error_code::permission_denied: throw permission_denied(message);
+    case error_code::resource_exhausted: throw resource_exhausted(message);
+    case error_code::failed_precondition: throw failed_precondition(message);
+    case error_code::aborted: throw aborted(message);
+    case error_code::out_of_range: throw out_of_range(message);
+    case error_code::unimplemented: throw unimplemented(message);
+    case error_code::internal: throw internal(message);
+    case error_code::unavailable: throw unavailable(message);
+    case error_code::data_loss: throw data_loss(message);
+    case error_code::unauthenticated: throw unauthenticated(message);
+    case error_code::ok:
+    case error_code::unknown: break;
+    }
+    throw unknown(message);
+}
+
+/// "digits.cpp:42"; only the file's name, so that messages are the same wherever a tree is built.
+inline std::string to_string(const std::source_location& where) {
+    std::string_view file = where.file_name();
+    if (const auto cut = file.find_last_of("/\\"); cut != std::string_view::npos) file.remove_prefix(cut + 1);
+    return std::string(file) + ":" + std::to_string(where.line());
+}
+
+} // namespace rill::inline RILL_ABI

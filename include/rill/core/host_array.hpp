@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// xtensor, and nothing more of it than a dense container needs (both header layouts: before and since 0.26).
+#if __has_include(<xtensor/containers/xtensor.hpp>)
+#include <xtensor/containers/xtensor.hpp>
+#else
+#include <xtensor/xtensor.hpp>
+#endif
+
+#include <initializer_list>
+#include <iterator>
+#include <memory>
+#include <ranges>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <rill/core/any_array.hpp>
+#include <rill/core/shape_rules.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// A dense row-major host array of static rank: what a fetch returns.
+template <class T, int Rank> using host_array = xt::xtensor<T, static_cast<std::size_t>(Rank)>;
+
+namespace detail {
+
+template <class T, int Rank> struct host_value_of {
+    using type = host_array<T, Rank>;
+};
+template <class T> struct host_value_of<T, 0> {
+    using type = T;
+};
+
+template <class T, int Rank> struct nested_list_of {
+    using type = std::initializer_list<typename nested_list_of<T, Rank - 1>::type>;
+};
+template <class T> struct nested_list_of<T, 0> {
+    using type = T;
+};
+
+} // namespace detail
+
+/// What a value of element type T and rank is on the host: T itself for rank 0.
+template <class T, int Rank> using host_value = typename detail::host_value_of<T, Rank>::type;
+
+/// Braces nested `Rank` deep.
+template <class T, int Rank> using nested_list = typename detail::nested_list_of<T, Rank>::type;
+
+/// An xtensor expression of any kind.
+template <class X>
+concept xtensor_expression = xt::is_xexpression<std::remove_cvref_t<X>>::value;
+
+/// Flat data: std::vector, std::span, std::array, but neither text nor an xtensor container.
+template <class X>
+concept flat_range = std::ranges::sized_range<X> && std::ranges::input_range<X> && !xtensor_expression<X> &&
+                     !std::is_convertible_v<X, std::string>;
+
+namespace detail {
+
+template <class X> struct host_element_of {
+    using type = std::remove_cvref_t<X>;
+};
+template <class X>
+    requires xtensor_expression<X>
+struct host_element_of<X> {
+    using type = typename std::remove_cvref_t<X>::value_type;
+};
+template <class X>
+    requires flat_range<X>
+struct host_element_of<X> {
+    using type = std::ranges::range_value_t<X>;
+};
+template <class X>
+    requires(std::is_convertible_v<X, std::string> && !xtensor_expression<X>)
+struct host_element_of<X> {
+    using type = std::string;
+};
+
+} // namespace detail
+
+/// The element type of a host value: of a container, its elements'; of text, std::string; of a number, itself.
+template <class X> using host_element = typename detail::host_element_of<X>::type;
+
+namespace detail {
+
+template <class X>
+concept contiguous_xtensor = xtensor_expression<X> && requires(const std::remove_cvref_t<X>& x) {
+    { x.storage().data() } -> std::convertible_to<const void*>;
+    { x.layout() };
+};
+
+template <class T, class X> any_array copy_range(const X& begin, const dims& shape) {
+    any_array out(dtype_of<T>, shape);
+    auto at = begin;
+    auto* to = static_cast<T*>(out.mutable_data());
+    for (index_t i = 0; i < out.size(); ++i, ++at) to[i] = static_cast<T>(*at);
+    return out;
+}
+
+template <class X> dims dims_of(const X& shape) {
+    if (shape.size() > static_cast<std::size_t>(max_rank))
+        throw invalid_argument("host value: " + std::to_string(shape.size()) + " dimensions, at most 8 are supported");
+    dims d;
+    for (const auto e : shape) d.push(static_cast<index_t>(e));
+    return d;
+}
+
+/// An xtensor expression as an any_array: borrowed from a dense lvalue, taken over from a dense temporary, else
+/// evaluated.
+template <class T, class X> any_array from_xtensor(X&& x) {
+    using bare = std::remove_cvref_t<X>;
+    const dims shape = dims_of(x.shape());
+    if constexpr (contiguous_xtensor<X> && std::is_same_v<typename bare::value_type, T>) {
+        if (x.layout() == xt::layout_type::row_major || shape.rank < 2) {
+            if constexpr (std::is_lvalue_reference_v<X>) {
+                return any_array(dtype_of<T>, shape, x.storage().data(), nullptr);
+            } else {
+                auto owner = std::make_shared<const bare>(std::forward<X>(x));
+                const void* data = owner->storage().data();
+                return any_array(dtype_of<T>, shape, data, std::move(owner));
+            }
+        }
+    }
+    return copy_range<T>(x.template begin<xt::layout_type::row_major>(), shape);
+}
+
+/// Flat data gets its shape from the tensor it is meant for: all extents known, or one dyn to be worked out.
+inline dims shape_of_flat(index_t count, const dims& wanted) {
+    if (!wanted.known_rank()) return dims{count};
+    const auto solved = rules::reshape(dims{count}, wanted);
+    if (!solved.ok() || !solved.shape.complete())
+        throw invalid_argument("host value: " + std::to_string(count) + " elements don't fill the shape " +
+                               to_string(wanted) +
+                               (wanted.dynamic_extents() > 1 ? " (flat data leaves at most one extent open)" : ""));
+    return solved.shape;
+}
+
+template <class T, class X> any_array from_range(X&& x, const dims& wanted) {
+    const dims shape = shape_of_flat(static_cast<index_t>(std::ranges::size(x)), wanted);
+    if constexpr (std::ranges::contiguous_range<X> && std::is_same_v<std::ranges::range_value_t<X>, T>) {
+        if constexpr (std::is_lvalue_reference_v<X> || std::ranges::borrowed_range<X>) {
+            return any_array(dtype_of<T>, shape, std::ranges::data(x), nullptr);
+        } else {
+            auto owner = std::make_shared<const std::remove_cvref_t<X>>(std::forward<X>(x));
+            const void* data = std::ranges::data(*owner);
+            return any_array(dtype_of<T>, shape, data, std::move(owner));
+        }
+    } else {
+        return copy_range<T>(std::ranges::begin(x), shape);
+    }
+}
+
+template <class T, int Rank> void shape_of_list(const nested_list<T, Rank>& list, dims& shape) {
+    if constexpr (Rank > 0) {
+        shape.push(static_cast<index_t>(list.size()));
+        if (list.size() > 0) shape_of_list<T, Rank - 1>(*list.begin(), shape);
+        else
+            for (int i = 1; i < Rank; ++i) shape.push(0);
+    }
+}
+
+template <class T, int Rank> T* fill_from_list(const nested_list<T, Rank>& list, const dims& shape, T* out) {
+    if constexpr (Rank == 0) {
+        *out = list;
+        return out + 1;
+    } else {
+        if (static_cast<index_t>(list.size()) != shape[shape.rank - Rank])
+            throw invalid_argument("host value: the nested braces are ragged, " + to_string(shape) + " expected");
+        for (const auto& part : list) out = fill_from_list<T, Rank - 1>(part, shape, out);
+        return out;
+    }
+}
+
+} // namespace detail
+
+/// Any host value of element type T as an any_array; borrows from lvalues where the layout allows. `wanted` is the shape
+/// of the tensor it is meant for, which gives flat data its shape.
+template <element T, class X> any_array to_any_array(X&& x, const dims& wanted = dims::unknown()) {
+    using bare = std::remove_cvref_t<X>;
+    if constexpr (std::is_same_v<bare, any_array>) {
+        return std::forward<X>(x);
+    } else if constexpr (xtensor_expression<X>) {
+        return detail::from_xtensor<T>(std::forward<X>(x));
+    } else if constexpr (flat_range<X>) {
+        return detail::from_range<T>(std::forward<X>(x), wanted);
+    } else {
+        any_array out(dtype_of<T>, dims{});
+        *static_cast<T*>(out.mutable_data()) = static_cast<T>(x);
+        return out;
+    }
+}
+
+template <element T, int Rank> any_array list_to_any_array(const nested_list<T, Rank>& list) {
+    dims shape;
+    detail::shape_of_list<T, Rank>(list, shape);
+    any_array out(dtype_of<T>, shape);
+    detail::fill_from_list<T, Rank>(list, shape, static_cast<T*>(out.mutable_data()));
+    return out;
+}
+
+/// Copies row-major elements into a host value of static rank.
+template <element T, int Rank> host_value<T, Rank> to_host_value(const dims& shape, const void* data) {
+    const auto* from = static_cast<const T*>(data);
+    if constexpr (Rank == 0) {
+        return *from;
+    } else {
+        typename host_array<T, Rank>::shape_type extent;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(Rank); ++i)
+            extent[i] = static_cast<std::size_t>(shape.extent[i]);
+        host_array<T, Rank> out(extent);
+        std::copy_n(from, shape.size(), out.storage().begin());
+        return out;
+    }
+}
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <rill/config.hpp>
+
+namespace rill::inline RILL_ABI {
+
+enum class log_level { info, warning, error };
+
+using log_sink = std::function<void(log_level, std::string_view)>;
+
+namespace detail {
+
+struct log_state {
+    std::mutex mutex;
+    std::shared_ptr<const log_sink> sink;
+};
+
+// leaked on purpose: destructors of static objects may still log
+RILL_EXPORT inline log_state& the_log() {
+    static log_state& state = *new log_state;
+    return state;
+}
+
+} // namespace detail
+
+/// Where messages go. Silent by default; an empty sink silences again. The sink may be called from any thread.
+inline void set_log_sink(log_sink sink) {
+    auto next = sink ? std::make_shared<const log_sink>(std::move(sink)) : nullptr;
+    const std::lock_guard lock(detail::the_log().mutex);
+    detail::the_log().sink = std::move(next);
+}
+
+/// Hands a message to the sink, if there is one. Never throws: what a sink throws is dropped.
+inline void log(log_level level, std::string_view message) noexcept {
+    try {
+        std::shared_ptr<const log_sink> sink;
+        {
+            const std::lock_guard lock(detail::the_log().mutex);
+            sink = detail::the_log().sink;
+        }
+        if (sink) (*sink)(level, message);
+    } catch (...) {
+    }
+}
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <rill/core/shape_rules.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// An elementwise computation as data: leaves, then scalars, then one value per instruction, in order of evaluation.
+/// The run-time twin of an expression type; what a process without the compiled kernel interprets.
+struct program {
+    struct instruction {
+        std::string op;        // an elementwise op's name: "Mul", "Cast<float32>"
+        dtype type;            // of the result
+        std::vector<int> args; // value numbers
+    };
+
+    std::vector<dtype> leaves;
+    std::vector<dtype> scalars;
+    std::vector<instruction> code;
+    std::vector<int> results; // value numbers
+    std::string key;          // equal keys mean equal programs: "Mul(Add($0:float32,s0:float32),$1:float32)"
+
+    int first_scalar() const { return static_cast<int>(leaves.size()); }
+    int first_instruction() const { return first_scalar() + static_cast<int>(scalars.size()); }
+    dtype type_of(int value) const {
+        const auto at = static_cast<std::size_t>(value);
+        if (value < first_scalar()) return leaves[at];
+        if (value < first_instruction()) return scalars[at - leaves.size()];
+        return code[at - leaves.size() - scalars.size()].type;
+    }
+};
+
+/// In a key, the result's type stands behind an op whose result differs from its first operand: "Greater(…):bool".
+inline std::string result_suffix(dtype result, dtype first_operand) {
+    return result == first_operand ? std::string() : ":" + std::string(to_string(result));
+}
+
+/// The key of the one-op program that serves an instruction: "Mul($0:float32,$1:float32)".
+inline std::string instruction_key(const program& p, const program::instruction& i) {
+    std::string key = i.op + "(";
+    for (std::size_t k = 0; k < i.args.size(); ++k)
+        key += (k ? ",$" : "$") + std::to_string(k) + ":" + std::string(to_string(p.type_of(i.args[k])));
+    return key + ")" + result_suffix(i.type, p.type_of(i.args[0]));
+}
+
+using program_ptr = std::shared_ptr<const program>;
+
+/// The value of a scalar operand: data, not type. Compared by bits.
+struct scalar_value {
+    dtype type = dtype::invalid;
+    alignas(16) std::array<std::byte, 16> bytes{};
+
+    scalar_value() = default;
+    template <class T> explicit scalar_value(const T& value) : type(dtype_of<T>) {
+        static_assert(sizeof(T) <= 16 && std::is_trivially_copyable_v<T>);
+        std::memcpy(bytes.data(), &value, sizeof(T));
+    }
+    template <class T> T as() const {
+        T value;
+        std::memcpy(&value, bytes.data(), sizeof(T));
+        return value;
+    }
+    friend bool operator==(const scalar_value&, const scalar_value&) = default;
+};
+
+/// How the elements of a fused node's result come together.
+enum class combine : std::uint8_t { map, sum, mean, prod, max, min, all, any };
+
+constexpr std::string_view to_string(combine c) {
+    constexpr std::string_view names[] = {"Map", "Sum", "Mean", "Prod", "Max", "Min", "All", "Any"};
+    return names[static_cast<std::size_t>(c)];
+}
+
+struct reduction {
+    combine how = combine::map;
+    axis_list axes;
+    bool keep_dims = false;
+    friend bool operator==(const reduction&, const reduction&) = default;
+};
+
+/// One result of a fused node: mapped, reduced, or (an adjoint) summed to the shape of an input.
+struct fused_result {
+    reduction reduce;
+    int like = -1;          // the input whose shape the result takes
+    std::uint32_t mask = 0; // compiled adjoint kernels: the leaf occurrences whose adjoints it adds up
+    friend bool operator==(const fused_result&, const fused_result&) = default;
+};
+
+/// Where a leaf of a fused node comes from. Reduced: the input has the shape of the node's space reduced over these axes
+/// (the gradient of a reduction), and for a mean is divided by the number of elements that went into each.
+struct fused_leaf {
+    int input = 0;
+    reduction view;
+    friend bool operator==(const fused_leaf&, const fused_leaf&) = default;
+};
+
+/// A fused node: a program run over the broadcast shape of its leaves in one pass.
+struct fused_spec {
+    enum class form : std::uint8_t { forward, adjoint, program }; // which compiled kernel serves it, if any
+
+    program_ptr body;
+    std::string kernel; // key of the expression whose compiled kernel serves it
+    form kind = form::forward;
+    std::vector<fused_leaf> leaves;
+    std::vector<scalar_value> scalars;
+    std::vector<fused_result> results;
+
+    friend bool operator==(const fused_spec& a, const fused_spec& b) {
+        return (a.body == b.body || a.body->key == b.body->key) && a.leaves == b.leaves && a.scalars == b.scalars &&
+               a.results == b.results;
+    }
+};
+
+/// The shape that the leaves of a fused node broadcast to.
+inline shape_result fused_space(const fused_spec& spec, std::span<const tensor_type> inputs) {
+    shape_result space;
+    for (const auto& l : spec.leaves) {
+        if (l.view.how != combine::map) continue;
+        space = rules::broadcast(space.shape, inputs[static_cast<std::size_t>(l.input)].shape);
+        if (!space.ok()) break;
+    }
+    return space;
+}
+
+} // namespace rill::inline RILL_ABI

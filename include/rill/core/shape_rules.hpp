@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/core/dims.hpp>
+
+// Shape rules: constexpr functions over extents. The front evaluates them for types, the graph for nodes.
+
+namespace rill::inline RILL_ABI {
+
+/// What a shape rule says: the result, or in one phrase which rule is broken (then the result is merely well-formed).
+struct shape_result {
+    dims shape;
+    const char* broken = nullptr;
+    constexpr bool ok() const { return broken == nullptr; }
+};
+
+/// A list of axes; negative ones count from the end. Empty means "all" where an op reduces.
+struct axis_list {
+    int count = 0;
+    std::array<int, max_rank> axis{};
+
+    constexpr axis_list() = default;
+    constexpr axis_list(std::initializer_list<int> values) {
+        for (const int v : values) axis[static_cast<std::size_t>(count++)] = v;
+    }
+    constexpr int operator[](int i) const { return axis[static_cast<std::size_t>(i)]; }
+    friend constexpr bool operator==(const axis_list&, const axis_list&) = default;
+};
+
+namespace rules {
+
+/// The axis counted from the front, or -1 when it is out of range.
+constexpr int normal_axis(int axis, int rank) {
+    const int a = axis < 0 ? axis + rank : axis;
+    return a >= 0 && a < rank ? a : -1;
+}
+
+constexpr bool extents_compatible(index_t a, index_t b) { return a == dyn || b == dyn || a == b; }
+
+/// A value of shape b may stand where shape a is expected.
+constexpr bool compatible(const dims& a, const dims& b) {
+    if (!a.known_rank() || !b.known_rank()) return true;
+    if (a.rank != b.rank) return false;
+    for (int i = 0; i < a.rank; ++i)
+        if (!extents_compatible(a[i], b[i])) return false;
+    return true;
+}
+
+/// What two compatible shapes say together.
+constexpr dims merge(const dims& a, const dims& b) {
+    if (!a.known_rank()) return b;
+    if (!b.known_rank()) return a;
+    dims r = a;
+    for (int i = 0; i < a.rank; ++i)
+        if (r[i] == dyn) r[i] = b[i];
+    return r;
+}
+
+/// NumPy broadcasting: aligned from the right, 1 stretches. dyn against n is n (it must turn out to be 1 or n).
+constexpr shape_result broadcast(const dims& a, const dims& b) {
+    if (!a.known_rank() || !b.known_rank()) return {dims::unknown()};
+    dims r;
+    r.rank = a.rank > b.rank ? a.rank : b.rank;
+    for (int i = 0; i < r.rank; ++i) {
+        const int ia = i - (r.rank - a.rank), ib = i - (r.rank - b.rank);
+        const index_t x = ia < 0 ? 1 : a[ia], y = ib < 0 ? 1 : b[ib];
+        if (x == y || y == 1)
+            r[i] = x;
+        else if (x == 1 || x == dyn)
+            r[i] = y;
+        else if (y == dyn)
+            r[i] = x;
+        else
+            return {a.rank >= b.rank ? a : b, "the shapes do not broadcast"};
+    }
+    return {r};
+}
+
+/// [m, k] x [k, n] -> [m, n], with either side transposed.
+constexpr shape_result matmul(const dims& a, const dims& b, bool transpose_a = false, bool transpose_b = false) {
+    const bool known = a.known_rank() && b.known_rank();
+    if ((a.known_rank() && a.rank != 2) || (b.known_rank() && b.rank != 2))
+        return {dims{dyn, dyn}, "both operands must be matrices (rank 2)"};
+    if (!known)
+        return {dims{a.known_rank() ? a[transpose_a ? 1 : 0] : dyn, b.known_rank() ? b[transpose_b ? 0 : 1] : dyn}};
+    const dims r{a[transpose_a ? 1 : 0], b[transpose_b ? 0 : 1]};
+    if (!extents_compatible(a[transpose_a ? 0 : 1], b[transpose_b ? 1 : 0])) return {r, "the inner extents differ"};
+    return {r};
+}
+
+/// Removes the axes (all of them for an empty list), or leaves them as 1.
+constexpr shape_result reduce(const dims& a, const axis_list& axes, bool keep_dims) {
+    if (!a.known_rank()) return {axes.count == 0 && !keep_dims ? dims{} : dims::unknown()};
+    std::array<bool, max_rank> gone{};
+    for (int i = 0; i < axes.count; ++i) {
+        const int axis = normal_axis(axes[i], a.rank);
+        if (axis < 0) return {dims{}, "an axis is out of range"};
+        if (gone[static_cast<std::size_t>(axis)]) return {dims{}, "an axis is named twice"};
+        gone[static_cast<std::size_t>(axis)] = true;
+    }
+    dims r;
+    for (int i = 0; i < a.rank; ++i) {
+        const bool reduced = axes.count == 0 || gone[static_cast<std::size_t>(i)];
+        if (!reduced)
+            r.push(a[i]);
+        else if (keep_dims)
+            r.push(1);
+    }
+    return {r};
+}
+
+/// Another shape of the same size; one extent of `to` may be dyn and is worked out.
+constexpr shape_result reshape(const dims& from, const dims& to) {
+    if (to.dynamic_extents() > 1) return {to};
+    index_t known = 1;
+    for (int i = 0; i < to.rank; ++i)
+        if (to[i] != dyn) known *= to[i];
+    if (!from.complete()) {
+        // what is known of the source must still divide: a wrong constant part shows without the dynamic extent
+        return {to};
+    }
+    const index_t total = from.size();
+    if (to.dynamic_extents() == 0) return {to, known == total ? nullptr : "the sizes differ"};
+    if (known == 0 || total % known != 0) return {to, "the sizes differ"};
+    dims r = to;
+    for (int i = 0; i < r.rank; ++i)
+        if (r[i] == dyn) r[i] = total / known;
+    return {r};
+}
+
+/// Permutes the axes; an empty list reverses them.
+constexpr shape_result transpose(const dims& a, const axis_list& order) {
+    if (!a.known_rank()) return {dims::unknown()};
+    dims r;
+    r.rank = a.rank;
+    if (order.count == 0) {
+        for (int i = 0; i < a.rank; ++i) r[i] = a[a.rank - 1 - i];
+        return {r};
+    }
+    if (order.count != a.rank) return {a, "the permutation must name every axis once"};
+    std::array<bool, max_rank> seen{};
+    for (int i = 0; i < a.rank; ++i) {
+        const int axis = normal_axis(order[i], a.rank);
+        if (axis < 0 || seen[static_cast<std::size_t>(axis)]) return {a, "the permutation must name every axis once"};
+        seen[static_cast<std::size_t>(axis)] = true;
+        r[i] = a[axis];
+    }
+    return {r};
+}
+
+/// Joins along an axis: all other extents agree.
+constexpr shape_result concat(const dims& a, const dims& b, int axis) {
+    if (!a.known_rank() || !b.known_rank()) return {dims::unknown()};
+    const int at = normal_axis(axis, a.rank);
+    if (at < 0) return {a, "the axis is out of range"};
+    if (a.rank != b.rank) return {a, "the ranks differ"};
+    dims r = a;
+    for (int i = 0; i < a.rank; ++i) {
+        if (i == at) {
+            r[i] = a[i] == dyn || b[i] == dyn ? dyn : a[i] + b[i];
+            continue;
+        }
+        if (!extents_compatible(a[i], b[i])) return {a, "the extents beside the axis differ"};
+        if (r[i] == dyn) r[i] = b[i];
+    }
+    return {r};
+}
+
+/// Rows of `table` along `axis`, chosen by `ids`: the axis is replaced by the shape of ids.
+constexpr shape_result gather(const dims& table, const dims& ids, int axis) {
+    if (!table.known_rank() || !ids.known_rank()) return {dims::unknown()};
+    const int at = normal_axis(axis, table.rank);
+    if (at < 0) return {table, "the axis is out of range"};
+    if (table.rank - 1 + ids.rank > max_rank) return {table, "the result would have more than 8 dimensions"};
+    dims r;
+    for (int i = 0; i < at; ++i) r.push(table[i]);
+    for (int i = 0; i < ids.rank; ++i) r.push(ids[i]);
+    for (int i = at + 1; i < table.rank; ++i) r.push(table[i]);
+    return {r};
+}
+
+/// Inserts an extent of `size` before `axis` (negative: counted from the end of the result).
+constexpr shape_result insert_axis(const dims& a, int axis, index_t size) {
+    if (!a.known_rank()) return {dims::unknown()};
+    if (a.rank == max_rank) return {a, "the result would have more than 8 dimensions"};
+    const int at = normal_axis(axis, a.rank + 1);
+    if (at < 0) return {a, "the axis is out of range"};
+    dims r;
+    for (int i = 0; i <= a.rank; ++i) {
+        if (i == at) r.push(size);
+        if (i < a.rank) r.push(a[i]);
+    }
+    return {r};
+}
+
+} // namespace rules
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tuple>
+#include <utility>
+
+#include <rill/device/cpu/combiners.hpp>
+#include <rill/device/structure.hpp>
+
+namespace rill::inline RILL_ABI {
+
+namespace detail::inline RILL_ISA {
+
+// ---- one lane count for all values of an expression --------------------------------------------------------------------
+
+template <class... S> struct lanes_of_list;
+template <class S> struct lanes_of : std::integral_constant<int, lanes_for<typename S::value_type>> {};
+template <class Op, class R, class... Args>
+struct lanes_of<structure<Op, R, Args...>>
+    : std::integral_constant<int, std::max({lanes_for<R>, lanes_of<Args>::value...})> {};
+
+// ---- loading: a pointer per leaf, and scalars spread over a pack once a call ---------------------------------------------
+
+template <class S> struct element_lists;
+template <class T> struct element_lists<leaf<T>> {
+    using leaves = std::tuple<T>;
+    using scalars = std::tuple<>;
+};
+template <class T> struct element_lists<scalar_leaf<T>> {
+    using leaves = std::tuple<>;
+    using scalars = std::tuple<T>;
+};
+template <class Op, class R, class... Args> struct element_lists<structure<Op, R, Args...>> {
+    using leaves = decltype(std::tuple_cat(std::declval<typename element_lists<Args>::leaves>()...));
+    using scalars = decltype(std::tuple_cat(std::declval<typename element_lists<Args>::scalars>()...));
+};
+
+template <int N, class List> struct leaf_loader;
+template <int N, class... T> struct leaf_loader<N, std::tuple<T...>> {
+    std::tuple<const T*...> from;
+
+    RILL_FN explicit leaf_loader(const block_args& a) : leaf_loader(a, std::index_sequence_for<T...>{}) {}
+
+    RILL_FN auto load(std::int64_t i) const { return load(i, std::index_sequence_for<T...>{}); }
+    RILL_FN auto load_partial(std::int64_t i, int count) const { return load_partial(i, count, std::index_sequence_for<T...>{}); }
+
+private:
+    template <std::size_t... K>
+    RILL_FN leaf_loader(const block_args& a, std::index_sequence<K...>) : from(static_cast<const T*>(a.leaf[K])...) {}
+    template <std::size_t... K> RILL_FN auto load(std::int64_t i, std::index_sequence<K...>) const {
+        return std::tuple<pack<T, N>...>(pack<T, N>::load(std::get<K>(from) + i)...);
+    }
+    template <std::size_t... K> RILL_FN auto load_partial(std::int64_t i, int count, std::index_sequence<K...>) const {
+        return std::tuple<pack<T, N>...>(pack<T, N>::load_partial(std::get<K>(from) + i, count)...);
+    }
+};
+
+template <int N, class... T, std::size_t... K>
+RILL_FN auto load_scalars(const block_args& a, std::tuple<T...>*, std::index_sequence<K...>) {
+    return std::tuple<pack<T, N>...>(pack<T, N>(*static_cast<const T*>(a.scalar[K]))...);
+}
+template <class S, int N> RILL_FN auto load_scalars(const block_args& a) {
+    using list = typename element_lists<S>::scalars;
+    return load_scalars<N>(a, static_cast<list*>(nullptr), std::make_index_sequence<std::tuple_size_v<list>>{});
+}
+
+template <int N> struct packs_of {
+    template <class T> struct slot {
+        using value_type = T;
+        pack<T, N> value = pack<T, N>(T(0));
+        RILL_FN slot& operator=(const pack<T, N>& v) { value = v; return *this; }
+    };
+};
+
+/// Adds occurrence K to the sum of the leaf that First leads. The mask is the same for the whole call: branches predict.
+template <std::size_t First, std::size_t K, class V, class Slots>
+RILL_FN void add_occurrence(V& sum, const Slots& slots, std::uint32_t mask) {
+    if constexpr (K > First && std::is_same_v<std::tuple_element_t<K, Slots>, std::tuple_element_t<First, Slots>>)
+        if (mask >> K & 1) sum = sum + std::get<K>(slots).value;
+}
+
+template <class V, class T> RILL_FN void store_at(const V& v, T* to, int count, int lanes) {
+    if (count == lanes) v.store(to);
+    else v.store_partial(to, count);
+}
+
+/// Stores one result per distinct leaf, at the place of its first occurrence.
+template <int N, std::size_t J, class Slots, std::size_t... All>
+RILL_FN void store_leaf(const Slots& slots, const block_args& a, std::index_sequence<All...>, std::int64_t i, int count) {
+    if constexpr (!std::is_same_v<std::tuple_element_t<J, Slots>, no_gradient>) {
+        if (!a.result[J]) return;
+        auto sum = std::get<J>(slots).value;
+        (add_occurrence<J, All>(sum, slots, a.mask[J]), ...);
+        store_at(sum, static_cast<typename decltype(sum)::value_type*>(a.result[J]) + i, count, N);
+    }
+}
+
+template <int N, std::size_t... J> struct store_leaves {
+    template <class Slots> RILL_FN static void run(const Slots& slots, const block_args& a, std::int64_t i, int count) {
+        (store_leaf<N, J>(slots, a, std::index_sequence<J...>{}, i, count), ...);
+    }
+};
+
+/// Stores the sum over all leaves: they are one handle.
+template <int N, std::size_t... J> struct store_sum {
+    template <class Slots> RILL_FN static void run(const Slots& slots, const block_args& a, std::int64_t i, int count) {
+        auto sum = std::get<0>(slots).value;
+        (add_occurrence<0, J>(sum, slots, ~0u), ...);
+        store_at(sum, static_cast<typename decltype(sum)::value_type*>(a.result[0]) + i, count, N);
+    }
+};
+
+} // namespace detail
+
+inline namespace RILL_ISA {
+
+/// The block function of an expression: one pass, values in registers.
+template <class S> void forward_block(const block_args& a) {
+    constexpr int N = detail::lanes_of<S>::value;
+    using R = typename S::value_type;
+    using evaluate = detail::evaluator<S, 0, 0>;
+    const detail::leaf_loader<N, typename detail::element_lists<S>::leaves> from(a);
+    const auto scalars = detail::load_scalars<S, N>(a);
+    auto* to = static_cast<R*>(a.result[0]);
+    std::int64_t i = 0;
+    for (; i + N <= a.n; i += N) pack<R, N>(evaluate::forward(from.load(i), scalars).value).store(to + i);
+    if constexpr (N > 1)
+        if (const int rest = static_cast<int>(a.n - i); rest > 0)
+            pack<R, N>(evaluate::forward(from.load_partial(i, rest), scalars).value).store_partial(to + i, rest);
+}
+
+} // namespace RILL_ISA
+
+namespace detail::inline RILL_ISA {
+
+/// Re-evaluates the expression in registers, runs the pullbacks in reverse and stores the leaves' adjoints.
+template <class S, class Store> void adjoint_loop(const block_args& a) {
+    constexpr int N = lanes_of<S>::value;
+    using slots_type = typename leaf_slots<S, packs_of<N>::template slot>::type;
+    using seed_type = pack<typename S::value_type, N>;
+    const leaf_loader<N, typename element_lists<S>::leaves> from(a);
+    const auto scalars = load_scalars<S, N>(a);
+    const auto* seed = static_cast<const typename S::value_type*>(a.leaf[S::leaves]);
+    std::int64_t i = 0;
+    for (; i + N <= a.n; i += N) {
+        slots_type slots;
+        pullback_of<S, 0>::run(evaluator<S, 0, 0>::forward(from.load(i), scalars), seed_type::load(seed + i), slots);
+        Store::run(slots, a, i, N);
+    }
+    if constexpr (N > 1) {
+        if (const int rest = static_cast<int>(a.n - i); rest > 0) {
+            slots_type slots;
+            pullback_of<S, 0>::run(evaluator<S, 0, 0>::forward(from.load_partial(i, rest), scalars),
+                                   seed_type::load_partial(seed + i, rest), slots);
+            Store::run(slots, a, i, rest);
+        }
+    }
+}
+
+template <class S, std::size_t... J> constexpr block_function adjoint_function(std::index_sequence<J...>) {
+    return &adjoint_loop<S, store_leaves<lanes_of<S>::value, J...>>;
+}
+template <class S, std::size_t... J> constexpr block_function adjoint_of_one_function(std::index_sequence<J...>) {
+    return &adjoint_loop<S, store_sum<lanes_of<S>::value, J...>>;
+}
+
+/// All tensor leaves have one differentiable type, so they may all be one handle.
+template <class T, class S> struct only_leaves : std::true_type {};
+template <class T, class U> struct only_leaves<T, leaf<U>> : std::is_same<T, U> {};
+template <class T, class Op, class R, class... Args>
+struct only_leaves<T, structure<Op, R, Args...>> : std::conjunction<only_leaves<T, Args>...> {};
+
+template <class S> bool register_expression() {
+    block_kernels k;
+    k.forward = &forward_block<S>;
+    if constexpr (differentiable_structure<S>) {
+        constexpr auto all = std::make_index_sequence<static_cast<std::size_t>(S::leaves)>{};
+        k.adjoint = adjoint_function<S>(all);
+        if constexpr (S::leaves > 1 && only_leaves<typename S::value_type, S>::value)
+            k.adjoint_of_one = adjoint_of_one_function<S>(all);
+    }
+    if (supports_level(RILL_ISA_LEVEL)) the_kernels().blocks.add(key_of<S>(), RILL_ISA_LEVEL, k);
+    return true;
+}
+
+template <class S> struct expression_registrar {
+    static bool ensure() {
+        static const bool done = register_expression<S>();
+        return done;
+    }
+    static inline const bool at_start = ensure();
+};
+
+} // namespace detail
+
+inline namespace RILL_ISA {
+
+/// Compiles the kernels of an expression structure into this program.
+template <class S> void require_expression() {
+    (void)detail::expression_registrar<S>::at_start;
+    detail::expression_registrar<S>::ensure();
+}
+
+} // namespace RILL_ISA
+
+} // namespace rill::inline RILL_ABI

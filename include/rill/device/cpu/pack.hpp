@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <utility>
+
+#include <rill/device/cpu/pack_math.hpp>
+#include <rill/device/cpu/simd.hpp>
+#include <rill/device/cpu/simd_memory.hpp>
+
+// pack<T, N>: N values of T in one or more registers, or in a plain array where T has none. It has the vocabulary and the
+// number rules of lane<T>; a function that needs no register of its own is lifted over the parts.
+
+namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
+
+template <class... T> constexpr int common_lanes() {
+    if (((std::is_class_v<T> && !numeric_lane<T>) || ...)) return 1; // strings
+    const int native = std::max({0, native_lanes<T>...});
+    return native > 0 ? native : (std::is_same_v<T, bool> || ...) ? 16 : 8;
+}
+
+template <class T, int N>
+inline constexpr bool in_registers = native_lanes<T> > 0 && N % (native_lanes<T> > 0 ? native_lanes<T> : 1) == 0;
+
+} // namespace rill::inline RILL_ABI::detail::inline RILL_ISA
+
+namespace rill::inline RILL_ABI::inline RILL_ISA {
+
+/// The lane count of an expression over these element types: the widest that one of them has in a register.
+template <class... T> inline constexpr int lanes_for = detail::common_lanes<T...>();
+
+template <class T, int N> struct pack;
+template <class T, int N> struct mask;
+
+} // namespace rill::inline RILL_ABI::inline RILL_ISA
+
+namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
+
+// ---- lifting: F::run on the parts of packs ----------------------------------------------------------------------------
+
+template <class F, std::size_t I, class Out, class... P> RILL_FN void lift_part(Out& out, const P&... p) {
+    out.part[I] = F::run(p.part[I]...);
+}
+template <class F, class Out, class... P, std::size_t... I>
+RILL_FN Out lift_parts(std::index_sequence<I...>, const P&... p) { // unrolled, or parts would live in memory
+    Out out;
+    (lift_part<F, I>(out, p...), ...);
+    return out;
+}
+template <class Out, class F, class... P> RILL_FN Out lift(const P&... p) {
+    if constexpr (Out::registers) {
+        return lift_parts<F, Out>(std::make_index_sequence<static_cast<std::size_t>(Out::parts)>{}, p...);
+    } else {
+        Out out;
+        for (int i = 0; i < Out::parts; ++i) out.part[i] = F::run(p.part[i]...);
+        return out;
+    }
+}
+
+struct lift_add { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a + b; } };
+struct lift_sub { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a - b; } };
+struct lift_mul { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a * b; } };
+struct lift_div { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a / b; } };
+struct lift_mod { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a % b; } };
+struct lift_neg { template <class V> RILL_FN static auto run(const V& a) { return -a; } };
+struct lift_eq { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a == b; } };
+struct lift_ne { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a != b; } };
+struct lift_lt { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a < b; } };
+struct lift_le { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a <= b; } };
+struct lift_and { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a && b; } };
+struct lift_or { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a || b; } };
+struct lift_not { template <class V> RILL_FN static auto run(const V& a) { return !a; } };
+struct lift_select { template <class M, class V> RILL_FN static auto run(const M& m, const V& a, const V& b) { return select(m, a, b); } };
+struct lift_max { template <class V> RILL_FN static auto run(const V& a, const V& b) { return max(a, b); } };
+struct lift_min { template <class V> RILL_FN static auto run(const V& a, const V& b) { return min(a, b); } };
+struct lift_pow { template <class V> RILL_FN static auto run(const V& a, const V& b) { return pow(a, b); } };
+struct lift_fma { template <class V> RILL_FN static auto run(const V& a, const V& b, const V& c) { return fma(a, b, c); } };
+struct lift_abs { template <class V> RILL_FN static auto run(const V& a) { return abs(a); } };
+struct lift_sign { template <class V> RILL_FN static auto run(const V& a) { return sign(a); } };
+struct lift_conj { template <class V> RILL_FN static auto run(const V& a) { return conj(a); } };
+struct lift_floor { template <class V> RILL_FN static auto run(const V& a) { return floor(a); } };
+struct lift_ceil { template <class V> RILL_FN static auto run(const V& a) { return ceil(a); } };
+struct lift_sqrt { template <class V> RILL_FN static auto run(const V& a) { return sqrt(a); } };
+struct lift_rsqrt { template <class V> RILL_FN static auto run(const V& a) { return rsqrt(a); } };
+struct lift_exp { template <class V> RILL_FN static auto run(const V& a) { return exp(a); } };
+struct lift_expm1 { template <class V> RILL_FN static auto run(const V& a) { return expm1(a); } };
+struct lift_log { template <class V> RILL_FN static auto run(const V& a) { return log(a); } };
+struct lift_log1p { template <class V> RILL_FN static auto run(const V& a) { return log1p(a); } };
+struct lift_sin { template <class V> RILL_FN static auto run(const V& a) { return sin(a); } };
+struct lift_cos { template <class V> RILL_FN static auto run(const V& a) { return cos(a); } };
+struct lift_tan { template <class V> RILL_FN static auto run(const V& a) { return tan(a); } };
+struct lift_tanh { template <class V> RILL_FN static auto run(const V& a) { return tanh(a); } };
+
+} // namespace rill::inline RILL_ABI::detail::inline RILL_ISA
+
+namespace rill::inline RILL_ABI::inline RILL_ISA {
+
+/// N truth values, shaped like the pack<T, N> they came from.
+template <class T, int N> struct mask {
+    static constexpr bool registers = detail::in_registers<T, N>;
+    static constexpr int parts = registers ? N / std::max(detail::native_lanes<T>, 1) : N;
+    using part_type = std::conditional_t<registers, detail::simd_mask<T>, lane<bool>>;
+
+    part_type part[parts];
+
+    mask() = default;
+    RILL_FN mask(bool x) {
+        for (auto& p : part) p = part_type(x);
+    }
+    template <class U> RILL_FN mask(const mask<U, N>& other) {
+        if constexpr (!registers && !mask<U, N>::registers) {
+            for (int i = 0; i < N; ++i) part[i] = other.part[i];
+        } else if constexpr (registers && mask<U, N>::registers && sizeof(T) == sizeof(U)) {
+            std::memcpy(this, &other, sizeof(*this)); // float and int32: the same bits
+        } else {
+            bool b[N];
+            other.store(b);
+            *this = load(b);
+        }
+    }
+    RILL_FN mask(const pack<bool, N>& b) : mask(load(reinterpret_cast<const bool*>(&b))) {}
+
+    RILL_FN static mask load(const bool* from) {
+        mask m;
+        if constexpr (registers) {
+            for (int i = 0; i < parts; ++i) m.part[i] = detail::load_mask<T>(from + i * (N / parts));
+        } else {
+            for (int i = 0; i < N; ++i) m.part[i] = lane<bool>(from[i]);
+        }
+        return m;
+    }
+    RILL_FN void store(bool* to) const {
+        if constexpr (registers) {
+            for (int i = 0; i < parts; ++i) detail::store_mask<T>(part[i], to + i * (N / parts));
+        } else {
+            for (int i = 0; i < N; ++i) to[i] = part[i].v;
+        }
+    }
+
+    RILL_FN friend mask operator!(const mask& a) { return detail::lift<mask, detail::lift_not>(a); }
+};
+
+/// N values of T.
+template <class T, int N> struct pack {
+    static_assert(N >= 1 && (N & (N - 1)) == 0, "a pack holds a power of two of lanes");
+    using value_type = T;
+    using M = mask<T, N>;
+    static constexpr bool registers = detail::in_registers<T, N>;
+    static constexpr int parts = registers ? N / std::max(detail::native_lanes<T>, 1) : N;
+    static constexpr int part_lanes = N / parts;
+    using part_type = std::conditional_t<registers, detail::simd<T>, lane<T>>;
+
+    part_type part[parts];
+
+    pack() = default;
+    /// Any number spreads, so that literals work in generic code.
+    template <class A>
+        requires std::is_arithmetic_v<A>
+    RILL_FN pack(A a) : pack(spread{}, part_type(detail::convert<T>(a))) {}
+    RILL_FN pack(const T& a)
+        requires(!std::is_arithmetic_v<T>)
+        : pack(spread{}, lane<T>(a)) {}
+    template <class U>
+        requires std::is_same_v<T, bool>
+    RILL_FN pack(const mask<U, N>& m) {
+        m.store(reinterpret_cast<bool*>(this));
+    }
+
+    RILL_FN static pack load(const T* from) {
+        pack p;
+        if constexpr (registers) {
+            load_parts(p, from, std::make_index_sequence<static_cast<std::size_t>(parts)>{});
+        } else {
+            for (int i = 0; i < N; ++i) p.part[i].v = from[i];
+        }
+        return p;
+    }
+    RILL_FN void store(T* to) const {
+        if constexpr (registers) {
+            store_parts(to, std::make_index_sequence<static_cast<std::size_t>(parts)>{});
+        } else {
+            for (int i = 0; i < N; ++i) to[i] = part[i].v;
+        }
+    }
+    /// The first count < N values; the lanes after them repeat the last one, so that padding brings no error of its own.
+    RILL_FN static pack load_partial(const T* from, int count) {
+        pack p;
+        if constexpr (registers) {
+            load_parts(p, from, count, std::make_index_sequence<static_cast<std::size_t>(parts)>{});
+        } else {
+            for (int i = 0; i < N; ++i) p.part[i].v = from[std::min(i, count - 1)];
+        }
+        return p;
+    }
+    RILL_FN void store_partial(T* to, int count) const {
+        if constexpr (registers) {
+            store_parts(to, count, std::make_index_sequence<static_cast<std::size_t>(parts)>{});
+        } else {
+            for (int i = 0; i < count; ++i) to[i] = part[i].v;
+        }
+    }
+
+    RILL_FN friend pack operator+(const pack& a, const pack& b) { return detail::lift<pack, detail::lift_add>(a, b); }
+    RILL_FN friend pack operator-(const pack& a, const pack& b) { return detail::lift<pack, detail::lift_sub>(a, b); }
+    RILL_FN friend pack operator*(const pack& a, const pack& b) { return detail::lift<pack, detail::lift_mul>(a, b); }
+    RILL_FN friend pack operator/(const pack& a, const pack& b) { return detail::lift<pack, detail::lift_div>(a, b); }
+    RILL_FN friend pack operator%(const pack& a, const pack& b) { return detail::lift<pack, detail::lift_mod>(a, b); }
+    RILL_FN friend pack operator-(const pack& a) { return detail::lift<pack, detail::lift_neg>(a); }
+    RILL_FN friend M operator==(const pack& a, const pack& b) { return detail::lift<M, detail::lift_eq>(a, b); }
+    RILL_FN friend M operator!=(const pack& a, const pack& b) { return detail::lift<M, detail::lift_ne>(a, b); }
+    RILL_FN friend M operator<(const pack& a, const pack& b) { return detail::lift<M, detail::lift_lt>(a, b); }
+    RILL_FN friend M operator<=(const pack& a, const pack& b) { return detail::lift<M, detail::lift_le>(a, b); }
+    RILL_FN friend M operator>(const pack& a, const pack& b) { return detail::lift<M, detail::lift_lt>(b, a); }
+    RILL_FN friend M operator>=(const pack& a, const pack& b) { return detail::lift<M, detail::lift_le>(b, a); }
+    RILL_FN friend pack operator&&(const pack& a, const pack& b)
+        requires std::is_same_v<T, bool>
+    {
+        return detail::lift<pack, detail::lift_and>(a, b);
+    }
+    RILL_FN friend pack operator||(const pack& a, const pack& b)
+        requires std::is_same_v<T, bool>
+    {
+        return detail::lift<pack, detail::lift_or>(a, b);
+    }
+    RILL_FN friend pack operator!(const pack& a)
+        requires std::is_same_v<T, bool>
+    {
+        return detail::lift<pack, detail::lift_not>(a);
+    }
+
+    /// The condition is a mask or a pack<bool, N>. Both branches are values: nothing is skipped.
+    template <class Condition> RILL_FN friend pack select(const Condition& m, const pack& a, const pack& b) {
+        return detail::lift<pack, detail::lift_select>(M(m), a, b);
+    }
+    RILL_FN friend pack max(const pack& a, const pack& b) { return detail::lift<pack, detail::lift_max>(a, b); }
+    RILL_FN friend pack min(const pack& a, const pack& b) { return detail::lift<pack, detail::lift_min>(a, b); }
+    RILL_FN friend pack pow(const pack& a, const pack& b) { return detail::lift<pack, detail::lift_pow>(a, b); }
+    RILL_FN friend pack fma(const pack& a, const pack& b, const pack& c) {
+        return detail::lift<pack, detail::lift_fma>(a, b, c);
+    }
+
+    RILL_FN friend pack<real_type<T>, N> abs(const pack& a) {
+        if constexpr (detail::complex_lane<T>) {
+            T in[N];
+            real_type<T> out[N];
+            a.store(in);
+            for (int i = 0; i < N; ++i) out[i] = abs(lane<T>(in[i])).v;
+            return pack<real_type<T>, N>::load(out);
+        } else {
+            return detail::lift<pack, detail::lift_abs>(a);
+        }
+    }
+    RILL_FN friend pack conj(const pack& a) {
+        if constexpr (detail::complex_lane<T>) return detail::lift<pack, detail::lift_conj>(a);
+        else return a;
+    }
+    RILL_FN friend pack sign(const pack& a) { return detail::lift<pack, detail::lift_sign>(a); }
+    RILL_FN friend pack floor(const pack& a) { return detail::lift<pack, detail::lift_floor>(a); }
+    RILL_FN friend pack ceil(const pack& a) { return detail::lift<pack, detail::lift_ceil>(a); }
+    RILL_FN friend pack sqrt(const pack& a) { return detail::lift<pack, detail::lift_sqrt>(a); }
+    RILL_FN friend pack rsqrt(const pack& a) { return detail::lift<pack, detail::lift_rsqrt>(a); }
+    RILL_FN friend pack exp(const pack& a) { return detail::lift<pack, detail::lift_exp>(a); }
+    RILL_FN friend pack expm1(const pack& a) { return detail::lift<pack, detail::lift_expm1>(a); }
+    RILL_FN friend pack log(const pack& a) { return detail::lift<pack, detail::lift_log>(a); }
+    RILL_FN friend pack log1p(const pack& a) { return detail::lift<pack, detail::lift_log1p>(a); }
+    RILL_FN friend pack sin(const pack& a) { return detail::lift<pack, detail::lift_sin>(a); }
+    RILL_FN friend pack cos(const pack& a) { return detail::lift<pack, detail::lift_cos>(a); }
+    RILL_FN friend pack tan(const pack& a) { return detail::lift<pack, detail::lift_tan>(a); }
+    RILL_FN friend pack tanh(const pack& a) { return detail::lift<pack, detail::lift_tanh>(a); }
+
+private:
+    struct spread {};
+    RILL_FN pack(spread, const part_type& x) : pack(x, std::make_index_sequence<static_cast<std::size_t>(registers ? parts : 0)>{}) {}
+    template <std::size_t... I> RILL_FN pack(const part_type& x, std::index_sequence<I...>) {
+        if constexpr (registers) ((part[I] = x), ...);
+        else for (auto& p : part) p = x;
+    }
+    template <std::size_t... I> RILL_FN static void load_parts(pack& p, const T* from, std::index_sequence<I...>) {
+        ((p.part[I] = part_type::load(from + static_cast<int>(I) * part_lanes)), ...);
+    }
+    template <std::size_t... I> RILL_FN void store_parts(T* to, std::index_sequence<I...>) const {
+        (part[I].store(to + static_cast<int>(I) * part_lanes), ...);
+    }
+    template <std::size_t... I>
+    RILL_FN static void load_parts(pack& p, const T* from, int count, std::index_sequence<I...>) {
+        ((p.part[I] = detail::load_some<T>(from, static_cast<int>(I) * part_lanes, count)), ...);
+    }
+    template <std::size_t... I> RILL_FN void store_parts(T* to, int count, std::index_sequence<I...>) const {
+        (detail::store_some<T>(part[I], to, static_cast<int>(I) * part_lanes, count), ...);
+    }
+};
+
+// ---- truth values of different origin --------------------------------------------------------------------------------
+
+template <class T, class U, int N> RILL_FN mask<T, N> operator&&(const mask<T, N>& a, const mask<U, N>& b) {
+    return detail::lift<mask<T, N>, detail::lift_and>(a, mask<T, N>(b));
+}
+template <class T, class U, int N> RILL_FN mask<T, N> operator||(const mask<T, N>& a, const mask<U, N>& b) {
+    return detail::lift<mask<T, N>, detail::lift_or>(a, mask<T, N>(b));
+}
+template <class T, class U, int N> RILL_FN mask<T, N> operator==(const mask<T, N>& a, const mask<U, N>& b) {
+    return detail::lift<mask<T, N>, detail::lift_eq>(a, mask<T, N>(b));
+}
+template <class T, class U, int N> RILL_FN mask<T, N> operator!=(const mask<T, N>& a, const mask<U, N>& b) {
+    return detail::lift<mask<T, N>, detail::lift_ne>(a, mask<T, N>(b));
+}
+template <class T, int N> RILL_FN mask<T, N> operator&&(const mask<T, N>& a, const pack<bool, N>& b) {
+    return a && mask<T, N>(b);
+}
+template <class T, int N> RILL_FN mask<T, N> operator&&(const pack<bool, N>& a, const mask<T, N>& b) {
+    return mask<T, N>(a) && b;
+}
+template <class T, int N> RILL_FN mask<T, N> operator||(const mask<T, N>& a, const pack<bool, N>& b) {
+    return a || mask<T, N>(b);
+}
+template <class T, int N> RILL_FN mask<T, N> operator||(const pack<bool, N>& a, const mask<T, N>& b) {
+    return mask<T, N>(a) || b;
+}
+template <class Condition, class T, class U, int N>
+RILL_FN mask<T, N> select(const Condition& m, const mask<T, N>& a, const mask<U, N>& b) {
+    const mask<T, N> c(m);
+    return (c && a) || (!c && b);
+}
+
+// ---- conversion ----------------------------------------------------------------------------------------------------------
+
+template <class U, class T, int N> RILL_FN pack<U, N> cast_to(const mask<T, N>& m) {
+    if constexpr (std::is_same_v<U, bool>) return pack<bool, N>(m);
+    else return select(m, pack<U, N>(1), pack<U, N>(0));
+}
+template <class U, class T, int N> RILL_FN pack<U, N> cast_to(const pack<T, N>& x) {
+    if constexpr (std::is_same_v<U, T>) {
+        return x;
+    } else if constexpr (std::is_same_v<T, bool>) {
+        return cast_to<U>(mask<U, N>(x));
+    } else if constexpr (std::is_same_v<U, bool>) {
+        return x != pack<T, N>(0);
+    } else {
+        T in[N];
+        U out[N];
+        x.store(in);
+        for (int i = 0; i < N; ++i) out[i] = detail::convert<U>(in[i]);
+        return pack<U, N>::load(out);
+    }
+}
+
+// ---- across lanes: halves are joined until one is left, so the order depends on N alone --------------------------------
+
+} // namespace rill::inline RILL_ABI::inline RILL_ISA
+
+namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
+
+template <class F, class T, int N> RILL_FN T reduce(const pack<T, N>& x) {
+    T v[N];
+    x.store(v);
+    for (int width = N / 2; width > 0; width /= 2)
+        for (int i = 0; i < width; ++i) v[i] = F::run(lane<T>(v[i]), lane<T>(v[i + width])).v;
+    return v[0];
+}
+
+} // namespace rill::inline RILL_ABI::detail::inline RILL_ISA
+
+namespace rill::inline RILL_ABI::inline RILL_ISA {
+
+template <class T, int N> RILL_FN T reduce_add(const pack<T, N>& x) { return detail::reduce<detail::lift_add>(x); }
+template <class T, int N> RILL_FN T reduce_max(const pack<T, N>& x) { return detail::reduce<detail::lift_max>(x); }
+template <class T, int N> RILL_FN T reduce_min(const pack<T, N>& x) { return detail::reduce<detail::lift_min>(x); }
+
+} // namespace rill::inline RILL_ABI::inline RILL_ISA

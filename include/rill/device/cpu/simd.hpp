@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+
+#include <rill/device/lane.hpp>
+
+#if RILL_WITH_XSIMD
+#include <xsimd/xsimd.hpp>
+#endif
+
+// One SIMD register with the vocabulary of lane<T>, over xsimd::batch: what packs are made of. Only operations that every
+// xsimd from 8.1 on computes alike are taken from there; functions with rules of our own are written out.
+
+namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
+
+#if RILL_WITH_XSIMD
+template <class T> constexpr int register_lanes() {
+    if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+        if constexpr (xsimd::types::has_simd_register<T, xsimd::default_arch>::value)
+            return static_cast<int>(xsimd::batch<T>::size);
+    }
+    return 0;
+}
+#else
+template <class T> constexpr int register_lanes() { return 0; }
+#endif
+
+/// Values of T in one register; 0 where T goes lane by lane.
+template <class T> inline constexpr int native_lanes = register_lanes<T>();
+
+/// The result of comparing simd<T>.
+template <class T> struct simd_mask;
+/// One register of T.
+template <class T> struct simd;
+
+#if RILL_WITH_XSIMD
+
+template <class T> struct simd_mask {
+    using native = xsimd::batch_bool<T>;
+    static constexpr int lanes = native_lanes<T>;
+
+    native v;
+
+    simd_mask() = default;
+    RILL_FN simd_mask(bool x) : v(x) {}
+    RILL_FN simd_mask(native x) : v(x) {}
+
+    RILL_FN friend simd_mask operator&&(simd_mask a, simd_mask b) { return a.v & b.v; }
+    RILL_FN friend simd_mask operator||(simd_mask a, simd_mask b) { return a.v | b.v; }
+    RILL_FN friend simd_mask operator!(simd_mask a) { return ~a.v; }
+    RILL_FN friend simd_mask operator==(simd_mask a, simd_mask b) { return ~(a.v ^ b.v); }
+    RILL_FN friend simd_mask operator!=(simd_mask a, simd_mask b) { return a.v ^ b.v; }
+    RILL_FN friend bool any_of(simd_mask a) { return xsimd::any(a.v); }
+};
+
+template <class T> struct simd {
+    using value_type = T;
+    using native = xsimd::batch<T>;
+    using mask = simd_mask<T>;
+    static constexpr int lanes = native_lanes<T>;
+    static constexpr bool floating = std::is_floating_point_v<T>;
+
+    native v;
+
+    simd() = default;
+    RILL_FN simd(T x) : v(x) {}
+    RILL_FN simd(native x) : v(x) {}
+
+    RILL_FN static simd load(const T* from) { return native::load_unaligned(from); }
+    RILL_FN void store(T* to) const { v.store_unaligned(to); }
+
+    RILL_FN friend simd operator+(simd a, simd b) { return a.v + b.v; }
+    RILL_FN friend simd operator-(simd a, simd b) { return a.v - b.v; }
+    RILL_FN friend simd operator*(simd a, simd b) {
+        if constexpr (floating || sizeof(T) == 2 || sizeof(T) == 4) return a.v * b.v;
+        else return by_lane([](lane<T> x, lane<T> y) { return x * y; }, a, b); // no instruction, or a recent one
+    }
+    RILL_FN friend simd operator/(simd a, simd b) {
+        if constexpr (floating) return a.v / b.v;
+        else return by_lane([](lane<T> x, lane<T> y) { return x / y; }, a, b);
+    }
+    RILL_FN friend simd operator%(simd a, simd b)
+        requires(!floating)
+    {
+        return by_lane([](lane<T> x, lane<T> y) { return x % y; }, a, b);
+    }
+    RILL_FN friend simd operator-(simd a) {
+        if constexpr (floating) return a.v ^ native(T(-0.0));
+        else return native(T(0)) - a.v;
+    }
+
+    RILL_FN friend mask operator==(simd a, simd b) { return a.v == b.v; }
+    RILL_FN friend mask operator!=(simd a, simd b) { return !(a == b); } // xsimd 8 has NaN == NaN here
+    RILL_FN friend mask operator<(simd a, simd b) { return a.v < b.v; }
+    RILL_FN friend mask operator<=(simd a, simd b) { return a.v <= b.v; }
+    RILL_FN friend mask operator>(simd a, simd b) { return b.v < a.v; }
+    RILL_FN friend mask operator>=(simd a, simd b) { return b.v <= a.v; }
+
+    RILL_FN friend simd operator&(simd a, simd b) { return a.v & b.v; }
+    RILL_FN friend simd operator|(simd a, simd b) { return a.v | b.v; }
+    RILL_FN friend simd operator^(simd a, simd b) { return a.v ^ b.v; }
+
+    RILL_FN friend simd select(mask m, simd a, simd b) { return xsimd::select(m.v, a.v, b.v); }
+    RILL_FN friend simd max(simd a, simd b) {
+        // not xsimd's max: which operand wins for NaN and zeros differs between its versions
+        if constexpr (floating) return select(a == a, select(a >= b, a, b), a);
+        else return xsimd::max(a.v, b.v);
+    }
+    RILL_FN friend simd min(simd a, simd b) {
+        if constexpr (floating) return select(a == a, select(a <= b, a, b), a);
+        else return xsimd::min(a.v, b.v);
+    }
+    RILL_FN friend simd fma(simd a, simd b, simd c) {
+        if constexpr (floating) return xsimd::fma(a.v, b.v, c.v);
+        else return a * b + c;
+    }
+    RILL_FN friend simd abs(simd a) {
+        if constexpr (floating) return xsimd::abs(a.v);
+        else if constexpr (std::is_signed_v<T>) return select(a < simd(T(0)), -a, a);
+        else return a;
+    }
+    RILL_FN friend simd sign(simd a) {
+        const simd positive = select(a > simd(T(0)), simd(T(1)), a);
+        if constexpr (std::is_signed_v<T>) return select(a < simd(T(0)), simd(T(-1)), positive);
+        else return positive;
+    }
+    RILL_FN friend simd floor(simd a) {
+        if constexpr (floating) return xsimd::floor(a.v);
+        else return a;
+    }
+    RILL_FN friend simd ceil(simd a) {
+        if constexpr (floating) return xsimd::ceil(a.v);
+        else return a;
+    }
+    RILL_FN friend simd sqrt(simd a)
+        requires floating
+    {
+        return xsimd::sqrt(a.v);
+    }
+
+    /// For what has no instruction: f of each lane.
+    template <class F, class... V> RILL_FN static simd by_lane(F f, const V&... a) {
+        T out[lanes];
+        const simd args[] = {a...};
+        T in[sizeof...(a)][lanes];
+        for (std::size_t k = 0; k < sizeof...(a); ++k) args[k].store(in[k]);
+        for (int i = 0; i < lanes; ++i) {
+            if constexpr (sizeof...(a) == 1) out[i] = f(lane<T>(in[0][i])).v;
+            else out[i] = f(lane<T>(in[0][i]), lane<T>(in[1][i])).v;
+        }
+        return load(out);
+    }
+};
+
+#endif
+
+} // namespace rill::inline RILL_ABI::detail::inline RILL_ISA

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <new>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <rill/core/dims.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// What a bound kernel sees when it runs: the slots of its step's frame.
+struct kernel_args {
+    void* const* slots;
+    const std::int32_t* inputs;  // slot numbers
+    const std::int32_t* outputs; // slot numbers, then the scratch slot if one was asked for
+
+    template <class T> const T* in(int i) const { return static_cast<const T*>(slots[inputs[i]]); }
+    template <class T> T* out(int i) const { return static_cast<T*>(slots[outputs[i]]); }
+};
+
+/// What an op sees when its kernel is bound: everything that does not change from step to step.
+struct kernel_request {
+    std::span<const tensor_type> inputs; // complete shapes
+    std::span<const tensor_type> outputs;
+    std::size_t scratch_bytes = 0; // set by the op: scratch memory comes as the slot after the outputs
+    std::uint64_t seed = 0;        // of a random op: graph seed and node name, or the op's own
+
+    /// The node's own counter in this session; a random op draws its stream from it.
+    std::function<std::shared_ptr<std::atomic<std::uint64_t>>()> counter = {};
+};
+
+/// A kernel bound to shapes: a closure called through one function pointer. Small closures are stored in place.
+class kernel {
+public:
+    kernel() = default;
+
+    template <class F>
+        requires(!std::is_same_v<std::remove_cvref_t<F>, kernel> && std::is_invocable_v<const F&, const kernel_args&>)
+    kernel(F f) {
+        if constexpr (sizeof(F) <= capacity && alignof(F) <= alignof(std::max_align_t) &&
+                      std::is_nothrow_move_constructible_v<F>) {
+            new (storage_) F(std::move(f));
+            run_ = [](const void* self, const kernel_args& args) { (*static_cast<const F*>(self))(args); };
+            manage_ = [](void* self, void* to) noexcept {
+                if (to) new (to) F(std::move(*static_cast<F*>(self)));
+                static_cast<F*>(self)->~F();
+            };
+        } else {
+            // the pointer is a small closure itself
+            *this = kernel([owned = std::make_unique<F>(std::move(f))](const kernel_args& args) { (*owned)(args); });
+        }
+    }
+    kernel(kernel&& other) noexcept { take(other); }
+    kernel& operator=(kernel&& other) noexcept {
+        if (this != &other) {
+            reset();
+            take(other);
+        }
+        return *this;
+    }
+    ~kernel() { reset(); }
+
+    void operator()(const kernel_args& args) const { run_(storage_, args); }
+    explicit operator bool() const noexcept { return run_ != nullptr; }
+
+private:
+    static constexpr std::size_t capacity = 96;
+
+    void take(kernel& other) noexcept {
+        if (other.manage_) other.manage_(other.storage_, storage_);
+        run_ = std::exchange(other.run_, nullptr);
+        manage_ = std::exchange(other.manage_, nullptr);
+    }
+    void reset() noexcept {
+        if (manage_) manage_(storage_, nullptr);
+        run_ = nullptr;
+        manage_ = nullptr;
+    }
+
+    void (*run_)(const void*, const kernel_args&) = nullptr;
+    void (*manage_)(void*, void*) noexcept = nullptr; // moves to the second address, or destroys
+    alignas(std::max_align_t) std::byte storage_[capacity];
+};
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include <rill/core/program.hpp>
+#include <rill/device/block.hpp>
+#include <rill/device/kernel.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// Binds a kernel of an op (a pointer to its struct of attributes) to shapes.
+using kernel_factory = kernel (*)(const void* op, kernel_request& request);
+
+/// The compiled block functions of one expression structure.
+struct block_kernels {
+    block_function forward = nullptr;
+    block_function adjoint = nullptr;          // leaves told apart by masks
+    block_function adjoint_of_one = nullptr;   // every tensor leaf is the same handle
+};
+
+/// The loops that bring blocks together, for one way of combining and one dtype.
+struct combiner {
+    void (*init)(void* to, std::int64_t n) = nullptr;                       // the identity
+    void (*merge)(void* to, const void* from, std::int64_t n) = nullptr;    // elementwise
+    void (*fold)(void* to, const void* from, std::int64_t n) = nullptr;     // n elements into one
+    void (*scale)(void* to, const void* from, std::int64_t n, double factor) = nullptr; // to = from * factor
+};
+
+namespace detail {
+
+/// A table filled by registrars; an entry built for a better instruction set replaces a lesser one.
+template <class Value> class registry_table {
+public:
+    void add(std::string key, int level, const Value& value) {
+        const std::unique_lock lock(mutex_);
+        const auto [at, fresh] = entries_.try_emplace(std::move(key), entry{level, value});
+        if (!fresh && at->second.level < level) at->second = entry{level, value};
+    }
+    const Value* find(const std::string& key) const {
+        const std::shared_lock lock(mutex_);
+        const auto at = entries_.find(key);
+        return at == entries_.end() ? nullptr : &at->second.value;
+    }
+
+private:
+    struct entry {
+        int level;
+        Value value;
+    };
+    mutable std::shared_mutex mutex_;
+    std::unordered_map<std::string, entry> entries_;
+};
+
+/// Traces the pullback of an elementwise op over a program under construction; defined by the tracer in expr/.
+using pullback_trace = void (*)(void* tracer, const int* args, int result, int gradient, int* adjoints);
+
+} // namespace detail
+
+/// Everything the process can run on the CPU. One per process, leaked: kernels may run while statics are destroyed.
+struct RILL_EXPORT kernel_registry {
+    detail::registry_table<kernel_factory> factories;        // "MatMul/float32"
+    detail::registry_table<block_kernels> blocks;            // a program's key
+    detail::registry_table<combiner> combiners;              // "Sum/float32"
+    detail::registry_table<detail::pullback_trace> pullbacks; // "Tanh/float32"
+};
+
+RILL_EXPORT inline kernel_registry& the_kernels() {
+    static kernel_registry& instance = *new kernel_registry;
+    return instance;
+}
+
+namespace detail {
+
+inline std::string kernel_key(std::string_view op, dtype type) {
+    return std::string(op) + "/" + std::string(to_string(type));
+}
+
+} // namespace detail
+
+/// Whether this processor has the instruction set a translation unit was compiled for.
+inline bool supports_level(int level) {
+#if (defined(__x86_64__) || defined(_M_X64)) && defined(__GNUC__)
+    switch (level) {
+    case 4: return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    case 3: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    case 2: return __builtin_cpu_supports("sse4.2");
+    default: return true;
+    }
+#else
+    return level >= 0;
+#endif
+}
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <rill/core/program.hpp>
+
+namespace rill::inline RILL_ABI {
+
+// The structure of an expression: what is left of its type when extents, names and kinds of handles are stripped. Kernels
+// are functions of structures, so expressions that differ only in shape share them.
+
+/// A tensor operand.
+template <class T> struct leaf {
+    using value_type = T;
+    static constexpr int leaves = 1, scalars = 0;
+};
+
+/// A scalar operand.
+template <class T> struct scalar_leaf {
+    using value_type = T;
+    static constexpr int leaves = 0, scalars = 1;
+};
+
+/// An elementwise op over operands; R is the element type of its result.
+template <class Op, class R, class... Args> struct structure {
+    using value_type = R;
+    static constexpr int leaves = (0 + ... + Args::leaves), scalars = (0 + ... + Args::scalars);
+};
+
+/// In a pullback's result: no gradient flows to this operand.
+struct no_gradient {};
+
+/// A pullback's result for an op of several operands, in their order.
+template <class... V> using adjoints = std::tuple<V...>;
+
+namespace detail {
+
+/// The op states a pullback: without one, derivatives go through its traced expansion.
+template <class Op> inline constexpr bool has_pullback = !requires { Op::expands; };
+
+/// A compiled gradient exists: the result and some tensor leaf can carry one, and every op on the way has a pullback.
+template <class S> inline constexpr bool differentiable_structure = false;
+template <class T> inline constexpr bool differentiable_structure<leaf<T>> = is_differentiable(dtype_of<T>);
+template <class Op, class R, class... Args>
+inline constexpr bool differentiable_structure<structure<Op, R, Args...>> =
+    has_pullback<Op> && is_differentiable(dtype_of<R>) && (differentiable_structure<Args> || ...);
+
+// ---- the key of a structure --------------------------------------------------------------------------------------------
+
+template <class S> struct structure_key;
+template <class T> struct structure_key<leaf<T>> {
+    static std::string text(int& leaf, int&) { return "$" + std::to_string(leaf++) + ":" + std::string(to_string(dtype_of<T>)); }
+};
+template <class T> struct structure_key<scalar_leaf<T>> {
+    static std::string text(int&, int& scalar) { return "s" + std::to_string(scalar++) + ":" + std::string(to_string(dtype_of<T>)); }
+};
+template <class Op, class R, class First, class... Args> struct structure_key<structure<Op, R, First, Args...>> {
+    static std::string text(int& leaf, int& scalar) {
+        std::string key = std::string(Op::name) + "(" + structure_key<First>::text(leaf, scalar);
+        ((key += "," + structure_key<Args>::text(leaf, scalar)), ...);
+        return key + ")" + result_suffix(dtype_of<R>, dtype_of<typename First::value_type>);
+    }
+};
+
+// ---- the value of a structure, on any kind of value --------------------------------------------------------------------
+
+/// Leaves of the arguments before the k-th.
+template <class... Args> constexpr int leaves_before(std::size_t k) {
+    const int count[] = {Args::leaves..., 0};
+    int n = 0;
+    for (std::size_t i = 0; i < k; ++i) n += count[i];
+    return n;
+}
+template <class... Args> constexpr int scalars_before(std::size_t k) {
+    const int count[] = {Args::scalars..., 0};
+    int n = 0;
+    for (std::size_t i = 0; i < k; ++i) n += count[i];
+    return n;
+}
+
+/// The values of a node and of all below it: what the backward sweep needs, kept in registers.
+template <class V, class... Below> struct sweep {
+    V value;
+    std::tuple<Below...> below;
+};
+
+template <class S, int Leaf, int Scalar> struct evaluator;
+
+template <class T, int Leaf, int Scalar> struct evaluator<leaf<T>, Leaf, Scalar> {
+    template <class Leaves, class Scalars> RILL_FN static auto forward(const Leaves& leaves, const Scalars&) {
+        return sweep<std::tuple_element_t<static_cast<std::size_t>(Leaf), Leaves>>{std::get<Leaf>(leaves), {}};
+    }
+};
+template <class T, int Leaf, int Scalar> struct evaluator<scalar_leaf<T>, Leaf, Scalar> {
+    template <class Leaves, class Scalars> RILL_FN static auto forward(const Leaves&, const Scalars& scalars) {
+        return sweep<std::tuple_element_t<static_cast<std::size_t>(Scalar), Scalars>>{std::get<Scalar>(scalars), {}};
+    }
+};
+template <class Op, class R, class... Args, int Leaf, int Scalar> struct evaluator<structure<Op, R, Args...>, Leaf, Scalar> {
+    template <class Leaves, class Scalars> RILL_FN static auto forward(const Leaves& leaves, const Scalars& scalars) {
+        return go(leaves, scalars, std::index_sequence_for<Args...>{});
+    }
+
+private:
+    template <class Leaves, class Scalars, std::size_t... K>
+    RILL_FN static auto go(const Leaves& leaves, const Scalars& scalars, std::index_sequence<K...>) {
+        return join(evaluator<Args, Leaf + leaves_before<Args...>(K), Scalar + scalars_before<Args...>(K)>::forward(
+            leaves, scalars)...);
+    }
+    template <class... Below> RILL_FN static auto join(const Below&... below) {
+        const auto v = Op::value(below.value...);
+        return sweep<std::remove_const_t<decltype(v)>, Below...>{v, {below...}};
+    }
+};
+
+// ---- the adjoints of its leaves ----------------------------------------------------------------------------------------
+
+/// Runs the pullbacks in reverse; the adjoint of each leaf occurrence lands in its place of `slots`.
+template <class S, int Leaf> struct pullback_of {
+    template <class Sweep, class G, class Slots> RILL_FN static void run(const Sweep&, const G& g, Slots& slots) {
+        if constexpr (differentiable_structure<S>) std::get<Leaf>(slots) = g;
+    }
+};
+template <class Op, class R, class... Args, int Leaf> struct pullback_of<structure<Op, R, Args...>, Leaf> {
+    template <class Sweep, class G, class Slots> RILL_FN static void run(const Sweep& s, const G& g, Slots& slots) {
+        if constexpr (differentiable_structure<structure<Op, R, Args...>>)
+            go(s, g, slots, std::index_sequence_for<Args...>{});
+    }
+
+private:
+    template <class Sweep, class G, class Slots, std::size_t... K>
+    RILL_FN static void go(const Sweep& s, const G& g, Slots& slots, std::index_sequence<K...>) {
+        const auto d = Op::pullback(std::get<K>(s.below).value..., s.value, g);
+        if constexpr (sizeof...(Args) == 1)
+            (pullback_of<Args, Leaf>::run(std::get<0>(s.below), d, slots), ...);
+        else
+            (pullback_of<Args, Leaf + leaves_before<Args...>(K)>::run(std::get<K>(s.below), std::get<K>(d), slots), ...);
+    }
+};
+
+/// One slot per leaf occurrence; leaves that carry no gradient have an empty one.
+template <class S, template <class> class Value> struct leaf_slots;
+template <class T, template <class> class Value> struct leaf_slots<leaf<T>, Value> {
+    using type = std::tuple<std::conditional_t<is_differentiable(dtype_of<T>), Value<T>, no_gradient>>;
+};
+template <class T, template <class> class Value> struct leaf_slots<scalar_leaf<T>, Value> {
+    using type = std::tuple<>;
+};
+template <class Op, class R, class... Args, template <class> class Value>
+struct leaf_slots<structure<Op, R, Args...>, Value> {
+    using type = decltype(std::tuple_cat(std::declval<typename leaf_slots<Args, Value>::type>()...));
+};
+
+} // namespace detail
+
+/// Names a structure: equal keys mean equal structures. "Mul(Add($0:float32,s0:float32),$1:float32)".
+template <class S> const std::string& key_of() {
+    static const std::string key = [] {
+        int leaf = 0, scalar = 0;
+        return detail::structure_key<S>::text(leaf, scalar);
+    }();
+    return key;
+}
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/tensor.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// A number next to a tensor.
+template <class A>
+concept literal = std::is_arithmetic_v<A> || is_complex<A>;
+
+/// A tensor whose type is known at run time only.
+template <class A>
+concept untyped_operand = std::is_base_of_v<any_tensor, A> && !typed_operand<A>;
+
+/// A tensor of either kind, a constant or an expression.
+template <class A>
+concept graph_operand = typed_operand<A> || untyped_operand<A>;
+
+/// What elementwise functions take: tensors, expressions, and traced values.
+template <class A>
+concept elementwise_operand = graph_operand<A> || symbolic<A>;
+
+/// Operands of a binary op: at least one is no literal.
+template <class A, class B>
+concept elementwise_pair = (elementwise_operand<A> && (elementwise_operand<B> || literal<B>)) ||
+                           (literal<A> && elementwise_operand<B>);
+
+// ---- what the checks of the functions are called: both compilers print their arguments ----------------------------------
+
+template <class A, class B> inline constexpr bool shapes_broadcast = rules::broadcast(A::value, B::value).ok();
+template <class T, class U> inline constexpr bool same_dtype = std::is_same_v<T, U>;
+
+/// A literal may stand beside tensors of type T: floating with floating and complex, integer with any number, bool with bool.
+template <class T, class L>
+inline constexpr bool literal_fits = std::is_same_v<L, bool>          ? std::is_same_v<T, bool>
+                                     : std::is_integral_v<L>          ? is_numeric<T>
+                                     : std::is_floating_point_v<L>    ? is_differentiable(dtype_of<T>)
+                                                                      : is_complex<T>;
+
+/// What stands for an operand in the checks: its element type, `number<L>` for a literal, `unknown_dtype` for any_tensor.
+template <class L> struct number {};
+struct unknown_dtype {};
+
+namespace detail {
+
+template <class A> struct dtype_tag_of {
+    using type = unknown_dtype;
+};
+template <class A>
+    requires(typed_operand<A> || symbolic<A>)
+struct dtype_tag_of<A> {
+    using type = typename A::value_type;
+};
+template <literal A> struct dtype_tag_of<A> {
+    using type = number<A>;
+};
+
+template <class T, class U> inline constexpr bool agree = std::is_same_v<T, U>;
+template <class T> inline constexpr bool agree<T, unknown_dtype> = true;
+template <class T> inline constexpr bool agree<unknown_dtype, T> = true;
+template <> inline constexpr bool agree<unknown_dtype, unknown_dtype> = true;
+template <class T, class L> inline constexpr bool agree<T, number<L>> = literal_fits<T, L>;
+template <class T, class L> inline constexpr bool agree<number<L>, T> = literal_fits<T, L>;
+template <class L> inline constexpr bool agree<unknown_dtype, number<L>> = true;
+template <class L> inline constexpr bool agree<number<L>, unknown_dtype> = true;
+template <class L, class K> inline constexpr bool agree<number<L>, number<K>> = true;
+
+} // namespace detail
+
+template <class A> using dtype_tag = typename detail::dtype_tag_of<A>::type;
+
+/// Two operands have one dtype, or a literal that fits stands beside a tensor.
+template <class T, class U> inline constexpr bool dtypes_agree = detail::agree<T, U>;
+
+/// A literal as an element of type T: rounded, and range checked if T is an integer.
+template <class T, class L> T literal_value(L value, const char* op) {
+    if constexpr (is_integral<T> && std::is_integral_v<L> && !std::is_same_v<L, bool>) {
+        if (!std::in_range<T>(value))
+            throw invalid_argument(std::string(op) + ": the literal " + std::to_string(value) + " does not fit " +
+                                   std::string(to_string(dtype_of<T>)));
+        return static_cast<T>(value);
+    } else if constexpr (is_complex<T> && !is_complex<L>) {
+        return T(static_cast<typename T::value_type>(value));
+    } else if constexpr (is_complex<T>) {
+        return T(static_cast<typename T::value_type>(value.real()), static_cast<typename T::value_type>(value.imag()));
+    } else if constexpr (is_real_floating<T> && !std::is_arithmetic_v<T>) {
+        return T(static_cast<float>(value));
+    } else if constexpr (std::is_constructible_v<T, L>) {
+        return static_cast<T>(value);
+    } else {
+        return T{}; // ill-typed: the caller's static_assert has spoken
+    }
+}
+
+namespace detail {
+
+template <class T, class A> auto typed_argument(const A& a, const char* op) {
+    if constexpr (literal<A>) return scalar<T>{literal_value<T>(a, op)};
+    else return as_argument(a);
+}
+
+template <class A, class... Rest> struct first_typed {
+    using type = typename first_typed<Rest...>::type;
+};
+template <typed_operand A, class... Rest> struct first_typed<A, Rest...> {
+    using type = value_type_of<A>;
+};
+
+// ---- operands whose types are known at run time only ---------------------------------------------------------------------
+
+struct untyped_arguments {
+    std::vector<endpoint> inputs;
+    std::vector<scalar_value> scalars;
+    std::vector<int> order; // per argument: an input, or ~scalar
+};
+
+template <class A> void gather_untyped(const A& a, dtype type, const graph& g, untyped_arguments& out) {
+    if constexpr (literal<A>) {
+        out.order.push_back(~static_cast<int>(out.scalars.size()));
+        if constexpr (is_complex<A>) out.scalars.emplace_back(a);
+        else out.scalars.push_back(scalar_of(type, static_cast<double>(a)));
+    } else {
+        out.order.push_back(static_cast<int>(out.inputs.size()));
+        out.inputs.push_back(seal(a, g));
+    }
+}
+
+template <class Op, class U, std::size_t... I> void require_uniform(std::index_sequence<I...>) {
+    if constexpr (requires { typename Op::template operands<U>; })
+        []<class... T>(std::tuple<T...>*) { require_primitive<Op, T...>(); }(static_cast<typename Op::template operands<U>*>(nullptr));
+    else if constexpr (op_takes<Op, U>) require_primitive<Op, std::enable_if_t<(I >= 0), U>...>();
+}
+
+/// The dtypes that every program has kernels for where an op is used on tensors of unknown dtype; others come from typed
+/// uses, or from <rill/all_kernels.hpp>.
+template <class Op, std::size_t N> void require_for_untyped() {
+    constexpr auto all = std::make_index_sequence<N>{};
+    require_uniform<Op, float>(all);
+    require_uniform<Op, double>(all);
+    require_uniform<Op, std::int32_t>(all);
+    require_uniform<Op, std::int64_t>(all);
+}
+
+inline endpoint apply_untyped(std::string_view op, dtype fixed_result, untyped_arguments&& a, const graph& g) {
+    std::vector<dtype> leaves;
+    for (const auto& e : a.inputs) leaves.push_back(type_of(e).type);
+    tracer t(leaves, a.scalars);
+    t.fix_scalars(a.scalars.size());
+    std::vector<int> args;
+    for (const int o : a.order) args.push_back(o >= 0 ? t.leaf(o) : t.scalar(static_cast<std::size_t>(~o)));
+    const dtype result = fixed_result == dtype::invalid ? t.type_of(args.back()) : fixed_result;
+    program p = *t.finish({t.emit(op, result, args)});
+    if (a.scalars.empty()) p.key = instruction_key(p, p.code[0]); // found as a compiled one-op kernel
+    return add_program(g, std::make_shared<const program>(std::move(p)), std::move(a.scalars), std::move(a.inputs));
+}
+
+template <class Op> constexpr dtype fixed_result_of() {
+    if constexpr (requires { typename Op::result_type; }) return dtype_of<typename Op::result_type>;
+    else return dtype::invalid;
+}
+
+} // namespace detail
+
+/// Applies an elementwise op: an expression of typed operands, or a node if some operand's type is unknown. The dtypes of
+/// the operands agree; numbers take the tensors' dtype.
+template <class Op, class... A>
+    requires((graph_operand<A> || ...) && !(symbolic<A> || ...))
+auto apply(const A&... args) {
+    if constexpr ((untyped_operand<A> || ...)) {
+        const graph_state* home = nullptr;
+        ((home = home ? home : detail::home_of(args)), ...);
+        const graph g = home ? graph(const_cast<graph_state&>(*home)) : current_graph();
+        // numbers take the dtype of the last tensor (of a select, the branches')
+        dtype type = dtype::invalid;
+        const auto look = [&](const auto& a) {
+            if constexpr (requires { a.dtype(); }) type = a.dtype();
+            else if constexpr (typed_operand<decltype(a)>) type = dtype_of<value_type_of<decltype(a)>>;
+        };
+        (look(args), ...);
+        detail::require_for_untyped<Op, sizeof...(A)>();
+        detail::untyped_arguments gathered;
+        (detail::gather_untyped(args, type, g, gathered), ...);
+        return any_tensor(detail::apply_untyped(Op::name, detail::fixed_result_of<Op>(), std::move(gathered), g));
+    } else {
+        using T = typename detail::first_typed<A...>::type;
+        static_assert(op_takes<Op, T>, "this elementwise op does not take tensors of this element type");
+        return detail::make_expression<Op>(detail::typed_argument<T>(args, Op::name)...);
+    }
+}
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/apply.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// The derivative of a structure, element by element, as an elementwise op: its operands are the structure's leaves and
+/// scalars, and one bool per leaf occurrence that says whether the leaf is the one to differentiate by.
+template <class S> struct adjoint_op {
+    static constexpr auto name = "Adjoint";
+    static constexpr bool expands = true; // its own derivatives go through the traced program
+    using result_type = typename S::value_type;
+    using domain_type = domains::any;
+    static constexpr int weight = 3 * S::leaves;
+
+    template <class... V> RILL_FN static auto value(const V&... v) {
+        const auto all = std::tuple<V...>(v...);
+        constexpr std::size_t leaves = S::leaves, scalars = S::scalars;
+        return go(pick<0>(all, std::make_index_sequence<leaves>{}), pick<leaves>(all, std::make_index_sequence<scalars>{}),
+                  pick<leaves + scalars>(all, std::make_index_sequence<leaves>{}), std::make_index_sequence<leaves>{});
+    }
+
+private:
+    template <std::size_t From, class Tuple, std::size_t... I> RILL_FN static auto pick(const Tuple& t, std::index_sequence<I...>) {
+        return std::tuple<std::tuple_element_t<From + I, Tuple>...>(std::get<From + I>(t)...);
+    }
+    template <class Leaves, class Scalars, class Masks, std::size_t... I>
+    RILL_FN static auto go(const Leaves& leaves, const Scalars& scalars, const Masks& masks, std::index_sequence<I...>) {
+        const auto s = detail::evaluator<S, 0, 0>::forward(leaves, scalars);
+        using V = std::remove_const_t<decltype(s.value)>;
+        Leaves slots = leaves; // each is overwritten by its adjoint, or masked out
+        detail::pullback_of<S, 0>::run(s, V(1), slots);
+        V sum(0);
+        (add(sum, std::get<I>(slots), std::get<I>(masks)), ...);
+        return sum;
+    }
+    template <class V, class A, class M> RILL_FN static void add(V& sum, const A& adjoint, const M& mask) {
+        if constexpr (std::is_same_v<V, A>) sum = sum + select(mask, adjoint, V(0));
+    }
+};
+
+namespace detail {
+
+/// The leaves of an expression as arguments of another one.
+template <class A> auto leaf_arguments(const A& a) {
+    if constexpr (is_expression<A>)
+        return std::apply([](const auto&... x) { return std::tuple_cat(leaf_arguments(x)...); }, a.args());
+    else if constexpr (typed_operand<A>) return std::tuple<A>(a);
+    else return std::tuple<>();
+}
+template <class A> auto scalar_arguments(const A& a) {
+    if constexpr (is_expression<A>)
+        return std::apply([](const auto&... x) { return std::tuple_cat(scalar_arguments(x)...); }, a.args());
+    else if constexpr (typed_operand<A>) return std::tuple<>();
+    else return std::tuple<A>(a);
+}
+
+template <class A, class X> bool same_leaf(const A& leaf, const X& x) {
+    if constexpr (requires { leaf.end(); x.end(); }) return leaf.end() == x.end();
+    else return false;
+}
+
+template <class A> inline constexpr bool has_deferred_part = requires(const A& a) { a.part(); };
+template <class Op, class... Args>
+inline constexpr bool has_deferred_part<expression<Op, Args...>> = (has_deferred_part<Args> || ...);
+
+} // namespace detail
+
+/// dy/dx of an expression that is elementwise in the tensor x: again an expression, computed in the same pass as what
+/// surrounds it. Shape: that of y.
+template <class E, class T, index_t... D>
+    requires detail::is_expression<E>
+auto derivative(const E& y, const tensor<T, D...>& x) {
+    static_assert(std::is_same_v<value_type_of<E>, T>, "derivative: y and x must have one element type");
+    static_assert(!detail::has_deferred_part<E>,
+                  "derivative: the expression is too heavy to be differentiated as a type; seal it (tensor y = …) and use "
+                  "gradients(y, x)");
+    using S = typename detail::strip<E>::type;
+    const auto leaves = detail::leaf_arguments(y);
+    const auto masks = std::apply(
+        [&](const auto&... l) { return std::tuple(scalar<bool>{detail::same_leaf(l, x)}...); }, leaves);
+    return std::apply([](const auto&... a) { return expression<adjoint_op<S>, std::remove_cvref_t<decltype(a)>...>(a...); },
+                      std::tuple_cat(leaves, detail::scalar_arguments(y), masks));
+}
+
+} // namespace rill::inline RILL_ABI

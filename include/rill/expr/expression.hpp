@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include <rill/expr/fused_op.hpp>
+#include <rill/expr/structure_program.hpp>
+
+namespace rill::inline RILL_ABI {
+
+template <class T, index_t... D> class tensor;
+
+/// Operations in one expression; above it, part of the expression is deferred, so that types stay small.
+inline constexpr int weight_limit = 24;
+
+/// A number among tensors: data, not type.
+template <class T> struct scalar {
+    T value;
+    friend bool operator==(const scalar&, const scalar&) = default;
+};
+
+namespace detail {
+
+/// What sealing gathers from an expression: leaves and scalars in order of occurrence, and the graph they belong to.
+struct sealing {
+    graph home;
+    std::vector<endpoint> leaves;
+    std::vector<scalar_value> scalars;
+
+    void leaf(const endpoint& e) { leaves.push_back(e); }
+};
+
+/// A part of an expression whose type is hidden; sealed when its parent is, once per graph and scope.
+class deferred_part {
+public:
+    virtual ~deferred_part() = default;
+    virtual const graph_state* home() const = 0;
+    virtual endpoint seal(const graph& g) = 0;
+};
+
+template <class T, class E> struct operand_with;
+template <class T, index_t... D> struct operand_with<T, extents<D...>> {
+    using type = operand<T, D...>;
+};
+
+template <class X> inline constexpr int weight_of = 0;
+
+template <class... Extents> struct broadcast_rule {
+    static constexpr dims broadcast(std::initializer_list<dims> shapes) {
+        dims r;
+        for (const auto& s : shapes) r = rules::broadcast(r, s).shape;
+        return r;
+    }
+    static constexpr dims value = broadcast({Extents::value...});
+};
+
+template <class A> struct operand_value {
+    using type = typename A::value_type;
+};
+template <class T> struct operand_value<scalar<T>> {
+    using type = T;
+};
+
+template <class Op, class... Args>
+using expression_base =
+    typename operand_with<elementwise_result<Op, typename operand_value<Args>::type...>,
+                          extents_of_rule<broadcast_rule<extents_of<Args>...>>>::type;
+
+} // namespace detail
+
+/// An unsealed expression: an elementwise op over handles, constants, numbers and other expressions. Building one
+/// allocates nothing and touches no graph.
+template <class Op, class... Args> class expression : public detail::expression_base<Op, Args...> {
+public:
+    using op_type = Op;
+
+    explicit expression(Args... args) : args_(std::move(args)...) {}
+
+    const std::tuple<Args...>& args() const noexcept { return args_; }
+
+    /// Computes it in the default session (see session_scope).
+    auto eval() const;
+
+private:
+    std::tuple<Args...> args_;
+};
+
+/// Stands for a part of an expression that was too heavy to stay in its type.
+template <class T, index_t... D> class deferred : public operand<T, D...> {
+public:
+    explicit deferred(std::shared_ptr<detail::deferred_part> part) : part_(std::move(part)) {}
+    detail::deferred_part& part() const noexcept { return *part_; }
+
+private:
+    std::shared_ptr<detail::deferred_part> part_;
+};
+
+namespace detail {
+
+template <class Op, class... Args>
+inline constexpr int weight_of<expression<Op, Args...>> = (op_weight<Op> + ... + weight_of<Args>);
+
+// ---- the structure of an expression: types stripped of extents and kinds of handles -------------------------------------
+
+template <class A> struct strip {
+    using type = leaf<typename A::value_type>;
+};
+template <class T> struct strip<scalar<T>> {
+    using type = scalar_leaf<T>;
+};
+template <class Op, class... Args> struct strip<expression<Op, Args...>> {
+    using type = structure<Op, typename expression<Op, Args...>::value_type, typename strip<Args>::type...>;
+};
+
+template <class S> struct require_ops {
+    static void run() {}
+};
+template <class Op, class R, class... Args> struct require_ops<structure<Op, R, Args...>> {
+    static void run() {
+        require_primitive<Op, typename Args::value_type...>();
+        (require_ops<Args>::run(), ...);
+    }
+};
+
+/// Kernels of an expression's structure, and what its derivatives need, become part of the program.
+template <class S> void require_structure() {
+    require_fused();
+    require_expression<S>();
+    require_ops<S>::run();
+    if constexpr (differentiable_structure<S>) require_combiner<combine::sum, typename S::value_type>();
+}
+
+// ---- which graph an expression belongs to --------------------------------------------------------------------------------
+
+template <class A> const graph_state* home_of(const A& a) {
+    if constexpr (requires { a.end(); }) return a.end() ? a.end().from->owner : nullptr;
+    else if constexpr (requires { a.part(); }) return a.part().home();
+    else return nullptr;
+}
+template <class Op, class... Args> const graph_state* home_of(const expression<Op, Args...>& e) {
+    const graph_state* found = nullptr;
+    std::apply([&](const auto&... a) { ((found = found ? found : home_of(a)), ...); }, e.args());
+    return found;
+}
+template <class E> graph graph_of_operand(const E& e) {
+    const graph_state* found = home_of(e);
+    return found ? graph(const_cast<graph_state&>(*found)) : current_graph();
+}
+
+// ---- gathering -------------------------------------------------------------------------------------------------------------
+
+template <class A> void gather_leaves(const A& a, sealing& s) {
+    if constexpr (requires { a.end(); }) {
+        if (!a.end()) throw failed_precondition("a null tensor was used in an expression");
+        s.leaf(a.end());
+    } else if constexpr (requires { a.join(s.home); }) {
+        s.leaf(a.join(s.home));
+    } else {
+        s.leaf(a.part().seal(s.home));
+    }
+}
+template <class T> void gather_leaves(const scalar<T>& a, sealing& s) { s.scalars.emplace_back(a.value); }
+template <class Op, class... Args> void gather_leaves(const expression<Op, Args...>& e, sealing& s) {
+    std::apply([&](const auto&... a) { (gather_leaves(a, s), ...); }, e.args());
+}
+
+/// The node of a program over gathered leaves: equal leaves become one input.
+inline endpoint add_fused(const traced_structure& traced, sealing&& s, const reduction& how, const std::string& name, bool share,
+                          const std::source_location& where) {
+    fused_spec spec;
+    spec.body = traced.body;
+    spec.kernel = traced.body->key;
+    spec.scalars = std::move(s.scalars);
+    spec.scalars.insert(spec.scalars.end(), traced.constants.begin(), traced.constants.end());
+    spec.results.resize(1);
+    spec.results[0].reduce = how;
+    std::vector<endpoint> inputs;
+    for (const auto& l : s.leaves) {
+        std::size_t i = 0;
+        while (i < inputs.size() && !(inputs[i] == l)) ++i;
+        if (i == inputs.size()) inputs.push_back(l);
+        spec.leaves.push_back({static_cast<int>(i), {}});
+    }
+    return {add_node(s.home, make_op(fused_op{std::move(spec)}), std::move(inputs), name, share, where), 0};
+}
+
+template <class E> inline constexpr bool is_expression = false;
+template <class Op, class... Args> inline constexpr bool is_expression<expression<Op, Args...>> = true;
+
+/// The edge an operand stands for in a graph. An expression becomes a node: shared with its equals, or a node of its own.
+template <class E>
+endpoint seal(const E& e, const graph& g, const std::string& name = {}, bool share = true,
+              const std::source_location& where = std::source_location::current()) {
+    if constexpr (is_expression<E>) {
+        using S = typename strip<E>::type;
+        require_structure<S>();
+        sealing s{g, {}, {}};
+        gather_leaves(e, s);
+        return add_fused(program_of<S>(), std::move(s), {}, name, share, where);
+    } else if constexpr (is_constant_value<E>) {
+        if (share) return e.join(g);
+        return {add_node(g, make_op(constant_op{e.value()}), {}, name, false, where), 0};
+    } else if constexpr (requires { e.part(); }) {
+        return e.part().seal(g);
+    } else {
+        if (!e.end()) throw failed_precondition("a null tensor was used");
+        return e.end();
+    }
+}
+template <class E> endpoint seal(const E& e) { return seal(e, graph_of_operand(e)); }
+
+template <class E> class deferred_expression final : public deferred_part {
+public:
+    explicit deferred_expression(E e) : part_(std::move(e)) {}
+
+    const graph_state* home() const override { return home_of(part_); }
+    endpoint seal(const graph& g) override {
+        // sealed in the scopes of the parent: control inputs and devices may differ from one parent to the next
+        const auto& now = scopes();
+        const std::lock_guard lock(mutex_);
+        if (done_ && &done_.graph().state() == &g.state() && controls_ == now.control_inputs && now.devices.empty() &&
+            colocated_ == now.colocated)
+            return done_;
+        const endpoint made = detail::seal(part_, g);
+        done_ = made;
+        controls_ = now.control_inputs;
+        colocated_ = now.colocated;
+        return made;
+    }
+
+private:
+    E part_;
+    std::mutex mutex_;
+    any_tensor done_;
+    std::vector<const node*> controls_;
+    const node* colocated_ = nullptr;
+};
+
+template <class T, index_t... D, class E> deferred<T, D...> defer(const operand<T, D...>&, const E& e) {
+    return deferred<T, D...>(std::make_shared<deferred_expression<E>>(e));
+}
+
+// ---- arguments of an expression -----------------------------------------------------------------------------------------
+
+template <class T, index_t... D> auto handle_of(const operand<T, D...>&, const any_tensor& t) {
+    return tensor<T, D...>(unchecked, t);
+}
+
+/// How an operand is kept in an expression: handles as plain tensors, the rest as it is.
+template <class X> auto as_argument(const X& x) {
+    if constexpr (requires { x.end(); }) return handle_of(x, x);
+    else return x;
+}
+
+/// Defers the heaviest argument until the expression is light enough.
+template <class Op, class... Args> auto make_expression(const Args&... args) {
+    constexpr int total = (op_weight<Op> + ... + weight_of<Args>);
+    if constexpr (total <= weight_limit || ((weight_of<Args> == 0) && ...)) {
+        return expression<Op, Args...>(args...);
+    } else {
+        constexpr int heaviest = std::max({weight_of<Args>...});
+        const auto lighter = [](const auto& a) {
+            if constexpr (weight_of<std::remove_cvref_t<decltype(a)>> == heaviest) return defer(a, a);
+            else return a;
+        };
+        return make_expression<Op>(lighter(args)...);
+    }
+}
+
+} // namespace detail
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <source_location>
+#include <string>
+#include <utility>
+
+#include <rill/graph/scope.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// A tensor of a graph whose element type and shape are known at run time only. Null until assigned. Everything that
+/// takes a typed tensor takes this too, checked at run time.
+class any_tensor {
+public:
+    any_tensor() = default;
+    any_tensor(const endpoint& e) noexcept : end_(e) { retain(); }
+    any_tensor(const any_tensor& other) noexcept : end_(other.end_) { retain(); }
+    any_tensor(any_tensor&& other) noexcept : end_(std::exchange(other.end_, {})) {}
+    any_tensor& operator=(any_tensor other) noexcept {
+        std::swap(end_, other.end_);
+        return *this;
+    }
+    ~any_tensor() {
+        if (end_) end_.from->owner->release();
+    }
+
+    const endpoint& end() const noexcept { return end_; }
+    operator endpoint() const noexcept { return end_; }
+    explicit operator bool() const noexcept { return bool(end_); }
+    const rill::node* node() const noexcept { return end_.from; }
+    rill::graph graph() const { return rill::graph(*checked().from->owner); }
+
+    /// "layer1/add:0"
+    std::string name() const { return name_of(checked()); }
+    rill::dtype dtype() const { return type_of(checked()).type; }
+    /// What is known of the shape when the graph is built.
+    const dims& static_shape() const { return type_of(checked()).shape; }
+    /// The device that the node asks for; possibly empty.
+    const std::string& device() const { return checked().from->device; }
+
+private:
+    const endpoint& checked() const {
+        if (!end_) throw failed_precondition("any_tensor: a null handle was used");
+        return end_;
+    }
+    void retain() const noexcept {
+        if (end_) end_.from->owner->retain();
+    }
+
+    endpoint end_;
+};
+
+/// A node run for its effect: an assign, a training step, an initializer.
+class operation {
+public:
+    operation() = default;
+    explicit operation(const rill::node* n) : handle_(endpoint{n, 0}) {}
+
+    const rill::node* node() const noexcept { return handle_.node(); }
+    rill::graph graph() const { return handle_.graph(); }
+    const std::string& name() const { return handle_.node()->name; }
+    explicit operator bool() const noexcept { return bool(handle_); }
+
+    /// Runs it in the default session (see session_scope).
+    void run() const;
+
+private:
+    any_tensor handle_;
+};
+
+namespace detail {
+/// Marks constructors that take a caller's word.
+struct unchecked_t {};
+inline constexpr unchecked_t unchecked{};
+} // namespace detail
+
+/// Base of everything with a static element type and static extents: handles, constants and expressions.
+template <class T, index_t... D> struct operand {
+    using operand_type = operand;
+    using value_type = T;
+    using extents_type = extents<D...>;
+};
+
+/// A handle, constant or expression with static types.
+template <class X>
+concept typed_operand = requires {
+    typename std::remove_cvref_t<X>::operand_type;
+    typename std::remove_cvref_t<X>::extents_type;
+};
+
+template <class X> using value_type_of = typename std::remove_cvref_t<X>::value_type;
+
+template <class X> struct extents_of_operand {
+    using type = extents<>;
+};
+template <typed_operand X> struct extents_of_operand<X> {
+    using type = typename std::remove_cvref_t<X>::extents_type;
+};
+/// The static extents of an operand; `extents<>` of a number.
+template <class X> using extents_of = typename extents_of_operand<X>::type;
+
+/// Static type information as a value.
+template <typed_operand X> inline constexpr tensor_type static_type{dtype_of<value_type_of<X>>, extents_of<X>::value};
+
+/// Prints name, dtype and shape: tensor("layer1/add:0", float32, [?, 10]).
+template <class Stream>
+    requires requires(Stream& s) { s << std::string(); }
+Stream& operator<<(Stream& out, const any_tensor& t) {
+    if (!t) out << std::string("tensor(null)");
+    else out << "tensor(\"" + t.name() + "\", " + std::string(to_string(t.dtype())) + ", " + to_string(t.static_shape()) + ")";
+    return out;
+}
+template <class Stream>
+    requires requires(Stream& s) { s << std::string(); }
+Stream& operator<<(Stream& out, const operation& o) {
+    out << (o ? "operation(\"" + o.name() + "\")" : std::string("operation(null)"));
+    return out;
+}
+
+} // namespace rill::inline RILL_ABI

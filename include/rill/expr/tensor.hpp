@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/expression.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// Static extents that a value of extents From may be taken for without a check: equal, or forgetting.
+template <class From, class To> inline constexpr bool extents_widen = false;
+template <index_t... F, index_t... D>
+    requires(sizeof...(F) == sizeof...(D))
+inline constexpr bool extents_widen<extents<F...>, extents<D...>> = ((D == dyn || D == F) && ...);
+
+/// A handle to one output of a node, with static element type and extents. Cheap to copy; assigning rebinds it.
+template <class T, index_t... D> class tensor : public any_tensor, public operand<T, D...> {
+public:
+    tensor() = default;
+
+    /// Seals an expression into a node of its own, named by the scope (or by `name`); takes another tensor's handle.
+    template <typed_operand E>
+        requires(!std::is_same_v<E, tensor> && extents_of<E>::rank == static_cast<int>(sizeof...(D)))
+    tensor(const E& e, const std::string& name = {}, const std::source_location& where = std::source_location::current())
+        : any_tensor(sealed(e, name, where)) {
+        static_assert(std::is_same_v<value_type_of<E>, T>, "tensor: the element types differ; convert with cast<T>()");
+        static_assert(extents_widen<extents_of<E>, extents<D...>>,
+                      "tensor: the extents differ; what only run time can show is checked by tensor<T, D...>(any_tensor(x))");
+    }
+
+    /// Takes a tensor of unknown type: checks dtype and shape, and throws invalid_argument.
+    explicit tensor(const any_tensor& t, const std::source_location& where = std::source_location::current())
+        : any_tensor(t) {
+        const tensor_type wanted{dtype_of<T>, extents<D...>::value};
+        if (t.dtype() != wanted.type || !rules::compatible(t.static_shape(), wanted.shape))
+            throw invalid_argument("tensor: " + to_string(wanted) + " expected, '" + t.name() + "' is " +
+                                   to_string(type_of(t.end())) + " (at " + to_string(where) + ")");
+    }
+    tensor(detail::unchecked_t, const any_tensor& t) : any_tensor(t) {}
+
+    /// Computes it in the default session (see session_scope).
+    auto eval() const;
+
+private:
+    template <class E>
+    static endpoint sealed(const E& e, const std::string& name, const std::source_location& where) {
+        return detail::seal(e, detail::graph_of_operand(e), name, false, where);
+    }
+};
+
+template <class T, index_t... D> tensor(const operand<T, D...>&) -> tensor<T, D...>;
+template <class T, index_t... D> tensor(const operand<T, D...>&, const std::string&) -> tensor<T, D...>;
+
+namespace detail {
+
+template <class T, class X> struct tensor_with;
+template <class T, index_t... D> struct tensor_with<T, extents<D...>> {
+    using type = tensor<T, D...>;
+};
+
+} // namespace detail
+
+/// The handle type for an element type and extents: tensor_of<float, extents<2, 3>>.
+template <class T, class Extents> using tensor_of = typename detail::tensor_with<T, Extents>::type;
+
+/// Seals an operand in its own graph: shared with equal expressions, without a name of the user's.
+template <typed_operand E> tensor_of<value_type_of<E>, extents_of<E>> sealed(const E& e) {
+    return {detail::unchecked, any_tensor(detail::seal(e))};
+}
+inline any_tensor sealed(const any_tensor& t) { return t; }
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <source_location>
+#include <string>
+#include <vector>
+
+#include <rill/graph/op.hpp>
+
+namespace rill::inline RILL_ABI {
+
+class graph_state;
+
+/// A node: an op with its edges. Immutable once it is in its graph.
+struct node {
+    graph_state* owner = nullptr;
+    std::uint32_t id = 0; // in order of creation: inputs have smaller ids
+    std::string name;
+    op_ptr op;
+    std::vector<endpoint> inputs;
+    std::vector<const node*> control_inputs;
+    std::string device;               // constraint, possibly partial
+    const node* colocated = nullptr;  // on whichever device that node is
+    std::vector<tensor_type> outputs;
+    std::source_location where;
+
+    const tensor_type& output(int port) const { return outputs[static_cast<std::size_t>(port)]; }
+};
+
+inline endpoint gradient_request::input(int i) const { return at.inputs[static_cast<std::size_t>(i)]; }
+inline endpoint gradient_request::output(int i) const { return {&at, i}; }
+
+inline const tensor_type& type_of(const endpoint& e) { return e.from->output(e.port); }
+
+/// "layer/add:0"
+inline std::string name_of(const endpoint& e) { return e.from->name + ":" + std::to_string(e.port); }
+
+/// "node 'layer/add', made at model.cpp:42": how messages name a place.
+inline std::string place_of(const node& n) { return "node '" + n.name + "', made at " + to_string(n.where); }
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <rill/core/any_array.hpp>
+#include <rill/core/hash.hpp>
+#include <rill/core/names.hpp>
+#include <rill/core/program.hpp>
+
+namespace rill::inline RILL_ABI {
+
+struct node;
+
+/// One output of a node: where an edge begins.
+struct endpoint {
+    const node* from = nullptr;
+    int port = 0;
+
+    explicit operator bool() const { return from != nullptr; }
+    friend bool operator==(const endpoint&, const endpoint&) = default;
+};
+
+/// What a gradient rule sees: the node and the gradients that reached its outputs.
+struct gradient_request {
+    const node& at;
+    std::span<const endpoint> gradients; // per output; empty where none arrived
+    std::span<const char> wanted;        // per input: whether its gradient is needed
+
+    endpoint input(int i) const;
+    endpoint output(int i) const;
+    endpoint gradient(int i = 0) const { return gradients[static_cast<std::size_t>(i)]; }
+};
+
+/// Nodes that a plan treats in ways of their own.
+enum class op_role : std::uint8_t { ordinary, placeholder, constant, variable };
+
+/// An op with its attributes, as the graph sees it. Immutable once in a graph.
+class RILL_EXPORT op {
+public:
+    virtual ~op() = default;
+
+    /// TensorFlow's name of the op; of a fused node, its signature.
+    virtual std::string_view name() const = 0;
+    /// The op's struct: what kernels are registered under.
+    virtual std::string_view kernel_name() const = 0;
+    /// The name a node gets if the user gives none.
+    virtual std::string label() const = 0;
+    /// Keeps state, draws random numbers or is fed: never merged with another node.
+    virtual bool stateful() const = 0;
+    /// dtype and shape of each output, or invalid_argument with the broken rule.
+    virtual std::vector<tensor_type> outputs(std::span<const tensor_type> inputs) const = 0;
+    /// Adds gradient nodes and returns the gradient of each input (empty where none flows).
+    virtual std::vector<endpoint> gradient(const gradient_request& request) const = 0;
+    /// Why no gradient flows, or null if the op has one.
+    virtual const char* no_gradient_reason() const = 0;
+    /// The dtype that selects the kernel.
+    virtual dtype kernel_type(std::span<const tensor_type> inputs, std::span<const tensor_type> outputs) const = 0;
+    /// The input whose memory output 0 shares, or -1.
+    virtual int alias() const = 0;
+    /// The first `writes()` inputs are variables that the op changes.
+    virtual int writes() const = 0;
+    /// The op gives a variable its whole value: the variable need not be initialised before.
+    virtual bool initialises() const = 0;
+    virtual op_role role() const = 0;
+    /// The value of a constant, else null.
+    virtual const any_array* constant() const = 0;
+    /// The seed of a random op (0: derived from graph and name).
+    virtual std::uint64_t seed() const = 0;
+    /// Output 0 may take the memory of an input of its own size that ends here.
+    virtual bool in_place() const = 0;
+    virtual std::uint64_t hash() const = 0;
+    virtual bool equals(const op& other) const = 0;
+    /// The op's own struct.
+    virtual const void* attributes() const = 0;
+};
+
+using op_ptr = std::shared_ptr<const op>;
+
+namespace detail {
+
+/// Hashes attributes as they are visited.
+struct attribute_hash {
+    std::uint64_t value = 0;
+
+    void add(std::uint64_t v) { value = hash_combine(value, v); }
+    void operator()(const char*, bool v) { add(v); }
+    void operator()(const char*, int v) { add(static_cast<std::uint64_t>(v)); }
+    void operator()(const char*, std::int64_t v) { add(static_cast<std::uint64_t>(v)); }
+    void operator()(const char*, std::uint64_t v) { add(v); }
+    void operator()(const char*, double v) { add(std::bit_cast<std::uint64_t>(v)); }
+    void operator()(const char*, dtype v) { add(static_cast<std::uint64_t>(v)); }
+    void operator()(const char*, const std::string& v) { add(hash_bytes(v)); }
+    void operator()(const char*, const dims& v) {
+        add(static_cast<std::uint64_t>(v.rank));
+        for (const auto e : v.extent) add(static_cast<std::uint64_t>(e));
+    }
+    void operator()(const char*, const axis_list& v) {
+        for (int i = 0; i < v.count; ++i) add(static_cast<std::uint64_t>(v[i]));
+    }
+    void operator()(const char*, const any_array& v) { add(reinterpret_cast<std::uintptr_t>(v.data())); }
+    void operator()(const char*, const fused_spec& v) {
+        add(hash_bytes(v.body->key));
+        for (const auto& l : v.leaves) add(static_cast<std::uint64_t>(l.input));
+        for (const auto& s : v.scalars) add(hash_bytes({reinterpret_cast<const char*>(s.bytes.data()), s.bytes.size()}));
+    }
+};
+
+template <class Op> std::uint64_t hash_attributes(const Op& op) {
+    attribute_hash h;
+    if constexpr (requires { op.attributes(h); }) op.attributes(h);
+    return h.value;
+}
+
+template <class Op>
+constexpr bool has_gradient = requires(const Op& o, const gradient_request& r) { o.gradient(r); };
+
+/// The type-erased form of an op's struct. What the struct leaves out gets the usual meaning.
+template <class Op> class op_model final : public op {
+    static_assert(has_gradient<Op> || requires { Op::no_gradient; },
+                  "an op states its gradient, or why it has none (static constexpr const char* no_gradient)");
+
+public:
+    explicit op_model(Op o) : self_(std::move(o)) {}
+
+    std::string_view name() const override {
+        if constexpr (requires { self_.signature(); }) return self_.signature();
+        else return Op::name;
+    }
+    std::string_view kernel_name() const override { return Op::name; }
+    std::string label() const override {
+        if constexpr (requires { self_.label(); }) return self_.label();
+        else if constexpr (requires { std::string(Op::label); }) return Op::label;
+        else return snake_case(Op::name);
+    }
+    bool stateful() const override {
+        if constexpr (requires { Op::stateful; }) return Op::stateful;
+        else return false;
+    }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const override {
+        if constexpr (requires { self_.outputs(in); }) {
+            return self_.outputs(in);
+        } else if constexpr (requires { self_.shape(in[0].shape); }) {
+            return {{in[0].type, checked(self_.shape(in[0].shape))}};
+        } else {
+            if (in[0].type != in[1].type)
+                throw invalid_argument("the dtypes differ: " + to_string(in[0]) + " and " + to_string(in[1]));
+            return {{in[0].type, checked(self_.shape(in[0].shape, in[1].shape))}};
+        }
+    }
+    std::vector<endpoint> gradient(const gradient_request& r) const override {
+        if constexpr (has_gradient<Op>) return self_.gradient(r);
+        else return {};
+    }
+    const char* no_gradient_reason() const override {
+        if constexpr (has_gradient<Op>) return nullptr;
+        else return Op::no_gradient;
+    }
+    dtype kernel_type(std::span<const tensor_type> in, std::span<const tensor_type> out) const override {
+        if constexpr (requires { self_.kernel_type(in, out); }) return self_.kernel_type(in, out);
+        else return in.empty() ? (out.empty() ? dtype::invalid : out[0].type) : in[0].type;
+    }
+    int alias() const override {
+        if constexpr (requires { Op::alias; }) return Op::alias;
+        else return -1;
+    }
+    int writes() const override {
+        if constexpr (requires { Op::writes; }) return Op::writes;
+        else return 0;
+    }
+    bool initialises() const override {
+        if constexpr (requires { Op::initialises; }) return Op::initialises;
+        else return false;
+    }
+    op_role role() const override {
+        if constexpr (requires { Op::role; }) return Op::role;
+        else return op_role::ordinary;
+    }
+    const any_array* constant() const override {
+        if constexpr (requires { self_.constant(); }) return &self_.constant();
+        else return nullptr;
+    }
+    std::uint64_t seed() const override {
+        if constexpr (requires { self_.seed; }) return self_.seed;
+        else return 0;
+    }
+    bool in_place() const override {
+        if constexpr (requires { self_.in_place(); }) return self_.in_place();
+        else return false;
+    }
+    std::uint64_t hash() const override { return hash_combine(hash_bytes(Op::name), hash_attributes(self_)); }
+    bool equals(const op& other) const override {
+        if (other.kernel_name() != kernel_name()) return false;
+        return self_ == *static_cast<const Op*>(other.attributes());
+    }
+    const void* attributes() const override { return &self_; }
+
+private:
+    static dims checked(const shape_result& r) {
+        if (!r.ok()) throw invalid_argument(r.broken);
+        return r.shape;
+    }
+
+    Op self_;
+};
+
+} // namespace detail
+
+template <class Op> op_ptr make_op(Op o) { return std::make_shared<const detail::op_model<Op>>(std::move(o)); }
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <type_traits>
+
+#include <rill/graph/device_name.hpp>
+#include <rill/graph/graph.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// What a device function may look at to place a node.
+struct node_info {
+    std::string_view name, op;
+};
+
+/// Chooses a device by node; an empty answer leaves the choice to the outer scopes.
+using device_function = std::function<std::string(const node_info&)>;
+
+namespace detail {
+
+struct scope_state {
+    std::optional<graph> current; // none: the process's default graph
+    std::string prefix;           // "layer1/"
+    std::vector<device_function> devices;
+    std::vector<const node*> control_inputs;
+    const node* colocated = nullptr;
+};
+
+// scopes belong to the thread that opened them
+inline scope_state& scopes() {
+    thread_local scope_state state;
+    return state;
+}
+
+struct default_graph_holder {
+    std::mutex mutex;
+    graph current;
+};
+
+RILL_EXPORT inline default_graph_holder& the_default_graph() {
+    static default_graph_holder& holder = *new default_graph_holder;
+    return holder;
+}
+
+} // namespace detail
+
+/// The graph that nodes join where no graph_scope says otherwise: one per process.
+inline graph default_graph() {
+    auto& holder = detail::the_default_graph();
+    const std::lock_guard lock(holder.mutex);
+    return holder.current;
+}
+
+/// Puts an empty graph in the default graph's place. Handles and sessions keep the old one.
+inline void reset_default_graph() {
+    auto& holder = detail::the_default_graph();
+    const std::lock_guard lock(holder.mutex);
+    holder.current = graph();
+}
+
+/// The innermost graph_scope's graph of this thread, else the default graph.
+inline graph current_graph() {
+    const auto& current = detail::scopes().current;
+    return current ? *current : default_graph();
+}
+
+namespace detail {
+
+/// Base of the scopes: what was in force before comes back at the end.
+template <class Value> class scoped {
+public:
+    scoped(const scoped&) = delete;
+    scoped& operator=(const scoped&) = delete;
+
+protected:
+    scoped(Value& place, Value value) : place_(place), before_(std::exchange(place, std::move(value))) {}
+    ~scoped() { place_ = std::move(before_); }
+
+private:
+    Value& place_;
+    Value before_;
+};
+
+} // namespace detail
+
+/// Names made in this scope begin with "name/"; a name already used in the graph gets a suffix.
+class name_scope : detail::scoped<std::string> {
+public:
+    explicit name_scope(const std::string& name) : scoped(detail::scopes().prefix, enter(name)) {}
+
+    /// The prefix, with its '/'.
+    const std::string& prefix() const { return detail::scopes().prefix; }
+
+private:
+    static std::string enter(const std::string& name) {
+        if (!detail::valid_name(name)) throw invalid_argument("name_scope: '" + name + "' is no valid name");
+        return current_graph().state().unique_name(detail::scopes().prefix + name) + "/";
+    }
+};
+
+/// Nodes made in this scope join the graph.
+class graph_scope : detail::scoped<std::optional<graph>>, detail::scoped<std::string> {
+public:
+    explicit graph_scope(const graph& g)
+        : detail::scoped<std::optional<graph>>(detail::scopes().current, g),
+          detail::scoped<std::string>(detail::scopes().prefix, "") {}
+};
+
+/// Constrains the device of nodes made in this scope; inner scopes override part by part.
+class device_scope : detail::scoped<std::vector<device_function>> {
+public:
+    explicit device_scope(const std::string& device)
+        : device_scope(device_function([checked = to_string(parse_device(device))](const node_info&) { return checked; })) {}
+    explicit device_scope(device_function choose) : scoped(detail::scopes().devices, push(std::move(choose))) {}
+    template <class F>
+        requires std::is_invocable_r_v<std::string, F, const node_info&>
+    explicit device_scope(F choose) : device_scope(device_function(std::move(choose))) {}
+
+private:
+    static std::vector<device_function> push(device_function f) {
+        auto stack = detail::scopes().devices;
+        stack.push_back(std::move(f));
+        return stack;
+    }
+};
+
+/// Something that names a node: an operation or a tensor.
+template <class H>
+concept node_handle = requires(const H& h) {
+    { h.node() } -> std::convertible_to<const node*>;
+};
+
+/// Nodes made in this scope run after the given operations and tensors. Scopes add up; without arguments the list is
+/// cleared.
+class control_dependencies : detail::scoped<std::vector<const node*>> {
+public:
+    template <node_handle... H>
+    explicit control_dependencies(const H&... after)
+        : scoped(detail::scopes().control_inputs, merged({static_cast<const node*>(after.node())...})) {}
+
+private:
+    static std::vector<const node*> merged(std::initializer_list<const node*> more) {
+        if (more.size() == 0) return {};
+        auto all = detail::scopes().control_inputs;
+        for (const auto* n : more)
+            if (std::find(all.begin(), all.end(), n) == all.end()) all.push_back(n);
+        return all;
+    }
+};
+
+/// Nodes made in this scope sit on the device of the given one.
+class colocate_with : detail::scoped<const node*> {
+public:
+    template <node_handle H>
+    explicit colocate_with(const H& other) : scoped(detail::scopes().colocated, other.node()) {}
+};
+
+namespace detail {
+
+/// Applies this thread's scopes to a node and adds it. An empty name means the op's label.
+inline const node* add_node(const graph& g, op_ptr op, std::vector<endpoint> inputs, const std::string& name = {},
+                            bool share = false, const std::source_location& where = std::source_location::current(),
+                            std::vector<const node*> control_inputs = {}) {
+    const auto& scope = scopes();
+    node_spec spec;
+    if (!name.empty() && !valid_name(name)) throw invalid_argument(op->label() + ": '" + name + "' is no valid name");
+    spec.name = scope.prefix + (name.empty() ? op->label() : name);
+    device_name device;
+    for (const auto& choose : scope.devices) device = merge(device, parse_device(choose({spec.name, op->name()})));
+    spec.device = to_string(device);
+    spec.control_inputs = std::move(control_inputs);
+    for (const auto* c : scope.control_inputs)
+        if (std::find(spec.control_inputs.begin(), spec.control_inputs.end(), c) == spec.control_inputs.end())
+            spec.control_inputs.push_back(c);
+    spec.colocated = scope.colocated;
+    spec.op = std::move(op);
+    spec.inputs = std::move(inputs);
+    spec.share = share;
+    spec.where = where;
+    return g.state().add(std::move(spec));
+}
+
+/// The graph that holds the inputs, or the current one if there are none.
+inline graph graph_of(std::span<const endpoint> inputs) {
+    return inputs.empty() ? current_graph() : graph(*inputs[0].from->owner);
+}
+
+} // namespace detail
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/apply.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// Converts the element type: float to integer saturates (NaN gives 0), integers wrap, bool gives 0 and 1. Shape: that
+/// of x. Gradient: converted back, between floating types.
+template <class To> struct cast_op {
+    static constexpr auto name = "Cast";
+    using domain_type = domains::any;
+    using result_type = To;
+    template <class V> RILL_FN static auto value(const V& x) { return cast_to<To>(x); }
+    template <class V, class Y> RILL_FN static auto pullback(const V&, const Y&, const Y& g) {
+        return cast_to<typename V::value_type>(g);
+    }
+};
+
+/// The traced form of a conversion.
+template <class To, class T> auto cast_to(const symbol<T>& x) {
+    if constexpr (std::is_same_v<To, T>) return x;
+    else return detail::trace<cast_op<To>>(x);
+}
+
+template <element To, graph_operand X> auto cast(const X& x) { return apply<cast_op<To>>(x); }
+
+} // namespace rill::inline RILL_ABI

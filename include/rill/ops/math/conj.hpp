@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/apply.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// The complex conjugate. Shape: that of x. Gradient: conj(g). A real x is its own conjugate: no node is made.
+struct conj_op {
+    static constexpr auto name = "Conj";
+    using domain_type = domains::floating;
+    template <class V> RILL_FN static auto value(const V& x) { return conj(x); }
+    template <class V> RILL_FN static auto pullback(const V&, const V&, const V& g) { return conj(g); }
+};
+
+template <elementwise_operand X> auto conj(const X& x) {
+    if constexpr (untyped_operand<X>) {
+        return apply<conj_op>(x);
+    } else {
+        if constexpr (is_complex<typename X::value_type>) return apply<conj_op>(x);
+        else return x;
+    }
+}
+
+} // namespace rill::inline RILL_ABI

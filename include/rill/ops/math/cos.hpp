@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/apply.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/neg.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// Cosine of x in radians. Shape: that of x. Gradient: -g sin(x).
+struct cos_op {
+    static constexpr auto name = "Cos";
+    using domain_type = domains::real_floating;
+    template <class V> RILL_FN static auto value(const V& x) { return cos(x); }
+    template <class V> RILL_FN static auto pullback(const V& x, const V& , const V& g) { return -g * sin(x); }
+};
+
+template <elementwise_operand X> auto cos(const X& x) { return apply<cos_op>(x); }
+
+} // namespace rill::inline RILL_ABI
+
+#include <rill/ops/math/sin.hpp> // its pullback uses sin: included at the foot, since each needs the other

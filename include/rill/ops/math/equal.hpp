@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/apply.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// a == b, as bool. Shape: a and b broadcast. No gradient: the result is bool.
+struct equal_op {
+    static constexpr auto name = "Equal";
+    using domain_type = domains::comparable;
+    using result_type = bool;
+    template <class V> RILL_FN static auto value(const V& a, const V& b) { return a == b; }
+};
+
+template <class A, class B>
+    requires elementwise_pair<A, B>
+auto equal(const A& a, const B& b) {
+    static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "equal: the dtypes differ; convert with cast<T>()");
+    static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "equal: the shapes do not broadcast");
+    return apply<equal_op>(a, b);
+}
+
+} // namespace rill::inline RILL_ABI

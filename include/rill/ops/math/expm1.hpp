@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/apply.hpp>
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/math/mul.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// e^x - 1, exact near 0. Shape: that of x. Gradient: g e^x.
+struct expm1_op {
+    static constexpr auto name = "Expm1";
+    using domain_type = domains::real_floating;
+    template <class V> RILL_FN static auto value(const V& x) { return expm1(x); }
+    template <class V> RILL_FN static auto pullback(const V& , const V& y, const V& g) { return g * (y + V(1)); }
+};
+
+template <elementwise_operand X> auto expm1(const X& x) { return apply<expm1_op>(x); }
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/apply.hpp>
+#include <rill/ops/math/mul.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// The largest integer not above x. Shape: that of x. Gradient: 0.
+struct floor_op {
+    static constexpr auto name = "Floor";
+    using domain_type = domains::real_floating;
+    template <class V> RILL_FN static auto value(const V& x) { return floor(x); }
+    template <class V> RILL_FN static auto pullback(const V& , const V& , const V& g) { return g * V(0); }
+};
+
+template <elementwise_operand X> auto floor(const X& x) { return apply<floor_op>(x); }
+
+} // namespace rill::inline RILL_ABI

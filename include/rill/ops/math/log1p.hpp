@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/apply.hpp>
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/math/div.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// log(1 + x), exact near 0. Shape: that of x. Gradient: g / (1 + x).
+struct log1p_op {
+    static constexpr auto name = "Log1p";
+    using domain_type = domains::real_floating;
+    template <class V> RILL_FN static auto value(const V& x) { return log1p(x); }
+    template <class V> RILL_FN static auto pullback(const V& x, const V& , const V& g) { return g / (V(1) + x); }
+};
+
+template <elementwise_operand X> auto log1p(const X& x) { return apply<log1p_op>(x); }
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/apply.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// a and b. Shape: a and b broadcast. Operands: bool. No gradient.
+struct logical_and_op {
+    static constexpr auto name = "LogicalAnd";
+    using domain_type = domains::boolean;
+    template <class V> RILL_FN static auto value(const V& a, const V& b) { return a && b; }
+};
+
+template <class A, class B>
+    requires elementwise_pair<A, B>
+auto logical_and(const A& a, const B& b) {
+    static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "logical_and: the dtypes differ; convert with cast<T>()");
+    static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "logical_and: the shapes do not broadcast");
+    return apply<logical_and_op>(a, b);
+}
+template <class A, class B>
+    requires elementwise_pair<A, B>
+auto operator&&(const A& a, const B& b) {
+    return logical_and(a, b);
+}
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/apply.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// not x. Shape: that of x. Operands: bool.
+struct logical_not_op {
+    static constexpr auto name = "LogicalNot";
+    using domain_type = domains::boolean;
+    template <class V> RILL_FN static auto value(const V& x) { return !x; }
+};
+
+template <elementwise_operand X> auto logical_not(const X& x) { return apply<logical_not_op>(x); }
+template <elementwise_operand X> auto operator!(const X& x) { return apply<logical_not_op>(x); }
+
+} // namespace rill::inline RILL_ABI

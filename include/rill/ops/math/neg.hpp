@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/apply.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// -x. Shape: that of x. Gradient: -g.
+struct neg_op {
+    static constexpr auto name = "Neg";
+    using domain_type = domains::numeric;
+    template <class V> RILL_FN static auto value(const V& x) { return -x; }
+    template <class V> RILL_FN static auto pullback(const V& , const V& , const V& g) { return -g; }
+};
+
+template <elementwise_operand X> auto neg(const X& x) { return apply<neg_op>(x); }
+template <elementwise_operand X> auto operator-(const X& x) { return apply<neg_op>(x); }
+
+} // namespace rill::inline RILL_ABI

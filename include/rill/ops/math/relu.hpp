@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/apply.hpp>
+#include <rill/ops/math/greater.hpp>
+#include <rill/ops/math/select.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// max(x, 0). Shape: that of x. Gradient: g where x > 0, else 0.
+struct relu_op {
+    static constexpr auto name = "Relu";
+    using domain_type = domains::real;
+    template <class V> RILL_FN static auto value(const V& x) { return max(x, V(0)); }
+    template <class V> RILL_FN static auto pullback(const V& x, const V& , const V& g) { return select(x > V(0), g, V(0)); }
+};
+
+template <elementwise_operand X> auto relu(const X& x) { return apply<relu_op>(x); }
+
+} // namespace rill::inline RILL_ABI

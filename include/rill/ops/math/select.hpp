@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/apply.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// a where the condition holds, else b. Shape: all three broadcast. Gradient: g to the side that was taken.
+struct select_op {
+    static constexpr auto name = "Select";
+    using domain_type = domains::any;
+    template <class U> using operands = std::tuple<bool, U, U>;
+    template <class C, class V> RILL_FN static auto value(const C& c, const V& a, const V& b) { return select(c, a, b); }
+    template <class C, class V> RILL_FN static auto pullback(const C& c, const V&, const V&, const V&, const V& g) {
+        return adjoints<no_gradient, V, V>(no_gradient{}, select(c, g, V(0)), select(c, V(0), g));
+    }
+};
+
+template <class C, class A, class B>
+    requires(elementwise_operand<C> && (elementwise_operand<A> || literal<A>) && (elementwise_operand<B> || literal<B>))
+auto select(const C& condition, const A& a, const B& b) {
+    if constexpr (symbolic<C>) {
+        return detail::trace<select_op>(condition, a, b);
+    } else {
+        static_assert(untyped_operand<C> || same_dtype<dtype_tag<C>, bool>,
+                      "select: the condition must be bool");
+        static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "select: the dtypes of the two sides differ; convert with cast<T>()");
+        static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "select: the shapes do not broadcast");
+        static_assert(shapes_broadcast<extents_of<C>, extents_of<A>> && shapes_broadcast<extents_of<C>, extents_of<B>>,
+                      "select: the condition's shape does not broadcast with the others");
+        if constexpr (untyped_operand<C> || untyped_operand<A> || untyped_operand<B>) {
+            return apply<select_op>(condition, a, b);
+        } else {
+            // numbers take the dtype of the other side, not the condition's
+            static_assert(!literal<A> || !literal<B>, "select: one side must be a tensor");
+            using T = typename detail::first_typed<std::conditional_t<literal<A>, B, A>>::type;
+            return detail::make_expression<select_op>(detail::as_argument(condition), detail::typed_argument<T>(a, "select"),
+                                                      detail::typed_argument<T>(b, "select"));
+        }
+    }
+}
+
+} // namespace rill::inline RILL_ABI

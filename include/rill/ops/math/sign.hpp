@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/apply.hpp>
+#include <rill/ops/math/mul.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// -1, 0 or 1 by the sign of x; NaN stays NaN. Shape: that of x. Gradient: 0.
+struct sign_op {
+    static constexpr auto name = "Sign";
+    using domain_type = domains::real;
+    template <class V> RILL_FN static auto value(const V& x) { return sign(x); }
+    template <class V> RILL_FN static auto pullback(const V& , const V& , const V& g) { return g * V(0); }
+};
+
+template <elementwise_operand X> auto sign(const X& x) { return apply<sign_op>(x); }
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/apply.hpp>
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/math/div.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// Square root; NaN below 0. Shape: that of x. Gradient: g / (2 conj(sqrt(x))).
+struct sqrt_op {
+    static constexpr auto name = "Sqrt";
+    using domain_type = domains::floating;
+    template <class V> RILL_FN static auto value(const V& x) { return sqrt(x); }
+    template <class V> RILL_FN static auto pullback(const V& , const V& y, const V& g) { return g / (conj(y) + conj(y)); }
+};
+
+template <elementwise_operand X> auto sqrt(const X& x) { return apply<sqrt_op>(x); }
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/apply.hpp>
+#include <rill/ops/math/neg.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// a - b. Shape: a and b broadcast. Gradient: g and -g.
+struct sub_op {
+    static constexpr auto name = "Sub";
+    using domain_type = domains::numeric;
+    template <class V> RILL_FN static auto value(const V& a, const V& b) { return a - b; }
+    template <class V> RILL_FN static auto pullback(const V& , const V& , const V& , const V& g) {
+        return adjoints<V, V>(g, -g);
+    }
+};
+
+template <class A, class B>
+    requires elementwise_pair<A, B>
+auto sub(const A& a, const B& b) {
+    static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "sub: the dtypes differ; convert with cast<T>()");
+    static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "sub: the shapes do not broadcast");
+    return apply<sub_op>(a, b);
+}
+template <class A, class B>
+    requires elementwise_pair<A, B>
+auto operator-(const A& a, const B& b) {
+    return sub(a, b);
+}
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/apply.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/sub.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// Hyperbolic tangent. Shape: that of x. Gradient: g (1 - tanh(x)^2).
+struct tanh_op {
+    static constexpr auto name = "Tanh";
+    using domain_type = domains::real_floating;
+    template <class V> RILL_FN static auto value(const V& x) { return tanh(x); }
+    template <class V> RILL_FN static auto pullback(const V& , const V& y, const V& g) { return g * (V(1) - y * y); }
+};
+
+template <elementwise_operand X> auto tanh(const X& x) { return apply<tanh_op>(x); }
+
+} // namespace rill::inline RILL_ABI

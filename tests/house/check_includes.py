@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Include directions: a folder of include/rill/ includes only itself and what the table names; see docs for the layers."""
+import re
+import sys
+from pathlib import Path
+
+MAY_USE = {
+    "core": "",
+    "graph": "core",
+    "device": "core",
+    "expr": "core graph device",
+    "ops": "core graph device expr",
+    "passes": "core graph",
+    "runtime": "core graph device expr ops passes",
+    "distributed": "core graph device expr ops passes runtime",
+    # not distributed: rill.hpp brings train and data, and only rill/distributed.hpp brings ZeroMQ
+    "train": "core graph device expr ops passes runtime",
+    "data": "core graph device expr ops passes runtime train",
+    "summary": "core graph device expr ops passes runtime train data",
+}
+FOR_ALL = {"config.hpp", "options.hpp"}  # the only headers of the top folder that a folder may include
+# ops are written on the device's concept and primitives, never on one device
+CLOSED = {"ops": ("device/cpu/", "device/cuda/"), "passes": ("device/",), "graph": ("device/",)}
+# rill.hpp stays light: these belong to headers of their own
+TOO_DEAR = re.compile(r"^(iostream|filesystem|cereal/.*|tbb/.*|oneapi/.*|nlohmann/.*|zmq.*|rill/device/cuda/.*"
+                      r"|rill/distributed.*)$")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def includes(file):
+    for number, line in enumerate(file.read_text().splitlines(), 1):
+        if match := INCLUDE.match(line):
+            yield number, match[1], match[2]
+
+
+def check(root):
+    top = root / "include" / "rill"
+    problems = []
+    reached = set()  # by rill.hpp, through our own headers
+
+    for file in sorted(top.rglob("*.hpp")):
+        name = file.relative_to(top).as_posix()
+        folder = name.split("/")[0] if "/" in name else None
+        if folder and folder not in MAY_USE:
+            problems.append(f"include/rill/{name}: folder {folder}/ is not in the table of {Path(__file__).name}")
+            continue
+        for number, mark, what in includes(file):
+            where = f"include/rill/{name}:{number}: #include {what}:"
+            if mark == '"':
+                problems.append(f"{where} write <rill/...>, so that every header has one name")
+            if not what.startswith("rill/"):
+                continue
+            target = what.removeprefix("rill/")
+            if target != "options.hpp" and not (top / target).exists():
+                problems.append(f"{where} there is no such header")
+            if not folder or target in FOR_ALL:
+                continue
+            other = target.split("/")[0]
+            if "/" not in target:
+                problems.append(f"{where} {folder}/ may not use a header that collects others")
+            elif other != folder and other not in MAY_USE[folder].split():
+                problems.append(f"{where} {folder}/ may use only: {MAY_USE[folder] or 'itself'}")
+            elif target.startswith(CLOSED.get(folder, ())) and CLOSED.get(folder):
+                problems.append(f"{where} {folder}/ may not know a particular device")
+
+    def walk(name):
+        if name in reached or not (top / name).exists():
+            return
+        reached.add(name)
+        for number, _, what in includes(top / name):
+            if TOO_DEAR.match(what):
+                problems.append(f"include/rill/{name}:{number}: #include {what}: rill.hpp reaches this, and must not")
+            if what.startswith("rill/"):
+                walk(what.removeprefix("rill/"))
+
+    sys.setrecursionlimit(10000)
+    walk("rill.hpp")
+    return problems
+
+
+if __name__ == "__main__":
+    found = check(Path(sys.argv[1]))
+    print("\n".join(found) or "every include points the right way")
+    sys.exit(bool(found))

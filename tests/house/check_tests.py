@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""tests/ mirrors include/rill/: every header of a folder has its test file, and every test file its header."""
+import sys
+from pathlib import Path
+
+# path without suffix -> why it has no partner
+HEADERS_WITHOUT_TEST = {}
+TESTS_WITHOUT_HEADER = {}
+NOT_MIRRORED = {"house", "compile_fail", "consumers"}
+
+
+def check(root, headers_without=HEADERS_WITHOUT_TEST, tests_without=TESTS_WITHOUT_HEADER):
+    include, tests = root / "include" / "rill", root / "tests"
+    headers = {p.relative_to(include).with_suffix("").as_posix() for p in include.rglob("*.hpp") if p.parent != include}
+    files = {p.relative_to(tests).with_suffix("").as_posix(): p
+             for suffix in ("*.cpp", "*.cu") for p in tests.rglob(suffix)
+             if p.parent != tests and p.relative_to(tests).parts[0] not in NOT_MIRRORED}
+    problems = [f"include/rill/{p}.hpp has no test: write tests/{p}.cpp" for p in sorted(headers - files.keys())
+                if p not in headers_without]
+    problems += [f"tests/{p}.cpp has no header include/rill/{p}.hpp" for p in sorted(files.keys() - headers)
+                 if p not in tests_without]
+    problems += [f"tests/{p}.cpp holds no TEST_CASE" for p, file in sorted(files.items())
+                 if "TEST_CASE" not in file.read_text()]
+    problems += [f"{p}: the exception in {Path(__file__).name} is no longer needed" for p in sorted(headers_without)
+                 if p in files or p not in headers]
+    problems += [f"{p}: the exception in {Path(__file__).name} is no longer needed" for p in sorted(tests_without)
+                 if p not in files or p in headers]
+    return problems
+
+
+if __name__ == "__main__":
+    found = check(Path(sys.argv[1]))
+    print("\n".join(found) or "headers and tests match")
+    sys.exit(bool(found))

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every check beside this file passes on a small tree that is right, and fails on trees that are wrong in one way."""
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+GOOD = {
+    "include/rill/rill.hpp": "#include <rill/graph/node.hpp>\n",
+    "include/rill/config.hpp": "#pragma once\n",
+    "include/rill/core/shape.hpp": "#pragma once\n#include <rill/config.hpp>\n",
+    "include/rill/graph/node.hpp": "#pragma once\n#include <rill/core/shape.hpp>\n",
+    "include/rill/device/cpu/map.hpp": "#pragma once\n#include <rill/core/shape.hpp>\n",
+    "tests/core/shape.cpp": 'TEST_CASE("shape") {}\n',
+    "tests/graph/node.cpp": 'TEST_CASE("node") {}\n',
+    "tests/device/cpu/map.cpp": 'TEST_CASE("map") {}\n',
+    "case.cpp": "// expect: the extents differ\n// shows: agree<2, 3>\ntemplate <int a, int b> inline constexpr bool agree = a == b;\n"
+                "template <int a, int b> void f() { static_assert(agree<a, b>, \"f: the extents differ\"); }\n"
+                "int main() {\n#ifdef RILL_POSITIVE_TWIN\nf<2, 2>();\n#else\nf<2, 3>();\n#endif\n}\n",
+}
+CASE = GOOD["case.cpp"]
+WRONG = [  # script, what to change in the tree, a part of what must be said
+    ("check_includes.py", {"include/rill/core/shape.hpp": "#include <rill/graph/node.hpp>\n"}, "shape.hpp:1"),
+    ("check_includes.py", {"include/rill/ops/add.hpp": "#include <rill/device/cpu/map.hpp>\n"}, "particular device"),
+    ("check_includes.py", {"include/rill/graph/node.hpp": "\n#include <rill/rill.hpp>\n"}, "node.hpp:2"),
+    ("check_includes.py", {"include/rill/graph/node.hpp": "#include <rill/core/none.hpp>\n"}, "no such header"),
+    ("check_includes.py", {"include/rill/graph/node.hpp": "#include <iostream>\n"}, "rill.hpp reaches this"),
+    ("check_includes.py", {"include/rill/graph/node.hpp": '#include "rill/core/shape.hpp"\n'}, "one name"),
+    ("check_includes.py", {"include/rill/odds/ends.hpp": "\n"}, "not in the table"),
+    ("check_tests.py", {"tests/graph/node.cpp": None}, "graph/node.hpp has no test"),
+    ("check_tests.py", {"tests/graph/edge.cpp": 'TEST_CASE("edge") {}\n'}, "graph/edge.cpp has no header"),
+    ("check_tests.py", {"tests/graph/node.cpp": "\n"}, "no TEST_CASE"),
+    ("check_sizes.py", {"include/rill/core/shape.hpp": "// line\n" * 401}, "401 lines"),
+    ("check_sizes.py", {f"include/rill/core/{i}.hpp": "// line\n" * 200 for i in range(9)}, "median"),
+    ("check_headers.py", {"include/rill/core/shape.hpp": "#pragma once\ninline int f(std::size_t);\n"}, "alone"),
+    ("check_headers.py", {"include/rill/core/shape.hpp": "inline int twice() { return 2; }\n"}, "alone"),
+    ("check_headers.py", {"include/rill/core/shape.hpp": "#pragma once\ninline int f(double x) { return x; }\n"}, "alone"),
+    ("compile_fail.py", {"case.cpp": CASE.replace("f<2, 2>", "g<2, 2>")}, "twin does not compile"),
+    ("compile_fail.py", {"case.cpp": CASE.replace("f<2, 3>", "f<2, 2>")}, "the wrong form compiles"),
+    ("compile_fail.py", {"case.cpp": CASE.replace("expect: the", "expect: both")}, "does not match"),
+    ("compile_fail.py", {"case.cpp": CASE.replace("shows: agree<2", "shows: agree<4")}, "do not show"),
+    ("compile_fail.py", {"case.cpp": CASE.replace("f<2, 3>();", "".join(f"f<2, {i}>();\n" for i in range(3, 60)))}, "cascades"),
+    ("compile_fail.py", {"case.cpp": CASE.replace("#else", "")}, "the case needs"),
+]
+
+
+def run(script, changes, compiler):
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        for name, text in {**GOOD, **changes}.items():
+            if text is not None:
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+        arguments = [folder]
+        if script in ("check_headers.py", "compile_fail.py"):
+            arguments = ["--compiler", compiler, "--root", folder, "--build", f"{folder}/build",
+                         "--include", f"{folder}/include"]
+        if script == "compile_fail.py":
+            arguments += ["--case", f"{folder}/case.cpp"]
+        result = subprocess.run([sys.executable, "-B", HERE / script, *arguments], stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True)
+        return result.returncode, result.stdout
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--compiler", required=True)
+    compiler = parser.parse_args().compiler
+    bad = 0
+    for script in dict.fromkeys(script for script, _, _ in WRONG):
+        code, said = run(script, {}, compiler)
+        if code != 0:
+            bad += 1
+            print(f"{script} refuses the tree that is right:\n{said}")
+    for script, changes, part in WRONG:
+        code, said = run(script, changes, compiler)
+        if code != 1 or part not in said or "Traceback" in said:
+            bad += 1
+            print(f"{script} should fail and say '{part}'; exit {code}:\n{said[:2000]}")
+    print(f"{len(WRONG)} wrong trees, {bad} surprises")
+    sys.exit(bool(bad))
+
+
+if __name__ == "__main__":
+    main()
