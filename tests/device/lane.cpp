@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <string>
+#include <utility>
 
 #include <rill/core/half.hpp>
 
@@ -100,7 +101,8 @@ TEST_CASE("integer powers wrap and truncate") {
 }
 
 TEMPLATE_TEST_CASE("mathematical functions are those of the standard library", "", float, double) {
-    const TestType x = TestType(0.7);
+    volatile TestType hidden = TestType(0.7); // a compiler's own tanh may round otherwise than the library's
+    const TestType x = hidden;
     const lane<TestType> l(x);
     CHECK(exp(l).v == std::exp(x));
     CHECK(expm1(l).v == std::expm1(x));

@@ -59,7 +59,9 @@ template <class T> struct structure_key<scalar_leaf<T>> {
 };
 template <class Op, class R, class First, class... Args> struct structure_key<structure<Op, R, First, Args...>> {
     static std::string text(int& leaf, int& scalar) {
-        std::string key = std::string(Op::name) + "(" + structure_key<First>::text(leaf, scalar);
+        std::string key = std::string(Op::name);
+        if constexpr (requires { Op::parameter(); }) key += "[" + Op::parameter() + "]";
+        key += "(" + structure_key<First>::text(leaf, scalar);
         ((key += "," + structure_key<Args>::text(leaf, scalar)), ...);
         return key + ")" + result_suffix(dtype_of<R>, dtype_of<typename First::value_type>);
     }

@@ -107,12 +107,14 @@ template <class T> struct simd {
     RILL_FN friend simd select(mask m, simd a, simd b) { return xsimd::select(m.v, a.v, b.v); }
     RILL_FN friend simd max(simd a, simd b) {
         // not xsimd's max: which operand wins for NaN and zeros differs between its versions
-        if constexpr (floating) return select(a == a, select(a >= b, a, b), a);
-        else return xsimd::max(a.v, b.v);
+        const simd larger = select(a >= b, a, b);
+        if constexpr (floating) return select(a == a, larger, a);
+        else return larger;
     }
     RILL_FN friend simd min(simd a, simd b) {
-        if constexpr (floating) return select(a == a, select(a <= b, a, b), a);
-        else return xsimd::min(a.v, b.v);
+        const simd smaller = select(a <= b, a, b);
+        if constexpr (floating) return select(a == a, smaller, a);
+        else return smaller;
     }
     RILL_FN friend simd fma(simd a, simd b, simd c) {
         if constexpr (floating) return xsimd::fma(a.v, b.v, c.v);

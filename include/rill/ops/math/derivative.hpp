@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/expr/apply.hpp>
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/select.hpp>
 
 namespace rill::inline RILL_ABI {
 
@@ -13,6 +15,7 @@ template <class S> struct adjoint_op {
     using result_type = typename S::value_type;
     using domain_type = domains::any;
     static constexpr int weight = 3 * S::leaves;
+    static std::string parameter() { return key_of<S>(); }
 
     template <class... V> RILL_FN static auto value(const V&... v) {
         const auto all = std::tuple<V...>(v...);

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include <rill/core/dims.hpp>
+
+namespace rill::inline RILL_ABI::detail {
+
+/// A copy between two layouts of one shape: extents, and strides in elements on either side.
+struct strided_layout {
+    int rank = 0;
+    std::array<index_t, max_rank> extent{}, from{}, to{};
+
+    void push(index_t e, index_t stride_from, index_t stride_to) {
+        const auto at = static_cast<std::size_t>(rank++);
+        extent[at] = e;
+        from[at] = stride_from;
+        to[at] = stride_to;
+    }
+
+    /// Merges dimensions that both sides walk as one, and drops extents of 1.
+    void collapse() {
+        int n = 0;
+        for (int i = 0; i < rank; ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            if (extent[at] == 1) continue;
+            const auto last = static_cast<std::size_t>(n - 1);
+            if (n > 0 && from[last] == from[at] * extent[at] && to[last] == to[at] * extent[at]) {
+                extent[last] *= extent[at];
+                from[last] = from[at];
+                to[last] = to[at];
+            } else {
+                const auto next = static_cast<std::size_t>(n++);
+                extent[next] = extent[at];
+                from[next] = from[at];
+                to[next] = to[at];
+            }
+        }
+        rank = n;
+    }
+};
+
+/// The strides of a dense row-major tensor.
+inline std::array<index_t, max_rank> dense_strides(const dims& shape) {
+    std::array<index_t, max_rank> strides{};
+    index_t step = 1;
+    for (int i = shape.rank - 1; i >= 0; --i) {
+        strides[static_cast<std::size_t>(i)] = step;
+        step *= shape[i];
+    }
+    return strides;
+}
+
+template <class T> void strided_copy(const T* from, T* to, const strided_layout& l, int dim) {
+    const auto at = static_cast<std::size_t>(dim);
+    if (dim == l.rank) {
+        *to = *from;
+        return;
+    }
+    if (dim == l.rank - 1) {
+        const index_t n = l.extent[at], sf = l.from[at], st = l.to[at];
+        if (sf == 1 && st == 1) std::copy_n(from, n, to);
+        else
+            for (index_t i = 0; i < n; ++i) to[i * st] = from[i * sf];
+        return;
+    }
+    if (dim == l.rank - 2 && l.from[at] == 1 && l.to[at + 1] == 1) {
+        // a transpose: by tiles, so that both sides stay within a few cache lines
+        constexpr index_t tile = 16;
+        const index_t rows = l.extent[at], columns = l.extent[at + 1], sf = l.from[at + 1], st = l.to[at];
+        for (index_t r0 = 0; r0 < rows; r0 += tile)
+            for (index_t c0 = 0; c0 < columns; c0 += tile)
+                for (index_t r = r0; r < std::min(r0 + tile, rows); ++r)
+                    for (index_t c = c0; c < std::min(c0 + tile, columns); ++c) to[r * st + c] = from[c * sf + r];
+        return;
+    }
+    for (index_t i = 0; i < l.extent[at]; ++i) strided_copy(from + i * l.from[at], to + i * l.to[at], l, dim + 1);
+}
+
+} // namespace rill::inline RILL_ABI::detail

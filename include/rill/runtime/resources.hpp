@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include <rill/core/any_array.hpp>
+#include <rill/graph/node.hpp>
+
+namespace rill::inline RILL_ABI::detail {
+
+/// A variable's value. Steps that read it hold the version they began with; a write changes the newest version in place
+/// when nobody else holds it, and a copy of it otherwise, so every reader sees one whole version.
+class variable_state {
+public:
+    variable_state(const tensor_type& type, allocator& memory) : type_(type), memory_(memory) {}
+
+    const tensor_type& type() const noexcept { return type_; }
+
+    /// The current version, or null if none has been assigned.
+    std::shared_ptr<element_block> read() const {
+        const std::lock_guard lock(mutex_);
+        return value_;
+    }
+
+    /// Holds the variable for writing; `mine` is the version the step holds (its own reference does not count).
+    class writer {
+    public:
+        writer(variable_state& v, std::shared_ptr<element_block>& mine, bool whole) : v_(v), lock_(v.mutex_) {
+            if (!v_.value_ && !whole) return; // the caller reports it
+            const bool held = mine && mine == v_.value_;
+            if (v_.value_ && v_.value_.use_count() <= 1 + (held ? 1 : 0)) {
+                target_ = v_.value_;
+            } else {
+                target_ = std::make_shared<element_block>(v_.memory_, v_.type_.type, v_.type_.shape.size());
+                if (v_.value_ && !whole)
+                    copy_elements(v_.type_.type, v_.value_->data(), target_->data(), v_.type_.shape.size());
+            }
+            mine = target_;
+        }
+        bool ready() const noexcept { return target_ != nullptr; }
+        void* data() const noexcept { return target_->data(); }
+        /// The new version becomes visible. Without it, nothing was changed (or the op failed half way in place).
+        void commit() noexcept { v_.value_ = target_; }
+
+    private:
+        variable_state& v_;
+        std::unique_lock<std::mutex> lock_;
+        std::shared_ptr<element_block> target_;
+    };
+
+private:
+    tensor_type type_;
+    allocator& memory_;
+    mutable std::mutex mutex_;
+    std::shared_ptr<element_block> value_;
+};
+
+/// What outlives a run: variables, and the counters of random ops.
+class resource_store {
+public:
+    explicit resource_store(allocator& memory) : memory_(memory) {}
+
+    std::shared_ptr<variable_state> variable(const node* n) {
+        const std::lock_guard lock(mutex_);
+        auto& found = variables_[n];
+        if (!found) {
+            if (!n->outputs[0].shape.complete())
+                throw unimplemented("variable '" + n->name + "' has the shape " + to_string(n->outputs[0].shape) +
+                                    ": every extent of a variable must be known");
+            found = std::make_shared<variable_state>(n->outputs[0], memory_);
+        }
+        return found;
+    }
+    std::shared_ptr<std::atomic<std::uint64_t>> counter(const node* n) {
+        const std::lock_guard lock(mutex_);
+        auto& found = counters_[n];
+        if (!found) found = std::make_shared<std::atomic<std::uint64_t>>(0);
+        return found;
+    }
+
+private:
+    allocator& memory_;
+    std::mutex mutex_;
+    std::unordered_map<const node*, std::shared_ptr<variable_state>> variables_;
+    std::unordered_map<const node*, std::shared_ptr<std::atomic<std::uint64_t>>> counters_;
+};
+
+} // namespace rill::inline RILL_ABI::detail

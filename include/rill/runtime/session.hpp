@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/fetch.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// A prepared run: fetches and feeds are fixed, a call only brings values. Keeps graph and plan alive; throws `cancelled`
+/// after its session closed. May be called from several threads at once.
+template <class Fetches, class... Inputs> class callable {
+public:
+    callable(std::shared_ptr<detail::session_core> core, Fetches fetches, Inputs... inputs)
+        : core_(std::move(core)), fetches_(std::move(fetches)), inputs_(std::move(inputs)...) {
+        detail::fetch_list list{*core_, {}};
+        std::apply([&](const auto&... f) { (list.add(f), ...); }, fetches_);
+        std::apply([&](const auto&... x) { (list.key.feeds.push_back(x.end()), ...); }, inputs_);
+        plan_ = core_->find_plan(list.key);
+    }
+
+    /// The fetched values as a tuple; operations give no element.
+    template <class... X>
+        requires(sizeof...(X) == sizeof...(Inputs))
+    auto operator()(X&&... values) const {
+        const auto feeds = arrays(std::index_sequence_for<X...>{}, std::forward<X>(values)...);
+        const auto result = core_->run(*plan_, feeds);
+        return detail::take_values(fetches_, result);
+    }
+
+private:
+    template <std::size_t... I, class... X>
+    std::array<any_array, sizeof...(X)> arrays(std::index_sequence<I...>, X&&... values) const {
+        return {one(std::get<I>(inputs_), std::forward<X>(values))...};
+    }
+    template <class E, class X> static any_array one(const E& e, X&& x) {
+        if constexpr (typed_operand<E>) {
+            static_assert(feeds_as<X, value_type_of<E>>, "callable: the value's element type differs from the tensor's");
+            auto host = detail::host_value_for<value_type_of<E>>(e.end(), std::forward<X>(x));
+            detail::check_feed(e.end(), host.type());
+            return host;
+        } else {
+            auto host = detail::host_value_for<host_element<X>>(e.end(), std::forward<X>(x));
+            detail::check_feed(e.end(), host.type());
+            return host;
+        }
+    }
+
+    std::shared_ptr<detail::session_core> core_;
+    Fetches fetches_;
+    std::tuple<Inputs...> inputs_;
+    std::shared_ptr<detail::plan> plan_;
+};
+
+/// Runs parts of a graph and keeps its variables. May be used from several threads at once; several sessions on one graph
+/// are independent. The graph may grow meanwhile.
+class session {
+public:
+    /// On the current graph (see graph_scope), or a given one.
+    session() : session(current_graph(), session_options{}) {}
+    explicit session(const rill::graph& g, const session_options& options = {})
+        : core_(std::make_shared<detail::session_core>(g, options)) {}
+    session(const session&) = delete;
+    session& operator=(const session&) = delete;
+    ~session() { close(); }
+
+    /// Ends the session: later runs, and calls of its callables, throw `cancelled`.
+    void close() noexcept { core_->close(); }
+    const rill::graph& graph() const noexcept { return core_->graph(); }
+
+    /// Runs what is asked for and returns its host value: T for rank 0, xt::xtensor<T, rank>, an any_array where the type
+    /// is not known, nothing for an operation.
+    template <class X, std::same_as<feed_value>... F>
+        requires is_fetchable<X>
+    auto run(const X& what, const F&... feeds) const {
+        return run_list(what, {}, std::array<const feed_value*, sizeof...(F)>{&feeds...});
+    }
+    /// Several at once, in one step: a tuple without elements for operations.
+    template <class... X, std::same_as<feed_value>... F>
+        requires(is_fetchable<X> && ...)
+    auto run(const std::tuple<X...>& what, const F&... feeds) const {
+        return run_list(what, {}, std::array<const feed_value*, sizeof...(F)>{&feeds...});
+    }
+    template <class X> auto run(const X& what, const std::vector<feed_value>& feeds) const {
+        std::vector<const feed_value*> all;
+        for (const auto& f : feeds) all.push_back(&f);
+        return run_list(what, {}, all);
+    }
+    /// Also returns what ran, in order, with times.
+    template <class X, std::same_as<feed_value>... F> auto run_traced(const X& what, const F&... feeds) const {
+        step_trace trace;
+        const std::array<const feed_value*, sizeof...(F)> all{&feeds...};
+        if constexpr (operation_like<X>) {
+            run_list(what, &trace, all);
+            return trace;
+        } else {
+            auto value = run_list(what, &trace, all);
+            return std::pair(std::move(value), std::move(trace));
+        }
+    }
+
+    /// Prepares a run: make_callable(std::tuple(loss, train), x, y), then auto [l] = step(xs, ys).
+    template <class... X, class... In> auto make_callable(const std::tuple<X...>& fetches, const In&... inputs) const {
+        return callable<std::tuple<X...>, std::decay_t<decltype(detail::as_argument(inputs))>...>(core_, fetches,
+                                                                                                detail::as_argument(inputs)...);
+    }
+    template <class X, class... In>
+        requires is_fetchable<X>
+    auto make_callable(const X& fetch, const In&... inputs) const {
+        return make_callable(std::tuple<X>(fetch), inputs...);
+    }
+
+private:
+    template <class X, class Feeds> auto run_list(const X& what, step_trace* trace, const Feeds& feeds) const {
+        detail::fetch_list list{*core_, {}};
+        if constexpr (requires { std::tuple_size<X>::value; })
+            std::apply([&](const auto&... x) { (list.add(x), ...); }, what);
+        else list.add(what);
+        std::vector<any_array> values;
+        for (const feed_value* f : feeds) {
+            const endpoint e = f->edge ? f->edge.end() : core_->edge(f->edge_name);
+            if (!f->edge) detail::check_feed(e, f->value.type());
+            list.key.feeds.push_back(e);
+            values.push_back(f->value);
+        }
+        const auto result = core_->run(*core_->find_plan(list.key), values, trace);
+        if constexpr (requires { std::tuple_size<X>::value; }) {
+            return detail::take_values(what, result);
+        } else if constexpr (!operation_like<X>) {
+            std::size_t at = 0;
+            return detail::take_value(what, result, at);
+        }
+    }
+
+    std::shared_ptr<detail::session_core> core_;
+};
+
+namespace detail {
+
+inline const session*& default_session_slot() {
+    thread_local const session* current = nullptr;
+    return current;
+}
+
+inline const session& default_session(const char* who) {
+    if (!default_session_slot()) throw failed_precondition(std::string(who) + ": no default session; open a session_scope");
+    return *default_session_slot();
+}
+
+} // namespace detail
+
+/// Makes a session the default of this thread: x.eval(), op.run().
+class session_scope : detail::scoped<const session*> {
+public:
+    explicit session_scope(const session& s) : scoped(detail::default_session_slot(), &s) {}
+};
+
+inline void operation::run() const { detail::default_session("operation::run").run(*this); }
+
+template <class T, index_t... D> auto tensor<T, D...>::eval() const { return detail::default_session("eval").run(*this); }
+
+template <class Op, class... Args> auto expression<Op, Args...>::eval() const {
+    return detail::default_session("eval").run(*this);
+}
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <rill/config.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// What ran in one step, in order. Times in nanoseconds since the step began.
+struct step_trace {
+    struct entry {
+        std::string node, op;
+        std::int64_t begin = 0, end = 0;
+    };
+    std::vector<entry> entries;
+
+    /// Position of a node in the order of execution, or -1 if it did not run.
+    int position(const std::string& node) const {
+        for (std::size_t i = 0; i < entries.size(); ++i)
+            if (entries[i].node == node) return static_cast<int>(i);
+        return -1;
+    }
+};
+
+} // namespace rill::inline RILL_ABI
