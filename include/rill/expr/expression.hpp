@@ -119,7 +119,7 @@ template <class S> struct require_ops {
 };
 template <class Op, class R, class... Args> struct require_ops<structure<Op, R, Args...>> {
     static void run() {
-        require_primitive<Op, typename Args::value_type...>();
+        if constexpr (has_pullback<Op>) require_primitive<Op, typename Args::value_type...>();
         (require_ops<Args>::run(), ...);
     }
 };
@@ -166,16 +166,14 @@ template <class Op, class... Args> void gather_leaves(const expression<Op, Args.
     std::apply([&](const auto&... a) { (gather_leaves(a, s), ...); }, e.args());
 }
 
-/// The node of a program over gathered leaves: equal leaves become one input.
-inline endpoint add_fused(const traced_structure& traced, sealing&& s, const reduction& how, const std::string& name, bool share,
-                          const std::source_location& where) {
+/// A map of a program over gathered leaves, and its inputs: equal leaves become one.
+inline std::pair<fused_spec, std::vector<endpoint>> spec_over(const traced_structure& traced, sealing&& s) {
     fused_spec spec;
     spec.body = traced.body;
     spec.kernel = traced.body->key;
     spec.scalars = std::move(s.scalars);
     spec.scalars.insert(spec.scalars.end(), traced.constants.begin(), traced.constants.end());
     spec.results.resize(1);
-    spec.results[0].reduce = how;
     std::vector<endpoint> inputs;
     for (const auto& l : s.leaves) {
         std::size_t i = 0;
@@ -183,7 +181,7 @@ inline endpoint add_fused(const traced_structure& traced, sealing&& s, const red
         if (i == inputs.size()) inputs.push_back(l);
         spec.leaves.push_back({static_cast<int>(i), {}});
     }
-    return {add_node(s.home, make_op(fused_op{std::move(spec)}), std::move(inputs), name, share, where), 0};
+    return {std::move(spec), std::move(inputs)};
 }
 
 template <class E> inline constexpr bool is_expression = false;
@@ -198,7 +196,8 @@ endpoint seal(const E& e, const graph& g, const std::string& name = {}, bool sha
         require_structure<S>();
         sealing s{g, {}, {}};
         gather_leaves(e, s);
-        return add_fused(program_of<S>(), std::move(s), {}, name, share, where);
+        auto [spec, inputs] = spec_over(program_of<S>(), std::move(s));
+        return {add_node(g, make_op(fused_op{std::move(spec)}), std::move(inputs), name, share, where), 0};
     } else if constexpr (is_constant_value<E>) {
         if (share) return e.join(g);
         return {add_node(g, make_op(constant_op{e.value()}), {}, name, false, where), 0};

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/device/cpu/expression_kernel.hpp>
 #include <rill/device/cpu/fused.hpp>
 #include <rill/device/cpu/gemm.hpp>
 #include <rill/device/cpu/strided_copy.hpp>
+#include <rill/device/cpu/update.hpp>
 
 namespace rill::inline RILL_ABI::inline RILL_ISA {
 
@@ -16,6 +18,17 @@ struct cpu {
     }
     template <class T> static std::size_t gemm_scratch(bool ta, bool tb, index_t m, index_t n, index_t k) {
         return gemm_scratch_bytes<T>(ta, tb, m, n, k);
+    }
+    /// to[i] = S(from[i]...): an expression structure over dense arrays.
+    template <class S, class To, class... From> static void map(index_t n, To* to, const From*... from) {
+        const void* leaves[] = {from...};
+        void* results[] = {to};
+        forward_block<S>({leaves, nullptr, results, nullptr, n});
+    }
+    /// Changes arrays in place, given others and some numbers.
+    template <class F, class T, std::size_t S, std::size_t I, std::size_t C>
+    static void update(index_t n, const std::array<T*, S>& state, const std::array<const T*, I>& in, const std::array<T, C>& constants) {
+        update_arrays<F>(n, state, in, constants);
     }
     /// Copies one layout into another: transpose, concat, slice, tile.
     template <class T> static void copy(const T* from, T* to, const detail::strided_layout& l) {

@@ -39,6 +39,11 @@ template <class T> struct simd;
 
 #if RILL_WITH_XSIMD
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized" // its own intrinsics have an "undefined" operand
+#endif
+
 template <class T> struct simd_mask {
     using native = xsimd::batch_bool<T>;
     static constexpr int lanes = native_lanes<T>;
@@ -52,8 +57,8 @@ template <class T> struct simd_mask {
     RILL_FN friend simd_mask operator&&(simd_mask a, simd_mask b) { return a.v & b.v; }
     RILL_FN friend simd_mask operator||(simd_mask a, simd_mask b) { return a.v | b.v; }
     RILL_FN friend simd_mask operator!(simd_mask a) { return ~a.v; }
-    RILL_FN friend simd_mask operator==(simd_mask a, simd_mask b) { return ~(a.v ^ b.v); }
-    RILL_FN friend simd_mask operator!=(simd_mask a, simd_mask b) { return a.v ^ b.v; }
+    RILL_FN friend simd_mask operator!=(simd_mask a, simd_mask b) { return (a && !b) || (b && !a); } // xsimd 8: ^ is |
+    RILL_FN friend simd_mask operator==(simd_mask a, simd_mask b) { return !(a != b); }
     RILL_FN friend bool any_of(simd_mask a) { return xsimd::any(a.v); }
 };
 
@@ -157,6 +162,10 @@ template <class T> struct simd {
         return load(out);
     }
 };
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 #endif
 

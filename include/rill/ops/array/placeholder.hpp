@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/tensor.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// An edge that every run that needs it must feed.
+struct placeholder_op {
+    static constexpr auto name = "Placeholder";
+    static constexpr auto no_gradient = ""; // nothing comes in
+    static constexpr auto role = op_role::placeholder;
+    static constexpr bool stateful = true; // two placeholders are never one
+    tensor_type type;
+
+    template <class V> void attributes(V& v) const {
+        v("dtype", type.type);
+        v("shape", type.shape);
+    }
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {type}; }
+    friend bool operator==(const placeholder_op&, const placeholder_op&) = default;
+};
+
+/// A tensor whose value comes with each run: placeholder<float, dyn, 784> x("x").
+template <class T, index_t... D> class placeholder : public tensor<T, D...> {
+public:
+    explicit placeholder(const std::string& name = {}, const std::source_location& where = std::source_location::current())
+        : tensor<T, D...>(detail::unchecked,
+                          endpoint{detail::add_node(current_graph(),
+                                                    make_op(placeholder_op{{dtype_of<T>, extents<D...>::value}}), {}, name,
+                                                    false, where),
+                                   0}) {}
+};
+
+/// A placeholder whose shape, or rank, is known at run time only: any_placeholder("x", dtype::float32).
+inline any_tensor any_placeholder(const std::string& name, dtype type, const dims& shape = dims::unknown(),
+                                  const std::source_location& where = std::source_location::current()) {
+    return endpoint{detail::add_node(current_graph(), make_op(placeholder_op{{type, shape}}), {}, name, false, where), 0};
+}
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/handle.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// Does nothing, after whatever it waits for.
+struct no_op {
+    static constexpr auto name = "NoOp", label = "group";
+    static constexpr auto no_gradient = ""; // it has no value
+    static constexpr bool stateful = true;
+
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {}; }
+    friend bool operator==(const no_op&, const no_op&) = default;
+};
+
+namespace detail {
+
+inline operation add_group(const graph& g, std::vector<const node*> after, const std::string& name,
+                           const std::source_location& where) {
+    return operation(add_node(g, make_op(no_op{}), {}, name, false, where, std::move(after)));
+}
+
+} // namespace detail
+
+/// An operation that has run when all of the given ones have: group(assign, enqueue).
+template <node_handle... H>
+    requires(sizeof...(H) > 0)
+operation group(const H&... all) {
+    const std::vector<const node*> after{static_cast<const node*>(all.node())...};
+    return detail::add_group(graph(*after[0]->owner), after, "group", std::source_location::current());
+}
+inline operation group(const std::vector<operation>& all, const std::string& name = "group",
+                       const std::source_location& where = std::source_location::current()) {
+    std::vector<const node*> after;
+    for (const auto& o : all) after.push_back(o.node());
+    return detail::add_group(after.empty() ? current_graph() : graph(*after[0]->owner), std::move(after), name, where);
+}
+
+} // namespace rill::inline RILL_ABI

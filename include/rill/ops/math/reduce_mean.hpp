@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/math/reduce.hpp>
+
+namespace rill::inline RILL_ABI {
+
+namespace detail {
+
+template <bool Keep, int... Axes, class X> auto reduce_mean(const X& x, const std::source_location& where) {
+    if constexpr (typed_operand<X>) {
+        static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_mean: an axis is out of range, or named twice");
+        static_assert(is_numeric<value_type_of<X>>, "reduce_mean: the element type is no number");
+    }
+    return reduce<combine::mean, Keep, Axes...>([](fused_spec spec) { return fused_op{std::move(spec)}; }, x, where);
+}
+
+} // namespace detail
+
+/// The mean over axes; of nothing, NaN. Gradient: g over the count, spread. All axes without a list; negative axes count from the end. The argument is
+/// evaluated in the same pass.
+template <int... Axes, graph_operand X>
+auto reduce_mean(const X& x, const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_mean<false, Axes...>(x, where);
+}
+template <int... Axes, graph_operand X>
+auto reduce_mean(const X& x, keep_dims_t, const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_mean<true, Axes...>(x, where);
+}
+
+} // namespace rill::inline RILL_ABI

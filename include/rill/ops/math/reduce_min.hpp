@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/math/reduce_extremum.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// A reduction by min: a fused node with a gradient of its own.
+struct reduce_min_op {
+    static constexpr auto name = "Min", label = "reduce_min";
+    fused_spec spec;
+
+    template <class V> void attributes(V& v) const { v("spec", spec); }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return fused_op{spec}.outputs(in); }
+    std::vector<endpoint> gradient(const gradient_request& r) const { return detail::extremum_gradient(spec, r); }
+    template <class D, class T> kernel bind(kernel_request& request) const { return kernel(fused_kernel(spec, request)); }
+    friend bool operator==(const reduce_min_op&, const reduce_min_op&) = default;
+};
+
+namespace detail {
+
+template <bool Keep, int... Axes, class X> auto reduce_min(const X& x, const std::source_location& where) {
+    if constexpr (typed_operand<X>) {
+        static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_min: an axis is out of range, or named twice");
+        static_assert(is_real<value_type_of<X>>, "reduce_min: the element type is not real");
+    }
+    detail::require_extremum<reduce_min_op, X>();
+    return reduce<combine::min, Keep, Axes...>([](fused_spec spec) { return reduce_min_op{std::move(spec)}; }, x, where);
+}
+
+} // namespace detail
+
+/// The smallest element over axes; of nothing, infinity or the largest integer; NaN if any is. Gradient: g, shared
+/// equally by the elements that are smallest. All axes without a list; negative axes count from the end. The argument is
+/// evaluated in the same pass.
+template <int... Axes, graph_operand X>
+auto reduce_min(const X& x, const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_min<false, Axes...>(x, where);
+}
+template <int... Axes, graph_operand X>
+auto reduce_min(const X& x, keep_dims_t, const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_min<true, Axes...>(x, where);
+}
+
+} // namespace rill::inline RILL_ABI

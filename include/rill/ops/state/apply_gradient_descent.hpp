@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/node_op.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// variable -= rate * gradient, in one pass. Inputs: variable, rate (rank 0), gradient. Output: the variable.
+struct apply_gradient_descent_op {
+    static constexpr auto name = "ApplyGradientDescent";
+    static constexpr auto no_gradient = "a write has none; differentiate by the variable's uses";
+    static constexpr bool stateful = true;
+    static constexpr int writes = 1, alias = 0;
+
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
+        if (in[2].type != in[0].type || !rules::compatible(in[0].shape, in[2].shape))
+            throw invalid_argument("the variable is " + to_string(in[0]) + ", its gradient " + to_string(in[2]));
+        return {in[0]};
+    }
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        const index_t n = request.inputs[0].shape.size();
+        return kernel([=](const kernel_args& a) {
+            D::template update<step, T>(n, std::array{a.out<T>(0)}, std::array{a.in<T>(2)}, std::array{*a.in<T>(1)});
+        });
+    }
+    friend bool operator==(const apply_gradient_descent_op&, const apply_gradient_descent_op&) = default;
+
+    struct step {
+        template <class V> RILL_FN static void run(std::array<V, 1>& state, const std::array<V, 1>& g, const std::array<V, 1>& rate) {
+            state[0] = state[0] - rate[0] * g[0];
+        }
+    };
+};
+
+} // namespace rill::inline RILL_ABI

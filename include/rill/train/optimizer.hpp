@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/math/gradients.hpp>
+#include <rill/ops/state/variable.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// A variable and the gradient of the loss by it.
+struct gradient_and_variable {
+    any_tensor gradient, variable;
+};
+
+/// Base of the optimizers. A derived class has `update<T>(gradients)`: it adds its nodes and returns the last operations.
+template <class Self> class optimizer {
+public:
+    /// An operation that computes the gradients of a loss by every trainable variable it depends on, and updates them.
+    template <typed_operand Loss>
+    operation minimize(const Loss& loss, const std::source_location& where = std::source_location::current()) const {
+        return apply_gradients<value_type_of<Loss>>(compute_gradients(loss), where);
+    }
+    /// Also adds one to a step counter, last.
+    template <typed_operand Loss, class Step>
+    operation minimize(const Loss& loss, const variable<Step>& global_step,
+                       const std::source_location& where = std::source_location::current()) const {
+        static_assert(is_integral<Step>, "minimize: global_step must be an integer variable of rank 0");
+        const operation updates = minimize(loss, where);
+        const graph_scope here(updates.graph());
+        const control_dependencies after(updates);
+        return group(operation(global_step.assign_add(Step(1)).node()));
+    }
+
+    /// The first half of minimize: gradients by the given variables, or by all trainable ones. Those that the loss does
+    /// not depend on are left out.
+    template <typed_operand Loss>
+    std::vector<gradient_and_variable> compute_gradients(const Loss& loss, std::vector<any_tensor> variables = {}) const {
+        static_assert(is_differentiable(dtype_of<value_type_of<Loss>>), "minimize: the loss must be floating");
+        static_assert(extents_of<Loss>::rank == 0, "minimize: the loss must be of rank 0; reduce it (reduce_mean, reduce_sum)");
+        detail::require_gradient_kernels<value_type_of<Loss>>();
+        const endpoint y = detail::seal(loss);
+        const graph g(*y.from->owner);
+        if (variables.empty())
+            for (const auto& e : g.collection(collections::trainable_variables)) variables.emplace_back(e);
+        std::vector<endpoint> xs(variables.begin(), variables.end());
+        const auto d = detail::gradient_endpoints({y}, xs, {});
+        std::vector<gradient_and_variable> out;
+        for (std::size_t i = 0; i < d.size(); ++i)
+            if (d[i]) out.push_back({d[i], variables[i]});
+        if (out.empty()) throw invalid_argument("minimize: '" + name_of(y) + "' depends on no trainable variable");
+        return out;
+    }
+
+    /// The second half: updates the variables by their gradients, once all of these are known.
+    template <class T>
+    operation apply_gradients(const std::vector<gradient_and_variable>& pairs,
+                              const std::source_location& where = std::source_location::current()) const {
+        for (const auto& p : pairs)
+            if (p.variable.dtype() != dtype_of<T>)
+                throw invalid_argument("apply_gradients: '" + p.variable.name() + "' is " + std::string(to_string(p.variable.dtype())) +
+                                       ", the loss " + std::string(to_string(dtype_of<T>)));
+        const graph_scope here(pairs.at(0).variable.graph());
+        const name_scope scope(Self::scope_name);
+        return group(static_cast<const Self*>(this)->template update<T>(pairs), "train", where);
+    }
+};
+
+namespace detail {
+
+/// A constant of rank 0.
+template <class T> endpoint scalar_constant(double value) {
+    return constant(static_cast<T>(value)).join(current_graph());
+}
+
+/// A variable beside another one, of its type: an optimizer's memory. Not trained.
+inline endpoint add_slot(const any_tensor& of, const std::string& name, double first_value) {
+    const auto& type = type_of(of.end());
+    const colocate_with beside(of);
+    const endpoint slot = add_variable(type, of.node()->name + "/" + name, {.trainable = false}, std::source_location::current());
+    any_array value(type.type, type.shape);
+    const scalar_value one = scalar_of(type.type, first_value);
+    for (index_t i = 0; i < value.size(); ++i)
+        std::memcpy(static_cast<std::byte*>(value.mutable_data()) + static_cast<std::size_t>(i) * size_of(type.type), one.bytes.data(),
+                    size_of(type.type));
+    const endpoint initial{add_node(current_graph(), make_op(constant_op{value}), {}, of.node()->name + "/" + name + "/initial_value"), 0};
+    const node* assign = add_node(current_graph(), make_op(assign_op{}), {slot, initial}, of.node()->name + "/" + name + "/initialize");
+    current_graph().state().set_initializer(slot.from, assign);
+    return slot;
+}
+
+} // namespace detail
+
+} // namespace rill::inline RILL_ABI
