@@ -15,7 +15,7 @@ namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
 template <class... T> constexpr int common_lanes() {
     if (((std::is_class_v<T> && !numeric_lane<T>) || ...)) return 1; // strings
     const int native = std::max({0, native_lanes<T>...});
-    return native > 0 ? native : (std::is_same_v<T, bool> || ...) ? 16 : 8;
+    return native > 0 ? native : (std::is_same_v<T, bool> && ...) ? 16 : 8;
 }
 
 template <class T, int N>

@@ -68,6 +68,8 @@ template <class T> struct simd {
     using mask = simd_mask<T>;
     static constexpr int lanes = native_lanes<T>;
     static constexpr bool floating = std::is_floating_point_v<T>;
+    static constexpr bool rounding_instruction =
+        RILL_ISA_LEVEL >= 2 || !std::is_base_of_v<xsimd::sse2, xsimd::default_arch>;
 
     native v;
 
@@ -136,12 +138,14 @@ template <class T> struct simd {
         else return positive;
     }
     RILL_FN friend simd floor(simd a) {
-        if constexpr (floating) return xsimd::floor(a.v);
-        else return a;
+        if constexpr (!floating) return a;
+        else if constexpr (rounding_instruction) return xsimd::floor(a.v);
+        else return with_sign_of(a, select(rounded(a) > a, rounded(a) - simd(T(1)), rounded(a)));
     }
     RILL_FN friend simd ceil(simd a) {
-        if constexpr (floating) return xsimd::ceil(a.v);
-        else return a;
+        if constexpr (!floating) return a;
+        else if constexpr (rounding_instruction) return xsimd::ceil(a.v);
+        else return with_sign_of(a, select(rounded(a) < a, rounded(a) + simd(T(1)), rounded(a)));
     }
     RILL_FN friend simd sqrt(simd a)
         requires floating
@@ -149,6 +153,14 @@ template <class T> struct simd {
         return xsimd::sqrt(a.v);
     }
 
+    /// a with the sign of b.
+    RILL_FN static simd with_sign_of(simd b, simd a) { return abs(a) | (b & simd(T(-0.0))); }
+    /// To the nearest integer, ties to even: adding 2^23 (2^52) leaves no bits for a fraction.
+    RILL_FN static simd rounded(simd a) {
+        const simd shift(T(1) / std::numeric_limits<T>::epsilon());
+        const simd magnitude = abs(a);
+        return select(magnitude < shift, with_sign_of(a, (magnitude + shift) - shift), a);
+    }
     /// For what has no instruction: f of each lane.
     template <class F, class... V> RILL_FN static simd by_lane(F f, const V&... a) {
         T out[lanes];

@@ -66,8 +66,9 @@ auto gradients(const std::tuple<Y...>& ys, const X&... xs) {
     (detail::require_gradient_kernels<value_type_of<X>>(), ...);
     const auto sealed_ys = std::apply([](const auto&... y) { return std::vector<endpoint>{detail::seal(y)...}; }, ys);
     const auto d = detail::gradient_endpoints(sealed_ys, {xs.end()...}, {});
-    std::size_t i = 0;
-    return std::tuple{detail::typed_gradient(xs, d[i++])...};
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return std::tuple{detail::typed_gradient(xs, d[I])...};
+    }(std::index_sequence_for<X...>{});
 }
 /// Of tensors whose types are known at run time: nothing where x does not reach y.
 inline std::vector<std::optional<any_tensor>> gradients(const std::vector<any_tensor>& ys, const std::vector<any_tensor>& xs,

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <charconv>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <rill/core/error.hpp>
+#include <rill/core/host_array.hpp>
+
+namespace rill::inline RILL_ABI {
+
+struct csv_options {
+    bool header = true; // the first line holds names, not numbers
+    char delimiter = ',';
+};
+
+/// A table of numbers: rows x columns, and the columns' names if the file had them.
+template <class T> struct csv_table {
+    std::vector<std::string> names;
+    host_array<T, 2> values;
+};
+
+namespace detail {
+
+inline std::string read_file(const std::string& path) {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
+    if (!file) throw not_found("csv: '" + path + "' can't be opened");
+    std::string text;
+    char block[1 << 16];
+    for (std::size_t n; (n = std::fread(block, 1, sizeof(block), file.get())) > 0;) text.append(block, n);
+    if (std::ferror(file.get())) throw data_loss("csv: '" + path + "' can't be read");
+    return text;
+}
+
+inline std::string_view trimmed(std::string_view s) {
+    while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
+    while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\r')) s.remove_suffix(1);
+    return s;
+}
+
+/// Calls f(column, field) for each field of a line; returns how many there were.
+template <class F> std::size_t each_field(std::string_view line, char delimiter, F&& f) {
+    std::size_t column = 0;
+    for (std::size_t begin = 0;; ++column) {
+        const std::size_t end = line.find(delimiter, begin);
+        f(column, trimmed(line.substr(begin, end == std::string_view::npos ? end : end - begin)));
+        if (end == std::string_view::npos) return column + 1;
+        begin = end + 1;
+    }
+}
+
+} // namespace detail
+
+/// Parses lines of numbers; blank lines are passed over. Errors say where: "digits.csv:12:3".
+template <class T> csv_table<T> parse_csv(std::string_view text, const std::string& path, const csv_options& options = {}) {
+    static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>, "csv: the element type is a number");
+    csv_table<T> table;
+    std::vector<T> values;
+    std::size_t columns = 0, rows = 0, line_number = 0;
+    const auto fail = [&](std::size_t column, const std::string& what) {
+        throw invalid_argument("csv: " + path + ":" + std::to_string(line_number) + ":" + std::to_string(column + 1) + ": " + what);
+    };
+    bool header = options.header;
+    while (!text.empty()) {
+        ++line_number;
+        const std::size_t end = text.find('\n');
+        const std::string_view line = detail::trimmed(text.substr(0, end));
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+        if (line.empty()) continue;
+        if (header) {
+            header = false;
+            columns = detail::each_field(line, options.delimiter, [&](std::size_t, std::string_view f) { table.names.emplace_back(f); });
+            continue;
+        }
+        const std::size_t found = detail::each_field(line, options.delimiter, [&](std::size_t column, std::string_view field) {
+            T value{};
+            const auto [stop, problem] = std::from_chars(field.data(), field.data() + field.size(), value);
+            if (problem != std::errc() || stop != field.data() + field.size())
+                fail(column, "'" + std::string(field) + "' is no " + std::string(to_string(dtype_of<T>)));
+            values.push_back(value);
+        });
+        if (columns == 0) columns = found;
+        if (found != columns)
+            fail(std::min(found, columns), std::to_string(found) + " fields, " + std::to_string(columns) + " expected");
+        ++rows;
+    }
+    table.values = host_array<T, 2>({rows, columns});
+    std::copy(values.begin(), values.end(), table.values.storage().begin());
+    return table;
+}
+
+/// Reads a file of numbers: not_found if it can't be opened, invalid_argument with file, line and column if a field is no
+/// number or a line has another number of fields.
+template <class T> csv_table<T> read_csv(const std::string& path, const csv_options& options = {}) {
+    return parse_csv<T>(detail::read_file(path), path, options);
+}
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include <rill/ops/random/random_normal.hpp>
+#include <rill/ops/random/random_uniform.hpp>
+#include <rill/ops/random/truncated_normal.hpp>
+#include <rill/ops/state/variable.hpp>
+
+namespace rill::inline RILL_ABI {
+
+// First values of variables. An initializer has no shape: the variable has it. `initial_value<T>(shape)` adds the nodes.
+
+/// Every element is one number.
+class constant_initializer {
+public:
+    explicit constant_initializer(double value) : value_(value) {}
+    template <class T> endpoint initial_value(const dims& shape) const {
+        any_array all(dtype_of<T>, shape);
+        std::fill_n(static_cast<T*>(all.mutable_data()), all.size(), detail::scalar_of(dtype_of<T>, value_).template as<T>());
+        return {detail::add_node(current_graph(), make_op(constant_op{all}), {}, "initial_value"), 0};
+    }
+
+private:
+    double value_;
+};
+
+inline constant_initializer zeros() { return constant_initializer(0); }
+inline constant_initializer ones() { return constant_initializer(1); }
+
+namespace detail {
+
+template <class T, class Op> endpoint random_value(const Op& op) {
+    static_assert(is_real_floating<T> || is_integral<T>, "random initializers give real numbers");
+    require_kernel<Op, T>();
+    return {add_node(current_graph(), make_op(op), {}, "initial_value"), 0};
+}
+
+} // namespace detail
+
+class random_uniform_initializer {
+public:
+    explicit random_uniform_initializer(const random_uniform_options& options) : options_(options) {}
+    template <class T> endpoint initial_value(const dims& shape) const {
+        return detail::random_value<T>(make_random_uniform(dtype_of<T>, shape, options_));
+    }
+
+private:
+    random_uniform_options options_;
+};
+
+class random_normal_initializer {
+public:
+    explicit random_normal_initializer(const random_normal_options& options) : options_(options) {}
+    template <class T> endpoint initial_value(const dims& shape) const {
+        return detail::random_value<T>(make_random_normal(dtype_of<T>, shape, options_));
+    }
+
+private:
+    random_normal_options options_;
+};
+
+class truncated_normal_initializer {
+public:
+    explicit truncated_normal_initializer(const truncated_normal_options& options) : options_(options) {}
+    template <class T> endpoint initial_value(const dims& shape) const {
+        return detail::random_value<T>(make_truncated_normal(dtype_of<T>, shape, options_));
+    }
+
+private:
+    truncated_normal_options options_;
+};
+
+inline random_uniform_initializer random_uniform(const random_uniform_options& options = {}) { return random_uniform_initializer(options); }
+inline random_normal_initializer random_normal(const random_normal_options& options = {}) { return random_normal_initializer(options); }
+inline truncated_normal_initializer truncated_normal(const truncated_normal_options& options = {}) { return truncated_normal_initializer(options); }
+
+struct variance_scaling_options {
+    double scale = 1;
+    enum class fan { in, out, average } mode = fan::in;
+    bool uniform = false; // else a truncated normal
+    std::uint64_t seed = 0;
+};
+
+/// Random values whose variance is scale / n, n the number of inputs, outputs, or their mean (TensorFlow's
+/// variance_scaling; fans as there: the last two extents, times the product of the others).
+class variance_scaling {
+public:
+    explicit variance_scaling(const variance_scaling_options& options = {}) : options_(options) {}
+
+    template <class T> endpoint initial_value(const dims& shape) const {
+        const auto [in, out] = fans(shape);
+        using fan = variance_scaling_options::fan;
+        const double n = options_.mode == fan::in ? in : options_.mode == fan::out ? out : (in + out) / 2;
+        const double variance = options_.scale / std::max(1.0, n);
+        if (options_.uniform) {
+            const double limit = std::sqrt(3 * variance);
+            return random_uniform_initializer({.minval = -limit, .maxval = limit, .seed = options_.seed}).initial_value<T>(shape);
+        }
+        return truncated_normal_initializer({.mean = 0, .stddev = std::sqrt(variance), .seed = options_.seed}).initial_value<T>(shape);
+    }
+
+    /// Inputs and outputs of a weight of this shape.
+    static std::pair<double, double> fans(const dims& shape) {
+        if (shape.rank == 0) return {1, 1};
+        if (shape.rank == 1) return {static_cast<double>(shape[0]), static_cast<double>(shape[0])};
+        double field = 1;
+        for (int i = 0; i < shape.rank - 2; ++i) field *= static_cast<double>(shape[i]);
+        return {field * static_cast<double>(shape[shape.rank - 2]), field * static_cast<double>(shape[shape.rank - 1])};
+    }
+
+private:
+    variance_scaling_options options_;
+};
+
+/// Glorot and Bengio 2010.
+inline variance_scaling glorot_uniform(std::uint64_t seed = 0) {
+    return variance_scaling({1, variance_scaling_options::fan::average, true, seed});
+}
+inline variance_scaling glorot_normal(std::uint64_t seed = 0) {
+    return variance_scaling({1, variance_scaling_options::fan::average, false, seed});
+}
+/// He et al. 2015: for relu.
+inline variance_scaling he_normal(std::uint64_t seed = 0) {
+    return variance_scaling({2, variance_scaling_options::fan::in, false, seed});
+}
+
+} // namespace rill::inline RILL_ABI
