@@ -3,22 +3,224 @@
 
 #include <rill/device/cpu/simd.hpp>
 
+#if RILL_WITH_XSIMD && RILL_ISA_LEVEL >= 4
+#include <immintrin.h>
+#endif
+
+// Elementary functions of a register, good to about two units in the last place, exact for zeros, infinities and NaN.
+// Polynomials are minimax fits on the reduced interval, made for these functions. All but pow of doubles, and sines of
+// huge numbers, are straight lines of arithmetic: comparisons choose values, never paths.
+
 namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
 
 #if RILL_WITH_XSIMD
 
-template <class T> RILL_FN simd<T> rsqrt(simd<T> a) { return simd<T>(T(1)) / sqrt(a); }
-template <class T> RILL_FN simd<T> exp(simd<T> a) { return simd<T>::by_lane([](lane<T> x) { return exp(x); }, a); }
-template <class T> RILL_FN simd<T> expm1(simd<T> a) { return simd<T>::by_lane([](lane<T> x) { return expm1(x); }, a); }
-template <class T> RILL_FN simd<T> log(simd<T> a) { return simd<T>::by_lane([](lane<T> x) { return log(x); }, a); }
-template <class T> RILL_FN simd<T> log1p(simd<T> a) { return simd<T>::by_lane([](lane<T> x) { return log1p(x); }, a); }
-template <class T> RILL_FN simd<T> sin(simd<T> a) { return simd<T>::by_lane([](lane<T> x) { return sin(x); }, a); }
-template <class T> RILL_FN simd<T> cos(simd<T> a) { return simd<T>::by_lane([](lane<T> x) { return cos(x); }, a); }
-template <class T> RILL_FN simd<T> tan(simd<T> a) { return simd<T>::by_lane([](lane<T> x) { return tan(x); }, a); }
-template <class T> RILL_FN simd<T> tanh(simd<T> a) { return simd<T>::by_lane([](lane<T> x) { return tanh(x); }, a); }
-template <class T> RILL_FN simd<T> pow(simd<T> a, simd<T> b) {
-    return simd<T>::by_lane([](lane<T> x, lane<T> y) { return pow(x, y); }, a, b);
+// ---- the parts of a float ------------------------------------------------------------------------------------------------
+
+template <class T> struct float_parts;
+template <> struct float_parts<float> {
+    using integer = std::int32_t;
+    static constexpr int fraction_bits = 23, bias = 127;
+    static constexpr integer sqrt_half = 0x3f3504f3;
+    // ln 2 in two parts; products of the first with an exponent are exact even without fma
+    static constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;
+    static constexpr float exp_least = -104.0f, exp_most = 88.7228394f, expm1_least = -20, tanh_one = 10;
+};
+template <> struct float_parts<double> {
+    using integer = std::int64_t;
+    static constexpr int fraction_bits = 52, bias = 1023;
+    static constexpr integer sqrt_half = 0x3fe6a09e667f3bcd;
+    static constexpr double ln2_high = 6.93147180369123816490e-01, ln2_low = 1.90821492927058770002e-10;
+    static constexpr double exp_least = -746.0, exp_most = 709.782712893383973096, expm1_least = -40, tanh_one = 20;
+};
+template <class T> using integer_of = simd<typename float_parts<T>::integer>;
+
+template <class T> RILL_FN integer_of<T> bits_of(simd<T> x) { return std::bit_cast<integer_of<T>>(x); }
+template <class T> RILL_FN simd<T> from_bits(integer_of<T> x) { return std::bit_cast<simd<T>>(x); }
+
+template <class T> RILL_FN simd<T> shift_left(simd<T> x, int bits) { return x.v << bits; }
+
+/// c0 + c1 x + c2 x² + …
+template <class T> RILL_FN simd<T> polynomial(simd<T>, T c0) { return simd<T>(c0); }
+template <class T, class... C> RILL_FN simd<T> polynomial(simd<T> x, T c0, C... c) {
+    return fma(polynomial(x, c...), x, simd<T>(c0));
 }
+
+/// A number rounded to an integer, by adding so much that no fraction is left; the low bits of the sum hold the integer.
+template <class T> struct rounded_number {
+    simd<T> sum;
+    static constexpr T much = T(3) / (2 * std::numeric_limits<T>::epsilon()); // 1.5 · 2^23
+    RILL_FN explicit rounded_number(simd<T> x) : sum(x + simd<T>(much)) {}
+    RILL_FN simd<T> value() const { return sum - simd<T>(much); }
+    RILL_FN integer_of<T> bits() const { return bits_of(sum); }
+    /// 2^(n + extra), where that is a normal number.
+    RILL_FN simd<T> power_of_two(int extra = 0) const {
+        using parts = float_parts<T>;
+        using I = typename parts::integer;
+        return from_bits<T>(shift_left(bits() + integer_of<T>(static_cast<I>(parts::bias + extra)), parts::fraction_bits));
+    }
+};
+
+/// x · 2^n for integral n: overflows to infinity, rounds to subnormals.
+struct scale_in_two_steps {
+    template <class T> RILL_FN static simd<T> run(simd<T> x, simd<T> n) {
+        const rounded_number<T> half(n * simd<T>(T(0.5)));
+        const rounded_number<T> rest(n - half.value());
+        return x * half.power_of_two() * rest.power_of_two();
+    }
+};
+#if RILL_ISA_LEVEL >= 4
+struct scale_by_instruction {
+    RILL_FN static simd<float> run(simd<float> x, simd<float> n) {
+        return simd<float>::native(_mm512_maskz_scalef_ps(__mmask16(-1), std::bit_cast<__m512>(x), std::bit_cast<__m512>(n)));
+    }
+    RILL_FN static simd<double> run(simd<double> x, simd<double> n) {
+        return simd<double>::native(_mm512_maskz_scalef_pd(__mmask8(-1), std::bit_cast<__m512d>(x), std::bit_cast<__m512d>(n)));
+    }
+};
+template <class T> using scaling = std::conditional_t<sizeof(simd<T>) == 64, scale_by_instruction, scale_in_two_steps>;
+#else
+template <class T> using scaling = scale_in_two_steps;
+#endif
+
+// ---- exponentials ----------------------------------------------------------------------------------------------------------
+
+/// x = n ln 2 + r with |r| <= ln 2 / 2.
+template <class T> struct exp_reduction {
+    rounded_number<T> n;
+    simd<T> r;
+    RILL_FN explicit exp_reduction(simd<T> x) : n(x * simd<T>(T(1.44269504088896340736))) {
+        const simd<T> minus_n = -n.value();
+        r = fma(minus_n, simd<T>(float_parts<T>::ln2_low), fma(minus_n, simd<T>(float_parts<T>::ln2_high), x));
+    }
+};
+
+template <class T> RILL_FN simd<T> exp(simd<T> x) {
+    using parts = float_parts<T>;
+    const exp_reduction<T> e(x);
+    simd<T> q;
+    if constexpr (sizeof(T) == 4)
+        q = polynomial(e.r, 0.4999999343f, 0.166665204f, 0.04166839081f, 0.008368745157f, 0.001381453895f);
+    else
+        q = polynomial(e.r, 0.500000000000001067, 0.166666666666664115, 0.0416666666665297273, 0.00833333333349498126,
+                       0.0013888888943760225, 0.000198412695057676191, 0.0000248014929493591088, 2.75575868079718333e-6,
+                       2.76303063475880097e-7, 2.50000178461193576e-8);
+    const simd<T> p = simd<T>(T(1)) + fma(e.r * e.r, q, e.r);
+    const simd<T> y = scaling<T>::run(p, e.n.value());
+    const simd<T> bounded = select(x > simd<T>(parts::exp_most), simd<T>(std::numeric_limits<T>::infinity()), y);
+    return select(x < simd<T>(parts::exp_least), simd<T>(T(0)), bounded);
+}
+
+/// (exp(x) - 1) / 2 for arguments whose exponential and its inverse are far from overflow.
+template <class T> RILL_FN simd<T> half_expm1(simd<T> x) {
+    const exp_reduction<T> e(x);
+    simd<T> q;
+    if constexpr (sizeof(T) == 4)
+        q = polynomial(e.r, 0.5000000044f, 0.1666666637f, 0.04166636043f, 0.008333389457f, 0.001394066847f, 0.0001984588225f);
+    else
+        q = polynomial(e.r, 0.500000000000000001, 0.166666666666666765, 0.0416666666666665081, 0.00833333333332165421,
+                       0.00138888888889626059, 0.000198412698860735043, 0.00002480158717222939, 2.75572442540270389e-6,
+                       2.75574027756408536e-7, 2.51090245464078075e-8, 2.08753290368516693e-9);
+    const simd<T> s = e.n.power_of_two(-1);
+    return fma(s, fma(e.r * e.r, q, e.r), s - simd<T>(T(0.5)));
+}
+
+template <class T> RILL_FN simd<T> expm1(simd<T> x) {
+    using parts = float_parts<T>;
+    const simd<T> least(parts::expm1_least);
+    const simd<T> h = half_expm1(select(x < least, least, x));
+    const simd<T> y = select(x > simd<T>(parts::exp_most), simd<T>(std::numeric_limits<T>::infinity()), h + h);
+    return select(abs(x) < simd<T>(std::numeric_limits<T>::epsilon() / 4), x, y); // halves of subnormals, and -0
+}
+
+/// By h / (h + 1) with h = expm1(2|x|) / 2: one formula for small and large, never above 1.
+template <class T> RILL_FN simd<T> tanh(simd<T> x) {
+    const simd<T> one_at(float_parts<T>::tanh_one), magnitude = abs(x);
+    const simd<T> a = select(magnitude > one_at, one_at, magnitude);
+    const simd<T> h = half_expm1(a + a);
+    return h / (h + simd<T>(T(1))) | (x & simd<T>(T(-0.0)));
+}
+
+// ---- logarithms ------------------------------------------------------------------------------------------------------------
+
+/// x = 2^exponent (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), for positive normal x.
+template <class T> struct log_reduction {
+    simd<T> exponent, f;
+    integer_of<T> biased; // exponent + bias
+    RILL_FN explicit log_reduction(simd<T> x) {
+        using parts = float_parts<T>;
+        using I = typename parts::integer;
+        using U = simd<std::make_unsigned_t<I>>;
+        constexpr I one = I(parts::bias) << parts::fraction_bits;
+        constexpr T implicit_bit = 1 / std::numeric_limits<T>::epsilon(); // 2^23: its low bits count units
+        const integer_of<T> u = bits_of(x) + integer_of<T>(one - parts::sqrt_half);
+        biased = std::bit_cast<integer_of<T>>(U(std::bit_cast<U>(u).v >> parts::fraction_bits));
+        f = from_bits<T>((u & integer_of<T>((I(1) << parts::fraction_bits) - 1)) + integer_of<T>(parts::sqrt_half)) - simd<T>(T(1));
+        exponent = from_bits<T>(biased | bits_of(simd<T>(implicit_bit))) - simd<T>(implicit_bit + T(parts::bias));
+    }
+};
+
+/// exponent · ln 2 + log(1 + f).
+template <class T> RILL_FN simd<T> log_of_parts(simd<T> exponent, simd<T> f) {
+    const simd<T> high(float_parts<T>::ln2_high), low(float_parts<T>::ln2_low), half_square = simd<T>(T(0.5)) * f * f;
+    if constexpr (sizeof(T) == 4) {
+        const simd<T> p = polynomial(f, 0.333333126f, -0.250000096f, 0.2000211866f, -0.1666799584f, 0.1421955242f,
+                                     -0.1240558915f, 0.1188816206f, -0.1167565031f, 0.06746639084f);
+        const simd<T> tail = fma(exponent, low, f * f * f * p);
+        return fma(exponent, high, f + (tail - half_square));
+    } else { // through atanh(s): a division is cheaper than twenty terms
+        const simd<T> s = f / (f + simd<T>(T(2))), z = s * s;
+        const simd<T> p = z * polynomial(z, 0.666666666666666975, 0.399999999998978878, 0.285714286266514069, 0.222222110317493245,
+                                         0.18182896207631686, 0.153314977645068184, 0.146190969920122785);
+        return fma(exponent, high, f - (half_square - fma(s, half_square + p, exponent * low)));
+    }
+}
+
+/// What a logarithm of x gives where y, computed for positive finite x, does not hold.
+template <class T> RILL_FN simd<T> log_at_ends(simd<T> x, simd<T> y) {
+    const simd<T> infinity(std::numeric_limits<T>::infinity()), zero(T(0));
+    const simd<T> upper = select(x < infinity, y, x); // infinity, NaN
+    const simd<T> lower = select(x == zero, -infinity, simd<T>(std::numeric_limits<T>::quiet_NaN()));
+    return select(x <= zero, lower, upper);
+}
+
+template <class T> RILL_FN simd<T> log(simd<T> x) {
+    using limits = std::numeric_limits<T>;
+    const auto subnormal = x < simd<T>(limits::min());
+    const log_reduction<T> parts(select(subnormal, x * simd<T>(1 / limits::epsilon()), x));
+    const simd<T> exponent = parts.exponent - select(subnormal, simd<T>(T(limits::digits - 1)), simd<T>(T(0)));
+    return log_at_ends(x, log_of_parts(exponent, parts.f));
+}
+
+/// The rounding error of 1 + x is carried into f.
+template <class T> RILL_FN simd<T> log1p(simd<T> x) {
+    using I = typename float_parts<T>::integer;
+    const simd<T> one(T(1)), u = one + x, x_in_u = u - one, one_in_u = u - x_in_u;
+    const simd<T> lost = (one - one_in_u) + (x - x_in_u);
+    const log_reduction<T> parts(u);
+    const simd<T> shrink = // 2^-exponent
+        from_bits<T>(shift_left(integer_of<T>(I(2 * float_parts<T>::bias)) - parts.biased, float_parts<T>::fraction_bits));
+    const simd<T> y = log_at_ends(u, log_of_parts(parts.exponent, fma(lost, shrink, parts.f)));
+    return select(abs(x) < simd<T>(std::numeric_limits<T>::epsilon() / 4), x, y); // -0
+}
+
+// ---- sines -----------------------------------------------------------------------------------------------------------------
+
+/// |x| = n π/2 + r with |r| <= π/4; π/2 comes in parts whose products with n are exact up to `most`.
+template <class T> struct angle {
+    rounded_number<T> n;
+    simd<T> r;
+    static constexpr T most = sizeof(T) == 4 ? T(8192) : T(1 << 20);
+
+    RILL_FN explicit angle(simd<T> magnitude) : n(magnitude * simd<T>(T(0.636619772367581343076))) {
+        const simd<T> m = -n.value();
+        if constexpr (sizeof(T) == 4)
+            r = fma(m, simd<T>(6.07710051e-11f), fma(m, simd<T>(7.54978942e-8f * 0 + 7.5489790e-8f),
+                fma(m, simd<T>(4.83751297e-4f * 0 + 4.8375129e-4f), fma(m, simd<T>(1.5703125f), magnitude))));
+        else
+            r = magnitude;
+    }
+};
 
 #endif
 

@@ -13,6 +13,5 @@ struct logical_not_op {
 };
 
 template <elementwise_operand X> auto logical_not(const X& x) { return apply<logical_not_op>(x); }
-template <elementwise_operand X> auto operator!(const X& x) { return apply<logical_not_op>(x); }
 
 } // namespace rill::inline RILL_ABI

@@ -19,10 +19,5 @@ auto logical_or(const A& a, const B& b) {
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "logical_or: the shapes do not broadcast");
     return apply<logical_or_op>(a, b);
 }
-template <class A, class B>
-    requires elementwise_pair<A, B>
-auto operator||(const A& a, const B& b) {
-    return logical_or(a, b);
-}
 
 } // namespace rill::inline RILL_ABI

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The front, the ops, sessions and training: what a program that trains a model includes.
+
+#include <rill/data/csv.hpp>
+#include <rill/ops/catalogue.hpp>
+#include <rill/runtime/evaluate.hpp>
+#include <rill/runtime/session.hpp>
+#include <rill/runtime/value_and_grad.hpp>
+#include <rill/train/adam.hpp>
+#include <rill/train/gradient_descent.hpp>
