@@ -38,8 +38,6 @@ template <class T> using integer_of = simd<typename float_parts<T>::integer>;
 template <class T> RILL_FN integer_of<T> bits_of(simd<T> x) { return std::bit_cast<integer_of<T>>(x); }
 template <class T> RILL_FN simd<T> from_bits(integer_of<T> x) { return std::bit_cast<simd<T>>(x); }
 
-template <class T> RILL_FN simd<T> shift_left(simd<T> x, int bits) { return x.v << bits; }
-
 /// c0 + c1 x + c2 x² + …
 template <class T> RILL_FN simd<T> polynomial(simd<T>, T c0) { return simd<T>(c0); }
 template <class T, class... C> RILL_FN simd<T> polynomial(simd<T> x, T c0, C... c) {
@@ -154,7 +152,7 @@ template <class T> struct log_reduction {
         constexpr I one = I(parts::bias) << parts::fraction_bits;
         constexpr T implicit_bit = 1 / std::numeric_limits<T>::epsilon(); // 2^23: its low bits count units
         const integer_of<T> u = bits_of(x) + integer_of<T>(one - parts::sqrt_half);
-        biased = std::bit_cast<integer_of<T>>(U(std::bit_cast<U>(u).v >> parts::fraction_bits));
+        biased = std::bit_cast<integer_of<T>>(shift_right(std::bit_cast<U>(u), parts::fraction_bits));
         f = from_bits<T>((u & integer_of<T>((I(1) << parts::fraction_bits) - 1)) + integer_of<T>(parts::sqrt_half)) - simd<T>(T(1));
         exponent = from_bits<T>(biased | bits_of(simd<T>(implicit_bit))) - simd<T>(implicit_bit + T(parts::bias));
     }
@@ -208,19 +206,107 @@ template <class T> RILL_FN simd<T> log1p(simd<T> x) {
 
 /// |x| = n π/2 + r with |r| <= π/4; π/2 comes in parts whose products with n are exact up to `most`.
 template <class T> struct angle {
-    rounded_number<T> n;
-    simd<T> r;
     static constexpr T most = sizeof(T) == 4 ? T(8192) : T(1 << 20);
+    simd<T> x, r;
+    rounded_number<T> n;
 
-    RILL_FN explicit angle(simd<T> magnitude) : n(magnitude * simd<T>(T(0.636619772367581343076))) {
+    RILL_FN explicit angle(simd<T> number) : x(abs(number)), n(x * simd<T>(T(0.636619772367581343076))) {
         const simd<T> m = -n.value();
         if constexpr (sizeof(T) == 4)
-            r = fma(m, simd<T>(6.07710051e-11f), fma(m, simd<T>(7.54978942e-8f * 0 + 7.5489790e-8f),
-                fma(m, simd<T>(4.83751297e-4f * 0 + 4.8375129e-4f), fma(m, simd<T>(1.5703125f), magnitude))));
+            r = reduced(m, 0x1.92p+0f, 0x1.fb4p-12f, 0x1.444p-24f, 0x1.68c234p-39f);
+        else r = reduced(m, 0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69, 0x1.b839a252049c1p-104);
+    }
+    RILL_FN bool too_large() const { return any_of(x > simd<T>(most)); }
+    /// Of n.
+    RILL_FN simd_mask<T> odd() const {
+        using I = integer_of<T>;
+        return std::bit_cast<simd_mask<T>>((n.bits() & I(1)) != I(0));
+    }
+    /// The sign bit, from bit 1 of n + ahead.
+    RILL_FN simd<T> sign(int ahead) const {
+        using I = typename float_parts<T>::integer;
+        const integer_of<T> quadrant = n.bits() + integer_of<T>(static_cast<I>(ahead));
+        return from_bits<T>(shift_left(quadrant & integer_of<T>(I(2)), int(8 * sizeof(T)) - 2));
+    }
+    RILL_FN simd<T> sine() const {
+        const simd<T> z = r * r;
+        simd<T> p;
+        if constexpr (sizeof(T) == 4) p = polynomial(z, -0.1666666664f, 0.008333329281f, -0.0001983930442f, 2.718046476e-6f);
         else
-            r = magnitude;
+            p = polynomial(z, -0.166666666666666303, 0.00833333333332200551, -0.000198412698294954994, 2.75573135876215004e-6,
+                           -2.50507423082893381e-8, 1.58959047646725132e-10);
+        return fma(z * r, p, r);
+    }
+    RILL_FN simd<T> cosine() const {
+        const simd<T> z = r * r;
+        simd<T> p;
+        if constexpr (sizeof(T) == 4) p = polynomial(z, 0.04166664555f, -0.001388730987f, 2.4432413e-5f);
+        else
+            p = polynomial(z, 0.041666666666666592, -0.00138888888888728951, 0.0000248015872887481877, -2.7557314148622772e-7,
+                           2.08756965724071606e-9, -1.13583104782621701e-11);
+        return fma(z * z, p, fma(z, simd<T>(T(-0.5)), simd<T>(T(1))));
+    }
+
+private:
+    template <class... C> RILL_FN simd<T> reduced(simd<T> m, C... part) const {
+        simd<T> sum = x;
+        ((sum = fma(m, simd<T>(part), sum)), ...);
+        return sum;
     }
 };
+
+/// Beyond the reach of the reduction the library's exact one serves; rare, so out of line.
+template <class F, class T> RILL_NO_INLINE simd<T> exact_by_lane(F f, simd<T> x) { return simd<T>::by_lane(f, x); }
+
+template <class T> RILL_FN simd<T> sin(simd<T> x) {
+    const angle<T> a(x);
+    if (a.too_large()) return exact_by_lane([](lane<T> v) { return sin(v); }, x);
+    return select(a.odd(), a.cosine(), a.sine()) ^ a.sign(0) ^ (x & simd<T>(T(-0.0)));
+}
+template <class T> RILL_FN simd<T> cos(simd<T> x) {
+    const angle<T> a(x);
+    if (a.too_large()) return exact_by_lane([](lane<T> v) { return cos(v); }, x);
+    return select(a.odd(), a.sine(), a.cosine()) ^ a.sign(1);
+}
+template <class T> RILL_FN simd<T> tan(simd<T> x) {
+    const angle<T> a(x);
+    if (a.too_large()) return exact_by_lane([](lane<T> v) { return tan(v); }, x);
+    const simd<T> s = a.sine(), c = a.cosine();
+    return (select(a.odd(), -c, s) / select(a.odd(), s, c)) ^ (x & simd<T>(T(-0.0)));
+}
+
+// ---- powers ----------------------------------------------------------------------------------------------------------------
+
+template <class T> RILL_FN simd<T> rsqrt(simd<T> x) { return simd<T>(T(1)) / sqrt(x); }
+
+/// exp(y log|x|) of doubles, whose error of 1e-14 vanishes in floats; then the cases of the C standard.
+RILL_FN simd<double> rough_pow(simd<double> x, simd<double> y) {
+    using V = simd<double>;
+    const V zero(0.0), one(1.0), a = abs(x), infinity(std::numeric_limits<double>::infinity());
+    V r = exp(y * log(a));
+    r = select(a == one || y == zero, one, r); // also for infinite y, for infinite and zero x
+    const V half_y = V(0.5) * y;
+    const auto integral = floor(y) == y, odd = integral && floor(half_y) != half_y;
+    r = select(odd, r | (x & V(-0.0)), r);
+    r = select(x < zero && !integral && a < infinity, V(std::numeric_limits<double>::quiet_NaN()), r);
+    return select((x == x || y == zero) && (y == y || x == one), r, x + y);
+}
+
+RILL_FN simd<float> pow(simd<float> x, simd<float> y) {
+    constexpr int n = simd<float>::lanes, half = simd<double>::lanes;
+    float in[2][n], out[n];
+    x.store(in[0]);
+    y.store(in[1]);
+    double wide[2][n], result[n];
+    for (int i = 0; i < n; ++i) wide[0][i] = in[0][i], wide[1][i] = in[1][i];
+    for (int i = 0; i < n; i += half)
+        rough_pow(simd<double>::load(wide[0] + i), simd<double>::load(wide[1] + i)).store(result + i);
+    for (int i = 0; i < n; ++i) out[i] = static_cast<float>(result[i]);
+    return simd<float>::load(out);
+}
+template <class T> RILL_FN simd<T> pow(simd<T> x, simd<T> y) {
+    return simd<T>::by_lane([](lane<T> a, lane<T> b) { return pow(a, b); }, x, y);
+}
 
 #endif
 

@@ -42,6 +42,7 @@ template <class T> struct simd;
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized" // its own intrinsics have an "undefined" operand
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 
 template <class T> struct simd_mask {
@@ -174,6 +175,9 @@ template <class T> struct simd {
         return load(out);
     }
 };
+
+template <class T> RILL_FN simd<T> shift_left(simd<T> x, int bits) { return x.v << bits; }
+template <class T> RILL_FN simd<T> shift_right(simd<T> x, int bits) { return x.v >> bits; }
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
