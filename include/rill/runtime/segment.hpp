@@ -317,11 +317,8 @@ private:
         arena_bytes_ = plan_arena(values);
         offsets_.assign(slots_.size(), npos);
         for (std::size_t i = 0; i < values.size(); ++i) offsets_[owner[i]] = values[i].offset;
-        for (std::size_t i = 0; i < slots_.size(); ++i) { // chains of in-place results lead to the first
-            int root = static_cast<int>(i);
-            while (slots_[static_cast<std::size_t>(root)].in_place_of >= 0) root = slots_[static_cast<std::size_t>(root)].in_place_of;
-            offsets_[i] = offsets_[static_cast<std::size_t>(root)];
-        }
+        for (std::size_t i = 0; i < slots_.size(); ++i)
+            if (const int owner_slot = slots_[i].in_place_of; owner_slot >= 0) offsets_[i] = offsets_[static_cast<std::size_t>(owner_slot)];
     }
 
     /// An elementwise result takes the place of an input of its size that ends with the same step.
@@ -338,12 +335,9 @@ private:
                 if (input.where != slot_value::home::arena || input.last != static_cast<int>(k) || input.first == static_cast<int>(k) ||
                     type_of(v).shape != result.type.shape || size_of(type_of(v).type) != size_of(result.type.type))
                     continue;
-                result.in_place_of = in;
-                // the memory lives as long as the result: the owner of the chain carries the lifetime
-                int root = in;
-                while (slots_[static_cast<std::size_t>(root)].in_place_of >= 0) root = slots_[static_cast<std::size_t>(root)].in_place_of;
-                slots_[static_cast<std::size_t>(root)].last = result.last;
-                if (root != in) slots_[static_cast<std::size_t>(in)].last = static_cast<int>(k);
+                // of a chain of results in one place, the first owns the memory and carries the lifetime of all
+                result.in_place_of = input.in_place_of >= 0 ? input.in_place_of : in;
+                slots_[static_cast<std::size_t>(result.in_place_of)].last = result.last;
                 break;
             }
         }

@@ -20,18 +20,18 @@ namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
 template <class T> struct float_parts;
 template <> struct float_parts<float> {
     using integer = std::int32_t;
-    static constexpr int fraction_bits = 23, bias = 127;
+    static constexpr int fraction_bits = 23, exponent_bits = 8, bias = 127;
     static constexpr integer sqrt_half = 0x3f3504f3;
     // ln 2 in two parts; products of the first with an exponent are exact even without fma
     static constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;
-    static constexpr float exp_least = -104.0f, exp_most = 88.7228394f, expm1_least = -20, tanh_one = 10;
+    static constexpr float exp_least = -104, exp_most = 89, expm1_least = -20, tanh_one = 10;
 };
 template <> struct float_parts<double> {
     using integer = std::int64_t;
-    static constexpr int fraction_bits = 52, bias = 1023;
+    static constexpr int fraction_bits = 52, exponent_bits = 11, bias = 1023;
     static constexpr integer sqrt_half = 0x3fe6a09e667f3bcd;
     static constexpr double ln2_high = 6.93147180369123816490e-01, ln2_low = 1.90821492927058770002e-10;
-    static constexpr double exp_least = -746.0, exp_most = 709.782712893383973096, expm1_least = -40, tanh_one = 20;
+    static constexpr double exp_least = -746, exp_most = 710, expm1_least = -40, tanh_one = 20;
 };
 template <class T> using integer_of = simd<typename float_parts<T>::integer>;
 
@@ -44,11 +44,11 @@ template <class T, class... C> RILL_FN simd<T> polynomial(simd<T> x, T c0, C... 
     return fma(polynomial(x, c...), x, simd<T>(c0));
 }
 
-/// A number rounded to an integer, by adding so much that no fraction is left; the low bits of the sum hold the integer.
+/// x · factor rounded to an integer, by adding so much that no fraction is left; the low bits of the sum hold the integer.
 template <class T> struct rounded_number {
     simd<T> sum;
     static constexpr T much = T(3) / (2 * std::numeric_limits<T>::epsilon()); // 1.5 · 2^23
-    RILL_FN explicit rounded_number(simd<T> x) : sum(x + simd<T>(much)) {}
+    RILL_FN rounded_number(simd<T> x, T factor) : sum(fma(x, simd<T>(factor), simd<T>(much))) {}
     RILL_FN simd<T> value() const { return sum - simd<T>(much); }
     RILL_FN integer_of<T> bits() const { return bits_of(sum); }
     /// 2^(n + extra), where that is a normal number.
@@ -59,21 +59,26 @@ template <class T> struct rounded_number {
     }
 };
 
-/// x · 2^n for integral n: overflows to infinity, rounds to subnormals.
+/// p · 2^n for p near 1 and n from exp: overflows to infinity, rounds to subnormals.
 struct scale_in_two_steps {
-    template <class T> RILL_FN static simd<T> run(simd<T> x, simd<T> n) {
-        const rounded_number<T> half(n * simd<T>(T(0.5)));
-        const rounded_number<T> rest(n - half.value());
-        return x * half.power_of_two() * rest.power_of_two();
+    template <class T> RILL_FN static simd<T> run(simd<T> p, const rounded_number<T>& n) {
+        using parts = float_parts<T>;
+        using I = typename parts::integer;
+        constexpr int detour = 1 << (parts::exponent_bits - 2); // 64: small powers go through the middle of the range
+        const auto small = n.sum < simd<T>(rounded_number<T>::much - parts::bias + 3);
+        const integer_of<T> up = std::bit_cast<integer_of<T>>(select(small, from_bits<T>(integer_of<T>(I(detour))), simd<T>(T(0))));
+        const integer_of<T> biased = n.bits() + integer_of<T>(I(parts::bias - 1)) + up;
+        const simd<T> rest = select(small, simd<T>(std::bit_cast<T>(I(parts::bias + 1 - detour) << parts::fraction_bits)), simd<T>(T(2)));
+        return p * from_bits<T>(shift_left(biased, parts::fraction_bits)) * rest;
     }
 };
 #if RILL_ISA_LEVEL >= 4
 struct scale_by_instruction {
-    RILL_FN static simd<float> run(simd<float> x, simd<float> n) {
-        return simd<float>::native(_mm512_maskz_scalef_ps(__mmask16(-1), std::bit_cast<__m512>(x), std::bit_cast<__m512>(n)));
+    RILL_FN static simd<float> run(simd<float> p, const rounded_number<float>& n) {
+        return simd<float>::native(_mm512_maskz_scalef_ps(__mmask16(-1), p.v, n.value().v));
     }
-    RILL_FN static simd<double> run(simd<double> x, simd<double> n) {
-        return simd<double>::native(_mm512_maskz_scalef_pd(__mmask8(-1), std::bit_cast<__m512d>(x), std::bit_cast<__m512d>(n)));
+    RILL_FN static simd<double> run(simd<double> p, const rounded_number<double>& n) {
+        return simd<double>::native(_mm512_maskz_scalef_pd(__mmask8(-1), p.v, n.value().v));
     }
 };
 template <class T> using scaling = std::conditional_t<sizeof(simd<T>) == 64, scale_by_instruction, scale_in_two_steps>;
@@ -87,15 +92,16 @@ template <class T> using scaling = scale_in_two_steps;
 template <class T> struct exp_reduction {
     rounded_number<T> n;
     simd<T> r;
-    RILL_FN explicit exp_reduction(simd<T> x) : n(x * simd<T>(T(1.44269504088896340736))) {
-        const simd<T> minus_n = -n.value();
-        r = fma(minus_n, simd<T>(float_parts<T>::ln2_low), fma(minus_n, simd<T>(float_parts<T>::ln2_high), x));
+    RILL_FN explicit exp_reduction(simd<T> x) : n(x, T(1.44269504088896340736)) {
+        const simd<T> i = n.value();
+        r = fnma(i, simd<T>(float_parts<T>::ln2_low), fnma(i, simd<T>(float_parts<T>::ln2_high), x));
     }
 };
 
 template <class T> RILL_FN simd<T> exp(simd<T> x) {
     using parts = float_parts<T>;
-    const exp_reduction<T> e(x);
+    // beyond the bounds all results are infinite or zero; NaN passes through
+    const exp_reduction<T> e(larger(simd<T>(parts::exp_least), smaller(simd<T>(parts::exp_most), x)));
     simd<T> q;
     if constexpr (sizeof(T) == 4)
         q = polynomial(e.r, 0.4999999343f, 0.166665204f, 0.04166839081f, 0.008368745157f, 0.001381453895f);
@@ -103,10 +109,8 @@ template <class T> RILL_FN simd<T> exp(simd<T> x) {
         q = polynomial(e.r, 0.500000000000001067, 0.166666666666664115, 0.0416666666665297273, 0.00833333333349498126,
                        0.0013888888943760225, 0.000198412695057676191, 0.0000248014929493591088, 2.75575868079718333e-6,
                        2.76303063475880097e-7, 2.50000178461193576e-8);
-    const simd<T> p = simd<T>(T(1)) + fma(e.r * e.r, q, e.r);
-    const simd<T> y = scaling<T>::run(p, e.n.value());
-    const simd<T> bounded = select(x > simd<T>(parts::exp_most), simd<T>(std::numeric_limits<T>::infinity()), y);
-    return select(x < simd<T>(parts::exp_least), simd<T>(T(0)), bounded);
+    const simd<T> one(T(1)), p = fma(fma(q, e.r, one), e.r, one);
+    return scaling<T>::run(p, e.n);
 }
 
 /// (exp(x) - 1) / 2 for arguments whose exponential and its inverse are far from overflow.
@@ -125,16 +129,14 @@ template <class T> RILL_FN simd<T> half_expm1(simd<T> x) {
 
 template <class T> RILL_FN simd<T> expm1(simd<T> x) {
     using parts = float_parts<T>;
-    const simd<T> least(parts::expm1_least);
-    const simd<T> h = half_expm1(select(x < least, least, x));
-    const simd<T> y = select(x > simd<T>(parts::exp_most), simd<T>(std::numeric_limits<T>::infinity()), h + h);
+    const simd<T> h = half_expm1(larger(simd<T>(parts::expm1_least), smaller(simd<T>(parts::exp_most), x)));
+    const simd<T> y = h + h;
     return select(abs(x) < simd<T>(std::numeric_limits<T>::epsilon() / 4), x, y); // halves of subnormals, and -0
 }
 
 /// By h / (h + 1) with h = expm1(2|x|) / 2: one formula for small and large, never above 1.
 template <class T> RILL_FN simd<T> tanh(simd<T> x) {
-    const simd<T> one_at(float_parts<T>::tanh_one), magnitude = abs(x);
-    const simd<T> a = select(magnitude > one_at, one_at, magnitude);
+    const simd<T> a = smaller(simd<T>(float_parts<T>::tanh_one), abs(x)); // NaN passes through
     const simd<T> h = half_expm1(a + a);
     return h / (h + simd<T>(T(1))) | (x & simd<T>(T(-0.0)));
 }
@@ -174,20 +176,57 @@ template <class T> RILL_FN simd<T> log_of_parts(simd<T> exponent, simd<T> f) {
     }
 }
 
-/// What a logarithm of x gives where y, computed for positive finite x, does not hold.
-template <class T> RILL_FN simd<T> log_at_ends(simd<T> x, simd<T> y) {
-    const simd<T> infinity(std::numeric_limits<T>::infinity()), zero(T(0));
-    const simd<T> upper = select(x < infinity, y, x); // infinity, NaN
-    const simd<T> lower = select(x == zero, -infinity, simd<T>(std::numeric_limits<T>::quiet_NaN()));
-    return select(x <= zero, lower, upper);
-}
+struct log_in_steps {
+    template <class T> RILL_FN static log_reduction<T> reduce(simd<T> x) { // subnormal x too
+        using limits = std::numeric_limits<T>;
+        const auto subnormal = x < simd<T>(limits::min());
+        log_reduction<T> parts(select(subnormal, x * simd<T>(1 / limits::epsilon()), x));
+        parts.exponent = parts.exponent - select(subnormal, simd<T>(T(limits::digits - 1)), simd<T>(T(0)));
+        return parts;
+    }
+    /// What a logarithm of x gives where y, computed for positive finite x, does not hold.
+    template <class T> RILL_FN static simd<T> at_ends(simd<T> x, simd<T> y) {
+        const simd<T> infinity(std::numeric_limits<T>::infinity()), zero(T(0));
+        const simd<T> upper = select(x < infinity, y, x); // infinity, NaN
+        const simd<T> lower = select(x == zero, -infinity, simd<T>(std::numeric_limits<T>::quiet_NaN()));
+        return select(x <= zero, lower, upper);
+    }
+};
+#if RILL_ISA_LEVEL >= 4
+struct log_by_instruction {
+    // what to answer for: NaN, NaN, zero, one, -infinity, infinity, negative, positive
+    static constexpr int ends = 0x2 | 0x2 << 4 | 0x4 << 8 | 0x0 << 12 | 0x3 << 16 | 0x5 << 20 | 0x3 << 24;
+
+    template <class T> struct parts {
+        simd<T> exponent, f;
+    };
+    template <class T> RILL_FN static parts<T> reduce(simd<T> x) {
+        simd<T> e, m; // x = 2^e m with 1 <= m < 2
+        if constexpr (sizeof(T) == 4) {
+            e = typename simd<T>::native(_mm512_maskz_getexp_ps(__mmask16(-1), x.v));
+            m = typename simd<T>::native(_mm512_maskz_getmant_ps(__mmask16(-1), x.v, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src));
+        } else {
+            e = typename simd<T>::native(_mm512_maskz_getexp_pd(__mmask8(-1), x.v));
+            m = typename simd<T>::native(_mm512_maskz_getmant_pd(__mmask8(-1), x.v, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src));
+        }
+        const simd<T> one(T(1));
+        const auto high = m > simd<T>(T(1.41421356237309504880));
+        return {select(high, e + one, e), select(high, m * simd<T>(T(0.5)), m) - one};
+    }
+    template <class T> RILL_FN static simd<T> at_ends(simd<T> x, simd<T> y) {
+        if constexpr (sizeof(T) == 4)
+            return typename simd<T>::native(_mm512_fixupimm_ps(y.v, x.v, _mm512_set1_epi32(ends), 0));
+        else return typename simd<T>::native(_mm512_fixupimm_pd(y.v, x.v, _mm512_set1_epi64(ends), 0));
+    }
+};
+template <class T> using logarithm = std::conditional_t<sizeof(simd<T>) == 64, log_by_instruction, log_in_steps>;
+#else
+template <class T> using logarithm = log_in_steps;
+#endif
 
 template <class T> RILL_FN simd<T> log(simd<T> x) {
-    using limits = std::numeric_limits<T>;
-    const auto subnormal = x < simd<T>(limits::min());
-    const log_reduction<T> parts(select(subnormal, x * simd<T>(1 / limits::epsilon()), x));
-    const simd<T> exponent = parts.exponent - select(subnormal, simd<T>(T(limits::digits - 1)), simd<T>(T(0)));
-    return log_at_ends(x, log_of_parts(exponent, parts.f));
+    const auto parts = logarithm<T>::reduce(x);
+    return logarithm<T>::at_ends(x, log_of_parts(parts.exponent, parts.f));
 }
 
 /// The rounding error of 1 + x is carried into f.
@@ -196,9 +235,9 @@ template <class T> RILL_FN simd<T> log1p(simd<T> x) {
     const simd<T> one(T(1)), u = one + x, x_in_u = u - one, one_in_u = u - x_in_u;
     const simd<T> lost = (one - one_in_u) + (x - x_in_u);
     const log_reduction<T> parts(u);
-    const simd<T> shrink = // 2^-exponent
-        from_bits<T>(shift_left(integer_of<T>(I(2 * float_parts<T>::bias)) - parts.biased, float_parts<T>::fraction_bits));
-    const simd<T> y = log_at_ends(u, log_of_parts(parts.exponent, fma(lost, shrink, parts.f)));
+    const simd<T> shrink = // 2^(1 - exponent), zero for the largest
+        from_bits<T>(shift_left(integer_of<T>(I(2 * float_parts<T>::bias + 1)) - parts.biased, float_parts<T>::fraction_bits));
+    const simd<T> y = logarithm<T>::at_ends(u, log_of_parts(parts.exponent, fma(lost * simd<T>(T(0.5)), shrink, parts.f)));
     return select(abs(x) < simd<T>(std::numeric_limits<T>::epsilon() / 4), x, y); // -0
 }
 
@@ -210,8 +249,8 @@ template <class T> struct angle {
     simd<T> x, r;
     rounded_number<T> n;
 
-    RILL_FN explicit angle(simd<T> number) : x(abs(number)), n(x * simd<T>(T(0.636619772367581343076))) {
-        const simd<T> m = -n.value();
+    RILL_FN explicit angle(simd<T> number) : x(abs(number)), n(x, T(0.636619772367581343076)) {
+        const simd<T> m = n.value();
         if constexpr (sizeof(T) == 4)
             r = reduced(m, 0x1.92p+0f, 0x1.fb4p-12f, 0x1.444p-24f, 0x1.68c234p-39f);
         else r = reduced(m, 0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69, 0x1.b839a252049c1p-104);
@@ -250,7 +289,7 @@ template <class T> struct angle {
 private:
     template <class... C> RILL_FN simd<T> reduced(simd<T> m, C... part) const {
         simd<T> sum = x;
-        ((sum = fma(m, simd<T>(part), sum)), ...);
+        ((sum = fnma(m, simd<T>(part), sum)), ...);
         return sum;
     }
 };

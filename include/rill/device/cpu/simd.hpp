@@ -63,6 +63,53 @@ template <class T> struct simd_mask {
     RILL_FN friend bool any_of(simd_mask a) { return xsimd::any(a.v); }
 };
 
+// The larger or smaller of two floats, the second if they compare as unordered or equal. Not xsimd's max and min: which
+// operand wins there differs between its versions.
+
+struct compared_extremes {
+    template <class V> RILL_FN static V larger(V a, V b) { return select(a > b, a, b); }
+    template <class V> RILL_FN static V smaller(V a, V b) { return select(a < b, a, b); }
+};
+#if defined(__SSE2__)
+struct x86_extremes { // one instruction, made for that rule
+    template <class V> RILL_FN static V larger(V a, V b) {
+        using native = typename V::native;
+        constexpr bool single = sizeof(typename V::value_type) == 4;
+#if defined(__AVX512F__)
+        if constexpr (sizeof(V) == 64 && single) return native(_mm512_max_ps(a.v, b.v));
+        else if constexpr (sizeof(V) == 64) return native(_mm512_max_pd(a.v, b.v));
+        else
+#endif
+#if defined(__AVX__)
+        if constexpr (sizeof(V) == 32 && single) return native(_mm256_max_ps(a.v, b.v));
+        else if constexpr (sizeof(V) == 32) return native(_mm256_max_pd(a.v, b.v));
+        else
+#endif
+        if constexpr (single) return native(_mm_max_ps(a.v, b.v));
+        else return native(_mm_max_pd(a.v, b.v));
+    }
+    template <class V> RILL_FN static V smaller(V a, V b) {
+        using native = typename V::native;
+        constexpr bool single = sizeof(typename V::value_type) == 4;
+#if defined(__AVX512F__)
+        if constexpr (sizeof(V) == 64 && single) return native(_mm512_min_ps(a.v, b.v));
+        else if constexpr (sizeof(V) == 64) return native(_mm512_min_pd(a.v, b.v));
+        else
+#endif
+#if defined(__AVX__)
+        if constexpr (sizeof(V) == 32 && single) return native(_mm256_min_ps(a.v, b.v));
+        else if constexpr (sizeof(V) == 32) return native(_mm256_min_pd(a.v, b.v));
+        else
+#endif
+        if constexpr (single) return native(_mm_min_ps(a.v, b.v));
+        else return native(_mm_min_pd(a.v, b.v));
+    }
+};
+using extremes = x86_extremes;
+#else
+using extremes = compared_extremes;
+#endif
+
 template <class T> struct simd {
     using value_type = T;
     using native = xsimd::batch<T>;
@@ -113,20 +160,33 @@ template <class T> struct simd {
     RILL_FN friend simd operator^(simd a, simd b) { return a.v ^ b.v; }
 
     RILL_FN friend simd select(mask m, simd a, simd b) { return xsimd::select(m.v, a.v, b.v); }
+    /// a > b ? a : b.
+    RILL_FN friend simd larger(simd a, simd b) {
+        if constexpr (floating) return extremes::larger(a, b);
+        else return select(a > b, a, b);
+    }
+    /// a < b ? a : b.
+    RILL_FN friend simd smaller(simd a, simd b) {
+        if constexpr (floating) return extremes::smaller(a, b);
+        else return select(a < b, a, b);
+    }
     RILL_FN friend simd max(simd a, simd b) {
-        // not xsimd's max: which operand wins for NaN and zeros differs between its versions
-        const simd larger = select(a >= b, a, b);
-        if constexpr (floating) return select(a == a, larger, a);
-        else return larger;
+        if constexpr (floating) return select(b == b, larger(b, a), b);
+        else return larger(b, a);
     }
     RILL_FN friend simd min(simd a, simd b) {
-        const simd smaller = select(a <= b, a, b);
-        if constexpr (floating) return select(a == a, smaller, a);
-        else return smaller;
+        if constexpr (floating) return select(b == b, smaller(b, a), b);
+        else return smaller(b, a);
     }
     RILL_FN friend simd fma(simd a, simd b, simd c) {
         if constexpr (floating) return xsimd::fma(a.v, b.v, c.v);
         else return a * b + c;
+    }
+    /// c - a * b.
+    RILL_FN friend simd fnma(simd a, simd b, simd c)
+        requires floating
+    {
+        return xsimd::fnma(a.v, b.v, c.v);
     }
     RILL_FN friend simd abs(simd a) {
         if constexpr (floating) return xsimd::abs(a.v);

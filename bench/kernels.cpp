@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Kernels beside plain loops over the same data: a fused chain, its gradient, a map into a sum, products of matrices.
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+
+#include <rill/rill.hpp>
+
+using namespace rill;
+
+namespace {
+
+xt::xtensor<float, 1> numbers(std::int64_t n) {
+    auto v = xt::xtensor<float, 1>::from_shape({static_cast<std::size_t>(n)});
+    for (std::size_t i = 0; i < v.size(); ++i) v(i) = static_cast<float>(i % 1000) / 500.f - 1.f;
+    return v;
+}
+
+void report(benchmark::State& state, double bytes) {
+    state.counters["GB/s"] = benchmark::Counter(bytes * 1e-9, benchmark::Counter::kIsIterationInvariantRate);
+}
+
+template <class X> auto gelu(const X& x) { return 0.5f * x * (1.f + tanh(0.79788456f * (x + 0.044715f * x * x * x))); }
+
+// The sum keeps the result small, so that what is timed is the pass over memory, not the copy of a fetch.
+template <class Build> void run_once(benchmark::State& state, int inputs, const Build& build) {
+    const std::int64_t n = state.range(0);
+    graph g;
+    graph_scope here(g);
+    placeholder<float, dyn> a("a"), b("b"), c("c"), d("d");
+    session s;
+    const auto x = numbers(n);
+    auto step = s.make_callable(build(a, b, c, d), a, b, c, d);
+    for (auto _ : state) benchmark::DoNotOptimize(step(x, x, x, x));
+    report(state, 4.0 * static_cast<double>(inputs) * static_cast<double>(n));
+}
+
+void gelu_summed(benchmark::State& state) {
+    run_once(state, 1, [](auto a, auto...) { return reduce_sum(gelu(a)); });
+}
+BENCHMARK(gelu_summed)->Arg(1000)->Arg(100000)->Arg(10000000);
+
+void gelu_gradient_summed(benchmark::State& state) {
+    run_once(state, 1, [](auto a, auto...) {
+        const auto [d] = gradients(reduce_sum(gelu(a)), a);
+        return reduce_sum(d);
+    });
+}
+BENCHMARK(gelu_gradient_summed)->Arg(1000)->Arg(100000)->Arg(10000000);
+
+void sum_of_products(benchmark::State& state) {
+    run_once(state, 4, [](auto a, auto b, auto c, auto d) { return reduce_sum(a * b + c * d); });
+}
+BENCHMARK(sum_of_products)->Arg(1000)->Arg(100000)->Arg(10000000);
+
+void sum_of_products_by_hand(benchmark::State& state) {
+    const auto x = numbers(state.range(0));
+    const auto n = x.size();
+    for (auto _ : state) {
+        float lanes[16] = {};
+        const float* p = x.data();
+        std::size_t i = 0;
+        for (; i + 16 <= n; i += 16)
+            for (std::size_t k = 0; k < 16; ++k) lanes[k] += p[i + k] * p[i + k] + p[i + k] * p[i + k];
+        float sum = 0;
+        for (; i < n; ++i) sum += 2 * p[i] * p[i];
+        for (const float v : lanes) sum += v;
+        benchmark::DoNotOptimize(sum);
+    }
+    report(state, 4.0 * static_cast<double>(n)); // one array plays all four
+}
+BENCHMARK(sum_of_products_by_hand)->Arg(1000)->Arg(100000)->Arg(10000000);
+
+void product(benchmark::State& state) {
+    const auto n = static_cast<std::size_t>(state.range(0));
+    graph g;
+    graph_scope here(g);
+    placeholder<float, dyn, dyn> a("a"), b("b");
+    session s;
+    xt::xtensor<float, 2> m({n, n}, 0.5f);
+    auto step = s.make_callable(operation(matmul(a, b).node()), a, b);
+    for (auto _ : state) step(m, m);
+    state.counters["GFLOP/s"] =
+        benchmark::Counter(2e-9 * static_cast<double>(n * n * n), benchmark::Counter::kIsIterationInvariantRate);
+}
+BENCHMARK(product)->Arg(32)->Arg(256)->Arg(1024);
+
+} // namespace

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/math/tanh.hpp>
+
+#include "ops/harness.hpp"
+
+namespace test_tanh {
+constexpr auto f = [](const auto& x) { return tanh(x); };
+}
+
+TEST_CASE("tanh: values") { op_test::unary<float, double>("tanh", test_tanh::f, [](auto x) { return std::tanh(x); }); }
+TEST_CASE("tanh: gradient") { op_test::gradients(test_tanh::f, {{-2, 2}}); }
