@@ -56,7 +56,7 @@ template <class T> any_array make_array(const dims& shape, const std::vector<T>&
 template <class T> std::vector<T> points(range r, index_t n, int salt = 0) {
     if (r.empty()) r = is_integral<T> ? range{std::is_signed_v<T> ? -100. : 0., 100} : range{-4, 4};
     std::vector<T> out;
-    const auto next = [&, i = salt * 7919 + 1]() mutable {
+    auto next = [&, i = salt * 7919 + 1]() mutable {
         const double x = i++ * 0.6180339887498949;
         return r.from + (r.to - r.from) * (x - std::floor(x));
     };

@@ -22,8 +22,9 @@ struct arena_value {
 inline std::size_t plan_arena(std::vector<arena_value>& values) {
     std::vector<std::size_t> order(values.size()), ends(values.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = ends[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return values[a].first < values[b].first; });
-    std::stable_sort(ends.begin(), ends.end(), [&](auto a, auto b) { return values[a].last < values[b].last; });
+    // ties by number: std::stable_sort would do, but makes clang warn of the standard library's own use of itself
+    std::sort(order.begin(), order.end(), [&](auto a, auto b) { return std::pair(values[a].first, a) < std::pair(values[b].first, b); });
+    std::sort(ends.begin(), ends.end(), [&](auto a, auto b) { return std::pair(values[a].last, a) < std::pair(values[b].last, b); });
     const auto rounded = [](std::size_t n) { return (n + memory_alignment - 1) / memory_alignment * memory_alignment; };
 
     std::map<std::size_t, std::size_t> gaps; // offset -> size
