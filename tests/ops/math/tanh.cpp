@@ -3,6 +3,8 @@
 
 #include "ops/harness.hpp"
 
+using namespace rill;
+
 namespace test_tanh {
 constexpr auto f = [](const auto& x) { return tanh(x); };
 }

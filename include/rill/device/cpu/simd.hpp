@@ -110,6 +110,28 @@ using extremes = x86_extremes;
 using extremes = compared_extremes;
 #endif
 
+// a * b + c and c - a * b. xsimd 8 does not know that AVX-512 has them.
+
+struct xsimd_products {
+    template <class V> RILL_FN static V add(V a, V b, V c) { return xsimd::fma(a.v, b.v, c.v); }
+    template <class V> RILL_FN static V take(V a, V b, V c) { return xsimd::fnma(a.v, b.v, c.v); }
+};
+#if RILL_ISA_LEVEL >= 4
+struct avx512_products {
+    template <class V> RILL_FN static V add(V a, V b, V c) {
+        if constexpr (sizeof(typename V::value_type) == 4) return typename V::native(_mm512_fmadd_ps(a.v, b.v, c.v));
+        else return typename V::native(_mm512_fmadd_pd(a.v, b.v, c.v));
+    }
+    template <class V> RILL_FN static V take(V a, V b, V c) {
+        if constexpr (sizeof(typename V::value_type) == 4) return typename V::native(_mm512_fnmadd_ps(a.v, b.v, c.v));
+        else return typename V::native(_mm512_fnmadd_pd(a.v, b.v, c.v));
+    }
+};
+template <class V> using products = std::conditional_t<sizeof(V) == 64, avx512_products, xsimd_products>;
+#else
+template <class V> using products = xsimd_products;
+#endif
+
 template <class T> struct simd {
     using value_type = T;
     using native = xsimd::batch<T>;
@@ -179,14 +201,14 @@ template <class T> struct simd {
         else return smaller(b, a);
     }
     RILL_FN friend simd fma(simd a, simd b, simd c) {
-        if constexpr (floating) return xsimd::fma(a.v, b.v, c.v);
+        if constexpr (floating) return products<simd>::add(a, b, c);
         else return a * b + c;
     }
     /// c - a * b.
     RILL_FN friend simd fnma(simd a, simd b, simd c)
         requires floating
     {
-        return xsimd::fnma(a.v, b.v, c.v);
+        return products<simd>::take(a, b, c);
     }
     RILL_FN friend simd abs(simd a) {
         if constexpr (floating) return xsimd::abs(a.v);

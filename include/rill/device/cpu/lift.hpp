@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include <rill/config.hpp>
+
+// Lifting a function of parts (registers, or lanes) to packs. The function is a class, as a lambda can't be forced inline
+// in standard C++. Out and P are packs or masks: they have an array `part` of `parts` values, which are registers or not.
+
+namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
+
+template <class F, std::size_t I, class Out, class... P> RILL_FN void lift_part(Out& out, const P&... p) {
+    out.part[I] = F::run(p.part[I]...);
+}
+template <class F, class Out, class... P, std::size_t... I>
+RILL_FN Out lift_parts(std::index_sequence<I...>, const P&... p) { // unrolled, or parts would live in memory
+    Out out;
+    (lift_part<F, I>(out, p...), ...);
+    return out;
+}
+template <class Out, class F, class... P> RILL_FN Out lift(const P&... p) {
+    if constexpr (Out::registers) {
+        return lift_parts<F, Out>(std::make_index_sequence<static_cast<std::size_t>(Out::parts)>{}, p...);
+    } else {
+        Out out;
+        for (int i = 0; i < Out::parts; ++i) out.part[i] = F::run(p.part[i]...);
+        return out;
+    }
+}
+
+struct lift_add { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a + b; } };
+struct lift_sub { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a - b; } };
+struct lift_mul { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a * b; } };
+struct lift_div { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a / b; } };
+struct lift_mod { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a % b; } };
+struct lift_neg { template <class V> RILL_FN static auto run(const V& a) { return -a; } };
+struct lift_eq { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a == b; } };
+struct lift_ne { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a != b; } };
+struct lift_lt { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a < b; } };
+struct lift_le { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a <= b; } };
+struct lift_and { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a && b; } };
+struct lift_or { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a || b; } };
+struct lift_not { template <class V> RILL_FN static auto run(const V& a) { return !a; } };
+struct lift_select { template <class M, class V> RILL_FN static auto run(const M& m, const V& a, const V& b) { return select(m, a, b); } };
+struct lift_max { template <class V> RILL_FN static auto run(const V& a, const V& b) { return max(a, b); } };
+struct lift_min { template <class V> RILL_FN static auto run(const V& a, const V& b) { return min(a, b); } };
+struct lift_pow { template <class V> RILL_FN static auto run(const V& a, const V& b) { return pow(a, b); } };
+struct lift_fma { template <class V> RILL_FN static auto run(const V& a, const V& b, const V& c) { return fma(a, b, c); } };
+struct lift_abs { template <class V> RILL_FN static auto run(const V& a) { return abs(a); } };
+struct lift_sign { template <class V> RILL_FN static auto run(const V& a) { return sign(a); } };
+struct lift_conj { template <class V> RILL_FN static auto run(const V& a) { return conj(a); } };
+struct lift_floor { template <class V> RILL_FN static auto run(const V& a) { return floor(a); } };
+struct lift_ceil { template <class V> RILL_FN static auto run(const V& a) { return ceil(a); } };
+struct lift_sqrt { template <class V> RILL_FN static auto run(const V& a) { return sqrt(a); } };
+struct lift_rsqrt { template <class V> RILL_FN static auto run(const V& a) { return rsqrt(a); } };
+struct lift_exp { template <class V> RILL_FN static auto run(const V& a) { return exp(a); } };
+struct lift_expm1 { template <class V> RILL_FN static auto run(const V& a) { return expm1(a); } };
+struct lift_log { template <class V> RILL_FN static auto run(const V& a) { return log(a); } };
+struct lift_log1p { template <class V> RILL_FN static auto run(const V& a) { return log1p(a); } };
+struct lift_sin { template <class V> RILL_FN static auto run(const V& a) { return sin(a); } };
+struct lift_cos { template <class V> RILL_FN static auto run(const V& a) { return cos(a); } };
+struct lift_tan { template <class V> RILL_FN static auto run(const V& a) { return tan(a); } };
+struct lift_tanh { template <class V> RILL_FN static auto run(const V& a) { return tanh(a); } };
+
+} // namespace rill::inline RILL_ABI::detail::inline RILL_ISA

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/math/cos.hpp>
+
+#include "ops/harness.hpp"
+
+using namespace rill;
+
+namespace test_cos {
+constexpr auto f = [](const auto& x) { return cos(x); };
+}
+
+TEST_CASE("cos: values") {
+    op_test::unary<float, double>("cos", test_cos::f, [](auto x) { return std::cos(x); });
+}
+TEST_CASE("cos: gradient") { op_test::gradients(test_cos::f, {{-2, 2}}); }

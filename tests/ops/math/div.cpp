@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/math/div.hpp>
+
+#include "ops/harness.hpp"
+
+using namespace rill;
+
+namespace test_div {
+constexpr auto f = [](const auto& a, const auto& b) { return a / b; };
+constexpr auto reference = [](auto a, auto b) { return a / b; };
+}
+
+TEST_CASE("div: values") {
+    op_test::binary<float, double, std::complex<float>, std::complex<double>>("div", test_div::f, test_div::reference);
+    op_test::binary<int, std::int64_t, std::uint8_t>("div", test_div::f, test_div::reference, {.in = {{0, 100}, {1, 9}}});
+}
+TEST_CASE("div: gradient") { op_test::gradients(test_div::f, {{-2, 2}, {0.5, 2}}); }
+TEST_CASE("div: gradient of complex numbers") { op_test::complex_gradients(test_div::f, {{-2, 2}, {0.5, 2}}); }
+
+TEST_CASE("div: integers by zero are refused, and the session goes on") {
+    placeholder<int, dyn> a("a"), b("b");
+    const tensor<int, dyn> y(a / b, "quotient");
+    const session s;
+    const std::vector<int> ones(20, 1);
+    std::vector<int> some(20, 1);
+    some[18] = 0;
+    CHECK_THROWS_AS(s.run(y, feed(a, ones), feed(b, some)), invalid_argument);
+    CHECK_THROWS_WITH(s.run(y, feed(a, ones), feed(b, some)), contains("quotient") && contains("division by zero"));
+    CHECK(s.run(y, feed(a, ones), feed(b, ones))(18) == 1);
+}

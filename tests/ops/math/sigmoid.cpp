@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/math/sigmoid.hpp>
+
+#include "ops/harness.hpp"
+
+using namespace rill;
+
+namespace test_sigmoid {
+constexpr auto f = [](const auto& x) { return sigmoid(x); };
+}
+
+TEST_CASE("sigmoid: values") {
+    op_test::unary<float, double>("sigmoid", test_sigmoid::f, [](auto x) { return 1 / (1 + std::exp(-x)); });
+}
+TEST_CASE("sigmoid: gradient") { op_test::gradients(test_sigmoid::f, {{-2, 2}}); }

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/math/sin.hpp>
+
+#include "ops/harness.hpp"
+
+using namespace rill;
+
+namespace test_sin {
+constexpr auto f = [](const auto& x) { return sin(x); };
+}
+
+TEST_CASE("sin: values") {
+    op_test::unary<float, double>("sin", test_sin::f, [](auto x) { return std::sin(x); });
+}
+TEST_CASE("sin: gradient") { op_test::gradients(test_sin::f, {{-2, 2}}); }
