@@ -7,7 +7,7 @@ using namespace rill;
 
 namespace test_div {
 constexpr auto f = [](const auto& a, const auto& b) { return a / b; };
-constexpr auto reference = [](auto a, auto b) { return a / b; };
+constexpr auto reference = [](auto a, auto b) { return static_cast<decltype(a)>(a / b); };
 }
 
 TEST_CASE("div: values") {
