@@ -91,9 +91,9 @@ template <flat_range X> auto constant(const X& x) {
     using T = host_element<X>;
     return constant_value<T, dyn>(detail::owned_copy(to_any_array<T>(x, dims{dyn})));
 }
-template <index_t... D, flat_range X> auto constant(const X& x) {
+template <index_t First, index_t... D, flat_range X> auto constant(const X& x) {
     using T = host_element<X>;
-    return constant_value<T, D...>(detail::owned_copy(to_any_array<T>(x, dims{D...})));
+    return constant_value<T, First, D...>(detail::owned_copy(to_any_array<T>(x, dims{First, D...})));
 }
 
 /// A constant whose type is known at run time only.

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/data/csv.hpp>
+
+#include <cstdio>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+namespace test_csv {
+
+std::string message_of(const std::string& text) {
+    try {
+        parse_csv<float>(text, "t.csv");
+    } catch (const invalid_argument& problem) {
+        return problem.what();
+    }
+    return "";
+}
+
+} // namespace test_csv
+
+TEST_CASE("csv: names, numbers, blanks and line ends") {
+    const auto t = parse_csv<float>("a, b,c\r\n1,2.5,-3\n\n 4 ,5e1,6\n", "t.csv");
+    CHECK(t.names == std::vector<std::string>{"a", "b", "c"});
+    REQUIRE(t.values.shape(0) == 2);
+    REQUIRE(t.values.shape(1) == 3);
+    CHECK(t.values(0, 1) == 2.5f);
+    CHECK(t.values(1, 0) == 4.f);
+    CHECK(t.values(1, 1) == 50.f);
+    const auto bare = parse_csv<int>("1;2\n3;4", "t.csv", {.header = false, .delimiter = ';'});
+    CHECK(bare.names.empty());
+    CHECK(bare.values(1, 1) == 4);
+    CHECK(parse_csv<float>("", "t.csv").values.size() == 0);
+}
+
+TEST_CASE("csv: errors say file, line and column") {
+    CHECK(test_csv::message_of("a,b\n1,2\n3,x\n").find("t.csv:3:2: 'x'") != std::string::npos);
+    CHECK(test_csv::message_of("a,b\n1,2,3\n").find("t.csv:2:3: 3 fields, 2 expected") != std::string::npos);
+    CHECK(test_csv::message_of("a,b\n1\n").find("t.csv:2:2: 1 fields, 2 expected") != std::string::npos);
+    CHECK(test_csv::message_of("a,b\n1,\n").find("t.csv:2:2: ''") != std::string::npos);
+    CHECK(test_csv::message_of("a\n1.5garbage\n").find("t.csv:2:1") != std::string::npos);
+    CHECK_THROWS_AS(read_csv<float>("no/such/file.csv"), not_found);
+}
+
+TEST_CASE("csv: a file") {
+    const std::string path = "rill_test_csv.tmp";
+    {
+        std::FILE* f = std::fopen(path.c_str(), "wb");
+        REQUIRE(f);
+        std::fputs("x\n7\n", f);
+        std::fclose(f);
+    }
+    CHECK(read_csv<double>(path).values(0, 0) == 7.0);
+    std::remove(path.c_str());
+}

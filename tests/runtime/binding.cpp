@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/runtime/binding.hpp>
+
+#include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/math/exp.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/passes/order.hpp>
+#include <rill/passes/prune.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+TEST_CASE("binding: shapes become known, elementwise results take their inputs' places, constants fold") {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, dyn> x("x");
+    tensor a = exp(x);
+    tensor b = a * 2.f;
+    tensor c = b + 1.f;
+    tensor two = constant({1.f, 1.f, 1.f}) + 1.f;
+    tensor d = c * two;
+    detail::resource_store resources(default_allocator());
+    const std::vector<endpoint> fetches{d.end()}, feeds{x.end()};
+    const auto pruned = sort_items(prune(fetches, {}, feeds));
+    const std::vector<tensor_type> types{{dtype::float32, dims{3}}};
+    const auto bound = detail::binder::bind(pruned, types, resources);
+    CHECK(bound.steps.size() == 4);
+    CHECK(bound.folded_steps.size() == 1);
+    CHECK(bound.type_of(bound.graph.fetches[0]).shape == dims{3});
+    // a, b, c and d share one place; scratch memory stands beside it
+    const auto place = [&](const tensor<float, dyn>& t) {
+        for (std::size_t i = 0; i < bound.graph.items.size(); ++i)
+            if (bound.graph.items[i].origin == t.node()) return bound.offsets[static_cast<std::size_t>(bound.value_slot[i][0])];
+        return bound.npos;
+    };
+    CHECK(place(a) == place(b));
+    CHECK(place(b) == place(c));
+
+    const std::vector<tensor_type> wrong{{dtype::float32, dims{4}}};
+    CHECK_THROWS_AS(detail::binder::bind(pruned, wrong, resources), invalid_argument);
+}
