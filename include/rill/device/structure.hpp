@@ -89,6 +89,12 @@ template <class V, class... Below> struct sweep {
     std::tuple<Below...> below;
 };
 
+/// An op's result. Values that build a program take the op as one instruction; its value function need not run on them.
+template <class Op, class V, class... More> RILL_FN auto apply_op(const V& v, const More&... more) {
+    if constexpr (requires { V::template traced<Op>(v, more...); }) return V::template traced<Op>(v, more...);
+    else return Op::value(v, more...);
+}
+
 template <class S, int Leaf, int Scalar> struct evaluator;
 
 template <class T, int Leaf, int Scalar> struct evaluator<leaf<T>, Leaf, Scalar> {
@@ -113,7 +119,7 @@ private:
             leaves, scalars)...);
     }
     template <class... Below> RILL_FN static auto join(const Below&... below) {
-        const auto v = Op::value(below.value...);
+        const auto v = apply_op<Op>(below.value...);
         return sweep<std::remove_const_t<decltype(v)>, Below...>{v, {below...}};
     }
 };

@@ -77,7 +77,7 @@ template <class T, class U> inline constexpr bool dtypes_agree = detail::agree<T
 template <class T, class L> T literal_value(L value, const char* op) {
     if constexpr (is_integral<T> && std::is_integral_v<L> && !std::is_same_v<L, bool>) {
         if (!std::in_range<T>(value))
-            throw invalid_argument(std::string(op) + ": the literal " + std::to_string(value) + " does not fit " +
+            throw invalid_argument(detail::snake_case(op) + ": the literal " + std::to_string(value) + " does not fit " +
                                    std::string(to_string(dtype_of<T>)));
         return static_cast<T>(value);
     } else if constexpr (is_complex<T> && !is_complex<L>) {
@@ -115,15 +115,63 @@ struct untyped_arguments {
     std::vector<int> order; // per argument: an input, or ~scalar
 };
 
-template <class A> void gather_untyped(const A& a, dtype type, const graph& g, untyped_arguments& out) {
+template <class L> std::string text_of(const L& literal) {
+    if constexpr (is_complex<L>) return "(" + std::to_string(literal.real()) + "," + std::to_string(literal.imag()) + ")";
+    else return std::to_string(literal);
+}
+
+/// A number beside tensors of a dtype, by the rules that typed operands follow.
+template <class L> scalar_value literal_scalar(dtype type, const L& value, const char* op) {
+    scalar_value made;
+    visit_dtype(type, [&]<class T>(std::type_identity<T>) {
+        if constexpr (literal_fits<T, L>) made = scalar_value(literal_value<T>(value, op));
+    });
+    if (made.type == dtype::invalid)
+        throw invalid_argument(snake_case(op) + ": the literal " + text_of(value) + " (" + std::string(to_string(dtype_of<L>)) +
+                               ") does not go with " + std::string(to_string(type)));
+    return made;
+}
+
+template <class A> void gather_untyped(const A& a, dtype type, const graph& g, const char* op, untyped_arguments& out) {
     if constexpr (literal<A>) {
         out.order.push_back(~static_cast<int>(out.scalars.size()));
-        if constexpr (is_complex<A>) out.scalars.emplace_back(a);
-        else out.scalars.push_back(scalar_of(type, static_cast<double>(a)));
+        out.scalars.push_back(literal_scalar(type, a, op));
     } else {
         out.order.push_back(static_cast<int>(out.inputs.size()));
         out.inputs.push_back(seal(a, g));
     }
+}
+
+/// The dtypes of an op's N operands where tensors of type U go in.
+template <class Op, class U, std::size_t N> constexpr std::array<dtype, N> operand_dtypes() {
+    std::array<dtype, N> all{};
+    all.fill(dtype_of<U>);
+    if constexpr (requires { typename Op::template operands<U>; })
+        all = []<class... T>(std::tuple<T...>*) {
+            return std::array<dtype, N>{dtype_of<T>...};
+        }(static_cast<typename Op::template operands<U>*>(nullptr));
+    return all;
+}
+
+/// Refuses operands whose dtypes do not go together, or that the op does not take: what static_assert says of types.
+template <class Op, std::size_t N> void check_untyped(dtype type, const untyped_arguments& a) {
+    bool takes = false;
+    std::array<dtype, N> wanted{};
+    visit_dtype(type, [&]<class U>(std::type_identity<U>) {
+        takes = op_takes<Op, U>;
+        wanted = operand_dtypes<Op, U, N>();
+    });
+    const auto refuse = [&](const std::string& why) {
+        std::string text;
+        for (const auto& e : a.inputs) text += (text.empty() ? "" : ", ") + name_of(e) + " " + to_string(type_of(e));
+        throw invalid_argument(snake_case(Op::name) + ": " + why + " (" + text + ")");
+    };
+    for (std::size_t i = 0; i < N; ++i) {
+        if (a.order[i] < 0 || type_of(a.inputs[static_cast<std::size_t>(a.order[i])]).type == wanted[i]) continue;
+        if (wanted[i] == type) refuse("the dtypes differ; convert with cast<T>()");
+        refuse("operand " + std::to_string(i) + " must be " + std::string(to_string(wanted[i])));
+    }
+    if (!takes) refuse("it does not take " + std::string(to_string(type)));
 }
 
 template <class Op, class U, std::size_t... I> void require_uniform(std::index_sequence<I...>) {
@@ -180,7 +228,8 @@ auto apply(const A&... args) {
         (look(args), ...);
         detail::require_for_untyped<Op, sizeof...(A)>();
         detail::untyped_arguments gathered;
-        (detail::gather_untyped(args, type, g, gathered), ...);
+        (detail::gather_untyped(args, type, g, Op::name, gathered), ...);
+        detail::check_untyped<Op, sizeof...(A)>(type, gathered);
         return any_tensor(detail::apply_untyped(Op::name, detail::fixed_result_of<Op>(), std::move(gathered), g));
     } else {
         using T = typename detail::first_typed<A...>::type;

@@ -137,6 +137,8 @@ template <class Op, class... T> symbol<elementwise_result<Op, T...>> trace(const
 
 } // namespace detail
 
+template <class T> template <class Op, class... V> auto symbol<T>::traced(const V&... args) { return detail::trace<Op>(args...); }
+
 /// Applies an elementwise op to traced values and literals.
 template <class Op, class... A>
     requires(symbolic<A> || ...)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <mutex>
 
 #include <rill/core/host_array.hpp>
@@ -114,6 +115,8 @@ inline adjoint_program differentiate(const program& p, const std::vector<scalar_
         const auto& i = p.code[k];
         const std::size_t at = static_cast<std::size_t>(p.first_instruction()) + k;
         if (adjoint[at] < 0 || !is_differentiable(i.type)) continue;
+        if (std::none_of(i.args.begin(), i.args.end(), [&](int a) { return is_differentiable(p.type_of(a)); }))
+            continue; // a conversion from integers, for instance: nothing flows on
         const auto* rule = the_kernels().pullbacks.find(instruction_key(p, i));
         if (!rule)
             throw unimplemented("gradients: no pullback of " + instruction_key(p, i) + " is in this program: call the typed "

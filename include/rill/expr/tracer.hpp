@@ -89,12 +89,15 @@ public:
     symbol(tracer& t, int id) : tracer_(&t), id_(id) {}
     template <class A>
         requires std::is_arithmetic_v<A>
-    constexpr symbol(A literal) : literal_(static_cast<T>(literal)) {}
+    constexpr symbol(A literal) : literal_(detail::convert<T>(literal)) {}
 
     bool is_literal() const { return tracer_ == nullptr; }
     tracer* where() const { return tracer_; }
     const T& literal() const { return literal_; }
     int id(tracer& t) const { return is_literal() ? t.constant(scalar_value(literal_)) : id_; }
+
+    /// An op over traced values, as one instruction.
+    template <class Op, class... V> static auto traced(const V&... args);
 
 private:
     tracer* tracer_ = nullptr;

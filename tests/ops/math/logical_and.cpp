@@ -6,7 +6,7 @@
 using namespace rill;
 
 namespace test_logical_and {
-constexpr auto f = [](const auto& a, const auto& b) { return a && b; };
+constexpr auto f = [](const auto& a, const auto& b) { return logical_and(a, b); };
 constexpr auto reference = [](auto a, auto b) { return a && b; };
 }
 

@@ -27,14 +27,14 @@ TEST_CASE("select: numbers take the dtype of the other side") {
     placeholder<float, dyn> x("x");
     const session s;
     const std::vector<float> v{-1, 2};
-    CHECK(s.run(select(x > 0, x, 0), feed(x, v)) == xt::xtensor<float, 1>{0, 2});
-    CHECK(s.run(select(x > 0, 1.5, x), feed(x, v)) == xt::xtensor<float, 1>{-1, 1.5f});
+    CHECK(op_test::list(s.run(select(x > 0, x, 0), feed(x, v))) == std::vector<float>{0, 2});
+    CHECK(op_test::list(s.run(select(x > 0, 1.5, x), feed(x, v))) == std::vector<float>{-1, 1.5f});
 }
 
 TEST_CASE("select: of tensors of unknown type") {
     const auto c = any_placeholder("c", dtype::boolean), a = any_placeholder("a", dtype::float32), b = any_placeholder("b", dtype::float64);
     CHECK_THROWS_AS(select(c, a, b), invalid_argument);
-    CHECK_THROWS_WITH(select(a, a, a), contains("select: the dtypes differ"));
+    CHECK_THROWS_WITH(select(a, a, a), contains("select: operand 0 must be bool"));
     const any_tensor y = select(c, a, 2);
     using namespace op_test;
     const session s;

@@ -32,7 +32,8 @@ private:
     RILL_FN static auto go(const Leaves& leaves, const Scalars& scalars, const Masks& masks, std::index_sequence<I...>) {
         const auto s = detail::evaluator<S, 0, 0>::forward(leaves, scalars);
         using V = std::remove_const_t<decltype(s.value)>;
-        Leaves slots = leaves; // each is overwritten by its adjoint, or masked out
+        // zeros: a leaf that no derivative flows to, as in a comparison, keeps its own
+        auto slots = std::tuple<std::tuple_element_t<I, Leaves>...>(std::tuple_element_t<I, Leaves>(0)...);
         detail::pullback_of<S, 0>::run(s, V(1), slots);
         V sum(0);
         (add(sum, std::get<I>(slots), std::get<I>(masks)), ...);
@@ -68,6 +69,10 @@ template <class A> inline constexpr bool has_deferred_part = requires(const A& a
 template <class Op, class... Args>
 inline constexpr bool has_deferred_part<expression<Op, Args...>> = (has_deferred_part<Args> || ...);
 
+template <class A> inline constexpr bool has_derivative_part = false;
+template <class Op, class... Args>
+inline constexpr bool has_derivative_part<expression<Op, Args...>> = !has_pullback<Op> || (has_derivative_part<Args> || ...);
+
 } // namespace detail
 
 /// dy/dx of an expression that is elementwise in the tensor x: again an expression, computed in the same pass as what
@@ -79,6 +84,8 @@ auto derivative(const E& y, const tensor<T, D...>& x) {
     static_assert(!detail::has_deferred_part<E>,
                   "derivative: the expression is too heavy to be differentiated as a type; seal it (tensor y = …) and use "
                   "gradients(y, x)");
+    static_assert(!detail::has_derivative_part<E>,
+                  "derivative: the expression contains a derivative; seal it (tensor y = …) and use gradients(y, x)");
     using S = typename detail::strip<E>::type;
     const auto leaves = detail::leaf_arguments(y);
     const auto masks = std::apply(
