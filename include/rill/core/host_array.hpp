@@ -85,11 +85,24 @@ template <class X> using host_element = typename detail::host_element_of<X>::typ
 
 namespace detail {
 
+/// Elements in memory: containers, adaptors, and views of them (whose storage is the container's, and may have gaps).
 template <class X>
-concept contiguous_xtensor = xtensor_expression<X> && requires(const std::remove_cvref_t<X>& x) {
-    { x.storage().data() } -> std::convertible_to<const void*>;
-    { x.layout() };
+concept strided_xtensor = xtensor_expression<X> && requires(const std::remove_cvref_t<X>& x) {
+    { x.data() } -> std::convertible_to<const void*>;
+    x.data_offset();
+    x.strides();
 };
+
+/// The elements lie row by row without gaps.
+template <class X> bool row_major_dense(const X& x) {
+    std::ptrdiff_t step = 1;
+    for (std::size_t i = x.dimension(); i-- > 0;) {
+        const auto extent = static_cast<std::ptrdiff_t>(x.shape()[i]);
+        if (extent != 1 && static_cast<std::ptrdiff_t>(x.strides()[i]) != step) return false;
+        step *= extent;
+    }
+    return true;
+}
 
 template <class T, class X> any_array copy_range(const X& begin, const dims& shape) {
     any_array out(dtype_of<T>, shape);
@@ -112,13 +125,13 @@ template <class X> dims dims_of(const X& shape) {
 template <class T, class X> any_array from_xtensor(X&& x) {
     using bare = std::remove_cvref_t<X>;
     const dims shape = dims_of(x.shape());
-    if constexpr (contiguous_xtensor<X> && std::is_same_v<typename bare::value_type, T>) {
-        if (x.layout() == xt::layout_type::row_major || shape.rank < 2) {
+    if constexpr (strided_xtensor<X> && std::is_same_v<typename bare::value_type, T>) {
+        if (row_major_dense(x)) {
             if constexpr (std::is_lvalue_reference_v<X>) {
-                return any_array(dtype_of<T>, shape, x.storage().data(), nullptr);
+                return any_array(dtype_of<T>, shape, x.data() + x.data_offset(), nullptr);
             } else {
                 auto owner = std::make_shared<const bare>(std::forward<X>(x));
-                const void* data = owner->storage().data();
+                const void* data = owner->data() + owner->data_offset();
                 return any_array(dtype_of<T>, shape, data, std::move(owner));
             }
         }

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/core/any_array.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+TEST_CASE("any_array: dtype, shape and elements") {
+    any_array a(dtype::int32, dims{2, 3});
+    auto* to = static_cast<std::int32_t*>(a.mutable_data());
+    std::iota(to, to + 6, 10);
+    CHECK(a.dtype() == dtype::int32);
+    CHECK(a.shape() == dims{2, 3});
+    CHECK(a.size() == 6);
+    CHECK_FALSE(a.empty());
+    CHECK(a.elements<std::int32_t>()[5] == 15);
+    CHECK(any_array().empty());
+}
+
+TEST_CASE("any_array: another element type, or another count than one, is refused with both") {
+    const any_array a(dtype::float32, dims{2});
+    CHECK_THROWS_AS(a.elements<double>(), invalid_argument);
+    CHECK_THROWS_WITH(a.elements<double>(), contains("float64") && contains("float32"));
+    CHECK_THROWS_WITH(a.value<float>(), contains("[2]"));
+    CHECK_THROWS_AS(any_array().elements<float>(), invalid_argument);
+    any_array one(dtype::boolean, dims{1, 1});
+    *static_cast<bool*>(one.mutable_data()) = true;
+    CHECK(one.value<bool>());
+}
+
+TEST_CASE("any_array: copies share, the last one gives the memory back, strings included") {
+    tracked_allocator memory;
+    {
+        any_array a(dtype::string, dims{3}, memory);
+        CHECK(a.elements<std::string>()[2].empty());
+        static_cast<std::string*>(a.mutable_data())[1] = std::string(100, 'x'); // longer than fits in place
+        const any_array b = a;
+        CHECK(b.data() == a.data());
+        a = any_array();
+        CHECK(b.elements<std::string>()[1].size() == 100);
+        CHECK(memory.bytes_in_use() == 3 * sizeof(std::string));
+    }
+    CHECK(memory.bytes_in_use() == 0);
+}
+
+TEST_CASE("any_array: memory of somebody else's is borrowed, or kept alive by its owner") {
+    const std::vector<float> mine{1, 2, 3};
+    const any_array borrowed(dtype::float32, dims{3}, mine.data(), nullptr);
+    CHECK(borrowed.data() == mine.data());
+    std::weak_ptr<const std::vector<float>> watch;
+    {
+        auto owner = std::make_shared<const std::vector<float>>(mine);
+        watch = owner;
+        const void* data = owner->data();
+        const any_array held(dtype::float32, dims{3}, data, std::move(owner));
+        const any_array copy = held;
+        CHECK(copy.elements<float>()[2] == 3.f);
+        CHECK_FALSE(watch.expired());
+    }
+    CHECK(watch.expired());
+}
+
+TEST_CASE("any_array: no elements") {
+    const any_array none(dtype::string, dims{0, 4});
+    CHECK(none.size() == 0);
+    CHECK(none.elements<std::string>().empty());
+    CHECK_THROWS_AS(none.value<std::string>(), invalid_argument);
+}
