@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
     s.run(global_variables_initializer());
     auto step = s.make_callable(std::tuple(loss, train), image, label);
 
-    constexpr int epochs = 30;
+    constexpr int epochs = 40;
     constexpr std::size_t batch = 32;
     std::printf("%zu images to learn from, %zu to test on\n", train_set.size(), test_set.size());
     std::vector<std::size_t> deck(train_set.size());

@@ -9,4 +9,6 @@
 #include <rill/runtime/session.hpp>
 #include <rill/runtime/value_and_grad.hpp>
 #include <rill/train/adam.hpp>
+#include <rill/train/dense.hpp>
 #include <rill/train/gradient_descent.hpp>
+#include <rill/train/initializers.hpp>

@@ -3,8 +3,27 @@
 
 // The op list: one line for each op's header. Adding an op adds its line here, and nothing else.
 
+#include <rill/ops/array/concat.hpp>
+#include <rill/ops/array/concat_grad.hpp>
+#include <rill/ops/array/expand_dims.hpp>
+#include <rill/ops/array/eye.hpp>
+#include <rill/ops/array/fill.hpp>
+#include <rill/ops/array/gather.hpp>
+#include <rill/ops/array/gather_grad.hpp>
+#include <rill/ops/array/identity.hpp>
+#include <rill/ops/array/indices.hpp>
+#include <rill/ops/array/one_hot.hpp>
+#include <rill/ops/array/ones.hpp>
+#include <rill/ops/array/ones_like.hpp>
 #include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/array/range.hpp>
+#include <rill/ops/array/reshape.hpp>
+#include <rill/ops/array/reshape_like.hpp>
+#include <rill/ops/array/squeeze.hpp>
+#include <rill/ops/array/stop_gradient.hpp>
 #include <rill/ops/array/transpose.hpp>
+#include <rill/ops/array/zeros.hpp>
+#include <rill/ops/array/zeros_like.hpp>
 
 #include <rill/ops/control/group.hpp>
 
@@ -12,6 +31,8 @@
 
 #include <rill/ops/math/abs.hpp>
 #include <rill/ops/math/add.hpp>
+#include <rill/ops/math/argmax.hpp>
+#include <rill/ops/math/argmin.hpp>
 #include <rill/ops/math/cast.hpp>
 #include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/cos.hpp>
@@ -52,6 +73,18 @@
 #include <rill/ops/math/square.hpp>
 #include <rill/ops/math/sub.hpp>
 #include <rill/ops/math/tanh.hpp>
+
+#include <rill/ops/nn/clip.hpp>
+#include <rill/ops/nn/leaky_relu.hpp>
+#include <rill/ops/nn/log_softmax.hpp>
+#include <rill/ops/nn/sigmoid_cross_entropy.hpp>
+#include <rill/ops/nn/softmax.hpp>
+#include <rill/ops/nn/softmax_cross_entropy.hpp>
+#include <rill/ops/nn/sparse_softmax_cross_entropy.hpp>
+
+#include <rill/ops/random/random_normal.hpp>
+#include <rill/ops/random/random_uniform.hpp>
+#include <rill/ops/random/truncated_normal.hpp>
 
 #include <rill/ops/state/apply_adam.hpp>
 #include <rill/ops/state/apply_gradient_descent.hpp>

@@ -25,11 +25,13 @@ template <class T, class F, class R> long double worst_error(F f, R reference, d
     constexpr int N = lanes_for<T>;
     std::mt19937 random(3);
     std::uniform_real_distribution<double> uniform(0, 1);
+    const auto interpolate = [&](double u) { // a high / low could overflow
+        return by_magnitude ? std::exp(std::log(low) * (1 - u) + std::log(high) * u) : low * (1 - u) + high * u;
+    };
     long double worst = 0;
     for (int i = 0; i < 20000; i += N) {
         T x[N], y[N];
-        for (auto& e : x)
-            e = static_cast<T>(by_magnitude ? low * std::pow(high / low, uniform(random)) : low + (high - low) * uniform(random));
+        for (auto& e : x) e = static_cast<T>(interpolate(uniform(random)));
         f(pack<T, N>::load(x)).store(y);
         for (int k = 0; k < N; ++k) {
             const long double exact = reference(static_cast<long double>(x[k]));

@@ -11,6 +11,6 @@ constexpr auto reference = [](auto a, auto b) { return std::isnan(a) || a >= b ?
 }
 
 TEST_CASE("maximum: values") {
-    op_test::binary<float, double>("maximum", test_maximum::f, test_maximum::reference);
+    op_test::binary<float, double, int, std::uint8_t>("maximum", test_maximum::f, test_maximum::reference);
 }
 TEST_CASE("maximum: gradient") { op_test::gradients(test_maximum::f, {{-2, 2}, {-1.9, 2}}, 1); }

@@ -11,6 +11,6 @@ constexpr auto reference = [](auto a, auto b) { return std::isnan(a) || a <= b ?
 }
 
 TEST_CASE("minimum: values") {
-    op_test::binary<float, double>("minimum", test_minimum::f, test_minimum::reference);
+    op_test::binary<float, double, int, std::uint8_t>("minimum", test_minimum::f, test_minimum::reference);
 }
 TEST_CASE("minimum: gradient") { op_test::gradients(test_minimum::f, {{-2, 2}, {-1.9, 2}}, 1); }

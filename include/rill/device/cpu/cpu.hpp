@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/core/any_array.hpp>
 #include <rill/device/cpu/expression_kernel.hpp>
 #include <rill/device/cpu/fused.hpp>
 #include <rill/device/cpu/gemm.hpp>
+#include <rill/device/cpu/indexing.hpp>
+#include <rill/device/cpu/random.hpp>
+#include <rill/device/cpu/softmax.hpp>
 #include <rill/device/cpu/strided_copy.hpp>
 #include <rill/device/cpu/update.hpp>
 
@@ -33,6 +37,61 @@ struct cpu {
     /// Copies one layout into another: transpose, concat, slice, tile.
     template <class T> static void copy(const T* from, T* to, const detail::strided_layout& l) {
         detail::strided_copy(from, to, l, 0);
+    }
+    /// Copies n elements of any type.
+    static void copy(dtype type, const void* from, void* to, index_t n) { detail::copy_elements(type, from, to, n); }
+    template <class T> static void fill(index_t n, T* to, const T& value) { std::fill_n(to, n, value); }
+
+    /// Slices of arrays seen as [outer, extent, inner], chosen along `extent`; see indexing.hpp.
+    template <class I> static index_t first_outside(const I* ids, index_t n, index_t extent) {
+        return rill::first_outside(ids, n, extent);
+    }
+    template <class T, class I>
+    static void gather(const T* table, const I* ids, T* to, index_t outer, index_t extent, index_t inner, index_t count) {
+        gather_slices(table, ids, to, outer, extent, inner, count);
+    }
+    template <class T, class I>
+    static void scatter_add(const T* from, const I* ids, T* to, index_t outer, index_t extent, index_t inner, index_t count) {
+        scatter_add_slices(from, ids, to, outer, extent, inner, count);
+    }
+    template <class T, class I> static void one_hot(const I* ids, T* to, index_t count, index_t depth, T on, T off) {
+        one_hot_rows(ids, to, count, depth, on, off);
+    }
+    template <class T, class Out> static void argmax(const T* x, Out* to, index_t outer, index_t extent, index_t inner) {
+        arg_extreme<max_combine>(x, to, outer, extent, inner);
+    }
+    template <class T, class Out> static void argmin(const T* x, Out* to, index_t outer, index_t extent, index_t inner) {
+        arg_extreme<min_combine>(x, to, outer, extent, inner);
+    }
+
+    /// Functions of the rows of matrices; see softmax.hpp. `arrays` of them need scratch memory together.
+    template <class T> static std::size_t row_scratch(index_t columns, int arrays) { return row_scratch_bytes<T>(columns, arrays); }
+    template <class T> static void softmax(index_t rows, index_t columns, const T* x, T* y, void* scratch) {
+        softmax_rows(rows, columns, x, y, scratch);
+    }
+    template <class T> static void log_softmax(index_t rows, index_t columns, const T* x, T* y, void* scratch) {
+        log_softmax_rows(rows, columns, x, y, scratch);
+    }
+    template <class T>
+    static void softmax_cross_entropy(index_t rows, index_t columns, const T* x, const T* labels, T* loss, T* gradient, void* scratch) {
+        softmax_cross_entropy_rows(rows, columns, x, labels, loss, gradient, scratch);
+    }
+    template <class T, class I>
+    static void softmax_cross_entropy(index_t rows, index_t columns, const T* x, const I* ids, T* loss, T* gradient, void* scratch)
+        requires(!std::is_same_v<T, I>)
+    {
+        sparse_softmax_cross_entropy_rows(rows, columns, x, ids, loss, gradient, scratch);
+    }
+
+    /// Random numbers: element i depends on the stream and i alone; see random.hpp.
+    template <class T> static void random_uniform(index_t n, const random_stream& s, double from, double end, T* to) {
+        fill_uniform(n, s, from, end, to);
+    }
+    template <class T> static void random_normal(index_t n, const random_stream& s, double mean, double deviation, T* to) {
+        fill_normal(n, s, mean, deviation, to);
+    }
+    template <class T> static void truncated_normal(index_t n, const random_stream& s, double mean, double deviation, T* to) {
+        fill_truncated_normal(n, s, mean, deviation, to);
     }
 };
 

@@ -1,27 +1,284 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <utility>
 
-#include <rill/device/cpu/pack.hpp>
+#include <rill/device/cpu/gemm_tile.hpp>
+#include <rill/device/cpu/interleave.hpp>
+
+#if RILL_WITH_ONEDNN || RILL_WITH_BLAS
+#include <rill/device/cpu/gemm_library.hpp>
+#endif
+
+// Matrix products. Small ones read their operands in place; larger ones copy blocks of them into the order in which tiles
+// read them, sized for the caches (the scheme of Goto and van de Geijn). The order of summation depends on shapes alone.
+
+namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
+
+/// c = op(a) op(b) as everything below needs it.
+struct product_shape {
+    bool trans_a, trans_b;
+    std::int64_t m, n, k;
+};
+
+#if RILL_WITH_XSIMD
+
+/// What is copied and how it is cut.
+template <class T> struct product_plan {
+    using tile = tile_shape<T>;
+    bool pack_a; // b is
+    std::int64_t block_m, block_n, block_k; // a block of a fits the second cache, a tile's columns of b the first
+
+    explicit product_plan(const product_shape& s) {
+        pack_a = 2 * s.m * s.n * s.k > (1 << 22) && s.n > tile::columns;
+        block_k = even_part(s.k, first_cache / tile::columns, 8);
+        block_m = pack_a ? even_part(s.m, second_cache / block_k, tile::rows) : s.m;
+        block_n = even_part(s.n, third_cache / block_k, tile::columns);
+    }
+    std::size_t a_size() const { return pack_a ? static_cast<std::size_t>(block_m * block_k) : 0; }
+    std::size_t b_size() const {
+        const std::int64_t columns = (block_n + tile::lanes - 1) / tile::lanes * tile::lanes;
+        return (static_cast<std::size_t>(columns * block_k) + 15) / 16 * 16;
+    }
+
+private:
+    // in elements of T
+    static constexpr std::int64_t first_cache = 30 * 1024 / sizeof(T), second_cache = 192 * 1024 / sizeof(T),
+                                  third_cache = 4 * 1024 * 1024 / sizeof(T);
+
+    /// The length of equal parts of `all`, of at most `most` and a multiple of `step`.
+    static std::int64_t even_part(std::int64_t all, std::int64_t most, std::int64_t step) {
+        const std::int64_t parts = std::max<std::int64_t>((all + most - 1) / most, 1);
+        return std::min(all, ((all + parts - 1) / parts + step - 1) / step * step);
+    }
+};
+
+template <class T> using tile_function = void (*)(const tile_operands<T>&);
+
+/// The kernel for 2^log_rows rows.
+template <class T> tile_function<T> tile_for(int log_rows, int vectors, bool partial) {
+    static_assert(tile_shape<T>::vectors == 3);
+    static constexpr auto of_rows = []<int Rows>(std::integral_constant<int, Rows>) {
+        return std::array<tile_function<T>, 6>{&gemm_tile<T, Rows, 1, false>::run, &gemm_tile<T, Rows, 1, true>::run,
+                                               &gemm_tile<T, Rows, 2, false>::run, &gemm_tile<T, Rows, 2, true>::run,
+                                               &gemm_tile<T, Rows, 3, false>::run, &gemm_tile<T, Rows, 3, true>::run};
+    };
+    static constexpr std::array<std::array<tile_function<T>, 6>, 4> all{
+        of_rows(std::integral_constant<int, 1>{}), of_rows(std::integral_constant<int, 2>{}),
+        of_rows(std::integral_constant<int, 4>{}), of_rows(std::integral_constant<int, tile_shape<T>::rows>{})};
+    return all[static_cast<std::size_t>(log_rows)][static_cast<std::size_t>(2 * (vectors - 1) + partial)];
+}
+
+/// The columns of the next tile: as many registers as the ones after it, rather than one lonely register at last.
+template <class T> int next_columns(std::int64_t rest) {
+    constexpr std::int64_t lanes = tile_shape<T>::lanes, most = tile_shape<T>::vectors;
+    const std::int64_t vectors = (rest + lanes - 1) / lanes;
+    if (vectors > 2 * most) return static_cast<int>(most * lanes);
+    const std::int64_t here = vectors <= most ? vectors : (vectors + 1) / 2;
+    return static_cast<int>(std::min(rest, here * lanes));
+}
+
+/// Calls f(first row, strips, rows, log2 of rows) for strips as tall as fit.
+template <class T, class F> RILL_FN void for_strips(std::int64_t m, const F& f) {
+    std::int64_t i = 0;
+    int rows = tile_shape<T>::rows;
+    for (int log_rows = rows == 8 ? 3 : 2; log_rows >= 0; --log_rows, rows /= 2) {
+        const std::int64_t strips = (m - i) / rows;
+        if (strips > 0) f(i, strips, rows, log_rows);
+        i += strips * rows;
+    }
+}
+
+/// to[l * rows + r] = op(a)(i + r, first_k + l), strip by strip.
+template <class T>
+void pack_left(const product_shape& s, const T* a, std::int64_t first, std::int64_t m, std::int64_t first_k, std::int64_t k, T* to) {
+    const auto pack = [&]<int Rows>(std::integral_constant<int, Rows>, std::int64_t i, std::int64_t strips) {
+        for (const std::int64_t end = i + strips * Rows; i < end; i += Rows) {
+            T* const at = to + i * k;
+            if (!s.trans_a) {
+                interleave_rows<Rows>(a + (first + i) * s.k + first_k, s.k, Rows, k, at, Rows);
+            } else {
+                const T* from = a + first_k * s.m + first + i;
+                for (std::int64_t l = 0; l < k; ++l) std::memcpy(at + l * Rows, from + l * s.m, Rows * sizeof(T));
+            }
+        }
+    };
+    for_strips<T>(m, [&](std::int64_t i, std::int64_t strips, int rows, int) {
+        if (rows == 1) pack(std::integral_constant<int, 1>{}, i, strips);
+        else if (rows == 2) pack(std::integral_constant<int, 2>{}, i, strips);
+        else if (rows == 4) pack(std::integral_constant<int, 4>{}, i, strips);
+        else pack(std::integral_constant<int, tile_shape<T>::rows>{}, i, strips);
+    });
+}
+
+/// to[l * width + j] = op(b)(first_k + l, first + j) for one tile's columns; width is a whole number of registers.
+template <class T>
+void pack_right(const product_shape& s, const T* b, std::int64_t first, int columns, std::int64_t first_k, std::int64_t k, T* to) {
+    constexpr int lanes = tile_shape<T>::lanes;
+    const int vectors = (columns + lanes - 1) / lanes, width = vectors * lanes;
+    for (int j = 0; j < columns; j += lanes) {
+        const int here = std::min(columns - j, lanes);
+        if (s.trans_b && std::min<std::int64_t>(here, k) < lanes / 2) { // too little for registers
+            for (int r = 0; r < here; ++r)
+                for (std::int64_t l = 0; l < k; ++l) to[l * width + j + r] = b[(first + j + r) * s.k + first_k + l];
+            continue;
+        }
+        if (s.trans_b) {
+            interleave_rows<lanes>(b + (first + j) * s.k + first_k, s.k, here, k, to + j, width);
+            continue;
+        }
+        const T* from = b + first_k * s.n + first + j;
+        for (std::int64_t l = 0; l < k; ++l, from += s.n)
+            (here == lanes ? simd<T>::load(from) : load_some(from, 0, here)).store(to + l * width + j);
+    }
+}
+
+/// One tile's columns of c, all m rows of it; a is packed or in place.
+template <class T>
+RILL_FN void column_of_tiles(tile_operands<T>& o, const T* a, bool packed, std::int64_t a_row, std::int64_t a_step, std::int64_t m, T* c) {
+    constexpr int lanes = tile_shape<T>::lanes;
+    const int vectors = (o.columns + lanes - 1) / lanes;
+    const bool partial = o.columns % lanes != 0;
+    for_strips<T>(m, [&](std::int64_t i, std::int64_t strips, int rows, int log_rows) {
+        o.a = a + i * (packed ? o.k : a_row);
+        o.a_row = packed ? 1 : a_row;
+        o.a_step = packed ? rows : a_step;
+        o.a_strip = rows * (packed ? o.k : a_row);
+        o.c = c + i * o.c_row;
+        o.strips = strips;
+        tile_for<T>(log_rows, vectors, partial)(o);
+    });
+}
+
+/// Reads both operands where they are.
+template <class T> void product_in_place(const product_shape& s, const T* a, const T* b, T* c) {
+    tile_operands<T> o;
+    o.k = s.k, o.b_step = s.n, o.c_row = s.n, o.add = false;
+    for (std::int64_t j = 0; j < s.n; j += o.columns) {
+        o.columns = next_columns<T>(s.n - j);
+        o.b = b + j;
+        column_of_tiles(o, a, false, s.trans_a ? 1 : s.k, s.trans_a ? s.m : 1, s.m, c + j);
+    }
+}
+
+template <class T> void packed_product(const product_shape& s, const T* a, const T* b, T* c, T* scratch) {
+    constexpr int lanes = tile_shape<T>::lanes;
+    const product_plan<T> plan(s);
+    T* const packed_b = scratch;
+    T* const packed_a = scratch + plan.b_size();
+    const std::int64_t a_row = s.trans_a ? 1 : s.k, a_step = s.trans_a ? s.m : 1;
+    tile_operands<T> o;
+    o.c_row = s.n;
+    for (std::int64_t jc = 0; jc < s.n; jc += plan.block_n) {
+        const std::int64_t n = std::min(plan.block_n, s.n - jc);
+        for (std::int64_t pc = 0; pc < s.k; pc += plan.block_k) {
+            o.k = std::min(plan.block_k, s.k - pc);
+            o.add = pc > 0;
+            for (std::int64_t ic = 0; ic < s.m; ic += plan.block_m) {
+                const std::int64_t m = std::min(plan.block_m, s.m - ic);
+                const T* left = a + ic * a_row + pc * a_step;
+                if (plan.pack_a) pack_left(s, a, ic, m, pc, o.k, packed_a), left = packed_a;
+                for (std::int64_t j = 0; j < n; j += o.columns) {
+                    o.columns = next_columns<T>(n - j);
+                    o.b_step = (o.columns + lanes - 1) / lanes * lanes;
+                    o.b = packed_b + j * o.k;
+                    if (ic == 0) pack_right(s, b, jc + j, o.columns, pc, o.k, packed_b + j * o.k);
+                    column_of_tiles(o, left, plan.pack_a, a_row, a_step, m, c + ic * s.n + jc + j);
+                }
+            }
+        }
+    }
+}
+
+/// c[j] = row j of b times the row a: both are read along k.
+template <class T> void row_by_rows(const T* a, const T* b, T* c, std::int64_t n, std::int64_t k) {
+    constexpr int together = 8;
+    std::int64_t j = 0;
+    for (; j + together <= n; j += together) dot_products<together>(a, b + j * k, k, c + j);
+    for (; j < n; ++j) dot_products<1>(a, b + j * k, k, c + j);
+}
+
+enum class product_kind { by_rows, in_place, packed };
+
+template <class T> product_kind kind_of(const product_shape& s) {
+    if (s.trans_b) return s.m < 4 && !s.trans_a ? product_kind::by_rows : product_kind::packed;
+    // copying b pays once many tiles read it
+    const bool large = 2 * s.m * s.n * s.k > (1 << 22) && s.m >= 4 * tile_shape<T>::rows;
+    return large ? product_kind::packed : product_kind::in_place;
+}
+
+/// A column times a matrix is a row times its transpose, with the same memory.
+inline product_shape without_column(product_shape s) {
+    return s.n == 1 ? product_shape{false, !s.trans_a, 1, s.m, s.k} : s;
+}
+
+template <class T> void tiled_product(const product_shape& given, const T* a, const T* b, T* c, T* scratch) {
+    const product_shape s = without_column(given);
+    if (given.n == 1) std::swap(a, b);
+    switch (kind_of<T>(s)) {
+    case product_kind::by_rows:
+        for (std::int64_t i = 0; i < s.m; ++i) row_by_rows(a + i * s.k, b, c + i * s.n, s.n, s.k);
+        return;
+    case product_kind::in_place: return product_in_place(s, a, b, c);
+    case product_kind::packed: return packed_product(s, a, b, c, scratch);
+    }
+}
+
+#endif
+
+/// Any element type, in no hurry: columns of c in a buffer of the type that sums are kept in.
+template <class T> void plain_product(const product_shape& s, const T* a, const T* b, T* c) {
+    using sum_type = lane<compute_type<T>>;
+    constexpr std::int64_t most = 64;
+    for (std::int64_t i = 0; i < s.m; ++i)
+        for (std::int64_t first = 0; first < s.n; first += most) {
+            sum_type sum[most];
+            const std::int64_t columns = std::min(most, s.n - first);
+            for (std::int64_t j = 0; j < columns; ++j) sum[j] = sum_type(0);
+            for (std::int64_t l = 0; l < s.k; ++l) {
+                const sum_type x(static_cast<compute_type<T>>(a[s.trans_a ? l * s.m + i : i * s.k + l]));
+                const T* right = s.trans_b ? b + first * s.k + l : b + l * s.n + first;
+                const std::int64_t step = s.trans_b ? s.k : 1;
+                for (std::int64_t j = 0; j < columns; ++j)
+                    sum[j] = fma(x, sum_type(static_cast<compute_type<T>>(right[j * step])), sum[j]);
+            }
+            for (std::int64_t j = 0; j < columns; ++j) c[i * s.n + first + j] = T(sum[j].v);
+        }
+}
+
+template <class T> inline constexpr bool has_tiles = std::is_floating_point_v<T> && native_lanes<T> > 1;
+
+} // namespace rill::inline RILL_ABI::detail::inline RILL_ISA
 
 namespace rill::inline RILL_ABI::inline RILL_ISA {
 
-/// Scratch memory that gemm wants, 64-byte aligned.
-template <class T> std::size_t gemm_scratch_bytes(bool, bool, std::int64_t, std::int64_t, std::int64_t) { return 0; }
-
-/// c = op(a) op(b), dense row-major matrices; op transposes where asked. c is m × n and overwritten.
+/// Bytes of scratch memory that gemm wants for a product of this shape.
 template <class T>
-void gemm(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, const T* b, T* c, void*) {
-    for (std::int64_t i = 0; i < m; ++i)
-        for (std::int64_t j = 0; j < n; ++j) {
-            lane<compute_type<T>> sum(0);
-            for (std::int64_t l = 0; l < k; ++l)
-                sum = fma(lane<compute_type<T>>(compute_type<T>(a[trans_a ? l * m + i : i * k + l])),
-                          lane<compute_type<T>>(compute_type<T>(b[trans_b ? j * k + l : l * n + j])), sum);
-            c[i * n + j] = T(sum.v);
-        }
+std::size_t gemm_scratch_bytes(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64_t k) {
+    if (m == 0 || n == 0 || k == 0) return 0;
+    if constexpr (detail::has_tiles<T>) {
+        const auto s = detail::without_column({trans_a, trans_b, m, n, k});
+        if (detail::kind_of<T>(s) != detail::product_kind::packed) return 0;
+        const detail::product_plan<T> plan(s);
+        return (plan.a_size() + plan.b_size()) * sizeof(T);
+    }
+    return 0;
+}
+
+/// c = op(a) op(b) for dense row-major matrices; op transposes where asked. op(a) is m × k and op(b) k × n; c is overwritten,
+/// with zeros where k is 0. scratch is aligned to 64 bytes and holds gemm_scratch_bytes; it may be null where that is 0.
+template <class T>
+void gemm(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, const T* b, T* c, void* scratch) {
+    if (m == 0 || n == 0) return;
+    if (k == 0) return void(std::fill_n(c, m * n, T(0)));
+    const detail::product_shape s{trans_a, trans_b, m, n, k};
+    if constexpr (detail::has_tiles<T>) return detail::tiled_product(s, a, b, c, static_cast<T*>(scratch));
+    else detail::plain_product(s, a, b, c);
 }
 
 } // namespace rill::inline RILL_ABI::inline RILL_ISA

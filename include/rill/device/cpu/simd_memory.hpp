@@ -14,6 +14,8 @@ namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
 
 /// Lanes first, first + 1, … of the count values at `from`; lanes after the last value repeat it.
 template <class T> RILL_FN simd<T> load_some(const T* from, int first, int count);
+/// The same with zeros after the last value.
+template <class T> RILL_FN simd<T> load_some_or_zero(const T* from, int first, int count);
 /// Stores those lanes of x, which stand for elements first, first + 1, …, that are below count.
 template <class T> RILL_FN void store_some(simd<T> x, T* to, int first, int count);
 template <class T> RILL_FN simd_mask<T> load_mask(const bool* from);
@@ -26,6 +28,11 @@ struct buffered_memory {
     template <class T> RILL_FN static simd<T> load(const T* from, int first, int count) {
         T buffer[simd<T>::lanes];
         for (int i = 0; i < simd<T>::lanes; ++i) buffer[i] = from[std::min(first + i, count - 1)];
+        return simd<T>::load(buffer);
+    }
+    template <class T> RILL_FN static simd<T> load_or_zero(const T* from, int first, int count) {
+        T buffer[simd<T>::lanes];
+        for (int i = 0; i < simd<T>::lanes; ++i) buffer[i] = first + i < count ? from[first + i] : T(0);
         return simd<T>::load(buffer);
     }
     template <class T> RILL_FN static void store(simd<T> x, T* to, int first, int count) {
@@ -42,9 +49,14 @@ struct masked_memory {
     RILL_FN static std::uint64_t lanes(int count) { return _bzhi_u64(~std::uint64_t(0), static_cast<unsigned>(count)); }
 
     template <class T> RILL_FN static simd<T> load(const T* from, int first, int count) {
-        const auto on = lanes(std::clamp(count - first, 0, simd<T>::lanes));
-        const auto rest = std::bit_cast<__m512i>(simd<T>(from[count - 1]));
-        const T* at = from + first;
+        return load_over(simd<T>(from[count - 1]), from + first, count - first);
+    }
+    template <class T> RILL_FN static simd<T> load_or_zero(const T* from, int first, int count) {
+        return load_over(simd<T>(T(0)), from + first, count - first);
+    }
+    template <class T> RILL_FN static simd<T> load_over(simd<T> others, const T* at, int count) {
+        const auto on = lanes(std::clamp(count, 0, simd<T>::lanes));
+        const auto rest = std::bit_cast<__m512i>(others);
         __m512i out;
         if constexpr (sizeof(T) == 8) out = _mm512_mask_loadu_epi64(rest, static_cast<__mmask8>(on), at);
         else if constexpr (sizeof(T) == 4) out = _mm512_mask_loadu_epi32(rest, static_cast<__mmask16>(on), at);
@@ -74,12 +86,15 @@ struct masked_memory {
         else return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
     }
     template <class T> RILL_FN static simd<T> load(const T* from, int first, int count) {
-        const __m256i on = lanes<T>(count - first);
         const auto rest = std::bit_cast<__m256i>(simd<T>(from[count - 1]));
-        __m256i in;
-        if constexpr (sizeof(T) == 8) in = _mm256_maskload_epi64(reinterpret_cast<const long long*>(from + first), on);
-        else in = _mm256_maskload_epi32(reinterpret_cast<const int*>(from + first), on);
-        return std::bit_cast<simd<T>>(_mm256_blendv_epi8(rest, in, on));
+        const auto in = std::bit_cast<__m256i>(load_or_zero(from, first, count));
+        return std::bit_cast<simd<T>>(_mm256_blendv_epi8(rest, in, lanes<T>(count - first)));
+    }
+    template <class T> RILL_FN static simd<T> load_or_zero(const T* from, int first, int count) {
+        const __m256i on = lanes<T>(count - first);
+        if constexpr (sizeof(T) == 8)
+            return std::bit_cast<simd<T>>(_mm256_maskload_epi64(reinterpret_cast<const long long*>(from + first), on));
+        else return std::bit_cast<simd<T>>(_mm256_maskload_epi32(reinterpret_cast<const int*>(from + first), on));
     }
     template <class T> RILL_FN static void store(simd<T> x, T* to, int first, int count) {
         const __m256i on = lanes<T>(count - first);
@@ -99,6 +114,9 @@ template <class T> using partial_memory = buffered_memory;
 
 template <class T> RILL_FN simd<T> load_some(const T* from, int first, int count) {
     return partial_memory<T>::load(from, first, count);
+}
+template <class T> RILL_FN simd<T> load_some_or_zero(const T* from, int first, int count) {
+    return partial_memory<T>::load_or_zero(from, first, count);
 }
 template <class T> RILL_FN void store_some(simd<T> x, T* to, int first, int count) {
     partial_memory<T>::store(x, to, first, count);

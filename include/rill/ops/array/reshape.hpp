@@ -33,10 +33,10 @@ namespace detail {
 inline endpoint in_shape_of(const endpoint& x, const endpoint& g) {
     const graph here(*g.from->owner);
     const dims& shape = type_of(x).shape;
-    const bool solvable = shape.known_rank() && shape.dynamic_extents() <= 1 &&
-                          (shape.complete() || std::find(shape.extent.begin(), shape.extent.begin() + shape.rank, 0) ==
-                                                   shape.extent.begin() + shape.rank);
-    if (solvable) return {add_node(here, make_op(reshape_op{shape}), {g}), 0};
+    const auto end = shape.extent.begin() + std::max(shape.rank, 0);
+    const bool empty = std::find(shape.extent.begin(), end, 0) != end; // then no dyn can be worked out
+    if (shape.complete() || (shape.known_rank() && shape.dynamic_extents() == 1 && !empty))
+        return {add_node(here, make_op(reshape_op{shape}), {g}), 0};
     return {add_node(here, make_op(reshape_like_op{}), {g, x}), 0};
 }
 
@@ -63,15 +63,9 @@ auto reshape(const X& x, const std::source_location& where = std::source_locatio
     static_assert(one_dynamic_extent<D...>, "reshape: at most one extent may be dyn");
     if constexpr (typed_operand<X>) static_assert(sizes_agree<extents_of<X>, extents<D...>>, "reshape: the sizes differ");
     detail::require_reshape();
-    constexpr bool sound = [] {
-        if constexpr (!one_dynamic_extent<D...>) return false;
-        else if constexpr (typed_operand<X>) return sizes_agree<extents_of<X>, extents<D...>>;
-        else return true;
-    }();
     const endpoint made = detail::make_node(reshape_op{extents<D...>::value}, where, x);
-    if constexpr (typed_operand<X> && sound)
+    if constexpr (typed_operand<X>)
         return detail::typed_result<true, value_type_of<X>, detail::reshape_rule<extents_of<X>, D...>>(made);
-    else if constexpr (typed_operand<X>) return tensor_of<value_type_of<X>, extents<D...>>(detail::unchecked, any_tensor(made));
     else return any_tensor(made);
 }
 /// To a shape known at run time only.

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include <rill/device/cpu/simd_memory.hpp>
+
+// The innermost part of matrix products: a tile of c kept in registers while k runs. Matrices are read through steps, so
+// that packed, plain and transposed operands are served by one kernel.
+
+namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
+
+template <class T> struct tile_operands {
+    const T* a;
+    std::int64_t a_row, a_step; // from one row to the next, from one k to the next
+    const T* b;                 // columns stand side by side
+    std::int64_t b_step;
+    std::int64_t k;
+    T* c;
+    std::int64_t c_row;
+    std::int64_t strips; // tiles one below the other
+    std::int64_t a_strip;
+    int columns; // as many as the vectors hold, or fewer in the last vector
+    bool add;    // to what c holds
+};
+
+/// The largest tile: sums, a row of b and one number of a fill the registers, 32 or 16 of them.
+template <class T> struct tile_shape {
+    static constexpr int lanes = native_lanes<T>;
+    static constexpr int rows = RILL_ISA_LEVEL >= 4 ? 8 : 4;
+    static constexpr int vectors = 3;
+    static constexpr int columns = lanes * vectors;
+};
+
+#if RILL_WITH_XSIMD
+
+/// Rows × Vectors registers of c.
+template <class T, int Rows, int Vectors, bool Partial> struct gemm_tile {
+    using V = simd<T>;
+    static constexpr int lanes = V::lanes;
+    using each_row = std::make_index_sequence<Rows>;
+    using each_vector = std::make_index_sequence<Vectors>;
+
+    struct row_of_sums {
+        V v[Vectors];
+    };
+    struct sums {
+        row_of_sums row[Rows];
+    };
+
+    RILL_NO_INLINE static void run(const tile_operands<T>& operands) {
+        const tile_operands<T> o = operands; // what c is written through may not be thought to change it
+        const T* a = o.a;
+        T* c = o.c;
+        for (std::int64_t strip = 0; strip < o.strips; ++strip, a += o.a_strip, c += Rows * o.c_row)
+            run(o, a, c, each_row{}, each_vector{});
+    }
+
+private:
+    template <std::size_t... R, std::size_t... J>
+    RILL_FN static void run(const tile_operands<T>& o, const T* a, T* c, std::index_sequence<R...>, std::index_sequence<J...> all) {
+        sums sum;
+        ((sum.row[R] = ((void)R, row_of_sums{{((void)J, V(T(0)))...}})), ...);
+        const T* b = o.b;
+        for (std::int64_t l = o.k; l > 0; --l) {
+            const row_of_sums right{{load<J>(b, o.columns)...}};
+            (add_products(sum.row[R], a[static_cast<std::int64_t>(R) * o.a_row], right, all), ...);
+            a += o.a_step;
+            b += o.b_step;
+        }
+        (finish(sum.row[R], c + static_cast<std::int64_t>(R) * o.c_row, o, all), ...);
+    }
+    template <std::size_t... J>
+    RILL_FN static void add_products(row_of_sums& sum, T left, const row_of_sums& right, std::index_sequence<J...>) {
+        const V x(left);
+        ((sum.v[J] = fma(x, right.v[J], sum.v[J])), ...);
+    }
+    template <std::size_t... J>
+    RILL_FN static void finish(const row_of_sums& sum, T* c, const tile_operands<T>& o, std::index_sequence<J...>) {
+        if (o.add) (store<J>(load<J>(c, o.columns) + sum.v[J], c, o.columns), ...);
+        else (store<J>(sum.v[J], c, o.columns), ...);
+    }
+
+    template <std::size_t J> static constexpr bool partial = Partial && J == Vectors - 1;
+    template <std::size_t J> RILL_FN static V load(const T* from, int columns) {
+        if constexpr (partial<J>) return load_some_or_zero(from, static_cast<int>(J) * lanes, columns);
+        else return V::load(from + static_cast<int>(J) * lanes);
+    }
+    template <std::size_t J> RILL_FN static void store(V x, T* to, int columns) {
+        if constexpr (partial<J>) store_some(x, to, static_cast<int>(J) * lanes, columns);
+        else x.store(to + static_cast<int>(J) * lanes);
+    }
+};
+
+/// Σ x[l] y[l] for Rows vectors y, one after the other.
+template <int Rows, class T> RILL_FN void dot_products(const T* x, const T* y, std::int64_t k, T* to) {
+    constexpr int lanes = simd<T>::lanes;
+    simd<T> sum[Rows];
+    for (auto& s : sum) s = simd<T>(T(0));
+    std::int64_t l = 0;
+    for (; l + lanes <= k; l += lanes) {
+        const simd<T> left = simd<T>::load(x + l);
+        for (int r = 0; r < Rows; ++r) sum[r] = fma(left, simd<T>::load(y + r * k + l), sum[r]);
+    }
+    if (const int rest = static_cast<int>(k - l); rest > 0) {
+        const simd<T> left = load_some_or_zero(x + l, 0, rest);
+        for (int r = 0; r < Rows; ++r) sum[r] = fma(left, load_some_or_zero(y + r * k + l, 0, rest), sum[r]);
+    }
+    for (int r = 0; r < Rows; ++r) {
+        T v[lanes];
+        sum[r].store(v);
+        for (int width = lanes / 2; width > 0; width /= 2)
+            for (int i = 0; i < width; ++i) v[i] += v[i + width];
+        to[r] = v[0];
+    }
+}
+
+#endif
+
+} // namespace rill::inline RILL_ABI::detail::inline RILL_ISA

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/array/fill.hpp>
+
+namespace rill::inline RILL_ABI {
+
+namespace detail {
+
+template <class T> any_array eye_array(index_t rows, index_t columns) {
+    any_array all = filled_array(dims{rows, columns}, T(0));
+    for (index_t i = 0; i < std::min(rows, columns); ++i) static_cast<T*>(all.mutable_data())[i * columns + i] = T(1);
+    return all;
+}
+
+} // namespace detail
+
+/// eye<float, 3>(): a constant matrix with ones on its diagonal; eye<float, 2, 3>() is no square.
+template <element T, index_t Rows, index_t Columns = Rows> auto eye() {
+    static_assert(is_numeric<T>, "eye: the element type is no number");
+    static_assert(static_extents<Rows, Columns>, "eye: every extent must be known; eye<T>(n) takes it at run time");
+    return constant_value<T, Rows, Columns>(detail::eye_array<T>(Rows == dyn ? 0 : Rows, Columns == dyn ? 0 : Columns));
+}
+/// Of a size known at run time only.
+template <element T> auto eye(index_t rows, index_t columns) {
+    static_assert(is_numeric<T>, "eye: the element type is no number");
+    if (rows < 0 || columns < 0) throw invalid_argument("eye: an extent is negative");
+    return constant_value<T, dyn, dyn>(detail::eye_array<T>(rows, columns));
+}
+template <element T> auto eye(index_t n) { return eye<T>(n, n); }
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include <rill/expr/fused_op.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// Every extent is known: what makes a constant needs all of them.
+template <index_t... D> inline constexpr bool static_extents = extents<D...>::value.complete();
+/// There are a zero and a one of the element type.
+template <class T> inline constexpr bool has_zero_and_one = is_numeric<T> || std::is_same_v<T, bool>;
+
+namespace detail {
+
+template <class T> any_array filled_array(const dims& shape, const T& value) {
+    if (!shape.complete()) throw invalid_argument("fill: the shape " + to_string(shape) + " is not known");
+    any_array all(dtype_of<T>, shape);
+    std::fill_n(static_cast<T*>(all.mutable_data()), all.size(), value);
+    return all;
+}
+
+inline any_array filled_array(dtype type, const dims& shape, double value) {
+    const scalar_value bits = scalar_of(type, value);
+    any_array all;
+    visit_dtype(type, [&]<class T>(std::type_identity<T>) {
+        if constexpr (has_zero_and_one<T>) all = filled_array(shape, bits.as<T>());
+    });
+    return all;
+}
+
+/// A constant of those extents; after a failed check, one without elements.
+template <class T, index_t... D> auto filled_constant(const T& value) {
+    return constant_value<T, D...>(filled_array<T>(dims{(D == dyn ? 0 : D)...}, value));
+}
+
+inline any_tensor constant_node(any_array value, const std::source_location& where) {
+    return endpoint{add_node(current_graph(), make_op(constant_op{std::move(value)}), {}, {}, false, where), 0};
+}
+
+} // namespace detail
+
+/// fill<2, 3>(7.f): a constant of one value.
+template <index_t... D, element T> auto fill(const T& value) {
+    static_assert(static_extents<D...>, "fill: every extent must be known; fill(dims, value) takes them at run time");
+    return detail::filled_constant<T, D...>(value);
+}
+/// Of a shape known at run time only.
+template <element T> any_tensor fill(const dims& shape, const T& value, const std::source_location& where = std::source_location::current()) {
+    return detail::constant_node(detail::filled_array(shape, value), where);
+}
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/array/fill.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// ones<float, 2, 3>(): a constant. (Without template arguments: the initializer of variables.)
+template <element T, index_t... D> auto ones() {
+    static_assert(has_zero_and_one<T>, "ones: the element type is no number");
+    static_assert(static_extents<D...>, "ones: every extent must be known; ones(dtype, dims) takes them at run time");
+    return detail::filled_constant<T, D...>(static_cast<T>(1));
+}
+/// Of a type and shape known at run time only.
+inline any_tensor ones(dtype type, const dims& shape, const std::source_location& where = std::source_location::current()) {
+    return detail::constant_node(detail::filled_array(type, shape, 1), where);
+}
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/math/div.hpp>
+#include <rill/ops/math/exp.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/neg.hpp>
+#include <rill/ops/math/sub.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// The loss of independent yes-or-no answers: max(x, 0) - x z + log(1 + e^-|x|) of logits x and labels z, which neither
+/// overflows nor cancels. Shape: both broadcast. Gradient: g (sigmoid(x) - z) and -g x.
+struct sigmoid_cross_entropy_op {
+    static constexpr auto name = "SigmoidCrossEntropy";
+    using domain_type = domains::real_floating;
+    static constexpr int weight = 5;
+    template <class V> RILL_FN static auto value(const V& x, const V& z) {
+        return max(x, V(0)) - x * z + log1p(exp(-abs(x)));
+    }
+    template <class V> RILL_FN static auto pullback(const V& x, const V& z, const V&, const V& g) {
+        return adjoints<V, V>(g * (V(1) / (V(1) + exp(-x)) - z), -(g * x));
+    }
+};
+
+template <class A, class B>
+    requires elementwise_pair<A, B>
+auto sigmoid_cross_entropy(const A& logits, const B& labels) {
+    static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "sigmoid_cross_entropy: the dtypes differ; convert with cast<T>()");
+    static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "sigmoid_cross_entropy: the shapes do not broadcast");
+    return apply<sigmoid_cross_entropy_op>(logits, labels);
+}
+
+} // namespace rill::inline RILL_ABI

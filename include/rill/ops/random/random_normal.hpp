@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/random/random_op.hpp>
+
+namespace rill::inline RILL_ABI {
+
+struct random_normal_options {
+    double mean = 0, stddev = 1;
+    std::uint64_t seed = 0; // 0: derived from the graph's seed and the node's name
+};
+
+/// Normal numbers of a mean and a standard deviation, drawn anew in each run: by Philox from the seed, the number of the run
+/// in its session and the element's place.
+struct random_normal_op {
+    static constexpr auto name = "RandomNormal";
+    static constexpr auto no_gradient = ""; // nothing comes in
+    static constexpr bool stateful = true;
+    dtype type = dtype::float32;
+    dims to;
+    double mean = 0, stddev = 1;
+    std::uint64_t seed = 0;
+
+    template <class V> void attributes(V& v) const {
+        v("dtype", type);
+        v("shape", to);
+        v("mean", mean);
+        v("stddev", stddev);
+        v("seed", seed);
+    }
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const {
+        detail::check_normal(type, mean, stddev);
+        return detail::random_outputs(type, to);
+    }
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        return detail::random_kernel<T>(request, [n = to.size(), mean = mean, stddev = stddev](const random_stream& s, T* values) {
+            D::random_normal(n, s, mean, stddev, values);
+        });
+    }
+    friend bool operator==(const random_normal_op&, const random_normal_op&) = default;
+};
+
+/// The op for a type and shape known at run time: what initializers use.
+inline random_normal_op make_random_normal(dtype type, const dims& shape, const random_normal_options& o = {}) {
+    return {type, shape, o.mean, o.stddev, o.seed};
+}
+
+/// random_normal<float, 3, 4>({.stddev = 2, .seed = 7}). (Without template arguments: the initializer of variables.)
+template <element T, index_t... D>
+auto random_normal(const random_normal_options& options = {}, const std::source_location& where = std::source_location::current()) {
+    static_assert(is_real_floating<T>, "random_normal: the element type is not floating");
+    static_assert(random_extents_known<D...>, "random_normal: every extent must be known; random_normal(dtype, dims) takes them at run time");
+    require_kernel<random_normal_op, T>();
+    return detail::random_tensor<T, D...>(detail::add_random(make_random_normal(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options), where));
+}
+/// Of a type and shape known at run time only.
+inline any_tensor random_normal(dtype type, const dims& shape, const random_normal_options& options = {},
+                                const std::source_location& where = std::source_location::current()) {
+    require_kernel<random_normal_op, float>();
+    require_kernel<random_normal_op, double>();
+    return detail::add_random(make_random_normal(type, shape, options), where);
+}
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+
+#include <rill/expr/node_op.hpp>
+
+// What random ops share: a shape, a seed, and a stream that each run in a session takes one step further.
+
+namespace rill::inline RILL_ABI {
+
+/// Every extent of a random tensor is known.
+template <index_t... D> inline constexpr bool random_extents_known = extents<D...>::value.complete();
+
+namespace detail {
+
+inline std::vector<tensor_type> random_outputs(dtype type, const dims& shape) {
+    if (!shape.complete()) throw invalid_argument("the shape " + to_string(shape) + " is not known");
+    for (int i = 0; i < shape.rank; ++i)
+        if (shape[i] < 0) throw invalid_argument("an extent is negative");
+    return {{type, shape}};
+}
+
+inline void check_normal(dtype type, double mean, double deviation) {
+    if (!is_differentiable(type) || type == dtype::complex64 || type == dtype::complex128)
+        throw invalid_argument("normal numbers of type " + std::string(to_string(type)));
+    if (!std::isfinite(mean) || !std::isfinite(deviation) || deviation < 0)
+        throw invalid_argument("mean and stddev must be finite, and stddev not negative");
+}
+
+/// A kernel that calls draw(stream, memory): the stream of the next run.
+template <class T, class Draw> kernel random_kernel(const kernel_request& request, Draw draw) {
+    auto runs = request.counter ? request.counter() : std::make_shared<std::atomic<std::uint64_t>>(0);
+    return kernel([runs = std::move(runs), seed = request.seed, draw](const kernel_args& a) {
+        draw(random_stream{seed, runs->fetch_add(1, std::memory_order_relaxed)}, a.out<T>(0));
+    });
+}
+
+/// Adds a random op to the current graph.
+template <class Op> endpoint add_random(Op op, const std::source_location& where) {
+    return {add_node(current_graph(), make_op(std::move(op)), {}, {}, false, where), 0};
+}
+
+template <class T, index_t... D> tensor<T, D...> random_tensor(const endpoint& e) { return {unchecked, any_tensor(e)}; }
+
+} // namespace detail
+
+} // namespace rill::inline RILL_ABI

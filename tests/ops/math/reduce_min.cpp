@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/math/reduce_min.hpp>
+
+#include <rill/ops/math/neg.hpp>
+
+#include "ops/reduction.hpp"
+
+using namespace rill;
+
+namespace test_reduce_min {
+struct op {
+    template <int... Axes> static auto run(const auto& x, auto... keep) { return reduce_min<Axes...>(x, keep...); }
+    template <class T> static T of(const std::vector<T>& v) {
+        using limits = std::numeric_limits<T>;
+        if (v.empty()) return limits::has_infinity ? static_cast<T>(limits::infinity()) : limits::max();
+        for (const T x : v)
+            if (std::isnan(static_cast<double>(x))) return x;
+        return *std::min_element(v.begin(), v.end());
+    }
+};
+} // namespace test_reduce_min
+
+TEST_CASE("reduce_min: values") {
+    static_assert(op_test::reduced_types_are_right<test_reduce_min::op>());
+    op_test::reduction_values<test_reduce_min::op, float>({-4, 4}, 0);
+    op_test::reduction_values<test_reduce_min::op, double>({-4, 4}, 0);
+    op_test::reduction_values<test_reduce_min::op, int>({}, 0);
+    op_test::reduction_values<test_reduce_min::op, std::uint8_t>({}, 0);
+}
+TEST_CASE("reduce_min: gradient") { op_test::reduction_gradients<test_reduce_min::op>({.in = {{-2, 2}}, .order = 2}); }
+TEST_CASE("reduce_min: refusals") { op_test::reduction_refusals<test_reduce_min::op>("reduce_min"); }
+
+TEST_CASE("reduce_min: NaN anywhere is the result") {
+    placeholder<float, dyn> x("x");
+    const session s;
+    for (const std::size_t size : {std::size_t(1), std::size_t(40), std::size_t(3000)})
+        for (const std::size_t at : {std::size_t(0), size / 2, size - 1}) {
+            std::vector<float> v(size, 1.f);
+            v[at] = std::numeric_limits<float>::quiet_NaN();
+            CHECK(std::isnan(s.run(reduce_min(x), feed(x, v))));
+        }
+}
+
+TEST_CASE("reduce_min: the gradient is shared by equal elements") {
+    placeholder<double, dyn, 3> x("x");
+    const session s;
+    const std::vector<double> v{9, 5, 5, 2, 2, 2, 7, 1, 7};
+    const auto [rows] = gradients(reduce_min<1>(x), x);
+    const auto rows_wanted = std::vector<double>{0, 0.5, 0.5, 1. / 3, 1. / 3, 1. / 3, 0, 1, 0};
+    CHECK(op_test::list(s.run(rows, feed(x, v))) == rows_wanted);
+    const auto [of_expression] = gradients(3.0 * reduce_min(-x), x);
+    CHECK(op_test::list(s.run(of_expression, feed(x, v))) == std::vector<double>{-3, 0, 0, 0, 0, 0, 0, 0, 0});
+}
