@@ -217,7 +217,7 @@ TEST_CASE_METHOD(test_rill::fresh, "program 12: forms of the ops") {
     CHECK(s.run(c)(2) == 0.1f);
     const auto limits = s.run(gl);
     for (const float e : limits) CHECK(std::abs(e) <= std::sqrt(6.f / 7.f));
-    adam by_rate(0.001f), by_options({.learning_rate = 0.001f, .beta1 = 0.9f}), by_default({});
+    adam by_rate(0.001f), by_options({.learning_rate = 0.001f, .beta1 = 0.9f});
     CHECK(s.run(softmax_cross_entropy(x, softmax(x))).size() == 2);
     CHECK(s.run(sigmoid_cross_entropy(x, x)).shape(1) == 4);
     CHECK(s.run(clip(x, 2.f, 5.f))(0, 0) == 2.f);

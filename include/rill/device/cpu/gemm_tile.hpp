@@ -20,7 +20,6 @@ template <class T> struct tile_operands {
     T* c;
     std::int64_t c_row;
     std::int64_t strips; // tiles one below the other
-    std::int64_t a_strip;
     int columns; // as many as the vectors hold, or fewer in the last vector
     bool add;    // to what c holds
 };
@@ -53,7 +52,7 @@ template <class T, int Rows, int Vectors, bool Partial> struct gemm_tile {
         const tile_operands<T> o = operands; // what c is written through may not be thought to change it
         const T* a = o.a;
         T* c = o.c;
-        for (std::int64_t strip = 0; strip < o.strips; ++strip, a += o.a_strip, c += Rows * o.c_row)
+        for (std::int64_t strip = 0; strip < o.strips; ++strip, a += Rows * o.a_row, c += Rows * o.c_row)
             run(o, a, c, each_row{}, each_vector{});
     }
 

@@ -3,10 +3,12 @@
 
 #include <rill/expr/node_op.hpp>
 #include <rill/ops/array/transpose.hpp>
+#include <rill/ops/math/conj.hpp>
 
 namespace rill::inline RILL_ABI {
 
-/// Matrix product [m, k] x [k, n] -> [m, n]; either side may be read transposed. Gradients: g b^T and a^T g.
+/// Matrix product [m, k] x [k, n] -> [m, n]; either side may be read transposed. Gradients: g b^T and a^T g, of complex
+/// numbers with the conjugates of a and b.
 struct matmul_op {
     static constexpr auto name = "MatMul", label = "matmul";
     bool transpose_a = false, transpose_b = false;
@@ -22,7 +24,13 @@ struct matmul_op {
         const auto product = [&](const endpoint& x, bool tx, const endpoint& y, bool ty) {
             return endpoint{detail::add_node(graph(*r.at.owner), make_op(matmul_op{tx, ty}), {x, y}), 0};
         };
-        const endpoint a = r.input(0), b = r.input(1), g = r.gradient();
+        const auto conjugate = [&](const endpoint& x) {
+            const dtype type = type_of(x).type;
+            if (type != dtype::complex64 && type != dtype::complex128) return x;
+            return detail::apply_untyped(conj_op::name, dtype::invalid, {{x}, {}, {0}}, graph(*r.at.owner));
+        };
+        const endpoint g = r.gradient();
+        const endpoint a = r.wanted[1] ? conjugate(r.input(0)) : r.input(0), b = r.wanted[0] ? conjugate(r.input(1)) : r.input(1);
         std::vector<endpoint> d(2);
         if (r.wanted[0]) d[0] = transpose_a ? product(b, transpose_b, g, true) : product(g, false, b, !transpose_b);
         if (r.wanted[1]) d[1] = transpose_b ? product(g, true, a, transpose_a) : product(a, !transpose_a, g, false);
@@ -77,6 +85,8 @@ auto matmul(const A& a, const B& b, const std::source_location& where = std::sou
     }
     using one = std::conditional_t<typed_operand<A>, A, B>;
     detail::require_kernel_for<matmul_op, one>();
+    if constexpr (typed)
+        if constexpr (is_complex<value_type_of<one>>) require_primitive<conj_op, value_type_of<one>>();
     const graph_state* home = detail::home_of(a);
     if (!home) home = detail::home_of(b);
     const graph g = home ? graph(const_cast<graph_state&>(*home)) : current_graph();

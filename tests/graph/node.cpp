@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/graph/node.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+TEST_CASE("node: how its outputs and its place are called") {
+    node n;
+    n.name = "layer/split";
+    n.outputs = {{dtype::float32, dims{2}}, {dtype::int32, dims{}}};
+    n.where = std::source_location::current();
+    const endpoint second{&n, 1};
+    CHECK(name_of(second) == "layer/split:1");
+    CHECK(type_of(second) == tensor_type{dtype::int32, dims{}});
+    CHECK(place_of(n) == "node 'layer/split', made at node.cpp:" + std::to_string(n.where.line()));
+    CHECK(bool(second));
+    CHECK_FALSE(bool(endpoint()));
+    CHECK_FALSE(second == endpoint{&n, 0});
+}
+
+TEST_CASE("node: what a gradient rule sees") {
+    node in, n;
+    n.inputs = {{&in, 2}};
+    const std::vector<endpoint> gradients{{}, {&in, 1}};
+    const std::vector<char> wanted{1};
+    const gradient_request r{n, gradients, wanted};
+    CHECK(r.input(0) == endpoint{&in, 2});
+    CHECK(r.output(1) == endpoint{&n, 1});
+    CHECK_FALSE(bool(r.gradient()));
+    CHECK(r.gradient(1) == endpoint{&in, 1});
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/array/fill.hpp>
+
+#include <rill/runtime/session.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+TEST_CASE("fill: a constant of one value") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    static_assert(std::is_same_v<decltype(fill<2, 3>(7.f)), constant_value<float, 2, 3>>);
+    const auto value = s.run(fill<2, 3>(7.f));
+    CHECK(std::all_of(value.begin(), value.end(), [](float v) { return v == 7.f; }));
+    CHECK(s.run(fill<>(3)) == 3);
+    CHECK(s.run(fill<2>(std::string("text")))(1) == "text");
+    CHECK(s.run(fill<0, 2>(1.)).size() == 0);
+    CHECK(s.run(fill(dims{2}, true)).elements<bool>()[1]);
+    CHECK_THROWS_AS(fill(dims{dyn}, 1), invalid_argument);
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/array/indices.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+static_assert(is_index_type<int> && is_index_type<std::int64_t> && !is_index_type<std::int16_t> && !is_index_type<float>);
+
+TEST_CASE("indices: positions and checks") {
+    CHECK(detail::position_of(0, {}) == "[]");
+    CHECK(detail::position_of(5, {2, 3}) == "[1, 2]");
+    const int ids[] = {0, 3, 2, -1};
+    CHECK_NOTHROW(detail::check_indices<cpu>(ids, dims{3}, 4, error_code::out_of_range, "id"));
+    CHECK_NOTHROW(detail::check_indices<cpu>(ids, dims{0}, 0, error_code::out_of_range, "id"));
+    CHECK_THROWS_AS(detail::check_indices<cpu>(ids, dims{2, 2}, 4, error_code::out_of_range, "id"), out_of_range);
+    CHECK_THROWS_WITH(detail::check_indices<cpu>(ids, dims{2, 2}, 4, error_code::out_of_range, "id"), contains("id -1 at [1, 1] is outside [0, 4)"));
+    CHECK_THROWS_WITH(detail::check_indices<cpu>(ids, dims{4}, 3, error_code::invalid_argument, "label"), contains("label 3 at [1] is outside [0, 3)"));
+    CHECK_NOTHROW(detail::check_index_type(dtype::int64, "the ids"));
+    CHECK_THROWS_WITH(detail::check_index_type(dtype::uint8, "the ids"), contains("the ids must be int32 or int64, not uint8"));
+    CHECK(detail::with_index_type(dtype::int64, []<class I>(std::type_identity<I>) { return sizeof(I); }) == 8);
+    CHECK(detail::with_index_type(dtype::int32, []<class I>(std::type_identity<I>) { return sizeof(I); }) == 4);
+}
+
+TEST_CASE("indices: an array around an axis") {
+    const detail::axis_view middle({2, 3, 4, 5}, 1), last({2, 3}, -1);
+    CHECK(middle.outer == 2);
+    CHECK(middle.extent == 3);
+    CHECK(middle.inner == 20);
+    CHECK(last.outer == 2);
+    CHECK(last.extent == 3);
+    CHECK(last.inner == 1);
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/array/range.hpp>
+
+#include <limits>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+namespace {
+
+template <class T> std::vector<T> numbers(const constant_value<T, dyn>& c) {
+    const auto all = c.value().template elements<T>();
+    return {all.begin(), all.end()};
+}
+
+} // namespace
+
+TEST_CASE("range: numbers up to a limit") {
+    CHECK(numbers(rill::range(0, 10, 2)) == std::vector<int>{0, 2, 4, 6, 8});
+    CHECK(numbers(rill::range(0, 9, 2)) == std::vector<int>{0, 2, 4, 6, 8});
+    CHECK(numbers(rill::range(3)) == std::vector<int>{0, 1, 2});
+    CHECK(numbers(rill::range(5, 0, -2)) == std::vector<int>{5, 3, 1});
+    CHECK(numbers(rill::range(2, 2)).empty());
+    CHECK(numbers(rill::range(0.f, 1.f, 0.25f)) == std::vector<float>{0, 0.25f, 0.5f, 0.75f});
+    CHECK(numbers(rill::range(1., 0., -0.5)) == std::vector<double>{1, 0.5});
+    CHECK(numbers(rill::range<std::int64_t>(2)) == std::vector<std::int64_t>{0, 1});
+    CHECK(numbers(rill::range<std::uint8_t>(250, 255)).size() == 5);
+}
+
+TEST_CASE("range: the ends of integers") {
+    using limits = std::numeric_limits<int>;
+    const auto far = numbers(rill::range(limits::min(), limits::max(), limits::max()));
+    CHECK(far == std::vector<int>{limits::min(), -1, limits::max() - 1});
+    const auto down = numbers(rill::range(limits::max(), limits::min(), limits::min()));
+    CHECK(down == std::vector<int>{limits::max(), -1});
+    CHECK(numbers(rill::range<std::int8_t>(-128, 127, 100)) == std::vector<std::int8_t>{-128, -28, 72});
+}
+
+TEST_CASE("range: refusals") {
+    CHECK_THROWS_AS(rill::range(0, 10, 0), invalid_argument);
+    CHECK_THROWS_WITH(rill::range(0, 10, 0), contains("range: the step must not be 0"));
+    CHECK_THROWS_WITH(rill::range(10, 0), contains("range: the step leads away from the limit"));
+    CHECK_THROWS_AS(rill::range(0., std::numeric_limits<double>::quiet_NaN()), invalid_argument);
+    CHECK_THROWS_AS(rill::range(0., std::numeric_limits<double>::infinity()), invalid_argument);
+    CHECK_THROWS_AS(rill::range(0., 1., 1e-300), invalid_argument);
+}

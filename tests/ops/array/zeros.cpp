@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/array/zeros.hpp>
+
+#include <rill/runtime/session.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+TEST_CASE("zeros: constants") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    static_assert(std::is_same_v<decltype(zeros<float, 2, 3>()), constant_value<float, 2, 3>>);
+    const auto value = s.run(zeros<float, 2, 3>());
+    CHECK(std::all_of(value.begin(), value.end(), [](float v) { return v == 0.f; }));
+    CHECK(s.run(zeros<int, 4>())(3) == 0);
+    CHECK(s.run(zeros<double>()) == 0.);
+    CHECK(s.run(zeros<bool, 1>())(0) == static_cast<bool>(0));
+    CHECK(s.run(zeros<std::complex<float>, 1>())(0) == std::complex<float>(0));
+    CHECK(s.run(zeros<half, 1>())(0) == half(0.f));
+    CHECK(s.run(zeros(dtype::int64, {2})).elements<std::int64_t>()[1] == 0);
+    CHECK_THROWS_AS(zeros(dtype::string, {2}), invalid_argument);
+    CHECK_THROWS_AS(zeros(dtype::float32, {2, dyn}), invalid_argument);
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/array/zeros_like.hpp>
+
+#include <rill/ops/math/add.hpp>
+
+#include "ops/harness.hpp"
+
+using namespace rill;
+
+TEST_CASE("zeros_like: types, shapes and values") {
+    op_test::node<double, 2>([](const auto& x) { return zeros_like(x); }, [](const auto& x) { return xt::xarray<double>(x * 0. + 0.); }, {{30, 41}}, {.order = 0});
+    op_test::node<int, 1>([](const auto& x) { return zeros_like(x + x); }, [](const auto& x) { return xt::xarray<int>(x * 0 + 0); }, {{3}});
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<double, dyn> x("x");
+    placeholder<bool, 2> b("b");
+    static_assert(std::is_same_v<decltype(zeros_like(x)), tensor<double, dyn>>);
+    CHECK(s.run(zeros_like(b))(1) == static_cast<bool>(0)); // the shape is known: a constant, nothing is fed
+    CHECK_FALSE(gradients({sealed(x + zeros_like(x))}, {any_placeholder("other", dtype::float64)})[0].has_value());
+    const auto [d] = gradients(zeros_like(x), x);
+    CHECK(s.run(d, feed(x, std::vector<double>{1, 2}))(1) == 0.);
+    CHECK(s.run(zeros_like(any_tensor(x)), feed(x, std::vector<double>{1, 2})).elements<double>()[1] == 0.);
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/math/gradients.hpp>
+
+#include <rill/ops/math/div.hpp>
+#include <rill/ops/math/exp.hpp>
+#include <rill/ops/math/greater.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/neg.hpp>
+#include <rill/ops/math/reduce_mean.hpp>
+#include <rill/ops/math/reduce_sum.hpp>
+#include <rill/ops/math/select.hpp>
+#include <rill/ops/math/sin.hpp>
+#include <rill/ops/math/square.hpp>
+#include <rill/ops/math/sub.hpp>
+#include <rill/ops/math/tanh.hpp>
+
+#include "ops/harness.hpp"
+
+using namespace rill;
+
+namespace test_gradients {
+
+/// A private graph for a test, and a session on it.
+struct place {
+    graph g;
+    graph_scope here{g};
+    session s{g};
+};
+
+using op_test::list;
+using doubles = std::vector<double>;
+
+} // namespace test_gradients
+
+TEST_CASE("gradients: a chain of 100,000 nodes, without recursion") {
+    const test_gradients::place p;
+    placeholder<double> x("x");
+    tensor<double> y = x;
+    for (int i = 0; i < 100'000; ++i) y = tensor<double>(-y);
+    const auto [d] = gradients(y, x);
+    CHECK(p.g.size() > 200'000);
+    CHECK(p.s.run(d, feed(x, 3.0)) == 1);
+    CHECK(p.s.run(y, feed(x, 3.0)) == 3);
+}
+
+TEST_CASE("gradients: each node is visited once where paths multiply") {
+    const test_gradients::place p;
+    placeholder<double> x("x");
+    tensor<double> y = x;
+    for (int i = 0; i < 40; ++i) y = tensor<double>(y + y); // 2^40 paths
+    const std::size_t before = p.g.size();
+    const auto [d] = gradients(y, x);
+    CHECK(p.g.size() - before < 100);
+    CHECK(p.s.run(d, feed(x, 1.0)) == 1099511627776.0);
+}
+
+TEST_CASE("gradients: several ys, and their gradients given") {
+    const test_gradients::place p;
+    placeholder<double, dyn> x("x"), seed("seed");
+    const tensor y = square(x), z = sin(x);
+    const auto [d] = gradients(std::tuple(y, z), x);
+    const test_gradients::doubles v{0.5, -1};
+    const auto got = p.s.run(d, feed(x, v));
+    for (std::size_t i = 0; i < 2; ++i) CHECK(got(i) == Approx(2 * v[i] + std::cos(v[i])));
+
+    const auto weighted = gradients({y, z}, {x}, {.grad_ys = {seed, any_tensor()}, .stop = {}});
+    REQUIRE(weighted[0]);
+    const auto w = p.s.run(*weighted[0], feed(x, v), feed(seed, test_gradients::doubles{10, 100}));
+    CHECK(w.elements<double>()[0] == Approx(10 * 2 * v[0] + std::cos(v[0])));
+    CHECK(w.elements<double>()[1] == Approx(100 * 2 * v[1] + std::cos(v[1])));
+
+    // the same y twice counts twice
+    const auto [twice] = gradients(std::tuple(y, y), x);
+    CHECK(test_gradients::list(p.s.run(twice, feed(x, v))) == test_gradients::doubles{2, -4});
+}
+
+TEST_CASE("gradients: stop nodes are taken as constants") {
+    const test_gradients::place p;
+    placeholder<double> x("x");
+    const tensor h = square(x), y = h * x;
+    const auto run = [&](const std::vector<any_tensor>& stop, const any_tensor& by) {
+        const auto d = gradients({y}, {by}, {.grad_ys = {}, .stop = stop});
+        return d[0] ? p.s.run(*d[0], feed(x, 3.0)).value<double>() : -1;
+    };
+    CHECK(run({}, x) == 27);
+    CHECK(run({h}, x) == 9);
+    CHECK(run({h}, h) == 3);
+    CHECK(run({y}, x) == -1);
+    CHECK(run({x}, x) == 27);
+}
+
+TEST_CASE("gradients: zeros, or nothing, where x does not reach y") {
+    const test_gradients::place p;
+    placeholder<double, dyn> x("x"), other("other");
+    placeholder<int, 3> whole("whole");
+    const tensor y = x * 2.0, later = y * 3.0;
+    const auto [d, zeros, after, integers] = gradients(y, x, other, later, whole);
+    const auto fed = std::vector{feed(x, test_gradients::doubles{1}), feed(other, test_gradients::doubles{1, 2}), feed(whole, std::vector<int>{1, 2, 3})};
+    CHECK(test_gradients::list(p.s.run(d, fed)) == test_gradients::doubles{2});
+    CHECK(test_gradients::list(p.s.run(zeros, fed)) == test_gradients::doubles{0, 0});
+    CHECK(test_gradients::list(p.s.run(after, fed)) == test_gradients::doubles{0});
+    CHECK(test_gradients::list(p.s.run(integers, fed)) == std::vector<int>{0, 0, 0});
+    static_assert(std::is_same_v<std::remove_const_t<decltype(integers)>, tensor<int, 3>>);
+    const auto loose = gradients(std::vector<any_tensor>{y}, {x, other, later, whole});
+    CHECK(loose[0].has_value());
+    CHECK_FALSE(loose[1].has_value());
+    CHECK_FALSE(loose[2].has_value());
+    CHECK_FALSE(loose[3].has_value());
+    // y by itself
+    const auto [ones] = gradients(y, y);
+    CHECK(test_gradients::list(p.s.run(ones, fed)) == test_gradients::doubles{1});
+}
+
+TEST_CASE("gradients: uses of one tensor by many nodes are added up") {
+    const test_gradients::place p;
+    for (const int uses : {1, 2, 3, 24, 25, 60, 700}) {
+        placeholder<double, dyn> x("x");
+        std::vector<any_tensor> ys;
+        double wanted = 0;
+        for (int i = 0; i < uses; ++i) {
+            ys.push_back(tensor(static_cast<double>(i) * x));
+            wanted += i;
+        }
+        const auto d = gradients(ys, {x});
+        REQUIRE(d[0]);
+        const auto got = p.s.run(*d[0], feed(x, test_gradients::doubles{5, 6}));
+        CHECK(got.elements<double>()[0] == wanted);
+        CHECK(got.elements<double>()[1] == wanted);
+    }
+}
+
+TEST_CASE("gradients: one leaf used several times in an expression") {
+    const test_gradients::place p;
+    placeholder<double, dyn> a("a"), b("b");
+    const auto fed = std::vector{feed(a, test_gradients::doubles{2, 3}), feed(b, test_gradients::doubles{5, 7})};
+    const auto [cube] = gradients(a * a * a, a);
+    CHECK(test_gradients::list(p.s.run(cube, fed)) == test_gradients::doubles{12, 27});
+    const auto [da, db] = gradients(a * b * a + b, a, b);
+    CHECK(test_gradients::list(p.s.run(da, fed)) == test_gradients::doubles{20, 42});
+    CHECK(test_gradients::list(p.s.run(db, fed)) == test_gradients::doubles{5, 10});
+    const auto [only_b] = gradients(b * a * b * a, b);
+    CHECK(test_gradients::list(p.s.run(only_b, fed)) == test_gradients::doubles{2 * 5 * 4, 2 * 7 * 9});
+}
+
+TEST_CASE("gradients: NaN in one leaf's adjoint does not reach another's") {
+    const test_gradients::place p;
+    placeholder<double, dyn> a("a"), b("b");
+    const auto [da, db] = gradients(a * b, a, b); // da = b, db = a
+    const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+    const auto [va, vb] = p.s.run(std::tuple(da, db), feed(a, test_gradients::doubles{nan, inf}), feed(b, test_gradients::doubles{1, 2}));
+    CHECK(test_gradients::list(va) == test_gradients::doubles{1, 2});
+    CHECK(std::isnan(vb(0)));
+    CHECK(vb(1) == inf);
+}
+
+TEST_CASE("gradients: shared subexpressions") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<double, dyn> x("x"), y("y");
+    const tensor h = tanh(x * y);
+    const any_tensor z = tensor(h * h + sin(h) * x);
+    op_test::gradient_check{s, {x, y}, {op_test::point_array<double>({-1, 1}, {3}), op_test::point_array<double>({-1, 1}, {3}, 1)}}.check(z, 3);
+}
+
+TEST_CASE("gradients: the mean of a fused expression by leaves that stretch") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<double, dyn, 3> x("x");
+    placeholder<double, 3> w("w");
+    placeholder<double> b("b");
+    placeholder<double, dyn, 1> t("t");
+    const auto loss = reduce_mean(square(x * w + b - t));
+    const std::vector<any_array> at{op_test::point_array<double>({-1, 1}, {4, 3}), op_test::point_array<double>({-1, 1}, {3}, 1),
+                                    op_test::point_array<double>({-1, 1}, {}, 2), op_test::point_array<double>({-1, 1}, {4, 1}, 3)};
+    op_test::gradient_check{s, {x, w, b, t}, at}.check(loss, 3);
+    op_test::gradient_check{s, {x, w, b, t}, at}.check(tensor(reduce_mean<0>(exp(x * w) / square(b + 3.0), keep_dims) * t), 2);
+
+    // over many blocks, against sums made by hand
+    const index_t rows = 5000;
+    const auto [dx, dw, db, dt] = gradients(loss, x, w, b, t);
+    const auto X = op_test::points<double>({-1, 1}, rows * 3), W = op_test::points<double>({-1, 1}, 3, 1), T = op_test::points<double>({-1, 1}, rows, 3);
+    const double B = 0.25;
+    std::vector<double> gw(3), gt(static_cast<std::size_t>(rows));
+    double gb = 0;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(rows); ++i)
+        for (std::size_t j = 0; j < 3; ++j) {
+            const double slope = 2 * (X[3 * i + j] * W[j] + B - T[i]) / static_cast<double>(3 * rows);
+            gw[j] += slope * X[3 * i + j];
+            gb += slope;
+            gt[i] -= slope;
+        }
+    const auto [vw, vb, vt] = s.run(std::tuple(dw, db, dt), feed(x, X), feed(w, W), feed(b, B), feed(t, T));
+    CHECK(op_test::far_apart({vw.begin(), vw.end()}, gw, 1e-12) == "");
+    CHECK(op_test::far_apart({vt.begin(), vt.end()}, gt, 1e-12) == "");
+    CHECK(vb == Approx(gb));
+}
+
+TEST_CASE("gradients: more leaves than a mask has bits") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<double, dyn> a("a"), b("b"), c("c");
+    // 19 selects of 3 leaves each, of which two are numbers' tensors: 58 leaves in one node
+    const auto pick = [&](const auto& e, const auto& x, const auto& y) { return select(e > x, e * y, x); };
+    const auto y = pick(pick(pick(pick(a * b, b, a), c, b), a, c), b, a);
+    static_assert(decltype(y)::extents_type::rank == 1);
+    op_test::gradient_check{s, {a, b, c}, {op_test::point_array<double>({1, 2}, {3}), op_test::point_array<double>({1, 2}, {3}, 1),
+                                           op_test::point_array<double>({1, 2}, {3}, 2)}}
+        .check(sealed(y), 1);
+    const auto third = [&](const auto& x, const auto& z) { return select(x, z, z); };
+    placeholder<bool, dyn> flag("flag");
+    const auto wide = third(flag, third(flag, third(flag, a * b) * b) * c) * a;
+    const auto wider = select(flag, select(flag, select(flag, select(flag, wide, a), b), c), wide);
+    const any_tensor all = sealed(wider);
+    op_test::gradient_check{s, {a, b, c, flag}, {op_test::point_array<double>({1, 2}, {3}), op_test::point_array<double>({1, 2}, {3}, 1),
+                                           op_test::point_array<double>({1, 2}, {3}, 2), op_test::make_array<bool>({3}, {true, false, true})}};
+    (void)all;
+}
+
+TEST_CASE("gradients: of nothing") {
+    const test_gradients::place p;
+    placeholder<double, dyn, 3> x("x");
+    placeholder<double, 3> w("w");
+    const auto [dx, dw] = gradients(reduce_sum(x * w), x, w);
+    const auto [vx, vw] = p.s.run(std::tuple(dx, dw), feed(x, xt::xtensor<double, 2>(std::array<std::size_t, 2>{0, 3})), feed(w, test_gradients::doubles{1, 2, 3}));
+    CHECK(vx.size() == 0);
+    CHECK(test_gradients::list(vw) == test_gradients::doubles{0, 0, 0});
+}
+
+TEST_CASE("gradients: refusals") {
+    const test_gradients::place p;
+    placeholder<double, dyn> x("x");
+    placeholder<double, 3> three("three");
+    const auto whole = any_placeholder("whole", dtype::int32, {3});
+    const tensor y = square(x);
+    CHECK_THROWS_AS(gradients(std::vector<any_tensor>{whole}, {x}), invalid_argument);
+    CHECK_THROWS_WITH(gradients(std::vector<any_tensor>{whole}, {x}), contains("whole:0") && contains("only floating and complex"));
+    CHECK_THROWS_WITH(gradients(std::vector<any_tensor>{}, {x}), contains("no ys"));
+    CHECK_THROWS_WITH(gradients({y}, {x}, {.grad_ys = {y, y}, .stop = {}}), contains("1 ys and 2 grad_ys"));
+    const tensor z = square(three);
+    CHECK_THROWS_WITH(gradients({z}, {three}, {.grad_ys = {any_placeholder("four", dtype::float64, {4})}, .stop = {}}),
+                      contains("four:0") && contains("[4]") && contains("[3]"));
+    CHECK_THROWS_WITH(gradients({z}, {three}, {.grad_ys = {any_placeholder("floats", dtype::float32, {3})}, .stop = {}}),
+                      contains("floats:0") && contains("float32"));
+    CHECK_THROWS_AS(gradients(std::vector<any_tensor>{y}, {any_tensor()}), failed_precondition);
+    CHECK_THROWS_AS(gradients(std::vector<any_tensor>{any_tensor()}, {x}), failed_precondition);
+    const graph other;
+    const any_tensor foreign = [&] {
+        const graph_scope there(other);
+        return any_tensor(placeholder<double>("foreign"));
+    }();
+    CHECK_THROWS_WITH(gradients({y}, {foreign}), contains("foreign:0") && contains("another graph"));
+    CHECK_THROWS_AS(gradients({y, foreign}, {x}), invalid_argument);
+}
