@@ -49,7 +49,10 @@ inline device_name parse_device(std::string_view text) {
         const auto colon = part.find(':');
         const std::string_view key = part.substr(0, colon);
         std::string_view value = colon == std::string_view::npos ? std::string_view() : part.substr(colon + 1);
-        if (key == "job") d.job = value;
+        if (key == "job") {
+            if (value.empty()) throw invalid_argument("device name '" + std::string(text) + "': a job's name is missing");
+            d.job = value == "*" ? std::string_view() : value;
+        }
         else if (key == "replica") d.replica = detail::device_number(value, text);
         else if (key == "task") d.task = detail::device_number(value, text);
         else {

@@ -126,6 +126,7 @@ private:
 
     void check_inputs(const node_spec& spec) const {
         const auto check = [&](const node* n) {
+            if (!n) throw failed_precondition(spec.op->label() + ": a null handle was used for the node '" + spec.name + "'");
             if (n->owner != this)
                 throw invalid_argument(spec.op->label() + ": '" + n->name + "' (made at " + to_string(n->where) +
                                        ") belongs to another graph than the node '" + spec.name + "' being made at " +

@@ -88,24 +88,32 @@ private:
 /// Names made in this scope begin with "name/"; a name already used in the graph gets a suffix.
 class name_scope : detail::scoped<std::string> {
 public:
-    explicit name_scope(const std::string& name) : scoped(detail::scopes().prefix, enter(name)) {}
+    explicit name_scope(const std::string& name) : scoped(detail::scopes().prefix, enter(name)), prefix_(detail::scopes().prefix) {}
 
     /// The prefix, with its '/'.
-    const std::string& prefix() const { return detail::scopes().prefix; }
+    const std::string& prefix() const { return prefix_; }
 
 private:
     static std::string enter(const std::string& name) {
         if (!detail::valid_name(name)) throw invalid_argument("name_scope: '" + name + "' is no valid name");
         return current_graph().state().unique_name(detail::scopes().prefix + name) + "/";
     }
+
+    std::string prefix_;
 };
 
-/// Nodes made in this scope join the graph.
-class graph_scope : detail::scoped<std::optional<graph>>, detail::scoped<std::string> {
+/// Nodes made in this scope join the graph. In another graph than the one before, it begins outside all other scopes:
+/// their names, nodes and devices are not that graph's.
+class graph_scope : detail::scoped<detail::scope_state> {
 public:
-    explicit graph_scope(const graph& g)
-        : detail::scoped<std::optional<graph>>(detail::scopes().current, g),
-          detail::scoped<std::string>(detail::scopes().prefix, "") {}
+    explicit graph_scope(const graph& g) : scoped(detail::scopes(), entered(g)) {}
+
+private:
+    static detail::scope_state entered(const graph& g) {
+        auto state = g == current_graph() ? detail::scopes() : detail::scope_state{};
+        state.current = g;
+        return state;
+    }
 };
 
 /// Constrains the device of nodes made in this scope; inner scopes override part by part.
