@@ -73,10 +73,10 @@ inline std::vector<endpoint> add_gradients(std::span<const endpoint> ys, std::sp
         if (!is_differentiable(type_of(ys[i]).type))
             throw invalid_argument("gradients: '" + name_of(ys[i]) + "' is " + to_string(type_of(ys[i])) +
                                    ": only floating and complex tensors have gradients");
-        if (given && !rules::compatible(type_of(ys[i]).shape, type_of(seeds[i]).shape))
-            throw invalid_argument("gradients: grad_y '" + name_of(seeds[i]) + "' has the shape " +
-                                   to_string(type_of(seeds[i]).shape) + ", '" + name_of(ys[i]) + "' has " +
-                                   to_string(type_of(ys[i]).shape));
+        if (given && (type_of(ys[i]).type != type_of(seeds[i]).type ||
+                      !rules::compatible(type_of(ys[i]).shape, type_of(seeds[i]).shape)))
+            throw invalid_argument("gradients: grad_y '" + name_of(seeds[i]) + "' is " + to_string(type_of(seeds[i])) + ", '" +
+                                   name_of(ys[i]) + "' is " + to_string(type_of(ys[i])));
         if (depends[ys[i].from->id]) arrive(ys[i], given ? seeds[i] : ops.ones_like(ys[i]));
     }
 

@@ -197,26 +197,26 @@ TEST_CASE("gradients: the mean of a fused expression by leaves that stretch") {
     CHECK(vb == Approx(gb));
 }
 
+namespace test_gradients {
+
+/// Selects nested N deep: 2 N + 2 leaves.
+template <int N, class C, class X> auto nest(const C& p, const C& q, const X& a, const X& b) {
+    if constexpr (N == 0) return a * b;
+    else if constexpr (N % 3 == 0) return select(p, b, nest<N - 1>(p, q, a, b));
+    else return select(N % 2 ? p : q, nest<N - 1>(p, q, a, b), N % 5 ? a : b);
+}
+
+} // namespace test_gradients
+
 TEST_CASE("gradients: more leaves than a mask has bits") {
     const graph g;
     const graph_scope here(g);
     const session s(g);
-    placeholder<double, dyn> a("a"), b("b"), c("c");
-    // 19 selects of 3 leaves each, of which two are numbers' tensors: 58 leaves in one node
-    const auto pick = [&](const auto& e, const auto& x, const auto& y) { return select(e > x, e * y, x); };
-    const auto y = pick(pick(pick(pick(a * b, b, a), c, b), a, c), b, a);
-    static_assert(decltype(y)::extents_type::rank == 1);
-    op_test::gradient_check{s, {a, b, c}, {op_test::point_array<double>({1, 2}, {3}), op_test::point_array<double>({1, 2}, {3}, 1),
-                                           op_test::point_array<double>({1, 2}, {3}, 2)}}
-        .check(sealed(y), 1);
-    const auto third = [&](const auto& x, const auto& z) { return select(x, z, z); };
-    placeholder<bool, dyn> flag("flag");
-    const auto wide = third(flag, third(flag, third(flag, a * b) * b) * c) * a;
-    const auto wider = select(flag, select(flag, select(flag, select(flag, wide, a), b), c), wide);
-    const any_tensor all = sealed(wider);
-    op_test::gradient_check{s, {a, b, c, flag}, {op_test::point_array<double>({1, 2}, {3}), op_test::point_array<double>({1, 2}, {3}, 1),
-                                           op_test::point_array<double>({1, 2}, {3}, 2), op_test::make_array<bool>({3}, {true, false, true})}};
-    (void)all;
+    placeholder<double, dyn> a("a"), b("b");
+    const tensor p = a > 1.5, q = b > 1.5;
+    const any_tensor y = sealed(test_gradients::nest<20>(p, q, a, b));
+    const auto one = [](const std::vector<double>& v) { return op_test::make_array<double>({4}, v); };
+    op_test::gradient_check{s, {a, b}, {one({1, 2, 1, 2}), one({1.2, 1.3, 1.8, 1.9})}}.check(y, 2);
 }
 
 TEST_CASE("gradients: of nothing") {

@@ -170,10 +170,13 @@ template <class T, class U> struct only_leaves<T, leaf<U>> : std::is_same<T, U> 
 template <class T, class Op, class R, class... Args>
 struct only_leaves<T, structure<Op, R, Args...>> : std::conjunction<only_leaves<T, Args>...> {};
 
+/// Leaf occurrences that a mask can tell apart; the gradient of an expression with more is interpreted.
+inline constexpr int most_masked_leaves = 32;
+
 template <class S> bool register_expression() {
     block_kernels k;
     k.forward = &forward_block<S>;
-    if constexpr (differentiable_structure<S>) {
+    if constexpr (differentiable_structure<S> && S::leaves <= most_masked_leaves) {
         constexpr auto all = std::make_index_sequence<static_cast<std::size_t>(S::leaves)>{};
         k.adjoint = adjoint_function<S>(all);
         if constexpr (S::leaves > 1 && only_leaves<typename S::value_type, S>::value)

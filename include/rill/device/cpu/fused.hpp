@@ -79,7 +79,7 @@ public:
         adjoint_ = spec.kind == fused_spec::form::adjoint && compiled && compiled->adjoint;
         if (adjoint_) {
             const bool one = spec.results.size() == 1 && compiled->adjoint_of_one &&
-                             spec.results[0].mask == (1u << (spec.leaves.size() - 1)) - 1;
+                             std::popcount(spec.results[0].mask) == static_cast<int>(spec.leaves.size()) - 1;
             run_ = one ? compiled->adjoint_of_one : compiled->adjoint;
         } else if (spec.kind == fused_spec::form::forward && compiled) {
             run_ = compiled->forward;

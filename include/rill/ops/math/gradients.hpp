@@ -22,13 +22,22 @@ inline std::vector<endpoint> gradient_endpoints(const std::vector<endpoint>& ys,
     if (!options.grad_ys.empty() && options.grad_ys.size() != ys.size())
         throw invalid_argument("gradients: " + std::to_string(ys.size()) + " ys and " + std::to_string(options.grad_ys.size()) +
                                " grad_ys");
-    require_fused();
-    const graph_scope here(graph(*ys[0].from->owner));
     const std::vector<endpoint> seeds(options.grad_ys.begin(), options.grad_ys.end());
     const std::vector<endpoint> stop(options.stop.begin(), options.stop.end());
-    for (const auto& x : xs)
-        if (x.from->owner != ys[0].from->owner)
-            throw invalid_argument("gradients: '" + name_of(x) + "' belongs to another graph than '" + name_of(ys[0]) + "'");
+    const auto check = [&](const std::vector<endpoint>& all, bool may_be_null) {
+        for (const auto& e : all) {
+            if (!e && may_be_null) continue;
+            if (!e) throw failed_precondition("gradients: a null tensor was used");
+            if (e.from->owner != ys[0].from->owner)
+                throw invalid_argument("gradients: '" + name_of(e) + "' belongs to another graph than '" + name_of(ys[0]) + "'");
+        }
+    };
+    check(ys, false);
+    check(xs, false);
+    check(seeds, true);
+    check(stop, false);
+    require_fused();
+    const graph_scope here(graph(*ys[0].from->owner));
     return add_gradients(ys, xs, seeds, stop, {[](endpoint y) { return filled_like(y, 1); }, [](const auto& terms) { return add_n(terms); }});
 }
 
@@ -71,8 +80,9 @@ auto gradients(const std::tuple<Y...>& ys, const X&... xs) {
     }(std::index_sequence_for<X...>{});
 }
 /// Of tensors whose types are known at run time: nothing where x does not reach y.
-inline std::vector<std::optional<any_tensor>> gradients(const std::vector<any_tensor>& ys, const std::vector<any_tensor>& xs,
-                                                        const gradient_options& options = {}) {
+template <class... Unused> // a template, so that only programs that call it have its kernels
+std::vector<std::optional<any_tensor>> gradients(const std::vector<any_tensor>& ys, const std::vector<any_tensor>& xs,
+                                                 const gradient_options& options = {}) {
     detail::require_gradient_kernels<float>();
     detail::require_gradient_kernels<double>();
     const auto d = detail::gradient_endpoints({ys.begin(), ys.end()}, {xs.begin(), xs.end()}, options);

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/math/reduce.hpp>
+
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/reduce_mean.hpp>
+#include <rill/ops/math/reduce_sum.hpp>
+#include <rill/ops/math/square.hpp>
+#include <rill/ops/math/sub.hpp>
+
+#include "ops/harness.hpp"
+
+using namespace rill;
+
+// the reductions' own tests check values and gradients; here is what they share
+
+TEST_CASE("reduce: axes are checked by types") {
+    using x = extents<dyn, 3, 4>;
+    STATIC_REQUIRE(axes_exist<x>);
+    STATIC_REQUIRE(axes_exist<x, 0, 2>);
+    STATIC_REQUIRE(axes_exist<x, -1, -3>);
+    STATIC_REQUIRE_FALSE(axes_exist<x, 3>);
+    STATIC_REQUIRE_FALSE(axes_exist<x, -4>);
+    STATIC_REQUIRE_FALSE(axes_exist<x, 2, -1>);
+    STATIC_REQUIRE_FALSE(axes_exist<extents<>, 0>);
+}
+
+TEST_CASE("reduce: the argument is evaluated in the same pass, by one node") {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, dyn, 3> x("x");
+    placeholder<float, 3> y("y");
+    const auto r = reduce_sum<1>(square(x - y));
+    CHECK(g.size() == 3);
+    CHECK(r.node()->inputs.size() == 2);
+    CHECK(r.node()->name == "reduce_sum");
+    const session s(g);
+    const auto v = s.run(r, feed(x, std::vector<float>{1, 2, 3, 4, 5, 6}), feed(y, std::vector<float>{1, 1, 1}));
+    CHECK(op_test::list(v) == std::vector<float>{5, 50});
+}
+
+TEST_CASE("reduce: of handles, constants and tensors of unknown type") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    CHECK(s.run(reduce_sum(constant({{1, 2}, {3, 4}}))) == 10);
+    CHECK(op_test::list(s.run(reduce_sum<0>(constant({{1, 2}, {3, 4}})))) == std::vector<int>{4, 6});
+    placeholder<float, 2, 2> x("x");
+    CHECK(s.run(reduce_mean(x), feed(x, {{1, 2}, {3, 6}})) == 3);
+    const any_tensor loose = x;
+    CHECK(s.run(reduce_mean(loose), feed(x, {{1, 2}, {3, 6}})).value<float>() == 3);
+    CHECK(s.run(reduce_sum<-1>(loose * 2.f, keep_dims), feed(x, {{1, 2}, {3, 6}})).shape() == dims{2, 1});
+}
+
+TEST_CASE("reduce: each reduction is its own node, also where another is like it") {
+    placeholder<float, dyn> x("x");
+    CHECK(reduce_sum(x).end() != reduce_mean(x).end());
+    CHECK(reduce_sum(x).end() != reduce_sum<0>(x, keep_dims).end());
+}
