@@ -59,6 +59,13 @@ inline subgraph order_variables(subgraph g) {
     }
     if (writes.empty()) return g;
     detail::item_edges edges(g);
+    // what the user asked for, before any edge is added: it alone puts a use after a write
+    const int count = static_cast<int>(g.items.size());
+    std::vector<std::vector<int>> asked;
+    for (const auto& it : g.items) asked.push_back(it.after);
+    std::map<int, std::vector<char>> after_write;
+    for (const auto& [variable, list] : writes)
+        for (const int w : list) after_write.try_emplace(w, edges.descendants(w));
     const auto depends_on = [&](int later, int earlier) {
         return edges.descendants(earlier)[static_cast<std::size_t>(later)] != 0;
     };
@@ -67,12 +74,12 @@ inline subgraph order_variables(subgraph g) {
         edges.add(first, second);
     };
 
-    for (const auto& [variable, list] : writes) {
+    // writes go in order of creation, as all edges so far do: no cycle; reads, which may close one, come after them all
+    for (const auto& [variable, list] : writes)
         for (std::size_t k = 0; k + 1 < list.size(); ++k) put_before(list[k], list[k + 1]);
+    for (const auto& [variable, list] : writes) {
         // version k is the value after k writes; its readers, and where the value is
         const std::size_t versions = list.size();
-        std::vector<std::vector<char>> after_write;
-        for (const int w : list) after_write.push_back(edges.descendants(w));
         std::vector<int> copies(versions + 1, -1);
         const auto copy_of = [&](std::size_t version, subgraph::value from) {
             if (copies[version] < 0) {
@@ -97,7 +104,6 @@ inline subgraph order_variables(subgraph g) {
                 }
             return -1;
         };
-        const int count = static_cast<int>(g.items.size());
         for (int r = 0; r < count; ++r) {
             if (r == variable) continue;
             const bool is_write = std::find(list.begin(), list.end(), r) != list.end();
@@ -109,9 +115,9 @@ inline subgraph order_variables(subgraph g) {
                     continue;
                 auto version = static_cast<std::size_t>(source);
                 if (source == 0 && v.item == variable) // which writes do control dependencies put before this use?
-                    for (const int c : g.items[static_cast<std::size_t>(r)].after)
+                    for (const int c : asked[static_cast<std::size_t>(r)])
                         for (std::size_t k = 0; k < list.size(); ++k)
-                            if ((c == list[k] || after_write[k].at(static_cast<std::size_t>(c))) && k + 1 > version)
+                            if ((c == list[k] || after_write.at(list[k])[static_cast<std::size_t>(c)]) && k + 1 > version)
                                 version = k + 1;
                 if (version == versions) continue; // nothing writes after it
                 const int next = list[version];

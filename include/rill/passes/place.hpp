@@ -16,7 +16,8 @@ inline void place(const subgraph& g, bool soft, const std::function<void(const n
     const device_name cpu{"localhost", 0, 0, "cpu", 0};
     for (const auto& it : g.items) {
         if (!it.origin) continue;
-        const node* asks = it.origin->colocated ? it.origin->colocated : it.origin;
+        const node* asks = it.origin;
+        while (asks->colocated) asks = asks->colocated; // made earlier: the walk ends
         if (!asks->device.empty()) {
             const auto d = parse_device(asks->device);
             const bool here = (d.job.empty() || d.job == cpu.job) && d.replica <= 0 && d.task <= 0;

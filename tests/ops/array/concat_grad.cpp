@@ -40,7 +40,8 @@ TEST_CASE("concat_grad: cuts into parts, and joins their gradients") {
 TEST_CASE("concat_grad: refuses what does not fit") {
     const graph g;
     const graph_scope here(g);
-    const tensor x = constant({{1.f, 2.f}, {3.f, 4.f}}), row = constant({{1.f, 2.f}});
+    const tensor x = constant({{1.f, 2.f}, {3.f, 4.f}});
+    const tensor row = constant({{1.f, 2.f}});
     CHECK(cut(x, {row, row}, 0).size() == 2);
     CHECK_THROWS_WITH(cut(x, {row}, 0), contains("concat_grad: the parts don't make up the whole"));
     CHECK_THROWS_AS(cut(x, {row, row}, 1), invalid_argument);

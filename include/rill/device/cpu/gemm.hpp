@@ -25,6 +25,11 @@ struct product_shape {
     std::int64_t m, n, k;
 };
 
+template <class T> inline constexpr bool has_tiles = std::is_floating_point_v<T> && native_lanes<T> > 1;
+
+template <class T> std::size_t tiled_scratch_bytes(product_shape s);
+template <class T> void tiled_product(product_shape s, const T* a, const T* b, T* c, T* scratch);
+
 #if RILL_WITH_XSIMD
 
 /// How a product is cut when b is copied: b into blocks whose tile-wide parts fit the first cache or nearly so, a (read in
@@ -192,9 +197,14 @@ inline product_shape without_column(product_shape s) {
     return s;
 }
 
-template <class T> void tiled_product(const product_shape& given, const T* a, const T* b, T* c, T* scratch) {
-    const product_shape s = without_column(given);
-    if (given.n == 1) std::swap(a, b);
+template <class T> std::size_t tiled_scratch_bytes(product_shape s) {
+    s = without_column(s);
+    return kind_of<T>(s) == product_kind::by_blocks ? product_blocks<T>(s).copied() * sizeof(T) : 0;
+}
+
+template <class T> void tiled_product(product_shape s, const T* a, const T* b, T* c, T* scratch) {
+    if (s.n == 1) std::swap(a, b);
+    s = without_column(s);
     switch (kind_of<T>(s)) {
     case product_kind::by_rows:
         for (std::int64_t i = 0; i < s.m; ++i) row_by_rows(a + i * s.k, b, c + i * s.n, s.n, s.k);
@@ -226,8 +236,6 @@ template <class T> void plain_product(const product_shape& s, const T* a, const 
         }
 }
 
-template <class T> inline constexpr bool has_tiles = std::is_floating_point_v<T> && native_lanes<T> > 1;
-
 } // namespace rill::inline RILL_ABI::detail::inline RILL_ISA
 
 namespace rill::inline RILL_ABI::inline RILL_ISA {
@@ -236,12 +244,8 @@ namespace rill::inline RILL_ABI::inline RILL_ISA {
 template <class T>
 std::size_t gemm_scratch_bytes(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64_t k) {
     if (m == 0 || n == 0 || k == 0) return 0;
-    if constexpr (detail::has_tiles<T>) {
-        const auto s = detail::without_column({trans_a, trans_b, m, n, k});
-        if (detail::kind_of<T>(s) == detail::product_kind::by_blocks)
-            return detail::product_blocks<T>(s).copied() * sizeof(T);
-    }
-    return 0;
+    if constexpr (detail::has_tiles<T>) return detail::tiled_scratch_bytes<T>({trans_a, trans_b, m, n, k});
+    else return 0;
 }
 
 /// c = op(a) op(b) for dense row-major matrices; op transposes where asked. op(a) is m × k and op(b) k × n; c is overwritten,
@@ -250,6 +254,9 @@ template <class T>
 void gemm(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, const T* b, T* c, void* scratch) {
     if (m == 0 || n == 0) return;
     if (k == 0) return void(std::fill_n(c, m * n, T(0)));
+#if RILL_WITH_ONEDNN || RILL_WITH_BLAS
+    if (detail::library_serves<T>(m, n, k) && detail::library_gemm(trans_a, trans_b, m, n, k, a, b, c)) return;
+#endif
     const detail::product_shape s{trans_a, trans_b, m, n, k};
     if constexpr (detail::has_tiles<T>) return detail::tiled_product(s, a, b, c, static_cast<T*>(scratch));
     else detail::plain_product(s, a, b, c);

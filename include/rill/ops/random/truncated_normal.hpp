@@ -54,7 +54,8 @@ auto truncated_normal(const truncated_normal_options& options = {}, const std::s
     return detail::random_tensor<T, D...>(detail::add_random(make_truncated_normal(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options), where));
 }
 /// Of a type and shape known at run time only.
-inline any_tensor truncated_normal(dtype type, const dims& shape, const truncated_normal_options& options = {},
+template <class... Unused> // a template, so that only programs that call it have its kernels
+any_tensor truncated_normal(dtype type, const dims& shape, const truncated_normal_options& options = {},
                                    const std::source_location& where = std::source_location::current()) {
     require_kernel<truncated_normal_op, float>();
     require_kernel<truncated_normal_op, double>();

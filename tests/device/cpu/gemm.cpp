@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/device/cpu/gemm.hpp>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <new>
+#include <random>
+#include <vector>
+
+#include <rill/core/half.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+namespace {
+
+struct aligned_memory {
+    std::size_t size;
+    void* at;
+    explicit aligned_memory(std::size_t bytes) : size(bytes), at(bytes ? ::operator new(bytes, std::align_val_t(64)) : nullptr) {}
+    ~aligned_memory() {
+        if (at) ::operator delete(at, size, std::align_val_t(64));
+    }
+    aligned_memory(const aligned_memory&) = delete;
+};
+
+/// Arrays of exactly the right size, so that sanitizers see every step beyond.
+template <class T> struct product {
+    bool ta, tb;
+    std::int64_t m, n, k;
+    std::unique_ptr<T[]> a, b, c;
+
+    product(bool ta_, bool tb_, std::int64_t m_, std::int64_t n_, std::int64_t k_)
+        : ta(ta_), tb(tb_), m(m_), n(n_), k(k_), a(new T[static_cast<std::size_t>(m * k)]), b(new T[static_cast<std::size_t>(k * n)]),
+          c(new T[static_cast<std::size_t>(m * n)]) {
+        std::mt19937 random(5);
+        for (std::int64_t i = 0; i < m * k; ++i) a[static_cast<std::size_t>(i)] = T(static_cast<float>(static_cast<int>(random() % 9) - 4));
+        for (std::int64_t i = 0; i < k * n; ++i) b[static_cast<std::size_t>(i)] = T(static_cast<float>(static_cast<int>(random() % 7) - 3));
+        for (std::int64_t i = 0; i < m * n; ++i) c[static_cast<std::size_t>(i)] = T(77.0f);
+    }
+    void run() {
+        const aligned_memory scratch(gemm_scratch_bytes<T>(ta, tb, m, n, k));
+        gemm<T>(ta, tb, m, n, k, a.get(), b.get(), c.get(), scratch.at);
+    }
+    T left(std::int64_t i, std::int64_t l) const { return a[static_cast<std::size_t>(ta ? l * m + i : i * k + l)]; }
+    T right(std::int64_t l, std::int64_t j) const { return b[static_cast<std::size_t>(tb ? j * k + l : l * n + j)]; }
+    /// All numbers are small integers: sums are exact in every type and order.
+    bool exact() const {
+        using S = lane<compute_type<T>>;
+        for (std::int64_t i = 0; i < m; ++i)
+            for (std::int64_t j = 0; j < n; ++j) {
+                S sum(0);
+                for (std::int64_t l = 0; l < k; ++l)
+                    sum = sum + S(static_cast<compute_type<T>>(left(i, l))) * S(static_cast<compute_type<T>>(right(l, j)));
+                if (static_cast<compute_type<T>>(c[static_cast<std::size_t>(i * n + j)]) != sum.v) return false;
+            }
+        return true;
+    }
+};
+
+template <class T> bool all_ways(std::int64_t m, std::int64_t n, std::int64_t k) {
+    bool right = true;
+    for (int way = 0; way < 4; ++way) {
+        product<T> p(way & 1, way >> 1, m, n, k);
+        p.run();
+        right = right && p.exact();
+    }
+    return right;
+}
+
+} // namespace
+
+TEMPLATE_TEST_CASE("products of all small shapes", "", float, double) {
+    for (std::int64_t m : {0, 1, 2, 3, 5, 8, 13})
+        for (std::int64_t n : {0, 1, 4, 10, 16, 17, 33})
+            for (std::int64_t k : {0, 1, 3, 10, 17, 40}) {
+                CAPTURE(m, n, k);
+                CHECK(all_ways<TestType>(m, n, k));
+            }
+}
+
+TEMPLATE_TEST_CASE("products of several tiles", "", float, double) {
+    CHECK(all_ways<TestType>(32, 10, 4));
+    CHECK(all_ways<TestType>(37, 100, 29));
+    CHECK(all_ways<TestType>(65, 113, 131));
+    CHECK(all_ways<TestType>(3, 300, 301));
+    CHECK(all_ways<TestType>(41, 1, 1000));
+    CHECK(all_ways<TestType>(1, 90, 1000));
+}
+
+TEST_CASE("products of several blocks") {
+    CHECK(all_ways<float>(70, 513, 521)); // b is larger than a megabyte, so it is copied in blocks
+    CHECK(all_ways<float>(301, 53, 600));
+    CHECK(all_ways<double>(67, 301, 450));
+}
+
+TEMPLATE_TEST_CASE("products of other types", "", std::int32_t, std::uint8_t, std::int64_t, half, bfloat16, std::complex<float>) {
+    for (std::int64_t m : {0, 1, 3})
+        for (std::int64_t n : {0, 1, 70})
+            for (std::int64_t k : {0, 1, 9}) CHECK(all_ways<TestType>(m, n, k));
+    CHECK(gemm_scratch_bytes<TestType>(false, true, 9, 9, 9) == 0);
+}
+
+TEST_CASE("integers wrap") {
+    const std::int32_t a[] = {std::numeric_limits<std::int32_t>::max(), 1}, b[] = {1, 1};
+    std::int32_t c = 0;
+    gemm<std::int32_t>(false, false, 1, 1, 2, a, b, &c, nullptr);
+    CHECK(c == std::numeric_limits<std::int32_t>::min());
+}
+
+TEST_CASE("rounding stays small and infinities pass") {
+    product<float> p(false, true, 40, 60, 700);
+    std::mt19937 random(1);
+    std::normal_distribution<float> normal;
+    for (std::size_t i = 0; i < 40 * 700; ++i) p.a[i] = normal(random);
+    for (std::size_t i = 0; i < 60 * 700; ++i) p.b[i] = normal(random);
+    p.run();
+    double worst = 0;
+    for (std::int64_t i = 0; i < 40; ++i)
+        for (std::int64_t j = 0; j < 60; ++j) {
+            double sum = 0;
+            for (std::int64_t l = 0; l < 700; ++l) sum += static_cast<double>(p.left(i, l)) * static_cast<double>(p.right(l, j));
+            worst = std::max(worst, std::fabs(sum - static_cast<double>(p.c[static_cast<std::size_t>(i * 60 + j)])));
+        }
+    CHECK(worst < 2e-4);
+    p.a[0] = std::numeric_limits<float>::infinity();
+    p.run();
+    CHECK(std::isinf(p.c[0]));
+    CHECK(std::isfinite(p.c[60])); // the second row
+}
+
+TEST_CASE("the same data give the same bits, wherever they are") {
+    std::mt19937 random(1);
+    std::normal_distribution<float> normal;
+    std::vector<float> numbers(2 * 100 * 100), first(100 * 100), second(100 * 100 + 5);
+    for (auto& x : numbers) x = normal(random);
+    const aligned_memory scratch(gemm_scratch_bytes<float>(false, true, 100, 100, 99));
+    gemm<float>(false, true, 100, 100, 99, numbers.data(), numbers.data() + 10000, first.data(), scratch.at);
+    const std::vector<float> moved(numbers.begin() + 9999, numbers.end()); // off by one element
+    gemm<float>(false, true, 100, 100, 99, numbers.data(), moved.data() + 1, second.data() + 3, scratch.at);
+    CHECK(std::equal(first.begin(), first.end(), second.begin() + 3));
+}
