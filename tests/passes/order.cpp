@@ -144,7 +144,7 @@ TEST_CASE_METHOD(test_order_fixture, "order: without writes nothing changes; a c
 TEST_CASE("order: random programs mean what the rule says") {
     // a model of the rule: a use is the variable after the writes that its own control inputs wait for, else at the start
     struct step {
-        enum { read, assign, add, combine, alias } kind = read;
+        enum { use, assign, increase, mix, hold } kind = use;
         int variable = 0;
         std::vector<int> inputs; // earlier steps
         std::vector<int> after;  // earlier steps, by control dependency
@@ -162,9 +162,9 @@ TEST_CASE("order: random programs mean what the rule says") {
         const auto at = [&](int i) -> step& { return steps[static_cast<std::size_t>(i)]; };
         for (int i = 0; i < n; ++i) {
             step& p = at(i);
-            p.kind = i == 0 ? step::read : static_cast<decltype(p.kind)>(pick(5));
+            p.kind = i == 0 ? step::use : static_cast<decltype(p.kind)>(pick(5));
             p.variable = pick(2);
-            const int inputs = p.kind == step::read ? 0 : p.kind == step::combine ? 2 : 1;
+            const int inputs = p.kind == step::use ? 0 : p.kind == step::mix ? 2 : 1;
             for (int k = 0; k < inputs; ++k) p.inputs.push_back(pick(i));
             std::optional<control_dependencies> first, second;
             const auto wait_for = [&](std::optional<control_dependencies>& scope) {
@@ -177,11 +177,11 @@ TEST_CASE("order: random programs mean what the rule says") {
             const auto& w = variables[static_cast<std::size_t>(p.variable)];
             const auto input = [&](int k) { return at(p.inputs[static_cast<std::size_t>(k)]).made; };
             switch (p.kind) {
-            case step::read: p.made = tensor<float>(w + static_cast<float>(pick(3))); break;
+            case step::use: p.made = tensor<float>(w + static_cast<float>(pick(3))); break;
             case step::assign: p.made = w.assign(pick(2) ? tensor<float>(input(0)) : tensor<float>(input(0) + w)); break;
-            case step::add: p.made = w.assign_add(input(0)); break;
-            case step::combine: p.made = tensor<float>(input(0) * 0.5f + input(1) + w); break;
-            case step::alias: p.made = identity(input(0)); break;
+            case step::increase: p.made = w.assign_add(input(0)); break;
+            case step::mix: p.made = tensor<float>(input(0) * 0.5f + input(1) + w); break;
+            case step::hold: p.made = identity(input(0)); break;
             }
             second.reset();
             first.reset();
