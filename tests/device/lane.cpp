@@ -11,7 +11,7 @@
 
 using namespace rill;
 
-namespace {
+namespace test_device_lane {
 
 template <class T> using limits = std::numeric_limits<T>;
 constexpr float nan_f = limits<float>::quiet_NaN(), inf_f = limits<float>::infinity();
@@ -61,7 +61,6 @@ static_assert(has_exp<float> && has_exp<std::complex<float>> && has_exp<bfloat16
 
 unsigned take_errors() { return std::exchange(detail::sticky_errors(), 0u); }
 
-} // namespace
 
 TEST_CASE("integer division by zero gives zero and leaves a mark") {
     take_errors();
@@ -164,3 +163,5 @@ TEST_CASE("strings compare, join and are selected") {
     CHECK((a != b).v);
     CHECK(select(a == b, a, b).v == "c");
 }
+
+} // namespace test_device_lane

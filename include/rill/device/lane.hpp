@@ -1,120 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cmath>
-#include <complex>
-#include <concepts>
-#include <cstdint>
-#include <limits>
-#include <type_traits>
-
-#include <rill/config.hpp>
+#include <rill/device/numbers.hpp>
 
 // lane<T>: one value, the scalar twin of pack<T, N>. Value functions are written once over both: operators and the
 // functions below are found by argument lookup, and literals convert. The rules of numbers are stated here, and packs
 // follow them bit for bit wherever a result is exact.
 
 namespace rill::inline RILL_ABI {
-
-namespace detail {
-
-// ---- errors of kernels: sticky bits, read and cleared by whoever runs the kernel ---------------------------------------
-
-inline constexpr unsigned integer_division_by_zero = 1;
-
-RILL_EXPORT inline unsigned& sticky_errors() {
-    static constinit thread_local unsigned bits = 0;
-    return bits;
-}
-
-// ---- kinds of element types --------------------------------------------------------------------------------------------
-
-template <class T> inline constexpr bool is_std_complex = false;
-template <class R> inline constexpr bool is_std_complex<std::complex<R>> = true;
-
-template <class T> struct compute_type_of {
-    using type = T;
-};
-/// A class that converts to float (half, bfloat16) is storage: arithmetic goes through float.
-template <class T>
-    requires(std::is_class_v<T> && !is_std_complex<T> && std::is_convertible_v<T, float>)
-struct compute_type_of<T> {
-    using type = float;
-};
-
-template <class T> struct real_part_of {
-    using type = T;
-};
-template <class R> struct real_part_of<std::complex<R>> {
-    using type = R;
-};
-
-} // namespace detail
-
-/// The type that arithmetic on T is done in.
-template <class T> using compute_type = typename detail::compute_type_of<T>::type;
-
-/// R for complex<R>, otherwise T itself.
-template <class T> using real_type = typename detail::real_part_of<T>::type;
-
-namespace detail {
-
-// numbers as kernels see them; bool takes part in logic and comparison only
-template <class T>
-concept integer_lane = std::is_integral_v<T> && !std::is_same_v<T, bool>;
-template <class T>
-concept real_lane = std::is_floating_point_v<compute_type<T>>; // half-like types too
-template <class T>
-concept complex_lane = is_std_complex<T>;
-template <class T>
-concept floating_lane = real_lane<T> || complex_lane<T>;
-template <class T>
-concept numeric_lane = integer_lane<T> || floating_lane<T>;
-
-/// The rules of conversion: float to integer truncates and saturates, NaN becomes 0; integers wrap; to bool is != 0; a
-/// complex number loses its imaginary part.
-template <class U, class T> RILL_FN constexpr U convert(const T& x) {
-    if constexpr (std::is_same_v<U, T>) {
-        return x;
-    } else if constexpr (!std::is_same_v<compute_type<T>, T>) {
-        return convert<U>(static_cast<compute_type<T>>(x));
-    } else if constexpr (!std::is_same_v<compute_type<U>, U>) {
-        return U(convert<compute_type<U>>(x));
-    } else if constexpr (complex_lane<U>) {
-        using R = real_type<U>;
-        if constexpr (complex_lane<T>) return U(static_cast<R>(x.real()), static_cast<R>(x.imag()));
-        else return U(convert<R>(x));
-    } else if constexpr (std::is_same_v<U, bool>) {
-        return x != T(0);
-    } else if constexpr (complex_lane<T>) {
-        return convert<U>(x.real());
-    } else if constexpr (std::is_floating_point_v<T> && integer_lane<U>) {
-        using limits = std::numeric_limits<U>;
-        constexpr T end = static_cast<T>(U(1) << (limits::digits - 1)) * 2; // the first value above the range
-        if (x != x) return 0;
-        if (x >= end) return limits::max();
-        if (x <= static_cast<T>(limits::min())) return limits::min();
-        return static_cast<U>(x);
-    } else {
-        return static_cast<U>(x);
-    }
-}
-
-/// Unsigned type in which T's arithmetic can be done modulo 2^bits: overflow of small types would promote to int.
-template <integer_lane T>
-using wrap_type = std::conditional_t<(sizeof(T) < sizeof(unsigned)), unsigned, std::make_unsigned_t<T>>;
-
-inline namespace RILL_ISA {
-
-#if defined(__FMA__) || defined(__aarch64__)
-template <class R> RILL_FN R multiply_add(R a, R b, R c) { return std::fma(a, b, c); }
-#else // std::fma would be a slow call into the C library
-template <class R> RILL_FN R multiply_add(R a, R b, R c) { return a * b + c; }
-#endif
-
-} // namespace RILL_ISA
-
-} // namespace detail
 
 /// One value of type T.
 template <class T> struct lane {
@@ -134,14 +27,18 @@ template <class T> struct lane {
     RILL_FN friend constexpr lane operator+(const lane& a, const lane& b)
         requires(!std::is_same_v<T, bool>)
     {
-        if constexpr (detail::integer_lane<T>) return lane(wrap(a) + wrap(b), modular{});
-        else return lane(T(value(a) + value(b)));
+        if constexpr (detail::integer_lane<T>)
+            return lane(wrap(a) + wrap(b), modular{});
+        else
+            return lane(T(value(a) + value(b)));
     }
     RILL_FN friend constexpr lane operator-(const lane& a, const lane& b)
         requires detail::numeric_lane<T>
     {
-        if constexpr (detail::integer_lane<T>) return lane(wrap(a) - wrap(b), modular{});
-        else return lane(T(value(a) - value(b)));
+        if constexpr (detail::integer_lane<T>)
+            return lane(wrap(a) - wrap(b), modular{});
+        else
+            return lane(T(value(a) - value(b)));
     }
     RILL_FN friend constexpr lane operator*(const lane& a, const lane& b)
         requires detail::numeric_lane<T>
@@ -179,12 +76,18 @@ template <class T> struct lane {
     RILL_FN friend constexpr lane operator-(const lane& a)
         requires detail::numeric_lane<T>
     {
-        if constexpr (detail::integer_lane<T>) return lane(0u - wrap(a), modular{});
-        else return lane(T(-value(a)));
+        if constexpr (detail::integer_lane<T>)
+            return lane(0u - wrap(a), modular{});
+        else
+            return lane(T(-value(a)));
     }
 
-    RILL_FN friend constexpr lane<bool> operator==(const lane& a, const lane& b) { return lane<bool>(value(a) == value(b)); }
-    RILL_FN friend constexpr lane<bool> operator!=(const lane& a, const lane& b) { return lane<bool>(value(a) != value(b)); }
+    RILL_FN friend constexpr lane<bool> operator==(const lane& a, const lane& b) {
+        return lane<bool>(value(a) == value(b));
+    }
+    RILL_FN friend constexpr lane<bool> operator!=(const lane& a, const lane& b) {
+        return lane<bool>(value(a) != value(b));
+    }
     RILL_FN friend constexpr lane<bool> operator<(const lane& a, const lane& b)
         requires(!detail::complex_lane<T>)
     {
@@ -241,8 +144,10 @@ template <class T> struct lane {
     RILL_FN friend lane pow(const lane& a, const lane& b)
         requires detail::numeric_lane<T>
     {
-        if constexpr (detail::integer_lane<T>) return integer_power(a, b);
-        else return lane(T(std::pow(value(a), value(b))));
+        if constexpr (detail::integer_lane<T>)
+            return integer_power(a, b);
+        else
+            return lane(T(std::pow(value(a), value(b))));
     }
     /// a * b + c, rounded once where the processor can.
     RILL_FN friend constexpr lane fma(const lane& a, const lane& b, const lane& c)
@@ -256,8 +161,10 @@ template <class T> struct lane {
 private:
     struct modular {};
     RILL_FN static constexpr decltype(auto) value(const lane& a) {
-        if constexpr (std::is_same_v<C, T>) return (a.v);
-        else return static_cast<C>(a.v);
+        if constexpr (std::is_same_v<C, T>)
+            return (a.v);
+        else
+            return static_cast<C>(a.v);
     }
     template <class U> RILL_FN constexpr lane(U bits, modular) : v(static_cast<T>(bits)) {}
 
@@ -292,12 +199,16 @@ template <class F, class T> RILL_FN lane<T> through(F f, const lane<T>& x) {
 
 } // namespace detail
 
-template <class U, class T> RILL_FN constexpr lane<U> cast_to(const lane<T>& x) { return lane<U>(detail::convert<U>(x.v)); }
+template <class U, class T> RILL_FN constexpr lane<U> cast_to(const lane<T>& x) {
+    return lane<U>(detail::convert<U>(x.v));
+}
 
 /// The magnitude: a real number for a complex one. That of the smallest integer wraps to itself.
 template <detail::numeric_lane T> RILL_FN constexpr lane<real_type<T>> abs(const lane<T>& x) {
-    if constexpr (detail::integer_lane<T>) return x.v < T(0) ? -x : x;
-    else return lane<real_type<T>>(real_type<T>(std::abs(static_cast<compute_type<T>>(x.v))));
+    if constexpr (detail::integer_lane<T>)
+        return x.v < T(0) ? -x : x;
+    else
+        return lane<real_type<T>>(real_type<T>(std::abs(static_cast<compute_type<T>>(x.v))));
 }
 
 /// 1, -1, or x itself where that is a zero or NaN.
@@ -309,21 +220,27 @@ RILL_FN constexpr lane<T> sign(const lane<T>& x) {
 }
 
 template <class T> RILL_FN constexpr lane<T> conj(const lane<T>& x) {
-    if constexpr (detail::complex_lane<T>) return lane<T>(T(x.v.real(), -x.v.imag()));
-    else return x;
+    if constexpr (detail::complex_lane<T>)
+        return lane<T>(T(x.v.real(), -x.v.imag()));
+    else
+        return x;
 }
 
 template <class T>
     requires(detail::integer_lane<T> || detail::real_lane<T>)
 RILL_FN lane<T> floor(const lane<T>& x) {
-    if constexpr (detail::integer_lane<T>) return x;
-    else return detail::through([](auto v) { return std::floor(v); }, x);
+    if constexpr (detail::integer_lane<T>)
+        return x;
+    else
+        return detail::through([](auto v) { return std::floor(v); }, x);
 }
 template <class T>
     requires(detail::integer_lane<T> || detail::real_lane<T>)
 RILL_FN lane<T> ceil(const lane<T>& x) {
-    if constexpr (detail::integer_lane<T>) return x;
-    else return detail::through([](auto v) { return std::ceil(v); }, x);
+    if constexpr (detail::integer_lane<T>)
+        return x;
+    else
+        return detail::through([](auto v) { return std::ceil(v); }, x);
 }
 
 template <detail::floating_lane T> RILL_FN lane<T> exp(const lane<T>& x) {

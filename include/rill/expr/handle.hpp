@@ -59,7 +59,10 @@ public:
 
     const rill::node* node() const noexcept { return handle_.node(); }
     rill::graph graph() const { return handle_.graph(); }
-    const std::string& name() const { return handle_.node()->name; }
+    const std::string& name() const {
+        if (!handle_) throw failed_precondition("operation: a null handle was used");
+        return handle_.node()->name;
+    }
     explicit operator bool() const noexcept { return bool(handle_); }
 
     /// Runs it in the default session (see session_scope).

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include <rill/device/registry.hpp>
+#include <rill/graph/graph.hpp>
 #include <rill/passes/subgraph.hpp>
 #include <rill/runtime/memory_plan.hpp>
 #include <rill/runtime/resources.hpp>

@@ -67,10 +67,8 @@ public:
             if (trace) run_traced(f, *trace, at);
             else
                 for (const std::size_t n = b_.steps.size(); at < n; ++at) run_step(f, b_.steps[at]);
-        } catch (const error& problem) {
-            throw_at(at, problem.code(), problem.what());
-        } catch (const std::exception& problem) {
-            std::throw_with_nested(internal(described(at, problem.what())));
+        } catch (...) {
+            rethrow_from(b_.steps[at]);
         }
     }
 
@@ -97,9 +95,8 @@ private:
             f->slots[static_cast<std::size_t>(b_.indices[static_cast<std::size_t>(s.outputs) + b_.value_slot[i].size()])] = scratch.data();
             try {
                 run_step(*f, s);
-            } catch (const error& problem) {
-                throw_error(problem.code(), b_.graph.items[i].origin->op->label() + ": " + problem.what() + " (" +
-                                                place_of(*b_.graph.items[i].origin) + ")");
+            } catch (...) {
+                rethrow_from(s);
             }
         }
     }
@@ -170,11 +167,22 @@ private:
         throw failed_precondition("variable '" + b_.variables[v].origin->name + "' (made at " + to_string(b_.variables[v].origin->where) +
                                   ") is uninitialized: run global_variables_initializer() first");
     }
-    std::string described(std::size_t at, const char* what) const {
-        const auto* n = b_.graph.items[static_cast<std::size_t>(b_.steps[at].item)].origin;
-        return n ? n->op->label() + ": " + what + " (" + place_of(*n) + ")" : std::string(what);
+    std::string described(const step& s, const std::string& what) const {
+        const auto* n = b_.graph.items[static_cast<std::size_t>(s.item)].origin;
+        return n ? n->op->label() + ": " + what + " (" + place_of(*n) + ")" : what;
     }
-    [[noreturn]] void throw_at(std::size_t at, error_code code, const char* what) const { throw_error(code, described(at, what)); }
+    /// What left a kernel, with its place: our errors keep their code, others are nested in `internal`.
+    [[noreturn]] void rethrow_from(const step& s) const {
+        try {
+            throw;
+        } catch (const error& problem) {
+            throw_error(problem.code(), described(s, problem.what()));
+        } catch (const std::exception& problem) {
+            std::throw_with_nested(internal(described(s, problem.what())));
+        } catch (...) {
+            std::throw_with_nested(internal(described(s, "an exception of unknown type")));
+        }
+    }
 
     allocator& memory_;
     std::vector<tensor_type> feed_types_;

@@ -14,12 +14,13 @@
 
 using namespace rill;
 
-namespace {
+namespace test_device_cpu_gemm {
 
 struct aligned_memory {
     std::size_t size;
     void* at;
-    explicit aligned_memory(std::size_t bytes) : size(bytes), at(bytes ? ::operator new(bytes, std::align_val_t(64)) : nullptr) {}
+    explicit aligned_memory(std::size_t bytes)
+        : size(bytes), at(bytes ? ::operator new(bytes, std::align_val_t(64)) : nullptr) {}
     ~aligned_memory() {
         if (at) ::operator delete(at, size, std::align_val_t(64));
     }
@@ -33,12 +34,20 @@ template <class T> struct product {
     std::unique_ptr<T[]> a, b, c;
 
     product(bool ta_, bool tb_, std::int64_t m_, std::int64_t n_, std::int64_t k_)
-        : ta(ta_), tb(tb_), m(m_), n(n_), k(k_), a(new T[static_cast<std::size_t>(m * k)]), b(new T[static_cast<std::size_t>(k * n)]),
-          c(new T[static_cast<std::size_t>(m * n)]) {
+        : ta(ta_), tb(tb_), m(m_), n(n_), k(k_), a(new T[static_cast<std::size_t>(m * k)]),
+          b(new T[static_cast<std::size_t>(k * n)]), c(new T[static_cast<std::size_t>(m * n)]) {
         std::mt19937 random(5);
-        for (std::int64_t i = 0; i < m * k; ++i) a[static_cast<std::size_t>(i)] = T(static_cast<float>(static_cast<int>(random() % 9) - 4));
-        for (std::int64_t i = 0; i < k * n; ++i) b[static_cast<std::size_t>(i)] = T(static_cast<float>(static_cast<int>(random() % 7) - 3));
-        for (std::int64_t i = 0; i < m * n; ++i) c[static_cast<std::size_t>(i)] = T(77.0f);
+        for (std::int64_t i = 0; i < m * k; ++i)
+            a[static_cast<std::size_t>(i)] = number(static_cast<int>(random() % 9) - 4);
+        for (std::int64_t i = 0; i < k * n; ++i)
+            b[static_cast<std::size_t>(i)] = number(static_cast<int>(random() % 7) - 3);
+        for (std::int64_t i = 0; i < m * n; ++i) c[static_cast<std::size_t>(i)] = number(77);
+    }
+    static T number(int x) {
+        if constexpr (std::is_integral_v<T>)
+            return static_cast<T>(x);
+        else
+            return T(static_cast<float>(x));
     }
     void run() {
         const aligned_memory scratch(gemm_scratch_bytes<T>(ta, tb, m, n, k));
@@ -53,7 +62,8 @@ template <class T> struct product {
             for (std::int64_t j = 0; j < n; ++j) {
                 S sum(0);
                 for (std::int64_t l = 0; l < k; ++l)
-                    sum = sum + S(static_cast<compute_type<T>>(left(i, l))) * S(static_cast<compute_type<T>>(right(l, j)));
+                    sum = sum +
+                          S(static_cast<compute_type<T>>(left(i, l))) * S(static_cast<compute_type<T>>(right(l, j)));
                 if (static_cast<compute_type<T>>(c[static_cast<std::size_t>(i * n + j)]) != sum.v) return false;
             }
         return true;
@@ -70,7 +80,6 @@ template <class T> bool all_ways(std::int64_t m, std::int64_t n, std::int64_t k)
     return right;
 }
 
-} // namespace
 
 TEMPLATE_TEST_CASE("products of all small shapes", "", float, double) {
     for (std::int64_t m : {0, 1, 2, 3, 5, 8, 13})
@@ -96,7 +105,9 @@ TEST_CASE("products of several blocks") {
     CHECK(all_ways<double>(67, 301, 450));
 }
 
-TEMPLATE_TEST_CASE("products of other types", "", std::int32_t, std::uint8_t, std::int64_t, half, bfloat16, std::complex<float>) {
+// (some cblas.h has a bfloat16 of its own)
+TEMPLATE_TEST_CASE("products of other types", "", std::int32_t, std::uint8_t, std::int64_t, rill::half, rill::bfloat16,
+                   std::complex<float>) {
     for (std::int64_t m : {0, 1, 3})
         for (std::int64_t n : {0, 1, 70})
             for (std::int64_t k : {0, 1, 9}) CHECK(all_ways<TestType>(m, n, k));
@@ -121,7 +132,8 @@ TEST_CASE("rounding stays small and infinities pass") {
     for (std::int64_t i = 0; i < 40; ++i)
         for (std::int64_t j = 0; j < 60; ++j) {
             double sum = 0;
-            for (std::int64_t l = 0; l < 700; ++l) sum += static_cast<double>(p.left(i, l)) * static_cast<double>(p.right(l, j));
+            for (std::int64_t l = 0; l < 700; ++l)
+                sum += static_cast<double>(p.left(i, l)) * static_cast<double>(p.right(l, j));
             worst = std::max(worst, std::fabs(sum - static_cast<double>(p.c[static_cast<std::size_t>(i * 60 + j)])));
         }
     CHECK(worst < 2e-4);
@@ -142,3 +154,5 @@ TEST_CASE("the same data give the same bits, wherever they are") {
     gemm<float>(false, true, 100, 100, 99, numbers.data(), moved.data() + 1, second.data() + 3, scratch.at);
     CHECK(std::equal(first.begin(), first.end(), second.begin() + 3));
 }
+
+} // namespace test_device_cpu_gemm

@@ -13,8 +13,10 @@ TEST_CASE("a library is asked for large products only") {
     CHECK_FALSE(detail::library_serves<float>(32, 10, 10));
     CHECK_FALSE(detail::library_serves<int>(4096, 4096, 4096));
     CHECK_FALSE(detail::library_serves<double>(8, 8, 8));
-    CHECK(detail::library_serves<float>(4096, 4096, 4096) == (RILL_WITH_ONEDNN || (RILL_WITH_BLAS && !detail::wide_tiles)));
-    CHECK_FALSE(detail::library_serves<double>(4096, 4096, 4096) != (RILL_WITH_BLAS && !RILL_WITH_ONEDNN && !detail::wide_tiles));
+    CHECK(detail::library_serves<float>(4096, 4096, 4096) ==
+          (RILL_WITH_ONEDNN || (RILL_WITH_BLAS && !detail::wide_tiles)));
+    CHECK_FALSE(detail::library_serves<double>(4096, 4096, 4096) !=
+                (RILL_WITH_BLAS && !RILL_WITH_ONEDNN && !detail::wide_tiles));
 }
 
 TEMPLATE_TEST_CASE("a library computes what we mean", "", float, double) {
@@ -32,7 +34,8 @@ TEMPLATE_TEST_CASE("a library computes what we mean", "", float, double) {
             for (std::int64_t j = 0; j < n; ++j) {
                 TestType sum = 0;
                 for (std::int64_t l = 0; l < k; ++l)
-                    sum += a[static_cast<std::size_t>(ta ? l * m + i : i * k + l)] * b[static_cast<std::size_t>(tb ? j * k + l : l * n + j)];
+                    sum += a[static_cast<std::size_t>(ta ? l * m + i : i * k + l)] *
+                           b[static_cast<std::size_t>(tb ? j * k + l : l * n + j)];
                 CHECK(c[static_cast<std::size_t>(i * n + j)] == sum);
             }
     }

@@ -7,13 +7,12 @@
 
 using namespace rill;
 
-namespace {
+namespace test_device_cpu_lift {
 
 struct twice_and_one {
     template <class V> RILL_FN static V run(const V& x) { return x + x + V(1); }
 };
 
-} // namespace
 
 TEMPLATE_TEST_CASE("a function of one part serves all parts", "", float, std::int64_t, std::complex<double>) {
     constexpr int N = 4 * lanes_for<TestType>;
@@ -23,3 +22,5 @@ TEMPLATE_TEST_CASE("a function of one part serves all parts", "", float, std::in
     detail::lift<V, twice_and_one>(V::load(x)).store(y);
     for (int i = 0; i < N; ++i) CHECK(y[i] == x[i] + x[i] + TestType(1));
 }
+
+} // namespace test_device_cpu_lift

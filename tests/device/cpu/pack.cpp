@@ -14,14 +14,27 @@
 
 using namespace rill;
 
-namespace {
+namespace test_device_cpu_pack {
 
 template <class T> T any_value(std::mt19937& r) {
     using limits = std::numeric_limits<T>;
     const auto pick = r();
     if constexpr (std::is_floating_point_v<T>) {
-        const T special[] = {0, T(-0.0), 1, -1, limits::infinity(), -limits::infinity(), limits::quiet_NaN(), limits::max(),
-                             limits::denorm_min(), T(0.5), T(-2.5), T(3e9), T(-3e9), T(2147483648.0), T(1e30)};
+        const T special[] = {0,
+                             T(-0.0),
+                             1,
+                             -1,
+                             limits::infinity(),
+                             -limits::infinity(),
+                             limits::quiet_NaN(),
+                             limits::max(),
+                             limits::denorm_min(),
+                             T(0.5),
+                             T(-2.5),
+                             T(3e9),
+                             T(-3e9),
+                             T(2147483648.0),
+                             T(1e30)};
         if (pick % 2) return special[(pick >> 1) % std::size(special)];
         return static_cast<T>(std::normal_distribution<double>(0, 100)(r));
     } else {
@@ -69,26 +82,29 @@ template <class U> struct cast_rule {
     template <class V> auto operator()(const V& a, const V&) const { return cast_to<U>(a); }
 };
 
-} // namespace
 
 TEMPLATE_TEST_CASE("packs follow lanes bit for bit", "", float, double, std::int8_t, std::int16_t, std::int32_t,
                    std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t) {
     SECTION("arithmetic") {
-        check_agreement<TestType>([](auto a, auto b) { return a + b; }, [](auto a, auto b) { return a - b; }, [](auto a, auto b) { return a * b; },
-            [](auto a, auto b) { return a / b; }, [](auto a, auto) { return -a; }, [](auto a, auto) { return 2 + a; },
-            [](auto a, auto b) { return max(a, b); }, [](auto a, auto b) { return min(a, b); },
-            [](auto a, auto) { return max(a, 0); }, [](auto a, auto) { return abs(a); }, [](auto a, auto) { return sign(a); },
-            [](auto a, auto) { return floor(a); }, [](auto a, auto) { return ceil(a); });
+        check_agreement<TestType>([](auto a, auto b) { return a + b; }, [](auto a, auto b) { return a - b; },
+                                  [](auto a, auto b) { return a * b; }, [](auto a, auto b) { return a / b; },
+                                  [](auto a, auto) { return -a; }, [](auto a, auto) { return 2 + a; },
+                                  [](auto a, auto b) { return max(a, b); }, [](auto a, auto b) { return min(a, b); },
+                                  [](auto a, auto) { return max(a, 0); }, [](auto a, auto) { return abs(a); },
+                                  [](auto a, auto) { return sign(a); }, [](auto a, auto) { return floor(a); },
+                                  [](auto a, auto) { return ceil(a); });
     }
     SECTION("comparison and selection") {
-        check_agreement<TestType>([](auto a, auto b) { return a == b; }, [](auto a, auto b) { return a != b; }, [](auto a, auto b) { return a < b; },
-            [](auto a, auto b) { return a <= b; }, [](auto a, auto b) { return a > b; }, [](auto a, auto b) { return a >= b; },
-            [](auto a, auto b) { return select(a < b, a, b); }, [](auto a, auto b) { return select(a < b && a != 0, 1, b); },
-            [](auto a, auto b) { return !(a < b) || a == 1; });
+        check_agreement<TestType>([](auto a, auto b) { return a == b; }, [](auto a, auto b) { return a != b; },
+                                  [](auto a, auto b) { return a < b; }, [](auto a, auto b) { return a <= b; },
+                                  [](auto a, auto b) { return a > b; }, [](auto a, auto b) { return a >= b; },
+                                  [](auto a, auto b) { return select(a < b, a, b); },
+                                  [](auto a, auto b) { return select(a < b && a != 0, 1, b); },
+                                  [](auto a, auto b) { return !(a < b) || a == 1; });
     }
     SECTION("conversion") {
-        check_agreement<TestType>(cast_rule<float>{}, cast_rule<double>{}, cast_rule<std::int32_t>{}, cast_rule<std::uint8_t>{},
-            cast_rule<std::int64_t>{}, cast_rule<bool>{});
+        check_agreement<TestType>(cast_rule<float>{}, cast_rule<double>{}, cast_rule<std::int32_t>{},
+                                  cast_rule<std::uint8_t>{}, cast_rule<std::int64_t>{}, cast_rule<bool>{});
     }
 }
 
@@ -131,7 +147,8 @@ TEST_CASE("masks serve values of other types and come from memory") {
     double d[N];
     std::int8_t s[N];
     bool b[N];
-    for (int i = 0; i < N; ++i) f[i] = static_cast<float>(i % 3), d[i] = i, s[i] = static_cast<std::int8_t>(i), b[i] = i % 5 == 0;
+    for (int i = 0; i < N; ++i)
+        f[i] = static_cast<float>(i % 3), d[i] = i, s[i] = static_cast<std::int8_t>(i), b[i] = i % 5 == 0;
     const auto F = pack<float, N>::load(f);
     const auto D = pack<double, N>::load(d);
     const auto S = pack<std::int8_t, N>::load(s);
@@ -221,3 +238,5 @@ TEST_CASE("lane counts") {
     static_assert(lanes_for<std::int8_t, float> == lanes_for<std::int8_t>);
     CHECK(sizeof(pack<float, lanes_for<float>>) == sizeof(float) * lanes_for<float>);
 }
+
+} // namespace test_device_cpu_pack

@@ -11,7 +11,7 @@
 
 using namespace rill;
 
-namespace {
+namespace test_device_cpu_pack_math {
 
 /// The distance of two adjacent numbers of T at x.
 template <class T> long double unit_at(long double x) {
@@ -21,7 +21,8 @@ template <class T> long double unit_at(long double x) {
 }
 
 /// The largest error of f on [low, high], in units in the last place; infinite where a NaN or infinity is wrong.
-template <class T, class F, class R> long double worst_error(F f, R reference, double low, double high, bool by_magnitude = false) {
+template <class T, class F, class R>
+long double worst_error(F f, R reference, double low, double high, bool by_magnitude = false) {
     constexpr int N = lanes_for<T>;
     std::mt19937 random(3);
     std::uniform_real_distribution<double> uniform(0, 1);
@@ -53,13 +54,13 @@ template <class T, class F> T value_of(F f, T x) {
     return y[0];
 }
 
-} // namespace
 
 TEMPLATE_TEST_CASE("elementary functions are good to a few units in the last place", "", float, double) {
     using T = TestType;
     using L = long double;
     const bool single = sizeof(T) == 4;
-    const double most = single ? 88.7 : 709.7, least = single ? -103 : -744, tiny = single ? 1e-44 : 5e-323, huge = single ? 3e38 : 1e308;
+    const double most = single ? 88.7 : 709.7, least = single ? -103 : -744, tiny = single ? 1e-44 : 5e-323,
+                 huge = single ? 3e38 : 1e308;
     const auto f_exp = [](auto x) { return exp(x); };
     const auto f_expm1 = [](auto x) { return expm1(x); };
     const auto f_log = [](auto x) { return log(x); };
@@ -103,9 +104,12 @@ TEMPLATE_TEST_CASE("elementary functions are good to a few units in the last pla
         CHECK(worst_error<T>(f_tan, [](L x) { return std::tan(x); }, -10, 10) < 4);
     }
     SECTION("roots and powers") {
-        CHECK(worst_error<T>([](auto x) { return sqrt(x); }, [](L x) { return std::sqrt(x); }, tiny, huge, true) <= 0.5001);
-        CHECK(worst_error<T>([](auto x) { return rsqrt(x); }, [](L x) { return 1 / std::sqrt(x); }, 1e-30, 1e30, true) < 2);
-        CHECK(worst_error<T>([](auto x) { return pow(x, 2.5); }, [](L x) { return std::pow(x, 2.5L); }, 1e-12, 1e12, true) < 1);
+        CHECK(worst_error<T>([](auto x) { return sqrt(x); }, [](L x) { return std::sqrt(x); }, tiny, huge, true) <=
+              0.5001);
+        CHECK(worst_error<T>([](auto x) { return rsqrt(x); }, [](L x) { return 1 / std::sqrt(x); }, 1e-30, 1e30, true) <
+              2);
+        CHECK(worst_error<T>([](auto x) { return pow(x, 2.5); }, [](L x) { return std::pow(x, 2.5L); }, 1e-12, 1e12,
+                             true) < 1);
         CHECK(worst_error<T>([](auto x) { return pow(3, x); }, [](L x) { return std::pow(3.0L, x); }, -70, 70) < 1);
     }
 }
@@ -114,22 +118,50 @@ TEMPLATE_TEST_CASE("zeros, infinities and NaN are exact", "", float, double) {
     using T = TestType;
     const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
     const T least = std::numeric_limits<T>::denorm_min(), most = std::numeric_limits<T>::max();
-    const auto same = [](T a, T b) { return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b)); };
+    const auto same = [](T a, T b) {
+        return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
+    };
     const auto check = [&](auto f, std::initializer_list<std::pair<T, T>> expected) {
         for (const auto& [x, y] : expected) {
             CAPTURE(x, y);
             CHECK(same(value_of(f, x), y));
         }
     };
-    check([](auto x) { return exp(x); }, {{0, 1}, {T(-0.0), 1}, {-inf, 0}, {inf, inf}, {nan, nan}, {T(1000), inf}, {T(-1000), 0},
-                                          {most, inf}, {-most, 0}, {least, 1}});
-    check([](auto x) { return expm1(x); }, {{0, 0}, {T(-0.0), T(-0.0)}, {-inf, -1}, {inf, inf}, {nan, nan}, {T(1000), inf},
-                                            {T(-1000), -1}, {most, inf}, {least, least}});
-    check([](auto x) { return log(x); }, {{0, -inf}, {T(-0.0), -inf}, {1, 0}, {-1, nan}, {-inf, nan}, {inf, inf}, {nan, nan}, {-least, nan}});
-    check([](auto x) { return log1p(x); }, {{0, 0}, {T(-0.0), T(-0.0)}, {-1, -inf}, {-2, nan}, {-inf, nan}, {inf, inf}, {nan, nan}, {least, least}});
-    check([](auto x) { return tanh(x); }, {{0, 0}, {T(-0.0), T(-0.0)}, {inf, 1}, {-inf, -1}, {nan, nan}, {50, 1}, {-50, -1}, {most, 1},
-                                           {least, least}, {-least, -least}});
-    check([](auto x) { return sin(x); }, {{0, 0}, {T(-0.0), T(-0.0)}, {inf, nan}, {-inf, nan}, {nan, nan}, {least, least}});
+    check([](auto x) { return exp(x); }, {{0, 1},
+                                          {T(-0.0), 1},
+                                          {-inf, 0},
+                                          {inf, inf},
+                                          {nan, nan},
+                                          {T(1000), inf},
+                                          {T(-1000), 0},
+                                          {most, inf},
+                                          {-most, 0},
+                                          {least, 1}});
+    check([](auto x) { return expm1(x); }, {{0, 0},
+                                            {T(-0.0), T(-0.0)},
+                                            {-inf, -1},
+                                            {inf, inf},
+                                            {nan, nan},
+                                            {T(1000), inf},
+                                            {T(-1000), -1},
+                                            {most, inf},
+                                            {least, least}});
+    check([](auto x) { return log(x); },
+          {{0, -inf}, {T(-0.0), -inf}, {1, 0}, {-1, nan}, {-inf, nan}, {inf, inf}, {nan, nan}, {-least, nan}});
+    check([](auto x) { return log1p(x); },
+          {{0, 0}, {T(-0.0), T(-0.0)}, {-1, -inf}, {-2, nan}, {-inf, nan}, {inf, inf}, {nan, nan}, {least, least}});
+    check([](auto x) { return tanh(x); }, {{0, 0},
+                                           {T(-0.0), T(-0.0)},
+                                           {inf, 1},
+                                           {-inf, -1},
+                                           {nan, nan},
+                                           {50, 1},
+                                           {-50, -1},
+                                           {most, 1},
+                                           {least, least},
+                                           {-least, -least}});
+    check([](auto x) { return sin(x); },
+          {{0, 0}, {T(-0.0), T(-0.0)}, {inf, nan}, {-inf, nan}, {nan, nan}, {least, least}});
     check([](auto x) { return cos(x); }, {{0, 1}, {T(-0.0), 1}, {inf, nan}, {nan, nan}, {least, 1}});
     check([](auto x) { return tan(x); }, {{0, 0}, {T(-0.0), T(-0.0)}, {inf, nan}, {nan, nan}, {-least, -least}});
     check([](auto x) { return sqrt(x); }, {{0, 0}, {T(-0.0), T(-0.0)}, {inf, inf}, {-1, nan}, {nan, nan}});
@@ -149,7 +181,8 @@ TEST_CASE("the largest and smallest exponentials") {
 TEMPLATE_TEST_CASE("powers obey the C standard at the edges", "", float, double) {
     using T = TestType;
     const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
-    const T numbers[] = {0, T(-0.0), 1, -1, 2, -2, T(0.5), T(-0.5), 3, -3, T(2.5), T(-2.5), inf, -inf, nan, T(1e9), T(-1e9)};
+    const T numbers[] = {0,  T(-0.0), 1,       -1,  2,    -2,  T(0.5), T(-0.5), 3,
+                         -3, T(2.5),  T(-2.5), inf, -inf, nan, T(1e9), T(-1e9)};
     constexpr int N = lanes_for<T>;
     for (T x : numbers) {
         for (T y : numbers) {
@@ -157,9 +190,14 @@ TEMPLATE_TEST_CASE("powers obey the C standard at the edges", "", float, double)
             pow(pack<T, N>(x), pack<T, N>(y)).store(z);
             const T expected = std::pow(x, y);
             CAPTURE(x, y, z[0], expected);
-            if (std::isnan(expected)) CHECK(std::isnan(z[0]));
-            else if (std::isfinite(expected) && expected != 0) CHECK(std::fabs(z[0] / expected - 1) < T(1e-6));
-            else CHECK((z[0] == expected && std::signbit(z[0]) == std::signbit(expected)));
+            if (std::isnan(expected))
+                CHECK(std::isnan(z[0]));
+            else if (std::isfinite(expected) && expected != 0)
+                CHECK(std::fabs(z[0] / expected - 1) < T(1e-6));
+            else
+                CHECK((z[0] == expected && std::signbit(z[0]) == std::signbit(expected)));
         }
     }
 }
+
+} // namespace test_device_cpu_pack_math

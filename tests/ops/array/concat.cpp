@@ -14,7 +14,7 @@
 
 using namespace rill;
 
-namespace {
+namespace test_ops_array_concat {
 
 template <int Axis, class... X> using joined = decltype(concat<Axis>(std::declval<const X&>()...));
 static_assert(std::is_same_v<joined<0, tensor<float, 2, 3>, tensor<float, 4, 3>>, tensor<float, 6, 3>>);
@@ -29,7 +29,6 @@ template <std::size_t Axis> auto reference() {
     return [](const auto&... x) { return xt::xarray<typename std::decay_t<decltype((x, ...))>::value_type>(xt::concatenate(xt::xtuple(x...), Axis)); };
 }
 
-} // namespace
 
 TEST_CASE("concat: values and gradients") {
     op_test::node<double, 2, 2>([](const auto&... x) { return concat<0>(x...); }, reference<0>(), {{2, 3}, {4, 3}});
@@ -74,3 +73,5 @@ TEST_CASE("concat: only some of the parts need a gradient") {
     CHECK(d(0) == 2.);
     CHECK(d(1) == 4.);
 }
+
+} // namespace test_ops_array_concat

@@ -5,7 +5,7 @@
 
 using namespace rill;
 
-namespace {
+namespace test_ops_array_concat_grad {
 
 std::vector<any_tensor> cut(const any_tensor& x, const std::vector<any_tensor>& like, int axis) {
     detail::require_concat<any_tensor>();
@@ -17,7 +17,6 @@ std::vector<any_tensor> cut(const any_tensor& x, const std::vector<any_tensor>& 
     return parts;
 }
 
-} // namespace
 
 TEST_CASE("concat_grad: cuts into parts, and joins their gradients") {
     const graph g;
@@ -46,3 +45,5 @@ TEST_CASE("concat_grad: refuses what does not fit") {
     CHECK_THROWS_WITH(cut(x, {row}, 0), contains("concat_grad: the parts don't make up the whole"));
     CHECK_THROWS_AS(cut(x, {row, row}, 1), invalid_argument);
 }
+
+} // namespace test_ops_array_concat_grad

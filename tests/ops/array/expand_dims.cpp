@@ -7,7 +7,7 @@
 
 using namespace rill;
 
-namespace {
+namespace test_ops_array_expand_dims {
 
 template <class X, int Axis> using expanded = decltype(expand_dims<Axis>(std::declval<const X&>()));
 static_assert(std::is_same_v<expanded<tensor<float, 2, 3>, 0>, tensor<float, 1, 2, 3>>);
@@ -25,7 +25,6 @@ constexpr auto in_shape(std::vector<std::size_t> shape) {
     };
 }
 
-} // namespace
 
 TEST_CASE("expand_dims: values and gradients") {
     op_test::node<double, 2>([](const auto& x) { return expand_dims<1>(x); }, in_shape({3, 1, 4}), {{3, 4}});
@@ -45,3 +44,5 @@ TEST_CASE("expand_dims: at run time") {
     const auto d = gradients({expand_dims(x, 0)}, {x}); // the rank is not known when the graph is built
     CHECK(s.run(*d[0], feed(x, std::vector<float>{1.f, 2.f})).shape() == dims{2});
 }
+
+} // namespace test_ops_array_expand_dims

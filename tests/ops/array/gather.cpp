@@ -8,7 +8,7 @@
 
 using namespace rill;
 
-namespace {
+namespace test_ops_array_gather {
 
 template <class T, class I, int Axis> using gathered_type = decltype(gather<Axis>(std::declval<const T&>(), std::declval<const I&>()));
 static_assert(std::is_same_v<gathered_type<tensor<float, 5, 3>, tensor<int, dyn>, 0>, tensor<float, dyn, 3>>);
@@ -27,7 +27,6 @@ template <class T> xt::xarray<T> chosen(const xt::xarray<T>& table, const xt::xt
 }
 const xt::xtensor<int, 2> some{{1, 3, 3}, {0, 1, 1}};
 
-} // namespace
 
 TEST_CASE("gather: values and gradients") {
     const auto f = [](const auto& table) { return gather<1>(table, constant(some)); };
@@ -75,3 +74,5 @@ TEST_CASE("gather: refusals") {
     CHECK_THROWS_WITH(gather(table, ids, 2), contains("gather: the axis is out of range"));
     CHECK(s.run(gather(table, ids, -1), feed(ids, xt::xtensor<int, 2>{{1}})).elements<float>()[1] == 4.f);
 }
+
+} // namespace test_ops_array_gather

@@ -5,7 +5,7 @@
 
 using namespace rill;
 
-namespace {
+namespace test_ops_array_gather_grad {
 
 any_tensor scattered(const any_tensor& slices, const any_tensor& ids, const any_tensor& table, int axis) {
     require_kernel<gather_grad_op, double>();
@@ -13,7 +13,6 @@ any_tensor scattered(const any_tensor& slices, const any_tensor& ids, const any_
     return endpoint{detail::add_node(slices.graph(), make_op(gather_grad_op{axis}), {slices, ids, table}), 0};
 }
 
-} // namespace
 
 TEST_CASE("gather_grad: adds slices up, and gathers its own gradient") {
     const graph g;
@@ -32,8 +31,11 @@ TEST_CASE("gather_grad: refuses what does not fit") {
     const graph g;
     const graph_scope here(g);
     const session s(g);
-    const tensor slices = constant({1., 2.}), table = constant({0., 0., 0.});
+    const tensor slices = constant({1., 2.});
+    const tensor table = constant({0., 0., 0.});
     CHECK_THROWS_WITH(scattered(slices, tensor(constant({0, 1, 2})), table, 0), contains("gather_grad: the slices don't fit"));
     CHECK_THROWS_WITH(scattered(slices, slices, table, 0), contains("gather_grad: the ids must be int32 or int64"));
     CHECK_THROWS_AS(s.run(scattered(slices, tensor(constant({0, 3})), table, 0)), out_of_range);
 }
+
+} // namespace test_ops_array_gather_grad

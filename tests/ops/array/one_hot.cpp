@@ -5,7 +5,7 @@
 
 using namespace rill;
 
-namespace {
+namespace test_ops_array_one_hot {
 
 template <class X> using ten = decltype(one_hot<10>(std::declval<const X&>()));
 static_assert(std::is_same_v<ten<tensor<int, dyn>>, tensor<float, dyn, 10>>);
@@ -20,7 +20,6 @@ template <class T> xt::xarray<T> reference(const xt::xarray<int>& ids, int depth
     return out;
 }
 
-} // namespace
 
 TEST_CASE("one_hot: values, with ids outside") {
     op_test::node<int, 1>([](const auto& x) { return one_hot<10>(x); }, [](const auto& x) { return reference<float>(x, 10, 1, 0); }, {{40}}, {.in = {{-3, 14}}});
@@ -42,3 +41,5 @@ TEST_CASE("one_hot: refusals") {
     const any_tensor deep = any_placeholder("deep", dtype::int32, {1, 1, 1, 1, 1, 1, 1, 1});
     CHECK_THROWS_WITH(one_hot<3>(deep), contains("one_hot: the result would have more than 8 dimensions"));
 }
+
+} // namespace test_ops_array_one_hot

@@ -7,14 +7,13 @@
 
 using namespace rill;
 
-namespace {
+namespace test_ops_array_range {
 
 template <class T> std::vector<T> numbers(const constant_value<T, dyn>& c) {
     const auto all = c.value().template elements<T>();
     return {all.begin(), all.end()};
 }
 
-} // namespace
 
 TEST_CASE("range: numbers up to a limit") {
     CHECK(numbers(rill::range(0, 10, 2)) == std::vector<int>{0, 2, 4, 6, 8});
@@ -45,3 +44,5 @@ TEST_CASE("range: refusals") {
     CHECK_THROWS_AS(rill::range(0., std::numeric_limits<double>::infinity()), invalid_argument);
     CHECK_THROWS_AS(rill::range(0., 1., 1e-300), invalid_argument);
 }
+
+} // namespace test_ops_array_range

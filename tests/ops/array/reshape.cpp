@@ -9,7 +9,7 @@
 
 using namespace rill;
 
-namespace {
+namespace test_ops_array_reshape {
 
 constexpr auto in_shape(std::vector<std::size_t> shape) {
     return [shape](auto x) {
@@ -30,7 +30,6 @@ static_assert(!sizes_agree<extents<dyn, 6>, extents<4>>, "no number of rows of 6
 static_assert(!sizes_agree<extents<2, 6>, extents<dyn, 5>>);
 static_assert(sizes_agree<extents<dyn, 6>, extents<0>> && sizes_agree<extents<dyn, 6>, extents<dyn, 4>>);
 
-} // namespace
 
 TEST_CASE("reshape: values and gradients") {
     op_test::node<double, 2>([](const auto& x) { return reshape<dyn, 4>(x); }, in_shape({6, 4}), {{3, 8}});
@@ -90,3 +89,5 @@ TEST_CASE("reshape: of text, and of a variable that is written in the same step"
     CHECK(was(1, 1) == 4.f);
     CHECK(is(3) == 40.f);
 }
+
+} // namespace test_ops_array_reshape

@@ -7,7 +7,7 @@
 
 using namespace rill;
 
-namespace {
+namespace test_ops_array_squeeze {
 
 template <class X, int... Axes> using squeezed_type = decltype(squeeze<Axes...>(std::declval<const X&>()));
 static_assert(std::is_same_v<squeezed_type<tensor<float, 1, 2, 1>, 0>, tensor<float, 2, 1>>);
@@ -25,7 +25,6 @@ constexpr auto in_shape(std::vector<std::size_t> shape) {
     };
 }
 
-} // namespace
 
 TEST_CASE("squeeze: values and gradients") {
     op_test::node<double, 3>([](const auto& x) { return squeeze<1>(x); }, in_shape({3, 4}), {{3, 1, 4}});
@@ -46,3 +45,5 @@ TEST_CASE("squeeze: at run time") {
     CHECK(s.run(squeeze(x, {-2}), feed(x, xt::xtensor<float, 2>({1, 3}))).shape() == dims{3});
     CHECK(s.run(squeeze(constant({{std::string("text")}}))) == "text");
 }
+
+} // namespace test_ops_array_squeeze

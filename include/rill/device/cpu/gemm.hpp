@@ -42,7 +42,10 @@ template <class T> struct product_blocks {
         m = even_part(s.m, second_cache / k, tile_shape<T>::rows);
         n = even_part(s.n, third_cache / k, tile_shape<T>::columns);
     }
-    std::size_t copied() const { return static_cast<std::size_t>((n + tile_shape<T>::lanes - 1) / tile_shape<T>::lanes * tile_shape<T>::lanes * k); }
+    std::size_t copied() const {
+        return static_cast<std::size_t>((n + tile_shape<T>::lanes - 1) / tile_shape<T>::lanes * tile_shape<T>::lanes *
+                                        k);
+    }
 
     static constexpr std::int64_t most_k = 48 * 1024 / static_cast<std::int64_t>(sizeof(T)) / tile_shape<T>::columns;
 
@@ -95,7 +98,8 @@ template <class T, class F> RILL_FN void for_strips(std::int64_t m, const F& f) 
 
 /// to[l * width + j] = op(b)(first_k + l, first + j) for one tile's columns; width is a whole number of registers.
 template <class T>
-void copy_right(const product_shape& s, const T* b, std::int64_t first, int columns, std::int64_t first_k, std::int64_t k, T* to) {
+void copy_right(const product_shape& s, const T* b, std::int64_t first, int columns, std::int64_t first_k,
+                std::int64_t k, T* to) {
     constexpr int lanes = tile_shape<T>::lanes;
     const int vectors = (columns + lanes - 1) / lanes, width = vectors * lanes;
     for (int j = 0; j < columns; j += lanes) {
@@ -186,7 +190,8 @@ enum class product_kind { by_rows, in_place, by_blocks };
 template <class T> product_kind kind_of(const product_shape& s) {
     if (s.trans_b) return s.m < 4 && !s.trans_a ? product_kind::by_rows : product_kind::by_blocks;
     // measured: a copy of b pays where b is beyond the second cache and read often
-    const bool copy = s.m > 64 && s.k > product_blocks<T>::most_k && s.k * s.n * static_cast<std::int64_t>(sizeof(T)) > (1 << 20);
+    const bool copy =
+        s.m > 64 && s.k > product_blocks<T>::most_k && s.k * s.n * static_cast<std::int64_t>(sizeof(T)) > (1 << 20);
     return copy ? product_kind::by_blocks : product_kind::in_place;
 }
 
@@ -244,22 +249,27 @@ namespace rill::inline RILL_ABI::inline RILL_ISA {
 template <class T>
 std::size_t gemm_scratch_bytes(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64_t k) {
     if (m == 0 || n == 0 || k == 0) return 0;
-    if constexpr (detail::has_tiles<T>) return detail::tiled_scratch_bytes<T>({trans_a, trans_b, m, n, k});
-    else return 0;
+    if constexpr (detail::has_tiles<T>)
+        return detail::tiled_scratch_bytes<T>({trans_a, trans_b, m, n, k});
+    else
+        return 0;
 }
 
 /// c = op(a) op(b) for dense row-major matrices; op transposes where asked. op(a) is m × k and op(b) k × n; c is overwritten,
 /// with zeros where k is 0. scratch is aligned to 64 bytes and holds gemm_scratch_bytes; it may be null where that is 0.
 template <class T>
-void gemm(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, const T* b, T* c, void* scratch) {
+void gemm(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, const T* b, T* c,
+          void* scratch) {
     if (m == 0 || n == 0) return;
     if (k == 0) return void(std::fill_n(c, m * n, T(0)));
 #if RILL_WITH_ONEDNN || RILL_WITH_BLAS
     if (detail::library_serves<T>(m, n, k) && detail::library_gemm(trans_a, trans_b, m, n, k, a, b, c)) return;
 #endif
     const detail::product_shape s{trans_a, trans_b, m, n, k};
-    if constexpr (detail::has_tiles<T>) return detail::tiled_product(s, a, b, c, static_cast<T*>(scratch));
-    else detail::plain_product(s, a, b, c);
+    if constexpr (detail::has_tiles<T>)
+        return detail::tiled_product(s, a, b, c, static_cast<T*>(scratch));
+    else
+        detail::plain_product(s, a, b, c);
 }
 
 } // namespace rill::inline RILL_ABI::inline RILL_ISA

@@ -20,8 +20,8 @@ template <class T> struct tile_operands {
     T* c;
     std::int64_t c_row;
     std::int64_t strips; // tiles one below the other
-    int columns; // as many as the vectors hold, or fewer in the last vector
-    bool add;    // to what c holds
+    int columns;         // as many as the vectors hold, or fewer in the last vector
+    bool add;            // to what c holds
 };
 
 /// The largest tile: sums, a row of b and one number of a fill the registers, 32 or 16 of them.
@@ -58,7 +58,8 @@ template <class T, int Rows, int Vectors, bool Partial> struct gemm_tile {
 
 private:
     template <std::size_t... R, std::size_t... J>
-    RILL_FN static void run(const tile_operands<T>& o, const T* a, T* c, std::index_sequence<R...>, std::index_sequence<J...> all) {
+    RILL_FN static void run(const tile_operands<T>& o, const T* a, T* c, std::index_sequence<R...>,
+                            std::index_sequence<J...> all) {
         sums sum;
         ((sum.row[R] = ((void)R, row_of_sums{{((void)J, V(T(0)))...}})), ...);
         const T* b = o.b;
@@ -77,18 +78,24 @@ private:
     }
     template <std::size_t... J>
     RILL_FN static void finish(const row_of_sums& sum, T* c, const tile_operands<T>& o, std::index_sequence<J...>) {
-        if (o.add) (store<J>(load<J>(c, o.columns) + sum.v[J], c, o.columns), ...);
-        else (store<J>(sum.v[J], c, o.columns), ...);
+        if (o.add)
+            (store<J>(load<J>(c, o.columns) + sum.v[J], c, o.columns), ...);
+        else
+            (store<J>(sum.v[J], c, o.columns), ...);
     }
 
     template <std::size_t J> static constexpr bool partial = Partial && J == Vectors - 1;
     template <std::size_t J> RILL_FN static V load(const T* from, int columns) {
-        if constexpr (partial<J>) return load_some_or_zero(from, static_cast<int>(J) * lanes, columns);
-        else return V::load(from + static_cast<int>(J) * lanes);
+        if constexpr (partial<J>)
+            return load_some_or_zero(from, static_cast<int>(J) * lanes, columns);
+        else
+            return V::load(from + static_cast<int>(J) * lanes);
     }
     template <std::size_t J> RILL_FN static void store(V x, T* to, int columns) {
-        if constexpr (partial<J>) store_some(x, to, static_cast<int>(J) * lanes, columns);
-        else x.store(to + static_cast<int>(J) * lanes);
+        if constexpr (partial<J>)
+            store_some(x, to, static_cast<int>(J) * lanes, columns);
+        else
+            x.store(to + static_cast<int>(J) * lanes);
     }
 };
 

@@ -30,6 +30,7 @@ template <class Out, class F, class... P> RILL_FN Out lift(const P&... p) {
     }
 }
 
+// clang-format off
 struct lift_add { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a + b; } };
 struct lift_sub { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a - b; } };
 struct lift_mul { template <class V> RILL_FN static auto run(const V& a, const V& b) { return a * b; } };
@@ -63,5 +64,6 @@ struct lift_sin { template <class V> RILL_FN static auto run(const V& a) { retur
 struct lift_cos { template <class V> RILL_FN static auto run(const V& a) { return cos(a); } };
 struct lift_tan { template <class V> RILL_FN static auto run(const V& a) { return tan(a); } };
 struct lift_tanh { template <class V> RILL_FN static auto run(const V& a) { return tanh(a); } };
+// clang-format on
 
 } // namespace rill::inline RILL_ABI::detail::inline RILL_ISA

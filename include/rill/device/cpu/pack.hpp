@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <rill/device/cpu/lift.hpp>
+#include <rill/device/cpu/mask_memory.hpp>
 #include <rill/device/cpu/pack_math.hpp>
 #include <rill/device/cpu/simd.hpp>
 #include <rill/device/cpu/simd_memory.hpp>
@@ -188,8 +189,10 @@ template <class T, int N> struct pack {
         }
     }
     RILL_FN friend pack conj(const pack& a) {
-        if constexpr (detail::complex_lane<T>) return detail::lift<pack, detail::lift_conj>(a);
-        else return a;
+        if constexpr (detail::complex_lane<T>)
+            return detail::lift<pack, detail::lift_conj>(a);
+        else
+            return a;
     }
     RILL_FN friend pack sign(const pack& a) { return detail::lift<pack, detail::lift_sign>(a); }
     RILL_FN friend pack floor(const pack& a) { return detail::lift<pack, detail::lift_floor>(a); }
@@ -207,10 +210,13 @@ template <class T, int N> struct pack {
 
 private:
     struct spread {};
-    RILL_FN pack(spread, const part_type& x) : pack(x, std::make_index_sequence<static_cast<std::size_t>(registers ? parts : 0)>{}) {}
+    RILL_FN pack(spread, const part_type& x)
+        : pack(x, std::make_index_sequence<static_cast<std::size_t>(registers ? parts : 0)>{}) {}
     template <std::size_t... I> RILL_FN pack(const part_type& x, std::index_sequence<I...>) {
-        if constexpr (registers) ((part[I] = x), ...);
-        else for (auto& p : part) p = x;
+        if constexpr (registers)
+            ((part[I] = x), ...);
+        else
+            for (auto& p : part) p = x;
     }
     template <std::size_t... I> RILL_FN static void load_parts(pack& p, const T* from, std::index_sequence<I...>) {
         ((p.part[I] = part_type::load(from + static_cast<int>(I) * part_lanes)), ...);
@@ -262,8 +268,10 @@ RILL_FN mask<T, N> select(const Condition& m, const mask<T, N>& a, const mask<U,
 // ---- conversion ----------------------------------------------------------------------------------------------------------
 
 template <class U, class T, int N> RILL_FN pack<U, N> cast_to(const mask<T, N>& m) {
-    if constexpr (std::is_same_v<U, bool>) return pack<bool, N>(m);
-    else return select(m, pack<U, N>(1), pack<U, N>(0));
+    if constexpr (std::is_same_v<U, bool>)
+        return pack<bool, N>(m);
+    else
+        return select(m, pack<U, N>(1), pack<U, N>(0));
 }
 template <class U, class T, int N> RILL_FN pack<U, N> cast_to(const pack<T, N>& x) {
     if constexpr (std::is_same_v<U, T>) {

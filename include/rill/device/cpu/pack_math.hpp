@@ -55,7 +55,8 @@ template <class T> struct rounded_number {
     RILL_FN simd<T> power_of_two(int extra = 0) const {
         using parts = float_parts<T>;
         using I = typename parts::integer;
-        return from_bits<T>(shift_left(bits() + integer_of<T>(static_cast<I>(parts::bias + extra)), parts::fraction_bits));
+        return from_bits<T>(
+            shift_left(bits() + integer_of<T>(static_cast<I>(parts::bias + extra)), parts::fraction_bits));
     }
 };
 
@@ -66,9 +67,11 @@ struct scale_in_two_steps {
         using I = typename parts::integer;
         constexpr int detour = 1 << (parts::exponent_bits - 2); // 64: small powers go through the middle of the range
         const auto small = n.sum < simd<T>(rounded_number<T>::much - parts::bias + 3);
-        const integer_of<T> up = std::bit_cast<integer_of<T>>(select(small, from_bits<T>(integer_of<T>(I(detour))), simd<T>(T(0))));
+        const integer_of<T> up =
+            std::bit_cast<integer_of<T>>(select(small, from_bits<T>(integer_of<T>(I(detour))), simd<T>(T(0))));
         const integer_of<T> biased = n.bits() + integer_of<T>(I(parts::bias - 1)) + up;
-        const simd<T> rest = select(small, simd<T>(std::bit_cast<T>(I(parts::bias + 1 - detour) << parts::fraction_bits)), simd<T>(T(2)));
+        const simd<T> rest = select(
+            small, simd<T>(std::bit_cast<T>(I(parts::bias + 1 - detour) << parts::fraction_bits)), simd<T>(T(2)));
         return p * from_bits<T>(shift_left(biased, parts::fraction_bits)) * rest;
     }
 };
@@ -118,7 +121,8 @@ template <class T> RILL_FN simd<T> half_expm1(simd<T> x) {
     const exp_reduction<T> e(x);
     simd<T> q;
     if constexpr (sizeof(T) == 4)
-        q = polynomial(e.r, 0.5000000044f, 0.1666666637f, 0.04166636043f, 0.008333389457f, 0.001394066847f, 0.0001984588225f);
+        q = polynomial(e.r, 0.5000000044f, 0.1666666637f, 0.04166636043f, 0.008333389457f, 0.001394066847f,
+                       0.0001984588225f);
     else
         q = polynomial(e.r, 0.500000000000000001, 0.166666666666666765, 0.0416666666666665081, 0.00833333333332165421,
                        0.00138888888889626059, 0.000198412698860735043, 0.00002480158717222939, 2.75572442540270389e-6,
@@ -155,7 +159,8 @@ template <class T> struct log_reduction {
         constexpr T implicit_bit = 1 / std::numeric_limits<T>::epsilon(); // 2^23: its low bits count units
         const integer_of<T> u = bits_of(x) + integer_of<T>(one - parts::sqrt_half);
         biased = std::bit_cast<integer_of<T>>(shift_right(std::bit_cast<U>(u), parts::fraction_bits));
-        f = from_bits<T>((u & integer_of<T>((I(1) << parts::fraction_bits) - 1)) + integer_of<T>(parts::sqrt_half)) - simd<T>(T(1));
+        f = from_bits<T>((u & integer_of<T>((I(1) << parts::fraction_bits) - 1)) + integer_of<T>(parts::sqrt_half)) -
+            simd<T>(T(1));
         exponent = from_bits<T>(biased | bits_of(simd<T>(implicit_bit))) - simd<T>(implicit_bit + T(parts::bias));
     }
 };
@@ -170,8 +175,9 @@ template <class T> RILL_FN simd<T> log_of_parts(simd<T> exponent, simd<T> f) {
         return fma(exponent, high, f + (tail - half_square));
     } else { // through atanh(s): a division is cheaper than twenty terms
         const simd<T> s = f / (f + simd<T>(T(2))), z = s * s;
-        const simd<T> p = z * polynomial(z, 0.666666666666666975, 0.399999999998978878, 0.285714286266514069, 0.222222110317493245,
-                                         0.18182896207631686, 0.153314977645068184, 0.146190969920122785);
+        const simd<T> p =
+            z * polynomial(z, 0.666666666666666975, 0.399999999998978878, 0.285714286266514069, 0.222222110317493245,
+                           0.18182896207631686, 0.153314977645068184, 0.146190969920122785);
         return fma(exponent, high, f - (half_square - fma(s, half_square + p, exponent * low)));
     }
 }
@@ -204,10 +210,12 @@ struct log_by_instruction {
         simd<T> e, m; // x = 2^e m with 1 <= m < 2
         if constexpr (sizeof(T) == 4) {
             e = typename simd<T>::native(_mm512_maskz_getexp_ps(__mmask16(-1), x.v));
-            m = typename simd<T>::native(_mm512_maskz_getmant_ps(__mmask16(-1), x.v, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src));
+            m = typename simd<T>::native(
+                _mm512_maskz_getmant_ps(__mmask16(-1), x.v, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src));
         } else {
             e = typename simd<T>::native(_mm512_maskz_getexp_pd(__mmask8(-1), x.v));
-            m = typename simd<T>::native(_mm512_maskz_getmant_pd(__mmask8(-1), x.v, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src));
+            m = typename simd<T>::native(
+                _mm512_maskz_getmant_pd(__mmask8(-1), x.v, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src));
         }
         const simd<T> one(T(1));
         const auto high = m > simd<T>(T(1.41421356237309504880));
@@ -216,7 +224,8 @@ struct log_by_instruction {
     template <class T> RILL_FN static simd<T> at_ends(simd<T> x, simd<T> y) {
         if constexpr (sizeof(T) == 4)
             return typename simd<T>::native(_mm512_fixupimm_ps(y.v, x.v, _mm512_set1_epi32(ends), 0));
-        else return typename simd<T>::native(_mm512_fixupimm_pd(y.v, x.v, _mm512_set1_epi64(ends), 0));
+        else
+            return typename simd<T>::native(_mm512_fixupimm_pd(y.v, x.v, _mm512_set1_epi64(ends), 0));
     }
 };
 template <class T> using logarithm = std::conditional_t<sizeof(simd<T>) == 64, log_by_instruction, log_in_steps>;
@@ -236,8 +245,10 @@ template <class T> RILL_FN simd<T> log1p(simd<T> x) {
     const simd<T> lost = (one - one_in_u) + (x - x_in_u);
     const log_reduction<T> parts(u);
     const simd<T> shrink = // 2^(1 - exponent), zero for the largest
-        from_bits<T>(shift_left(integer_of<T>(I(2 * float_parts<T>::bias + 1)) - parts.biased, float_parts<T>::fraction_bits));
-    const simd<T> y = logarithm<T>::at_ends(u, log_of_parts(parts.exponent, fma(lost * simd<T>(T(0.5)), shrink, parts.f)));
+        from_bits<T>(
+            shift_left(integer_of<T>(I(2 * float_parts<T>::bias + 1)) - parts.biased, float_parts<T>::fraction_bits));
+    const simd<T> y =
+        logarithm<T>::at_ends(u, log_of_parts(parts.exponent, fma(lost * simd<T>(T(0.5)), shrink, parts.f)));
     return select(abs(x) < simd<T>(std::numeric_limits<T>::epsilon() / 4), x, y); // -0
 }
 
@@ -253,7 +264,8 @@ template <class T> struct angle {
         const simd<T> m = n.value();
         if constexpr (sizeof(T) == 4)
             r = reduced(m, 0x1.92p+0f, 0x1.fb4p-12f, 0x1.444p-24f, 0x1.68c234p-39f);
-        else r = reduced(m, 0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69, 0x1.b839a252049c1p-104);
+        else
+            r = reduced(m, 0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69, 0x1.b839a252049c1p-104);
     }
     RILL_FN bool too_large() const { return any_of(x > simd<T>(most)); }
     /// Of n.
@@ -270,19 +282,21 @@ template <class T> struct angle {
     RILL_FN simd<T> sine() const {
         const simd<T> z = r * r;
         simd<T> p;
-        if constexpr (sizeof(T) == 4) p = polynomial(z, -0.1666666664f, 0.008333329281f, -0.0001983930442f, 2.718046476e-6f);
+        if constexpr (sizeof(T) == 4)
+            p = polynomial(z, -0.1666666664f, 0.008333329281f, -0.0001983930442f, 2.718046476e-6f);
         else
-            p = polynomial(z, -0.166666666666666303, 0.00833333333332200551, -0.000198412698294954994, 2.75573135876215004e-6,
-                           -2.50507423082893381e-8, 1.58959047646725132e-10);
+            p = polynomial(z, -0.166666666666666303, 0.00833333333332200551, -0.000198412698294954994,
+                           2.75573135876215004e-6, -2.50507423082893381e-8, 1.58959047646725132e-10);
         return fma(z * r, p, r);
     }
     RILL_FN simd<T> cosine() const {
         const simd<T> z = r * r;
         simd<T> p;
-        if constexpr (sizeof(T) == 4) p = polynomial(z, 0.04166664555f, -0.001388730987f, 2.4432413e-5f);
+        if constexpr (sizeof(T) == 4)
+            p = polynomial(z, 0.04166664555f, -0.001388730987f, 2.4432413e-5f);
         else
-            p = polynomial(z, 0.041666666666666592, -0.00138888888888728951, 0.0000248015872887481877, -2.7557314148622772e-7,
-                           2.08756965724071606e-9, -1.13583104782621701e-11);
+            p = polynomial(z, 0.041666666666666592, -0.00138888888888728951, 0.0000248015872887481877,
+                           -2.7557314148622772e-7, 2.08756965724071606e-9, -1.13583104782621701e-11);
         return fma(z * z, p, fma(z, simd<T>(T(-0.5)), simd<T>(T(1))));
     }
 

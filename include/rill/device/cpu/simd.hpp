@@ -76,33 +76,45 @@ struct x86_extremes { // one instruction, made for that rule
         using native = typename V::native;
         constexpr bool single = sizeof(typename V::value_type) == 4;
 #if defined(__AVX512F__)
-        if constexpr (sizeof(V) == 64 && single) return native(_mm512_max_ps(a.v, b.v));
-        else if constexpr (sizeof(V) == 64) return native(_mm512_max_pd(a.v, b.v));
+        if constexpr (sizeof(V) == 64 && single)
+            return native(_mm512_max_ps(a.v, b.v));
+        else if constexpr (sizeof(V) == 64)
+            return native(_mm512_max_pd(a.v, b.v));
         else
 #endif
 #if defined(__AVX__)
-        if constexpr (sizeof(V) == 32 && single) return native(_mm256_max_ps(a.v, b.v));
-        else if constexpr (sizeof(V) == 32) return native(_mm256_max_pd(a.v, b.v));
+            if constexpr (sizeof(V) == 32 && single)
+            return native(_mm256_max_ps(a.v, b.v));
+        else if constexpr (sizeof(V) == 32)
+            return native(_mm256_max_pd(a.v, b.v));
         else
 #endif
-        if constexpr (single) return native(_mm_max_ps(a.v, b.v));
-        else return native(_mm_max_pd(a.v, b.v));
+            if constexpr (single)
+            return native(_mm_max_ps(a.v, b.v));
+        else
+            return native(_mm_max_pd(a.v, b.v));
     }
     template <class V> RILL_FN static V smaller(V a, V b) {
         using native = typename V::native;
         constexpr bool single = sizeof(typename V::value_type) == 4;
 #if defined(__AVX512F__)
-        if constexpr (sizeof(V) == 64 && single) return native(_mm512_min_ps(a.v, b.v));
-        else if constexpr (sizeof(V) == 64) return native(_mm512_min_pd(a.v, b.v));
+        if constexpr (sizeof(V) == 64 && single)
+            return native(_mm512_min_ps(a.v, b.v));
+        else if constexpr (sizeof(V) == 64)
+            return native(_mm512_min_pd(a.v, b.v));
         else
 #endif
 #if defined(__AVX__)
-        if constexpr (sizeof(V) == 32 && single) return native(_mm256_min_ps(a.v, b.v));
-        else if constexpr (sizeof(V) == 32) return native(_mm256_min_pd(a.v, b.v));
+            if constexpr (sizeof(V) == 32 && single)
+            return native(_mm256_min_ps(a.v, b.v));
+        else if constexpr (sizeof(V) == 32)
+            return native(_mm256_min_pd(a.v, b.v));
         else
 #endif
-        if constexpr (single) return native(_mm_min_ps(a.v, b.v));
-        else return native(_mm_min_pd(a.v, b.v));
+            if constexpr (single)
+            return native(_mm_min_ps(a.v, b.v));
+        else
+            return native(_mm_min_pd(a.v, b.v));
     }
 };
 using extremes = x86_extremes;
@@ -119,12 +131,16 @@ struct xsimd_products {
 #if RILL_ISA_LEVEL >= 4
 struct avx512_products {
     template <class V> RILL_FN static V add(V a, V b, V c) {
-        if constexpr (sizeof(typename V::value_type) == 4) return typename V::native(_mm512_fmadd_ps(a.v, b.v, c.v));
-        else return typename V::native(_mm512_fmadd_pd(a.v, b.v, c.v));
+        if constexpr (sizeof(typename V::value_type) == 4)
+            return typename V::native(_mm512_fmadd_ps(a.v, b.v, c.v));
+        else
+            return typename V::native(_mm512_fmadd_pd(a.v, b.v, c.v));
     }
     template <class V> RILL_FN static V take(V a, V b, V c) {
-        if constexpr (sizeof(typename V::value_type) == 4) return typename V::native(_mm512_fnmadd_ps(a.v, b.v, c.v));
-        else return typename V::native(_mm512_fnmadd_pd(a.v, b.v, c.v));
+        if constexpr (sizeof(typename V::value_type) == 4)
+            return typename V::native(_mm512_fnmadd_ps(a.v, b.v, c.v));
+        else
+            return typename V::native(_mm512_fnmadd_pd(a.v, b.v, c.v));
     }
 };
 template <class V> using products = std::conditional_t<sizeof(V) == 64, avx512_products, xsimd_products>;
@@ -153,12 +169,16 @@ template <class T> struct simd {
     RILL_FN friend simd operator+(simd a, simd b) { return a.v + b.v; }
     RILL_FN friend simd operator-(simd a, simd b) { return a.v - b.v; }
     RILL_FN friend simd operator*(simd a, simd b) {
-        if constexpr (floating || sizeof(T) == 2 || sizeof(T) == 4) return a.v * b.v;
-        else return by_lane([](lane<T> x, lane<T> y) { return x * y; }, a, b); // no instruction, or a recent one
+        if constexpr (floating || sizeof(T) == 2 || sizeof(T) == 4)
+            return a.v * b.v;
+        else
+            return by_lane([](lane<T> x, lane<T> y) { return x * y; }, a, b); // no instruction, or a recent one
     }
     RILL_FN friend simd operator/(simd a, simd b) {
-        if constexpr (floating) return a.v / b.v;
-        else return by_lane([](lane<T> x, lane<T> y) { return x / y; }, a, b);
+        if constexpr (floating)
+            return a.v / b.v;
+        else
+            return by_lane([](lane<T> x, lane<T> y) { return x / y; }, a, b);
     }
     RILL_FN friend simd operator%(simd a, simd b)
         requires(!floating)
@@ -166,8 +186,10 @@ template <class T> struct simd {
         return by_lane([](lane<T> x, lane<T> y) { return x % y; }, a, b);
     }
     RILL_FN friend simd operator-(simd a) {
-        if constexpr (floating) return a.v ^ native(T(-0.0));
-        else return native(T(0)) - a.v;
+        if constexpr (floating)
+            return a.v ^ native(T(-0.0));
+        else
+            return native(T(0)) - a.v;
     }
 
     RILL_FN friend mask operator==(simd a, simd b) { return a.v == b.v; }
@@ -184,25 +206,35 @@ template <class T> struct simd {
     RILL_FN friend simd select(mask m, simd a, simd b) { return xsimd::select(m.v, a.v, b.v); }
     /// a > b ? a : b.
     RILL_FN friend simd larger(simd a, simd b) {
-        if constexpr (floating) return extremes::larger(a, b);
-        else return select(a > b, a, b);
+        if constexpr (floating)
+            return extremes::larger(a, b);
+        else
+            return select(a > b, a, b);
     }
     /// a < b ? a : b.
     RILL_FN friend simd smaller(simd a, simd b) {
-        if constexpr (floating) return extremes::smaller(a, b);
-        else return select(a < b, a, b);
+        if constexpr (floating)
+            return extremes::smaller(a, b);
+        else
+            return select(a < b, a, b);
     }
     RILL_FN friend simd max(simd a, simd b) {
-        if constexpr (floating) return select(b == b, larger(b, a), b);
-        else return larger(b, a);
+        if constexpr (floating)
+            return select(b == b, larger(b, a), b);
+        else
+            return larger(b, a);
     }
     RILL_FN friend simd min(simd a, simd b) {
-        if constexpr (floating) return select(b == b, smaller(b, a), b);
-        else return smaller(b, a);
+        if constexpr (floating)
+            return select(b == b, smaller(b, a), b);
+        else
+            return smaller(b, a);
     }
     RILL_FN friend simd fma(simd a, simd b, simd c) {
-        if constexpr (floating) return products<simd>::add(a, b, c);
-        else return a * b + c;
+        if constexpr (floating)
+            return products<simd>::add(a, b, c);
+        else
+            return a * b + c;
     }
     /// c - a * b.
     RILL_FN friend simd fnma(simd a, simd b, simd c)
@@ -211,24 +243,35 @@ template <class T> struct simd {
         return products<simd>::take(a, b, c);
     }
     RILL_FN friend simd abs(simd a) {
-        if constexpr (floating) return xsimd::abs(a.v);
-        else if constexpr (std::is_signed_v<T>) return select(a < simd(T(0)), -a, a);
-        else return a;
+        if constexpr (floating)
+            return xsimd::abs(a.v);
+        else if constexpr (std::is_signed_v<T>)
+            return select(a < simd(T(0)), -a, a);
+        else
+            return a;
     }
     RILL_FN friend simd sign(simd a) {
         const simd positive = select(a > simd(T(0)), simd(T(1)), a);
-        if constexpr (std::is_signed_v<T>) return select(a < simd(T(0)), simd(T(-1)), positive);
-        else return positive;
+        if constexpr (std::is_signed_v<T>)
+            return select(a < simd(T(0)), simd(T(-1)), positive);
+        else
+            return positive;
     }
     RILL_FN friend simd floor(simd a) {
-        if constexpr (!floating) return a;
-        else if constexpr (rounding_instruction) return xsimd::floor(a.v);
-        else return with_sign_of(a, select(rounded(a) > a, rounded(a) - simd(T(1)), rounded(a)));
+        if constexpr (!floating)
+            return a;
+        else if constexpr (rounding_instruction)
+            return xsimd::floor(a.v);
+        else
+            return with_sign_of(a, select(rounded(a) > a, rounded(a) - simd(T(1)), rounded(a)));
     }
     RILL_FN friend simd ceil(simd a) {
-        if constexpr (!floating) return a;
-        else if constexpr (rounding_instruction) return xsimd::ceil(a.v);
-        else return with_sign_of(a, select(rounded(a) < a, rounded(a) + simd(T(1)), rounded(a)));
+        if constexpr (!floating)
+            return a;
+        else if constexpr (rounding_instruction)
+            return xsimd::ceil(a.v);
+        else
+            return with_sign_of(a, select(rounded(a) < a, rounded(a) + simd(T(1)), rounded(a)));
     }
     RILL_FN friend simd sqrt(simd a)
         requires floating
@@ -251,8 +294,10 @@ template <class T> struct simd {
         T in[sizeof...(a)][lanes];
         for (std::size_t k = 0; k < sizeof...(a); ++k) args[k].store(in[k]);
         for (int i = 0; i < lanes; ++i) {
-            if constexpr (sizeof...(a) == 1) out[i] = f(lane<T>(in[0][i])).v;
-            else out[i] = f(lane<T>(in[0][i]), lane<T>(in[1][i])).v;
+            if constexpr (sizeof...(a) == 1)
+                out[i] = f(lane<T>(in[0][i])).v;
+            else
+                out[i] = f(lane<T>(in[0][i]), lane<T>(in[1][i])).v;
         }
         return load(out);
     }

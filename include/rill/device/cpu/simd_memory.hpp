@@ -7,8 +7,8 @@
 #include <immintrin.h>
 #endif
 
-// Registers and memory where xsimd has no common way: the first few lanes of a register, and masks as bytes of bool.
-// Nothing outside the lanes asked for is touched.
+// The first few lanes of a register and memory, where xsimd has no common way. Nothing outside the lanes asked for is
+// touched.
 
 namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
 
@@ -18,8 +18,6 @@ template <class T> RILL_FN simd<T> load_some(const T* from, int first, int count
 template <class T> RILL_FN simd<T> load_some_or_zero(const T* from, int first, int count);
 /// Stores those lanes of x, which stand for elements first, first + 1, …, that are below count.
 template <class T> RILL_FN void store_some(simd<T> x, T* to, int first, int count);
-template <class T> RILL_FN simd_mask<T> load_mask(const bool* from);
-template <class T> RILL_FN void store_mask(simd_mask<T> m, bool* to);
 
 #if RILL_WITH_XSIMD
 
@@ -58,20 +56,28 @@ struct masked_memory {
         const auto on = lanes(std::clamp(count, 0, simd<T>::lanes));
         const auto rest = std::bit_cast<__m512i>(others);
         __m512i out;
-        if constexpr (sizeof(T) == 8) out = _mm512_mask_loadu_epi64(rest, static_cast<__mmask8>(on), at);
-        else if constexpr (sizeof(T) == 4) out = _mm512_mask_loadu_epi32(rest, static_cast<__mmask16>(on), at);
-        else if constexpr (sizeof(T) == 2) out = _mm512_mask_loadu_epi16(rest, static_cast<__mmask32>(on), at);
-        else out = _mm512_mask_loadu_epi8(rest, on, at);
+        if constexpr (sizeof(T) == 8)
+            out = _mm512_mask_loadu_epi64(rest, static_cast<__mmask8>(on), at);
+        else if constexpr (sizeof(T) == 4)
+            out = _mm512_mask_loadu_epi32(rest, static_cast<__mmask16>(on), at);
+        else if constexpr (sizeof(T) == 2)
+            out = _mm512_mask_loadu_epi16(rest, static_cast<__mmask32>(on), at);
+        else
+            out = _mm512_mask_loadu_epi8(rest, on, at);
         return std::bit_cast<simd<T>>(out);
     }
     template <class T> RILL_FN static void store(simd<T> x, T* to, int first, int count) {
         const auto on = lanes(std::clamp(count - first, 0, simd<T>::lanes));
         const auto in = std::bit_cast<__m512i>(x);
         T* at = to + first;
-        if constexpr (sizeof(T) == 8) _mm512_mask_storeu_epi64(at, static_cast<__mmask8>(on), in);
-        else if constexpr (sizeof(T) == 4) _mm512_mask_storeu_epi32(at, static_cast<__mmask16>(on), in);
-        else if constexpr (sizeof(T) == 2) _mm512_mask_storeu_epi16(at, static_cast<__mmask32>(on), in);
-        else _mm512_mask_storeu_epi8(at, on, in);
+        if constexpr (sizeof(T) == 8)
+            _mm512_mask_storeu_epi64(at, static_cast<__mmask8>(on), in);
+        else if constexpr (sizeof(T) == 4)
+            _mm512_mask_storeu_epi32(at, static_cast<__mmask16>(on), in);
+        else if constexpr (sizeof(T) == 2)
+            _mm512_mask_storeu_epi16(at, static_cast<__mmask32>(on), in);
+        else
+            _mm512_mask_storeu_epi8(at, on, in);
     }
 };
 template <class T> using partial_memory = std::conditional_t<sizeof(simd<T>) == 64, masked_memory, buffered_memory>;
@@ -83,7 +89,8 @@ struct masked_memory {
     template <class T> RILL_FN static __m256i lanes(int count) {
         if constexpr (sizeof(T) == 8)
             return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_setr_epi64x(0, 1, 2, 3));
-        else return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+        else
+            return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
     }
     template <class T> RILL_FN static simd<T> load(const T* from, int first, int count) {
         const auto rest = std::bit_cast<__m256i>(simd<T>(from[count - 1]));
@@ -94,13 +101,16 @@ struct masked_memory {
         const __m256i on = lanes<T>(count - first);
         if constexpr (sizeof(T) == 8)
             return std::bit_cast<simd<T>>(_mm256_maskload_epi64(reinterpret_cast<const long long*>(from + first), on));
-        else return std::bit_cast<simd<T>>(_mm256_maskload_epi32(reinterpret_cast<const int*>(from + first), on));
+        else
+            return std::bit_cast<simd<T>>(_mm256_maskload_epi32(reinterpret_cast<const int*>(from + first), on));
     }
     template <class T> RILL_FN static void store(simd<T> x, T* to, int first, int count) {
         const __m256i on = lanes<T>(count - first);
         const auto in = std::bit_cast<__m256i>(x);
-        if constexpr (sizeof(T) == 8) _mm256_maskstore_epi64(reinterpret_cast<long long*>(to + first), on, in);
-        else _mm256_maskstore_epi32(reinterpret_cast<int*>(to + first), on, in);
+        if constexpr (sizeof(T) == 8)
+            _mm256_maskstore_epi64(reinterpret_cast<long long*>(to + first), on, in);
+        else
+            _mm256_maskstore_epi32(reinterpret_cast<int*>(to + first), on, in);
     }
 };
 template <class T>
@@ -121,79 +131,6 @@ template <class T> RILL_FN simd<T> load_some_or_zero(const T* from, int first, i
 template <class T> RILL_FN void store_some(simd<T> x, T* to, int first, int count) {
     partial_memory<T>::store(x, to, first, count);
 }
-
-// ---- masks as bytes ----------------------------------------------------------------------------------------------------
-
-template <int Bytes> struct bits_of_size;
-template <> struct bits_of_size<1> { using type = std::uint8_t; };
-template <> struct bits_of_size<2> { using type = std::uint16_t; };
-template <> struct bits_of_size<4> { using type = std::uint32_t; };
-template <> struct bits_of_size<8> { using type = std::uint64_t; };
-
-/// Masks that are registers of all-one and all-zero lanes.
-struct wide_masks {
-    template <class T> using bits = typename bits_of_size<sizeof(T)>::type;
-    template <class T> RILL_FN static void store(simd_mask<T> m, bool* to) {
-        bits<T> b[simd<T>::lanes];
-        std::memcpy(b, &m, sizeof(b));
-        std::uint8_t out[simd<T>::lanes];
-        for (int i = 0; i < simd<T>::lanes; ++i) out[i] = static_cast<std::uint8_t>(b[i] & 1u);
-        std::memcpy(to, out, sizeof(out));
-    }
-    template <class T> RILL_FN static simd_mask<T> load(const bool* from) {
-        std::uint8_t in[simd<T>::lanes];
-        std::memcpy(in, from, sizeof(in));
-        bits<T> b[simd<T>::lanes];
-        for (int i = 0; i < simd<T>::lanes; ++i) b[i] = static_cast<bits<T>>(0u - bits<T>(in[i]));
-        simd_mask<T> m;
-        std::memcpy(&m, b, sizeof(b));
-        return m;
-    }
-};
-
-#if RILL_ISA_LEVEL >= 4
-
-/// Masks that are integers, one bit a lane.
-struct bit_masks {
-    template <class T> using bits = typename simd_mask<T>::native::register_type;
-    template <class T> RILL_FN static void store(simd_mask<T> m, bool* to) {
-        const auto on = static_cast<bits<T>>(m.v);
-        if constexpr (simd<T>::lanes == 64) {
-            _mm512_storeu_si512(to, _mm512_maskz_set1_epi8(static_cast<__mmask64>(on), 1));
-        } else if constexpr (simd<T>::lanes == 32) {
-            _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_maskz_set1_epi8(static_cast<__mmask32>(on), 1));
-        } else if constexpr (simd<T>::lanes == 16) {
-            _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_maskz_set1_epi8(static_cast<__mmask16>(on), 1));
-        } else {
-            _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_maskz_set1_epi8(static_cast<__mmask16>(on), 1));
-        }
-    }
-    template <class T> RILL_FN static simd_mask<T> load(const bool* from) {
-        if constexpr (simd<T>::lanes == 64) {
-            const __m512i in = _mm512_loadu_si512(from);
-            return typename simd_mask<T>::native(static_cast<bits<T>>(_mm512_test_epi8_mask(in, in)));
-        } else if constexpr (simd<T>::lanes == 32) {
-            const __m256i in = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-            return typename simd_mask<T>::native(static_cast<bits<T>>(_mm256_test_epi8_mask(in, in)));
-        } else if constexpr (simd<T>::lanes == 16) {
-            const __m128i in = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-            return typename simd_mask<T>::native(static_cast<bits<T>>(_mm_test_epi8_mask(in, in)));
-        } else {
-            const __m128i in = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
-            return typename simd_mask<T>::native(static_cast<bits<T>>(_mm_test_epi8_mask(in, in)));
-        }
-    }
-};
-template <class T> using mask_memory = std::conditional_t<sizeof(simd<T>) == 64, bit_masks, wide_masks>;
-
-#else
-
-template <class T> using mask_memory = wide_masks;
-
-#endif
-
-template <class T> RILL_FN void store_mask(simd_mask<T> m, bool* to) { mask_memory<T>::store(m, to); }
-template <class T> RILL_FN simd_mask<T> load_mask(const bool* from) { return mask_memory<T>::template load<T>(from); }
 
 #endif
 

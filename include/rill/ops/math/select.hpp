@@ -20,7 +20,9 @@ template <class C, class A, class B>
     requires(elementwise_operand<C> && (elementwise_operand<A> || literal<A>) && (elementwise_operand<B> || literal<B>))
 auto select(const C& condition, const A& a, const B& b) {
     if constexpr (symbolic<C>) {
-        return detail::trace<select_op>(condition, a, b);
+        static_assert(symbolic<A> || symbolic<B>, "select: one side must be a value");
+        using U = typename std::conditional_t<symbolic<A>, A, B>::value_type;
+        return detail::trace<select_op>(condition, detail::as_symbol<U>(a), detail::as_symbol<U>(b));
     } else {
         static_assert(untyped_operand<C> || same_dtype<dtype_tag<C>, bool>,
                       "select: the condition must be bool");

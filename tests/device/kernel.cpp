@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/device/kernel.hpp>
+
+#include <array>
+#include <memory>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+TEST_CASE("kernel: closures small and large, run through slots, destroyed once") {
+    auto counted = std::make_shared<int>(0);
+    float in = 3.f, out = 0.f;
+    void* slots[] = {&in, &out};
+    const std::int32_t inputs[] = {0}, outputs[] = {1};
+    const kernel_args args{slots, inputs, outputs};
+    {
+        kernel small([counted](const kernel_args& a) { *a.out<float>(0) = 2 * *a.in<float>(0); });
+        std::array<double, 40> ballast{};
+        ballast[39] = 5;
+        kernel large([counted, ballast](const kernel_args& a) { *a.out<float>(0) = static_cast<float>(ballast[39]) + *a.in<float>(0); });
+        small(args);
+        CHECK(out == 6.f);
+        kernel moved(std::move(small));
+        CHECK_FALSE(small);
+        moved = std::move(large);
+        moved(args);
+        CHECK(out == 8.f);
+        CHECK(counted.use_count() == 2);
+    }
+    CHECK(counted.use_count() == 1);
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/device/structure.hpp>
+
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/math/greater.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/tanh.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+TEST_CASE("structure: keys spell the expression out; extents don't matter") {
+    using product = structure<mul_op, float, leaf<float>, scalar_leaf<float>>;
+    using sum = structure<add_op, float, product, structure<tanh_op, float, leaf<float>>>;
+    CHECK(key_of<sum>() == "Add(Mul($0:float32,s0:float32),Tanh($1:float32))");
+    CHECK(key_of<structure<greater_op, bool, leaf<int>, leaf<int>>>() == "Greater($0:int32,$1:int32):bool");
+    static_assert(sum::leaves == 2 && sum::scalars == 1);
+    static_assert(detail::differentiable_structure<sum>);
+    static_assert(!detail::differentiable_structure<structure<greater_op, bool, leaf<float>, leaf<float>>>);
+    static_assert(detail::leaves_before<product, leaf<float>>(1) == 1);
+}
+
+TEST_CASE("structure: evaluated on single values, forward and backward") {
+    using product = structure<mul_op, double, leaf<double>, leaf<double>>;
+    using s = structure<tanh_op, double, product>;
+    const std::tuple leaves(lane<double>(0.5), lane<double>(3.0));
+    const auto forward = detail::evaluator<s, 0, 0>::forward(leaves, std::tuple<>());
+    CHECK(forward.value.v == Approx(std::tanh(1.5)));
+    auto slots = leaves;
+    detail::pullback_of<s, 0>::run(forward, lane<double>(1), slots);
+    const double slope = 1 - std::tanh(1.5) * std::tanh(1.5);
+    CHECK(std::get<0>(slots).v == Approx(3 * slope));
+    CHECK(std::get<1>(slots).v == Approx(0.5 * slope));
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/expr/constant.hpp>
+
+#include <span>
+
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/square.hpp>
+#include <rill/ops/math/sub.hpp>
+
+#include "ops/harness.hpp"
+
+using namespace rill;
+using op_test::list;
+
+TEST_CASE("constant: types of numbers, braces, text and containers") {
+    static_assert(std::is_same_v<decltype(constant(2.f))::operand_type, operand<float>>);
+    static_assert(std::is_same_v<decltype(constant({1, 2, 3}))::operand_type, operand<int, 3>>);
+    static_assert(std::is_same_v<decltype(constant({{1.f, 2.f}, {3.f, 4.f}}))::operand_type, operand<float, 2, 2>>);
+    static_assert(std::is_same_v<decltype(constant({{{1.0}, {2.0}}}))::operand_type, operand<double, 1, 2, 1>>);
+    static_assert(std::is_same_v<decltype(constant("text"))::operand_type, operand<std::string>>);
+    static_assert(std::is_same_v<decltype(constant(std::vector<int>()))::operand_type, operand<int, dyn>>);
+    static_assert(std::is_same_v<decltype(constant<2, 3>(std::vector<int>()))::operand_type, operand<int, 2, 3>>);
+    static_assert(std::is_same_v<decltype(constant(xt::xtensor<float, 2>()))::operand_type, operand<float, dyn, dyn>>);
+    const session s;
+    CHECK(s.run(constant(2.f)) == 2.f);
+    CHECK(s.run(constant("text")) == "text");
+    CHECK(list(s.run(constant({1, 2, 3}))) == std::vector<int>{1, 2, 3});
+    const auto cube = s.run(constant({{{1.0}, {2.0}}, {{3.0}, {4.0}}}));
+    CHECK(cube(1, 0, 0) == 3);
+    const auto shaped = s.run(constant<2, 3>(std::vector<int>{1, 2, 3, 4, 5, 6}));
+    CHECK(shaped(1, 0) == 4);
+    CHECK_THROWS_AS((constant<2, 3>(std::vector<int>{1, 2})), invalid_argument);
+}
+
+TEST_CASE("constant: keeps a copy of what it was made from") {
+    std::vector<float> v{1, 2};
+    const auto from_vector = constant(v);
+    const auto from_span = constant(std::span<const float>(v));
+    xt::xtensor<float, 1> x{3, 4};
+    const auto from_xtensor = constant(x);
+    v.assign({9, 9});
+    x(0) = 9;
+    const session s;
+    CHECK(list(s.run(from_vector)) == std::vector<float>{1, 2});
+    CHECK(list(s.run(from_span)) == std::vector<float>{1, 2});
+    CHECK(list(s.run(from_xtensor)) == std::vector<float>{3, 4});
+}
+
+TEST_CASE("constant: joins the graph it is used in, once") {
+    const auto c = constant({1.f, 2.f});
+    const graph g, h;
+    for (const graph& home : {g, h}) {
+        const graph_scope here(home);
+        CHECK(home.size() == 0);
+        placeholder<float, 2> x("x");
+        const tensor a = x * c, b = x - c * c;
+        CHECK(home.size() == 4); // x, c, a, b
+        CHECK(a.node()->inputs[1] == b.node()->inputs[1]);
+        const session s(home);
+        CHECK(list(s.run(b, feed(x, std::vector<float>{1, 1}))) == std::vector<float>{0, -3});
+    }
+    // another constant of the same value is another node: values are not looked at
+    const graph_scope here(g);
+    placeholder<float, 2> x("x");
+    const tensor t = x * constant({1.f, 2.f});
+    CHECK(t.node()->inputs[1] != c.join(g));
+}
+
+TEST_CASE("constant: sealed by hand it is a node of its own, which can be fed") {
+    const graph g;
+    const graph_scope here(g);
+    const auto c = constant(2.0);
+    const tensor<double> a(c, "a"), b(c, "b");
+    CHECK(a.end() != b.end());
+    const session s(g);
+    CHECK(s.run(square(a)) == 4);
+    CHECK(s.run(square(a), feed(a, 3.0)) == 9);
+    CHECK(s.run(square(b)) == 4);
+}
+
+TEST_CASE("constant: of unknown type") {
+    const graph g;
+    const graph_scope here(g);
+    auto value = op_test::make_array<int>({2}, {1, 2});
+    const any_tensor c = constant(value);
+    static_cast<int*>(value.mutable_data())[0] = 9;
+    const session s(g);
+    CHECK(s.run(c).elements<int>()[0] == 1);
+    CHECK(c.static_shape() == dims{2});
+}

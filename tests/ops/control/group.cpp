@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/control/group.hpp>
+
+#include <rill/ops/state/variable.hpp>
+#include <rill/runtime/session.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+TEST_CASE("group: runs everything it is made of, and gives no value") {
+    const graph g;
+    const graph_scope here(g);
+    variable<float> a("a", 1.f), b("b", 2.f);
+    const operation both = group(a.assign_add(1.f), b.assign_add(1.f));
+    CHECK(both.name() == "group");
+    CHECK(group(std::vector<operation>{}).node()->control_inputs.empty());
+    session s;
+    s.run(global_variables_initializer());
+    s.run(both);
+    s.run(std::tuple(both));
+    CHECK(s.run(a) == 3.f);
+    CHECK(s.run(b) == 4.f);
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/state/variable.hpp>
+
+#include <rill/runtime/session.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+TEST_CASE("variable: first values of every form, collections, names") {
+    const graph g;
+    const graph_scope here(g);
+    variable<float> a("a", 1.5f);
+    variable<double> from_int("from_int", 2);
+    variable<float, 2, 2> braces("braces", {{1.f, 2.f}, {3.f, 4.f}});
+    variable<int, 3> range("range", std::vector<int>{1, 2, 3});
+    variable<float, 2> array("array", xt::xtensor<float, 1>{5.f, 6.f});
+    variable<float, 2> tied("tied", constant({7.f, 8.f}), {.trainable = false});
+    variable<std::string> text("text", std::string("hello"));
+    variable<int> counter("counter", 0, {.local = true});
+    CHECK(g.collection(collections::trainable_variables).size() == 6);
+    CHECK(g.collection(collections::variables).size() == 7);
+    CHECK(g.collection(collections::local_variables).size() == 1);
+    CHECK(a.initializer().name() == "a/initialize");
+
+    session s;
+    CHECK_THROWS_AS(s.run(a), failed_precondition);
+    s.run(global_variables_initializer());
+    CHECK_THROWS_AS(s.run(counter), failed_precondition);
+    s.run(local_variables_initializer());
+    CHECK(s.run(counter) == 0);
+    CHECK(s.run(a) == 1.5f);
+    CHECK(s.run(from_int) == 2.0);
+    CHECK(s.run(braces)(1, 0) == 3.f);
+    CHECK(s.run(range)(2) == 3);
+    CHECK(s.run(array)(1) == 6.f);
+    CHECK(s.run(tied)(0) == 7.f);
+    CHECK(s.run(text) == "hello");
+    s.run(a.assign(9.f));
+    s.run(a.initializer());
+    CHECK(s.run(a) == 1.5f);
+}
+
+TEST_CASE("variable: wrong first values are refused, and the message names the variable") {
+    const graph g;
+    const graph_scope here(g);
+    try {
+        variable<float, 3> v("v", std::vector<float>{1.f, 2.f});
+        FAIL("no error");
+    } catch (const invalid_argument&) {
+    }
+    try {
+        variable<float, 3> v("ragged", {1.f, 2.f});
+        FAIL("no error");
+    } catch (const invalid_argument& problem) {
+        CHECK(std::string(problem.what()).find("'ragged'") != std::string::npos);
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/train/gradient_descent.hpp>
+
+#include <rill/ops/math/reduce_sum.hpp>
+#include <rill/ops/math/square.hpp>
+#include <rill/runtime/session.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+TEST_CASE("gradient_descent: against a plain loop") {
+    const graph g;
+    const graph_scope here(g);
+    variable<double, 3> w("w", {1.0, -2.0, 3.0});
+    const operation train = gradient_descent({.learning_rate = 0.1}).minimize(reduce_sum(square(w)));
+    session s;
+    s.run(global_variables_initializer());
+    double x[] = {1, -2, 3};
+    for (int i = 0; i < 10; ++i) {
+        s.run(train);
+        for (double& v : x) v -= 0.1 * 2 * v;
+    }
+    const auto got = s.run(w);
+    for (std::size_t i = 0; i < 3; ++i) CHECK(got(i) == Approx(x[i]));
+}
