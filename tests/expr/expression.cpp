@@ -52,6 +52,15 @@ TEST_CASE("expression: x = x + x, fifty times, stays small in types, graph and t
     CHECK(s.run(again, feed(x, std::vector<double>{1}))(0) == 1125899906842624.0);
 }
 
+TEST_CASE("expression: of constants alone, fifty times") {
+    const graph g;
+    const graph_scope here(g);
+    const auto y = test_expression::doubled<50>(constant({1.0, 2.0}));
+    CHECK(g.size() == 0);
+    CHECK(session(g).run(y)(1) == 2251799813685248.0);
+    CHECK(g.size() < 20);
+}
+
 TEST_CASE("expression: the heaviest part is deferred, the rest stays in the type") {
     const graph g;
     const graph_scope here(g);
@@ -146,6 +155,24 @@ TEST_CASE("expression: a deferred part is sealed in the scopes of its parent") {
     for (const auto& e : later.from->inputs)
         if (e != x.end()) CHECK(e.from->control_inputs == std::vector<const node*>{before.node()});
     CHECK(sealed(y).end() == later);
+}
+
+TEST_CASE("expression: a deferred part does not stay on the device of its first parent") {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, dyn> x("x");
+    const auto y = test_expression::doubled<6>(x);
+    const auto devices = [&](const endpoint& e) {
+        std::vector<std::string> all;
+        for (const auto& i : e.from->inputs) all.push_back(i.from->device);
+        return all;
+    };
+    const auto there = [&] {
+        const device_scope on("/device:cpu:1");
+        return sealed(y).end();
+    }();
+    for (const auto& d : devices(there)) CHECK(d.find("1") != std::string::npos);
+    for (const auto& d : devices(sealed(y).end())) CHECK(d == "");
 }
 
 TEST_CASE("expression: graphs do not mix") {

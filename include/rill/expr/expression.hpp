@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -23,11 +24,18 @@ template <class T> struct scalar {
 
 namespace detail {
 
+/// Tells one sealing of a whole expression from the next.
+inline std::uint64_t next_sealing() {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+}
+
 /// What sealing gathers from an expression: leaves and scalars in order of occurrence, and the graph they belong to.
 struct sealing {
     graph home;
     std::vector<endpoint> leaves;
     std::vector<scalar_value> scalars;
+    std::uint64_t pass = next_sealing(); // of the outermost expression: scopes do not change within
 
     void leaf(const endpoint& e) { leaves.push_back(e); }
 };
@@ -37,7 +45,7 @@ class deferred_part {
 public:
     virtual ~deferred_part() = default;
     virtual const graph_state* home() const = 0;
-    virtual endpoint seal(const graph& g) = 0;
+    virtual endpoint seal(const graph& g, std::uint64_t pass) = 0;
 };
 
 template <class T, class E> struct operand_with;
@@ -158,7 +166,7 @@ template <class A> void gather_leaves(const A& a, sealing& s) {
     } else if constexpr (requires { a.join(s.home); }) {
         s.leaf(a.join(s.home));
     } else {
-        s.leaf(a.part().seal(s.home));
+        s.leaf(a.part().seal(s.home, s.pass));
     }
 }
 template <class T> void gather_leaves(const scalar<T>& a, sealing& s) { s.scalars.emplace_back(a.value); }
@@ -190,11 +198,11 @@ template <class Op, class... Args> inline constexpr bool is_expression<expressio
 /// The edge an operand stands for in a graph. An expression becomes a node: shared with its equals, or a node of its own.
 template <class E>
 endpoint seal(const E& e, const graph& g, const std::string& name = {}, bool share = true,
-              const std::source_location& where = std::source_location::current()) {
+              const std::source_location& where = std::source_location::current(), std::uint64_t pass = next_sealing()) {
     if constexpr (is_expression<E>) {
         using S = typename strip<E>::type;
         require_structure<S>();
-        sealing s{g, {}, {}};
+        sealing s{g, {}, {}, pass};
         gather_leaves(e, s);
         auto [spec, inputs] = spec_over(program_of<S>(), std::move(s));
         return {add_node(g, make_op(fused_op{std::move(spec)}), std::move(inputs), name, share, where), 0};
@@ -202,7 +210,7 @@ endpoint seal(const E& e, const graph& g, const std::string& name = {}, bool sha
         if (share) return e.join(g);
         return {add_node(g, make_op(constant_op{e.value()}), {}, name, false, where), 0};
     } else if constexpr (requires { e.part(); }) {
-        return e.part().seal(g);
+        return e.part().seal(g, pass);
     } else {
         if (!e.end()) throw failed_precondition("a null tensor was used");
         return e.end();
@@ -212,28 +220,33 @@ template <class E> endpoint seal(const E& e) { return seal(e, graph_of_operand(e
 
 template <class E> class deferred_expression final : public deferred_part {
 public:
-    explicit deferred_expression(E e) : part_(std::move(e)) {}
+    explicit deferred_expression(E e) : part_(std::move(e)), home_(home_of(part_)) {}
 
-    const graph_state* home() const override { return home_of(part_); }
-    endpoint seal(const graph& g) override {
+    const graph_state* home() const override { return home_; }
+    endpoint seal(const graph& g, std::uint64_t pass) override {
         // sealed in the scopes of the parent: control inputs and devices may differ from one parent to the next
         const auto& now = scopes();
         const std::lock_guard lock(mutex_);
-        if (done_ && &done_.graph().state() == &g.state() && controls_ == now.control_inputs && now.devices.empty() &&
-            colocated_ == now.colocated)
-            return done_;
-        const endpoint made = detail::seal(part_, g);
+        const bool same_scopes = pass == pass_ || (controls_ == now.control_inputs && devices_ == now.devices.size() &&
+                                                   now.devices.empty() && colocated_ == now.colocated);
+        if (done_ && &done_.graph().state() == &g.state() && same_scopes) return done_;
+        const endpoint made = detail::seal(part_, g, {}, true, std::source_location::current(), pass);
         done_ = made;
+        pass_ = pass;
         controls_ = now.control_inputs;
+        devices_ = now.devices.size();
         colocated_ = now.colocated;
         return made;
     }
 
 private:
     E part_;
+    const graph_state* home_; // the leaves keep it alive
     std::mutex mutex_;
     any_tensor done_;
+    std::uint64_t pass_ = 0;
     std::vector<const node*> controls_;
+    std::size_t devices_ = 0;
     const node* colocated_ = nullptr;
 };
 
