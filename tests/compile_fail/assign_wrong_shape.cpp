@@ -1,6 +1,6 @@
-// expect: assign: the shapes differ
-// shows: 3
-// shows: 4
+// expect: assign: the value's shape differs
+// shows: 3>
+// shows: 4>
 #include <rill/rill.hpp>
 
 int main() {

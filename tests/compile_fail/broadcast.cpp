@@ -1,6 +1,6 @@
 // expect: add: the shapes do not broadcast
-// shows: 3
-// shows: 4
+// shows: extents<-1, 3>
+// shows: extents<4>
 #include <rill/rill.hpp>
 
 int main() {

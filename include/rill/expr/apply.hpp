@@ -107,6 +107,16 @@ template <typed_operand A, class... Rest> struct first_typed<A, Rest...> {
     using type = value_type_of<A>;
 };
 
+/// The operands are what the op computes with. Otherwise a static_assert has spoken, and the result is merely well-formed.
+template <class Op, class T, class A>
+inline constexpr bool computes_with = literal<A> || std::is_same_v<typename dtype_tag_of<A>::type, T> || requires {
+    typename Op::template operands<T>;
+};
+
+template <class Op, class... Args> auto ill_typed(const Args&...) {
+    return tensor_of<value_type_of<expression_base<Op, Args...>>, extents_of<expression_base<Op, Args...>>>();
+}
+
 // ---- operands whose types are known at run time only ---------------------------------------------------------------------
 
 struct untyped_arguments {
@@ -234,7 +244,9 @@ auto apply(const A&... args) {
     } else {
         using T = typename detail::first_typed<A...>::type;
         static_assert(op_takes<Op, T>, "this elementwise op does not take tensors of this element type");
-        return detail::make_expression<Op>(detail::typed_argument<T>(args, Op::name)...);
+        if constexpr (op_takes<Op, T> && (detail::computes_with<Op, T, A> && ...))
+            return detail::make_expression<Op>(detail::typed_argument<T>(args, Op::name)...);
+        else return detail::ill_typed<Op>(detail::typed_argument<T>(args, Op::name)...);
     }
 }
 

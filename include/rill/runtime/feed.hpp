@@ -21,20 +21,40 @@ concept feeds_as = std::is_same_v<std::remove_cvref_t<X>, any_array> || std::is_
 
 namespace detail {
 
-inline void check_feed(const endpoint& e, const tensor_type& given) {
+inline void check_feed(const endpoint& e, const tensor_type& given, const dims& promised = dims::unknown()) {
     const auto& wanted = type_of(e);
-    if (given.type != wanted.type || !rules::compatible(wanted.shape, given.shape))
-        throw invalid_argument("feed: '" + name_of(e) + "' is " + to_string(wanted) + ", fed with " + to_string(given) + " (" +
-                               place_of(*e.from) + ")");
+    if (given.type != wanted.type || !rules::compatible(wanted.shape, given.shape) || !rules::compatible(promised, given.shape))
+        throw invalid_argument("feed: '" + name_of(e) + "' is " +
+                               to_string(wanted.shape.known_rank() ? wanted : tensor_type{wanted.type, promised}) + ", fed with " +
+                               to_string(given) + " (" + place_of(*e.from) + ")");
 }
 
-template <class T, class X> any_array host_value_for(const endpoint& e, X&& x) {
-    const dims& wanted = type_of(e).shape;
+template <class T, class X> any_array host_value_for(const endpoint& e, const dims& wanted, X&& x) {
     try {
         if constexpr (literal<std::remove_cvref_t<X>>) return to_any_array<T>(literal_value<T>(x, "feed"));
         else return to_any_array<T>(std::forward<X>(x), wanted);
     } catch (const invalid_argument& problem) {
         throw invalid_argument("feed: '" + name_of(e) + "': " + problem.what());
+    }
+}
+
+/// The value for an edge, checked against what its node knows and its handle promises.
+template <class E, class X> any_array checked_feed(const E& edge, X&& x) {
+    const endpoint& e = edge.end();
+    if (!e) throw failed_precondition("feed: a null handle was used");
+    if constexpr (typed_operand<E>) {
+        constexpr const dims& promised = extents_of<E>::value;
+        auto host = [&] {
+            if constexpr (flat_range<X>)
+                return host_value_for<value_type_of<E>>(e, rules::merge(type_of(e).shape, promised), std::forward<X>(x));
+            else return host_value_for<value_type_of<E>>(e, promised, std::forward<X>(x));
+        }();
+        check_feed(e, host.type(), promised);
+        return host;
+    } else {
+        auto host = host_value_for<host_element<X>>(e, type_of(e).shape, std::forward<X>(x));
+        check_feed(e, host.type());
+        return host;
     }
 }
 
@@ -49,9 +69,7 @@ template <typed_operand E, class X> feed_value feed(const E& e, X&& value) {
     static_assert(detail::is_expression<E> || feeds_as<X, value_type_of<E>>,
                   "feed: the value's element type differs from the tensor's");
     if constexpr (requires { e.end(); } && feeds_as<X, value_type_of<E>>) {
-        auto host = detail::host_value_for<value_type_of<E>>(e.end(), std::forward<X>(value));
-        detail::check_feed(e.end(), host.type());
-        return {e, {}, std::move(host)};
+        return {e, {}, detail::checked_feed(e, std::forward<X>(value))};
     } else {
         return {};
     }
@@ -60,15 +78,11 @@ template <typed_operand E, class X> feed_value feed(const E& e, X&& value) {
 template <class T, index_t... D>
     requires(sizeof...(D) > 0)
 feed_value feed(const tensor<T, D...>& e, nested_list<T, static_cast<int>(sizeof...(D))> values) {
-    auto host = list_to_any_array<T, static_cast<int>(sizeof...(D))>(values);
-    detail::check_feed(e.end(), host.type());
-    return {e, {}, std::move(host)};
+    return {e, {}, detail::checked_feed(e, list_to_any_array<T, static_cast<int>(sizeof...(D))>(values))};
 }
 /// An edge whose type is known at run time only.
 template <untyped_operand E, class X> feed_value feed(const E& e, X&& value) {
-    auto host = detail::host_value_for<host_element<X>>(e.end(), std::forward<X>(value));
-    detail::check_feed(e.end(), host.type());
-    return {e, {}, std::move(host)};
+    return {e, {}, detail::checked_feed(e, std::forward<X>(value))};
 }
 /// By name: feed("layer/x:0", value).
 template <class X> feed_value feed(const std::string& name, X&& value) {

@@ -14,6 +14,10 @@ concept operation_like = std::is_base_of_v<operation, X>;
 template <class X> inline constexpr bool is_fetchable = graph_operand<X> || operation_like<X> || std::is_same_v<X, named_fetch>;
 template <class X, class A> inline constexpr bool is_fetchable<std::vector<X, A>> = is_fetchable<X>;
 
+/// Fetches that give no value: operations, and lists of them.
+template <class X> inline constexpr bool is_valueless = operation_like<X>;
+template <class X, class A> inline constexpr bool is_valueless<std::vector<X, A>> = is_valueless<X>;
+
 namespace detail {
 
 /// Gathers what is asked for, in order.
@@ -45,7 +49,11 @@ template <class X, class A> struct is_vector<std::vector<X, A>> : std::true_type
 template <class X> auto take_value(const X& x, const step_result& r, std::size_t& at) {
     if constexpr (typed_operand<X>) {
         const std::size_t i = at++;
-        return to_host_value<value_type_of<X>, extents_of<X>::rank>(r.type(i).shape, r.data(i));
+        const dims& shape = r.type(i).shape;
+        // a handle to a tensor of unknown shape may have promised what this run did not keep
+        if (!rules::compatible(extents_of<X>::value, shape))
+            throw invalid_argument("fetch: a tensor of shape " + to_string(extents_of<X>::value) + " came out as " + to_string(shape));
+        return to_host_value<value_type_of<X>, extents_of<X>::rank>(shape, r.data(i));
     } else if constexpr (is_vector<X>::value) {
         using element = decltype(take_value(x[0], r, at));
         std::vector<element> all;
@@ -58,11 +66,8 @@ template <class X> auto take_value(const X& x, const step_result& r, std::size_t
 }
 
 template <class X> auto take_tuple(const X& x, const step_result& r, std::size_t& at) {
-    if constexpr (operation_like<X>) return std::tuple<>();
-    else if constexpr (is_vector<X>::value) {
-        if constexpr (operation_like<typename X::value_type>) return std::tuple<>();
-        else return std::tuple(take_value(x, r, at));
-    } else return std::tuple(take_value(x, r, at));
+    if constexpr (is_valueless<X>) return std::tuple<>();
+    else return std::tuple(take_value(x, r, at));
 }
 
 template <class... X> auto take_values(const std::tuple<X...>& all, const step_result& r) {

@@ -32,16 +32,9 @@ private:
         return {one(std::get<I>(inputs_), std::forward<X>(values))...};
     }
     template <class E, class X> static any_array one(const E& e, X&& x) {
-        if constexpr (typed_operand<E>) {
+        if constexpr (typed_operand<E>)
             static_assert(feeds_as<X, value_type_of<E>>, "callable: the value's element type differs from the tensor's");
-            auto host = detail::host_value_for<value_type_of<E>>(e.end(), std::forward<X>(x));
-            detail::check_feed(e.end(), host.type());
-            return host;
-        } else {
-            auto host = detail::host_value_for<host_element<X>>(e.end(), std::forward<X>(x));
-            detail::check_feed(e.end(), host.type());
-            return host;
-        }
+        return detail::checked_feed(e, std::forward<X>(x));
     }
 
     std::shared_ptr<detail::session_core> core_;
@@ -88,7 +81,7 @@ public:
     template <class X, std::same_as<feed_value>... F> auto run_traced(const X& what, const F&... feeds) const {
         step_trace trace;
         const std::array<const feed_value*, sizeof...(F)> all{&feeds...};
-        if constexpr (operation_like<X>) {
+        if constexpr (is_valueless<X>) {
             run_list(what, &trace, all);
             return trace;
         } else {
@@ -99,8 +92,7 @@ public:
 
     /// Prepares a run: make_callable(std::tuple(loss, train), x, y), then auto [l] = step(xs, ys).
     template <class... X, class... In> auto make_callable(const std::tuple<X...>& fetches, const In&... inputs) const {
-        return callable<std::tuple<X...>, std::decay_t<decltype(detail::as_argument(inputs))>...>(core_, fetches,
-                                                                                                detail::as_argument(inputs)...);
+        return callable<std::tuple<X...>, std::decay_t<decltype(input_handle(inputs))>...>(core_, fetches, input_handle(inputs)...);
     }
     template <class X, class... In>
         requires is_fetchable<X>
@@ -109,6 +101,11 @@ public:
     }
 
 private:
+    template <class In> static auto input_handle(const In& input) {
+        if constexpr (typed_operand<In>) return detail::as_argument(input);
+        else return any_tensor(input);
+    }
+
     template <class X, class Feeds> auto run_list(const X& what, step_trace* trace, const Feeds& feeds) const {
         detail::fetch_list list{*core_, {}};
         if constexpr (requires { std::tuple_size<X>::value; })
@@ -124,7 +121,7 @@ private:
         const auto result = core_->run(*core_->find_plan(list.key), values, trace);
         if constexpr (requires { std::tuple_size<X>::value; }) {
             return detail::take_values(what, result);
-        } else if constexpr (!operation_like<X>) {
+        } else if constexpr (!is_valueless<X>) {
             std::size_t at = 0;
             return detail::take_value(what, result, at);
         }

@@ -9,7 +9,7 @@
 #include <rill/config.hpp>
 
 #if RILL_WITH_ONEDNN
-#include <oneapi/dnnl/dnnl.h>
+#include <dnnl.h>
 #elif RILL_WITH_BLAS
 #include <cblas.h>
 #endif

@@ -169,10 +169,14 @@ template <class T> struct simd {
     RILL_FN friend simd operator+(simd a, simd b) { return a.v + b.v; }
     RILL_FN friend simd operator-(simd a, simd b) { return a.v - b.v; }
     RILL_FN friend simd operator*(simd a, simd b) {
-        if constexpr (floating || sizeof(T) == 2 || sizeof(T) == 4)
+        if constexpr (floating) {
             return a.v * b.v;
-        else
-            return by_lane([](lane<T> x, lane<T> y) { return x * y; }, a, b); // no instruction, or a recent one
+        } else if constexpr (sizeof(T) == 2 || sizeof(T) == 4) { // unsigned: xsimd may go by lane, and overflow
+            using U = simd<std::make_unsigned_t<T>>;
+            return std::bit_cast<simd>(typename U::native(std::bit_cast<U>(a).v * std::bit_cast<U>(b).v));
+        } else { // no instruction, or a recent one
+            return by_lane([](lane<T> x, lane<T> y) { return x * y; }, a, b);
+        }
     }
     RILL_FN friend simd operator/(simd a, simd b) {
         if constexpr (floating)

@@ -33,8 +33,13 @@ template <class Build> endpoint row_program(const std::vector<row_operand>& oper
         spec.leaves.push_back({static_cast<int>(at), o.per_row ? over_rows : reduction{}});
     }
     tracer t(std::move(types), {});
-    spec.body = t.finish({build(t)});
+    program body = *t.finish({build(t)});
     spec.kind = fused_spec::form::program;
+    if (body.code.size() == 1 && body.scalars.empty() && body.code[0].args.size() == operands.size()) {
+        body.key = spec.kernel = instruction_key(body, body.code[0]); // one op over its leaves in order: found compiled
+        spec.kind = fused_spec::form::forward;
+    }
+    spec.body = std::make_shared<const program>(std::move(body));
     spec.scalars = t.scalars();
     spec.results.resize(1);
     if (sum_rows) spec.results[0].reduce = over_rows;

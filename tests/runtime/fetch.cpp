@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/runtime/fetch.hpp>
+
+#include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/state/variable.hpp>
+#include <rill/runtime/session.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+TEST_CASE("fetch: what can be fetched") {
+    STATIC_REQUIRE(is_fetchable<tensor<float, 2>>);
+    STATIC_REQUIRE(is_fetchable<variable<float>>);
+    STATIC_REQUIRE(is_fetchable<any_tensor>);
+    STATIC_REQUIRE(is_fetchable<operation>);
+    STATIC_REQUIRE(is_fetchable<named_fetch>);
+    STATIC_REQUIRE(is_fetchable<std::vector<any_tensor>>);
+    STATIC_REQUIRE(is_fetchable<std::vector<tensor<float>>>);
+    STATIC_REQUIRE(is_fetchable<decltype(std::declval<tensor<float>>() + 1.f)>);
+    STATIC_REQUIRE(is_fetchable<decltype(constant(1.f))>);
+    STATIC_REQUIRE_FALSE(is_fetchable<float>);
+    STATIC_REQUIRE_FALSE(is_fetchable<std::string>); // a name is said to be one: fetch("x")
+}
+
+TEST_CASE("fetch: each kind comes as its own host type, in the order asked for; operations give nothing") {
+    const graph g;
+    const graph_scope here(g);
+    const variable<int> count("count", 0);
+    const placeholder<float, dyn> x("x");
+    const tensor y(x + 1.f, "y");
+    const operation step(count.assign_add(1).node());
+    const session s(g);
+    s.run(global_variables_initializer());
+    const std::vector<tensor<float, dyn>> both{x, y};
+    const std::vector<any_tensor> anys{count, y};
+    const std::vector<operation> steps{step, step};
+    const auto values = s.run(std::tuple(step, y, fetch("y"), count, both, anys, steps, y + x, constant(7)), feed(x, {1.f, 2.f}));
+    STATIC_REQUIRE(std::is_same_v<decltype(values), const std::tuple<xt::xtensor<float, 1>, any_array, int, std::vector<xt::xtensor<float, 1>>,
+                                                                     std::vector<any_array>, xt::xtensor<float, 1>, int>>);
+    CHECK(std::get<0>(values)(1) == 3.f);
+    CHECK(std::get<1>(values).elements<float>()[0] == 2.f);
+    CHECK(std::get<2>(values) == 0);
+    CHECK(std::get<3>(values)[0](1) == 2.f);
+    CHECK(std::get<3>(values)[1](1) == 3.f);
+    CHECK(std::get<4>(values)[0].value<int>() == 0);
+    CHECK(std::get<5>(values)(0) == 3.f);
+    CHECK(std::get<6>(values) == 7);
+    CHECK(s.run(count) == 1);
+}
+
+TEST_CASE("fetch: a list of operations alone gives nothing, and runs") {
+    const graph g;
+    const graph_scope here(g);
+    const variable<int> a("a", 1), b("b", 1);
+    const session s(g);
+    s.run(global_variables_initializer());
+    const std::vector<operation> all{operation(a.assign_add(1).node()), operation(b.assign_add(2).node())};
+    STATIC_REQUIRE(std::is_void_v<decltype(s.run(all))>);
+    s.run(all);
+    CHECK(s.run(std::tuple(a, b)) == std::tuple(2, 3));
+    const step_trace trace = s.run_traced(all);
+    CHECK(trace.entries.size() == 2);
+    s.run(std::vector<operation>());
+}
+
+TEST_CASE("fetch: values are copies") {
+    const graph g;
+    const graph_scope here(g);
+    const variable<float, 2> w("w", {1.f, 2.f});
+    const session s(g);
+    s.run(global_variables_initializer());
+    const any_array before = s.run(fetch("w:0"));
+    s.run(operation(w.assign_add(1.f).node()));
+    CHECK(before.elements<float>()[0] == 1.f);
+    const std::vector<float> mine{5, 6};
+    const auto back = s.run(any_tensor(w), feed(w, mine));
+    CHECK(back.data() != mine.data());
+    CHECK(back.elements<float>()[1] == 6.f);
+}
+
+TEST_CASE("fetch: a handle that promised another shape than the run has is refused") {
+    const graph g;
+    const graph_scope here(g);
+    const any_tensor x = any_placeholder("x", dtype::float32);
+    const tensor<float, dyn> row(x);
+    const tensor<float, 2> two(x);
+    const tensor<float> one(x);
+    const session s(g);
+    CHECK(s.run(row, feed(x, std::vector<float>{1, 2})).size() == 2);
+    CHECK(s.run(two, feed(x, std::vector<float>{1, 2}))(1) == 2.f);
+    const xt::xtensor<float, 2> matrix{{1, 2, 3}};
+    CHECK_THROWS_AS(s.run(row, feed(x, matrix)), invalid_argument);
+    CHECK_THROWS_WITH(s.run(row + 1.f, feed(x, matrix)), contains("[1, 3]") && contains("[?]"));
+    CHECK_THROWS_AS(s.run(two, feed(x, std::vector<float>{1, 2, 3})), invalid_argument);
+    CHECK_THROWS_AS(s.run(one, feed(x, std::vector<float>{1})), invalid_argument);
+    CHECK_THROWS_AS(s.run(std::tuple(x, row), feed(x, 1.f)), invalid_argument);
+    CHECK(s.run(one, feed(x, 4.f)) == 4.f);
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/runtime/session_core.hpp>
+
+#include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/control/group.hpp>
+#include <rill/ops/math/add.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+namespace test_session_core {
+
+struct fixture {
+    graph g;
+    graph_scope here{g};
+    placeholder<float> x{"input"};
+    tensor<float> y{x + 1.f, "layer/output"};
+    operation done = group(y);
+    detail::session_core core{g, {}};
+};
+
+} // namespace test_session_core
+
+using test_session_core_fixture = test_session_core::fixture;
+
+TEST_CASE_METHOD(test_session_core_fixture, "session core: edges by name") {
+    CHECK(core.edge("layer/output:0") == y.end());
+    CHECK(core.edge("layer/output") == y.end());
+    CHECK_THROWS_AS(core.edge("layer/output:1"), not_found);
+    CHECK_THROWS_WITH(core.edge("layer/output:1"), contains("1 outputs"));
+    CHECK_THROWS_AS(core.edge("group"), not_found); // an operation has no value
+    for (const auto* text : {"input:", "input:x", "input:-1", "input:99999999999999999999"}) {
+        INFO(text);
+        CHECK_THROWS_AS(core.edge(text), invalid_argument);
+    }
+}
+
+TEST_CASE_METHOD(test_session_core_fixture, "session core: an unknown name brings the nearest ones") {
+    CHECK_THROWS_AS(core.edge("layer/outptu"), not_found);
+    CHECK_THROWS_WITH(core.edge("layer/outptu"), contains("no node 'layer/outptu'") && contains("did you mean 'layer/output'"));
+    CHECK_THROWS_WITH(core.edge("inputs:0"), contains("'input'"));
+    CHECK_THROWS_WITH(core.edge("something_else_altogether"), !contains("did you mean"));
+}
+
+TEST_CASE_METHOD(test_session_core_fixture, "session core: a plan is made once per fetches, targets and feeds") {
+    const detail::plan_key key{{y}, {}, {x}};
+    const auto p = core.find_plan(key);
+    CHECK(core.find_plan(key) == p);
+    CHECK(core.find_plan({{y}, {done.node()}, {x}}) != p);
+    const tensor more(y + 1.f); // a growing graph invalidates nothing
+    CHECK(core.find_plan(key) == p);
+}
+
+TEST_CASE_METHOD(test_session_core_fixture, "session core: keys are checked: null handles, other graphs, edges fed twice") {
+    const graph other;
+    const graph_scope there(other);
+    const placeholder<float> stranger("stranger");
+    CHECK_THROWS_AS(core.find_plan({{endpoint()}, {}, {}}), failed_precondition);
+    CHECK_THROWS_AS(core.find_plan({{}, {nullptr}, {}}), failed_precondition);
+    CHECK_THROWS_WITH(core.find_plan({{stranger}, {}, {}}), contains("fetch") && contains("'stranger'") && contains("another graph"));
+    CHECK_THROWS_WITH(core.find_plan({{}, {stranger.node()}, {}}), contains("run") && contains("'stranger'"));
+    CHECK_THROWS_WITH(core.find_plan({{y}, {}, {x, stranger}}), contains("feed") && contains("'stranger'"));
+    CHECK_THROWS_WITH(core.find_plan({{y}, {}, {x, x}}), contains("'input:0'") && contains("twice"));
+}
+
+TEST_CASE_METHOD(test_session_core_fixture, "session core: runs with more feeds than fit on the stack, and values stay until the result goes") {
+    std::vector<endpoint> edges;
+    std::vector<any_array> values;
+    std::vector<endpoint> fetches;
+    for (int i = 0; i < 20; ++i) {
+        const placeholder<float, dyn> p;
+        edges.push_back(p);
+        fetches.push_back(tensor<float, dyn>(p + 1.f));
+        any_array a(dtype::float32, dims{i + 1});
+        std::fill_n(static_cast<float*>(a.mutable_data()), i + 1, static_cast<float>(i));
+        values.push_back(a);
+    }
+    const auto p = core.find_plan({fetches, {}, edges});
+    const auto first = core.run(*p, values);
+    const auto second = core.run(*p, values);
+    for (std::size_t i = 0; i < 20; ++i) {
+        CHECK(first.type(i).shape == dims{static_cast<index_t>(i) + 1});
+        CHECK(static_cast<const float*>(first.data(i))[i] == static_cast<float>(i) + 1.f);
+        CHECK(first.data(i) != second.data(i));
+    }
+}
+
+TEST_CASE_METHOD(test_session_core_fixture, "session core: closed means cancelled") {
+    const auto p = core.find_plan({{y}, {}, {x}});
+    any_array one(dtype::float32, dims{});
+    *static_cast<float*>(one.mutable_data()) = 1;
+    const std::vector<any_array> values{one};
+    CHECK(*static_cast<const float*>(core.run(*p, values).data(0)) == 2.f);
+    core.close();
+    CHECK(core.closed());
+    CHECK_THROWS_AS(core.run(*p, values), cancelled);
+    CHECK_THROWS_AS(core.find_plan({{y}, {}, {x}}), cancelled);
+}
