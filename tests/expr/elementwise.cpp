@@ -6,6 +6,7 @@
 #include <rill/ops/math/div.hpp>
 #include <rill/ops/math/exp.hpp>
 #include <rill/ops/math/greater.hpp>
+#include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/select.hpp>
 
 #include "ops/harness.hpp"
@@ -114,4 +115,23 @@ TEST_CASE("elementwise: traced numbers fold, traced values make instructions") {
     CHECK(p->code[0].op == "Greater");
     CHECK(p->code[0].type == dtype::boolean);
     CHECK(p->code[1].type == dtype::float64);
+}
+
+TEMPLATE_TEST_CASE("elementwise: half types are rounded once an operation, forward and backward", "", half, bfloat16) {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<TestType, dyn> x("x");
+    const auto y = exp(x) * x + 0.5f;
+    const auto [d] = gradients(y, x);
+    std::vector<TestType> v;
+    for (int i = 0; i < 37; ++i) v.push_back(TestType(static_cast<float>(i) / 16 - 1));
+    const auto [value, slope, by] = s.run(std::tuple(y, d, derivative(y, x)), feed(x, v));
+    for (std::size_t i = 0; i < v.size(); ++i) {
+        const float f = static_cast<float>(v[i]);
+        const auto round = [](float a) { return static_cast<float>(TestType(a)); };
+        CHECK(static_cast<float>(value(i)) == round(round(round(std::exp(f)) * f) + 0.5f));
+        CHECK(static_cast<float>(slope(i)) == Approx(std::exp(f) * (1 + f)).epsilon(0.02).margin(0.02));
+        CHECK(static_cast<float>(by(i)) == static_cast<float>(slope(i)));
+    }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <concepts>
+
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/state/apply_adam.hpp>
 #include <rill/train/optimizer.hpp>
@@ -21,7 +23,9 @@ public:
 
     adam() = default;
     explicit adam(std::floating_point auto learning_rate) { options_.learning_rate = static_cast<double>(learning_rate); }
-    explicit adam(const adam_options& options) : options_(options) {}
+    // a template, so that adam({}) is not ambiguous: the defaults
+    template <std::same_as<adam_options> Options = adam_options>
+    explicit adam(const Options& options) : options_(options) {}
 
     template <class T> std::vector<operation> update(const std::vector<gradient_and_variable>& pairs) const {
         require_kernel<apply_adam_op, T>();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <concepts>
+
 #include <rill/ops/state/apply_gradient_descent.hpp>
 #include <rill/train/optimizer.hpp>
 
@@ -17,7 +19,9 @@ public:
 
     gradient_descent() = default;
     explicit gradient_descent(std::floating_point auto learning_rate) : options_{static_cast<double>(learning_rate)} {}
-    explicit gradient_descent(const gradient_descent_options& options) : options_(options) {}
+    // a template, so that gradient_descent({}) is not ambiguous: the defaults
+    template <std::same_as<gradient_descent_options> Options = gradient_descent_options>
+    explicit gradient_descent(const Options& options) : options_(options) {}
 
     template <class T> std::vector<operation> update(const std::vector<gradient_and_variable>& pairs) const {
         require_kernel<apply_gradient_descent_op, T>();

@@ -37,3 +37,30 @@ TEST_CASE("fused_layout: a result reduced over stepped dimensions is folded, nev
     CHECK(test_fused_layout::plan({0, 5}, {{0, 5}}, {1, 5}).total == 0);
     CHECK(test_fused_layout::plan({}, {{}}, {}).total == 1);
 }
+
+TEST_CASE("fused_layout: dimensions are merged only where every operand walks them as one") {
+    CHECK(test_fused_layout::plan({4, 5, 6}, {{4, 5, 6}, {1}}, {4, 5, 6}).rank == 1);
+    CHECK(test_fused_layout::plan({4, 5, 6}, {{4, 5, 6}, {5, 6}}, {4, 5, 6}).rank == 2);
+    CHECK(test_fused_layout::plan({4, 5, 6}, {{4, 5, 6}, {5, 1}}, {4, 5, 6}).rank == 3);
+    CHECK(test_fused_layout::plan({4, 5, 6}, {{4, 5, 6}}, {4, 1, 6}).rank == 3);
+    CHECK(test_fused_layout::plan({4, 1, 6}, {{4, 1, 6}}, {4, 1, 6}).rank == 1);
+}
+
+TEST_CASE("fused_layout: blocks cover every element once, and no block is larger than its buffers") {
+    for (const dims& space : {dims{7}, dims{1024}, dims{5000}, dims{3, 1025}, dims{1025, 3}, dims{33, 7, 29}, dims{2, 3, 4, 5, 6, 7}, dims{1, 2000, 1, 3}})
+        for (int axis = 0; axis < space.rank; ++axis) {
+            dims narrow = space;
+            narrow[axis] = 1;
+            const auto l = test_fused_layout::plan(space, {space, narrow}, narrow);
+            INFO(to_string(space) << " and " << to_string(narrow));
+            index_t outer = 1, inner = 1;
+            for (int i = 0; i < l.outer; ++i) outer *= l.extent[static_cast<std::size_t>(i)];
+            for (int i = l.outer + 1; i < l.rank; ++i) inner *= l.extent[static_cast<std::size_t>(i)];
+            CHECK(inner == l.row_size);
+            CHECK(outer * l.extent[static_cast<std::size_t>(l.outer)] * l.row_size == space.size());
+            CHECK(l.rows >= 1);
+            CHECK((l.all_direct() || l.rows * l.row_size <= block_elements));
+            for (const auto& w : l.leaves)
+                if (!w.direct) CHECK(w.buffer + static_cast<std::size_t>(l.rows * l.row_size) * w.element <= l.scratch);
+        }
+}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/device/cpu/strided_copy.hpp>
 
+#include <algorithm>
+#include <array>
 #include <numeric>
 #include <vector>
 
@@ -29,4 +31,47 @@ TEST_CASE("strided_copy: transposes of any extents, collapsed or not") {
     dense.collapse();
     CHECK(dense.rank == 1); // one straight copy
     CHECK(dense.extent[0] == 24);
+}
+
+TEST_CASE("strided_copy: any order of four axes") {
+    const dims shape{3, 5, 4, 18};
+    const auto from = detail::dense_strides(shape);
+    std::vector<int> values(static_cast<std::size_t>(shape.size()));
+    std::iota(values.begin(), values.end(), 0);
+    std::array<std::size_t, 4> order{0, 1, 2, 3};
+    do {
+        dims permuted;
+        for (const auto axis : order) permuted.push(shape[static_cast<int>(axis)]);
+        const auto to = detail::dense_strides(permuted);
+        detail::strided_layout l;
+        for (std::size_t i = 0; i < 4; ++i) l.push(permuted[static_cast<int>(i)], from[order[i]], to[i]);
+        l.collapse();
+        std::vector<int> out(values.size(), -1);
+        detail::strided_copy(values.data(), out.data(), l, 0);
+        bool right = true;
+        for (index_t flat = 0; flat < shape.size(); ++flat) {
+            index_t rest = flat, at = 0;
+            for (std::size_t i = 4; i-- > 0;) {
+                const index_t extent = permuted[static_cast<int>(i)];
+                at += rest % extent * from[order[i]];
+                rest /= extent;
+            }
+            right = right && out[static_cast<std::size_t>(flat)] == at;
+        }
+        CHECK(right);
+    } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST_CASE("strided_copy: into a part of a larger array, and nothing beside it") {
+    const std::vector<int> from{1, 2, 3, 4, 5, 6};
+    std::vector<int> to(15, 0);
+    detail::strided_layout l;
+    l.push(2, 3, 5);
+    l.push(3, 1, 1);
+    l.collapse();
+    detail::strided_copy(from.data(), to.data() + 1, l, 0);
+    CHECK(to == std::vector<int>{0, 1, 2, 3, 0, 0, 4, 5, 6, 0, 0, 0, 0, 0, 0});
+    detail::strided_layout one;
+    detail::strided_copy(from.data() + 5, to.data(), one, 0);
+    CHECK(to[0] == 6);
 }

@@ -63,89 +63,72 @@ template <class T> struct simd_mask {
     RILL_FN friend bool any_of(simd_mask a) { return xsimd::any(a.v); }
 };
 
-// The larger or smaller of two floats, the second if they compare as unordered or equal. Not xsimd's max and min: which
-// operand wins there differs between its versions.
+// What xsimd leaves open or misses: which operand wins in max and min where floats do not compare differs between its
+// versions, and version 8 does not know that AVX-512 has products with sums.
 
-struct compared_extremes {
+/// By what every processor has: a > b ? a : b and the like, for the second operand to win.
+struct common_choices {
     template <class V> RILL_FN static V larger(V a, V b) { return select(a > b, a, b); }
     template <class V> RILL_FN static V smaller(V a, V b) { return select(a < b, a, b); }
 };
-#if defined(__SSE2__)
-struct x86_extremes { // one instruction, made for that rule
-    template <class V> RILL_FN static V larger(V a, V b) {
-        using native = typename V::native;
-        constexpr bool single = sizeof(typename V::value_type) == 4;
-#if defined(__AVX512F__)
-        if constexpr (sizeof(V) == 64 && single)
-            return native(_mm512_max_ps(a.v, b.v));
-        else if constexpr (sizeof(V) == 64)
-            return native(_mm512_max_pd(a.v, b.v));
-        else
-#endif
+/// a * b + c and c - a * b.
+struct common_products {
+    template <class V> RILL_FN static V plus(V a, V b, V c) { return xsimd::fma(a.v, b.v, c.v); }
+    template <class V> RILL_FN static V minus(V a, V b, V c) { return xsimd::fnma(a.v, b.v, c.v); }
+};
+
+#if defined(__SSE2__) // the same rule in one instruction
+RILL_FN __m128 x86_larger(__m128 a, __m128 b) { return _mm_max_ps(a, b); }
+RILL_FN __m128 x86_smaller(__m128 a, __m128 b) { return _mm_min_ps(a, b); }
+RILL_FN __m128d x86_larger(__m128d a, __m128d b) { return _mm_max_pd(a, b); }
+RILL_FN __m128d x86_smaller(__m128d a, __m128d b) { return _mm_min_pd(a, b); }
 #if defined(__AVX__)
-            if constexpr (sizeof(V) == 32 && single)
-            return native(_mm256_max_ps(a.v, b.v));
-        else if constexpr (sizeof(V) == 32)
-            return native(_mm256_max_pd(a.v, b.v));
-        else
+RILL_FN __m256 x86_larger(__m256 a, __m256 b) { return _mm256_max_ps(a, b); }
+RILL_FN __m256 x86_smaller(__m256 a, __m256 b) { return _mm256_min_ps(a, b); }
+RILL_FN __m256d x86_larger(__m256d a, __m256d b) { return _mm256_max_pd(a, b); }
+RILL_FN __m256d x86_smaller(__m256d a, __m256d b) { return _mm256_min_pd(a, b); }
 #endif
-            if constexpr (single)
-            return native(_mm_max_ps(a.v, b.v));
-        else
-            return native(_mm_max_pd(a.v, b.v));
+#if defined(__AVX512F__)
+RILL_FN __m512 x86_larger(__m512 a, __m512 b) { return _mm512_max_ps(a, b); }
+RILL_FN __m512 x86_smaller(__m512 a, __m512 b) { return _mm512_min_ps(a, b); }
+RILL_FN __m512d x86_larger(__m512d a, __m512d b) { return _mm512_max_pd(a, b); }
+RILL_FN __m512d x86_smaller(__m512d a, __m512d b) { return _mm512_min_pd(a, b); }
+RILL_FN __m512 x86_product_plus(__m512 a, __m512 b, __m512 c) { return _mm512_fmadd_ps(a, b, c); }
+RILL_FN __m512 x86_product_minus(__m512 a, __m512 b, __m512 c) { return _mm512_fnmadd_ps(a, b, c); }
+RILL_FN __m512d x86_product_plus(__m512d a, __m512d b, __m512d c) { return _mm512_fmadd_pd(a, b, c); }
+RILL_FN __m512d x86_product_minus(__m512d a, __m512d b, __m512d c) { return _mm512_fnmadd_pd(a, b, c); }
+#endif
+
+template <class V> RILL_FN auto in_register(V x) {
+    typename V::native::register_type r = x.v;
+    return r;
+}
+
+struct x86_choices {
+    template <class V> RILL_FN static V larger(V a, V b) {
+        return typename V::native(x86_larger(in_register(a), in_register(b)));
     }
     template <class V> RILL_FN static V smaller(V a, V b) {
-        using native = typename V::native;
-        constexpr bool single = sizeof(typename V::value_type) == 4;
+        return typename V::native(x86_smaller(in_register(a), in_register(b)));
+    }
+};
+using choices = x86_choices;
+#else
+using choices = common_choices;
+#endif
+
 #if defined(__AVX512F__)
-        if constexpr (sizeof(V) == 64 && single)
-            return native(_mm512_min_ps(a.v, b.v));
-        else if constexpr (sizeof(V) == 64)
-            return native(_mm512_min_pd(a.v, b.v));
-        else
-#endif
-#if defined(__AVX__)
-            if constexpr (sizeof(V) == 32 && single)
-            return native(_mm256_min_ps(a.v, b.v));
-        else if constexpr (sizeof(V) == 32)
-            return native(_mm256_min_pd(a.v, b.v));
-        else
-#endif
-            if constexpr (single)
-            return native(_mm_min_ps(a.v, b.v));
-        else
-            return native(_mm_min_pd(a.v, b.v));
+struct x86_products {
+    template <class V> RILL_FN static V plus(V a, V b, V c) {
+        return typename V::native(x86_product_plus(in_register(a), in_register(b), in_register(c)));
+    }
+    template <class V> RILL_FN static V minus(V a, V b, V c) {
+        return typename V::native(x86_product_minus(in_register(a), in_register(b), in_register(c)));
     }
 };
-using extremes = x86_extremes;
+template <class V> using products = std::conditional_t<sizeof(V) == 64, x86_products, common_products>;
 #else
-using extremes = compared_extremes;
-#endif
-
-// a * b + c and c - a * b. xsimd 8 does not know that AVX-512 has them.
-
-struct xsimd_products {
-    template <class V> RILL_FN static V add(V a, V b, V c) { return xsimd::fma(a.v, b.v, c.v); }
-    template <class V> RILL_FN static V take(V a, V b, V c) { return xsimd::fnma(a.v, b.v, c.v); }
-};
-#if RILL_ISA_LEVEL >= 4
-struct avx512_products {
-    template <class V> RILL_FN static V add(V a, V b, V c) {
-        if constexpr (sizeof(typename V::value_type) == 4)
-            return typename V::native(_mm512_fmadd_ps(a.v, b.v, c.v));
-        else
-            return typename V::native(_mm512_fmadd_pd(a.v, b.v, c.v));
-    }
-    template <class V> RILL_FN static V take(V a, V b, V c) {
-        if constexpr (sizeof(typename V::value_type) == 4)
-            return typename V::native(_mm512_fnmadd_ps(a.v, b.v, c.v));
-        else
-            return typename V::native(_mm512_fnmadd_pd(a.v, b.v, c.v));
-    }
-};
-template <class V> using products = std::conditional_t<sizeof(V) == 64, avx512_products, xsimd_products>;
-#else
-template <class V> using products = xsimd_products;
+template <class V> using products = common_products;
 #endif
 
 template <class T> struct simd {
@@ -211,14 +194,14 @@ template <class T> struct simd {
     /// a > b ? a : b.
     RILL_FN friend simd larger(simd a, simd b) {
         if constexpr (floating)
-            return extremes::larger(a, b);
+            return choices::larger(a, b);
         else
             return select(a > b, a, b);
     }
     /// a < b ? a : b.
     RILL_FN friend simd smaller(simd a, simd b) {
         if constexpr (floating)
-            return extremes::smaller(a, b);
+            return choices::smaller(a, b);
         else
             return select(a < b, a, b);
     }
@@ -236,7 +219,7 @@ template <class T> struct simd {
     }
     RILL_FN friend simd fma(simd a, simd b, simd c) {
         if constexpr (floating)
-            return products<simd>::add(a, b, c);
+            return products<simd>::plus(a, b, c);
         else
             return a * b + c;
     }
@@ -244,7 +227,7 @@ template <class T> struct simd {
     RILL_FN friend simd fnma(simd a, simd b, simd c)
         requires floating
     {
-        return products<simd>::take(a, b, c);
+        return products<simd>::minus(a, b, c);
     }
     RILL_FN friend simd abs(simd a) {
         if constexpr (floating)
