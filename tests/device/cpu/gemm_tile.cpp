@@ -12,7 +12,7 @@ TEST_CASE("without registers there are no tiles") { SUCCEED(); }
 
 #if RILL_WITH_XSIMD
 
-namespace {
+namespace test_device_cpu_gemm_tile {
 
 /// Two strips of a tile, read through steps, in a matrix with room on both sides.
 template <class T, int Rows, int Vectors, bool Partial> bool tile_is_right(bool add) {
@@ -33,8 +33,6 @@ template <class T, int Rows, int Vectors, bool Partial> bool tile_is_right(bool 
         }
     return true;
 }
-
-} // namespace
 
 TEMPLATE_TEST_CASE("a tile is a product", "", float, double) {
     for (bool add : {false, true}) {
@@ -58,5 +56,7 @@ TEMPLATE_TEST_CASE("dot products", "", float, double) {
         }
     }
 }
+
+} // namespace test_device_cpu_gemm_tile
 
 #endif

@@ -10,7 +10,7 @@
 
 using namespace rill;
 
-namespace {
+namespace test_device_cpu_random {
 
 template <class T, class Fill> std::vector<T> drawn(std::size_t n, const Fill& fill, const random_stream& s = {42, 3}) {
     std::vector<T> out(n + 1, T(99));
@@ -62,8 +62,6 @@ template <class T, class F> double distance(std::vector<T> v, const F& probabili
     return most;
 }
 double below(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.)); }
-
-} // namespace
 
 TEST_CASE("random: batches of blocks are the stream's blocks") {
     const random_stream s{0x123456789abcdef0, 0xfedcba9876543210};
@@ -171,3 +169,5 @@ TEST_CASE("random: a truncated normal is a normal without its tails") {
     CHECK(same + redrawn == whole.size()); // only what lies outside is drawn again
     CHECK(redrawn > 4000);
 }
+
+} // namespace test_device_cpu_random

@@ -10,7 +10,7 @@
 
 using namespace rill;
 
-namespace {
+namespace test_device_cpu_softmax {
 
 template <class T> std::vector<T> numbers(index_t n) {
     std::vector<T> out;
@@ -36,8 +36,6 @@ template <class T, class F> void check_layouts(const F& f, double tolerance) {
             CHECK(in_place == all);
         }
 }
-
-} // namespace
 
 TEST_CASE("softmax rows: one result whatever the layout") {
     check_layouts<float>([](index_t r, index_t c, const float* x, float* y) { softmax_rows(r, c, x, y, nullptr); }, 1e-6);
@@ -84,3 +82,5 @@ TEST_CASE("softmax rows: cross-entropy of labels as probabilities and as ids") {
             CHECK(near(gradient, p, 1e-14));
         }
 }
+
+} // namespace test_device_cpu_softmax

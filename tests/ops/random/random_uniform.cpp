@@ -7,15 +7,9 @@
 #include "ops/harness.hpp"
 
 using namespace rill;
+using op_test::list;
 
-namespace {
-
-template <class X> auto flat(const X& x) {
-    if constexpr (std::is_same_v<X, any_array>) return std::vector<double>(x.template elements<double>().begin(), x.template elements<double>().end());
-    else return std::vector(x.begin(), x.end());
-}
-
-} // namespace
+namespace test_ops_random_random_uniform {
 
 TEST_CASE("random_uniform: a seed says everything") {
     const graph g;
@@ -23,16 +17,16 @@ TEST_CASE("random_uniform: a seed says everything") {
     const auto x = random_uniform<float, 3, 4>({.minval = -1, .maxval = 1, .seed = 7});
     static_assert(std::is_same_v<std::remove_const_t<decltype(x)>, tensor<float, 3, 4>>);
     const session s(g), t(g);
-    const auto first = flat(s.run(x)), second = flat(s.run(x));
+    const auto first = list(s.run(x)), second = list(s.run(x));
     CHECK(first != second);
-    CHECK(flat(t.run(x)) == first); // each session counts its own runs
-    CHECK(flat(t.run(x)) == second);
+    CHECK(list(t.run(x)) == first); // each session counts its own runs
+    CHECK(list(t.run(x)) == second);
     any_array direct(dtype::float32, {3, 4});
     auto* values = static_cast<float*>(direct.mutable_data());
     cpu::random_uniform(12, {7, 1}, -1, 1, values);
     CHECK(std::equal(second.begin(), second.end(), values));
     const auto other = random_uniform<float, 3, 4>({.minval = -1, .maxval = 1, .seed = 8});
-    CHECK(flat(t.run(other)) != first);
+    CHECK(list(t.run(other)) != first);
 }
 
 TEST_CASE("random_uniform: without a seed, graph and name give it") {
@@ -44,8 +38,8 @@ TEST_CASE("random_uniform: without a seed, graph and name give it") {
         const auto x = random_uniform<double, 5>(), y = random_uniform<double, 5>();
         const session s(g);
         const auto [a, b] = s.run(std::tuple(x, y));
-        CHECK(flat(a) != flat(b)); // equal attributes, and yet never one node
-        return flat(a);
+        CHECK(list(a) != list(b)); // equal attributes, and yet never one node
+        return list(a);
     };
     CHECK(draw(1, "a") == draw(1, "a"));
     CHECK(draw(1, "a") != draw(2, "a"));
@@ -68,7 +62,7 @@ TEST_CASE("random_uniform: types and shapes known at run time") {
     const session s(g);
     const any_tensor x = random_uniform(dtype::float64, {2, 5}, {.minval = -1, .maxval = 1, .seed = 3});
     CHECK(s.run(x).type() == tensor_type{dtype::float64, {2, 5}});
-    CHECK(flat(s.run(x)) != flat(s.run(x)));
+    CHECK(list(s.run(x)) != list(s.run(x)));
     CHECK(s.run(random_uniform<half, 7>()).size() == 7);
     CHECK(s.run(random_uniform<float>()) != 0.f);
     CHECK(s.run(random_uniform<float, 0, 3>()).size() == 0);
@@ -92,3 +86,5 @@ TEST_CASE("random_uniform: bounds") {
     CHECK_THROWS_AS((random_uniform<float, 3>({.minval = 1, .maxval = 0})), invalid_argument);
     CHECK_THROWS_WITH((random_uniform<float, 3>({.minval = 0, .maxval = std::numeric_limits<double>::infinity()})), contains("finite"));
 }
+
+} // namespace test_ops_random_random_uniform
