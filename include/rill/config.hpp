@@ -28,6 +28,10 @@
 #define RILL_WITH_BLAS 0 // CBLAS; needs linking
 #endif
 
+#ifndef RILL_COMPILED
+#define RILL_COMPILED 0 // 1 where the program links rill::kernels: what is in *.ipp files is then compiled once, there
+#endif
+
 // ---- stance: what the code relies on -------------------------------------------------------------------------------
 #if defined(_MSVC_LANG)
 #define RILL_CPLUSPLUS _MSVC_LANG
@@ -65,6 +69,13 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "rill supports little-e
 #define RILL_FN __host__ __device__ RILL_FORCE_INLINE
 #else
 #define RILL_FN RILL_FORCE_INLINE
+#endif
+
+// RILL_INLINE marks the definitions in *.ipp files.
+#if RILL_COMPILED
+#define RILL_INLINE
+#else
+#define RILL_INLINE inline
 #endif
 
 // RILL_EXPORT: registries, exception types and the default graph are one per process, also across shared libraries

@@ -3,6 +3,9 @@
 
 // The front, the ops, sessions and training: what a program that trains a model includes.
 
+#include <rill/core/allocator.hpp>
+#include <rill/core/error.hpp>
+#include <rill/core/log.hpp>
 #include <rill/data/csv.hpp>
 #include <rill/ops/catalogue.hpp>
 #include <rill/runtime/evaluate.hpp>

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiles every public header alone, twice over, with the warnings of our own programs."""
+"""Compiles every public header alone, twice over, with the warnings of our own programs: with g++ as programs that link
+rill::kernels see it, with clang header-only."""
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -17,14 +18,16 @@ def main():
     out = options.build / "headers" / os.path.basename(options.compiler)
     out.mkdir(parents=True, exist_ok=True)
 
+    mode = f"-DRILL_COMPILED={int('clang' not in os.path.basename(options.compiler))}"
+
     def alone(header):
         # an object, not a syntax check: ccache keeps objects only
         stem = str(header).replace(os.sep, "__").removesuffix(".hpp")
         source, object_file = out / f"{stem}.cpp", out / f"{stem}.o"
-        text = f"#include <{header.as_posix()}>\n" * 2
+        text = f"#include <{header.as_posix()}>\n" * 2 + "#ifndef RILL_ABI\n#error config.hpp is not included\n#endif\n"
         if not source.exists() or source.read_text() != text:
             source.write_text(text)
-        return compile_file(options, source, *WARNINGS, "-c", "-O0", "-o", str(object_file), launcher=options.launcher)
+        return compile_file(options, source, *WARNINGS, mode, "-c", "-O0", "-o", str(object_file), launcher=options.launcher)
 
     bad = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:

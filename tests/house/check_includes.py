@@ -38,7 +38,7 @@ def check(root):
     problems = []
     reached = set()  # by rill.hpp, through our own headers
 
-    for file in sorted(top.rglob("*.hpp")):
+    for file in sorted(top.rglob("*.[hi]pp")):
         name = file.relative_to(top).as_posix()
         folder = name.split("/")[0] if "/" in name else None
         if folder and folder not in MAY_USE:

@@ -19,6 +19,8 @@ def check(root, headers_without=HEADERS_WITHOUT_TEST, tests_without=TESTS_WITHOU
                 if p not in headers_without]
     problems += [f"tests/{p}.cpp has no header include/rill/{p}.hpp" for p in sorted(files.keys() - headers)
                  if p not in tests_without]
+    problems += [f"{p.relative_to(root)} has no header" for p in sorted(include.rglob("*.ipp"))
+                 if not p.with_suffix(".hpp").exists() or f"{p.stem}.ipp>" not in p.with_suffix(".hpp").read_text()]
     problems += [f"tests/{p}.cpp holds no TEST_CASE" for p, file in sorted(files.items())
                  if "TEST_CASE" not in file.read_text()]
     problems += [f"{p}: the exception in {Path(__file__).name} is no longer needed" for p in sorted(headers_without)

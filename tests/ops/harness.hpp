@@ -114,6 +114,7 @@ template <class X> auto list(const X& x) {
     using T = typename X::value_type;
     return std::vector<T>(x.begin(), x.end());
 }
+inline std::vector<double> list(const any_array& x) { return {x.elements<double>().begin(), x.elements<double>().end()}; }
 
 // ---- comparing -----------------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/runtime/plan.hpp>
 
+#include <rill/core/log.hpp>
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/exp.hpp>

@@ -3,10 +3,8 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <new>
-#include <string>
 #include <utility>
 
 #include <rill/core/error.hpp>
@@ -30,26 +28,8 @@ class RILL_EXPORT tracked_allocator final : public allocator {
 public:
     explicit tracked_allocator(std::size_t limit = std::numeric_limits<std::size_t>::max()) : limit_(limit) {}
 
-    void* allocate(std::size_t bytes) override {
-        const std::size_t now = in_use_.fetch_add(bytes) + bytes;
-        if (now > limit_) {
-            in_use_.fetch_sub(bytes);
-            throw resource_exhausted("allocator: " + std::to_string(bytes) + " bytes asked for, " +
-                                     std::to_string(now - bytes) + " of " + std::to_string(limit_) + " in use");
-        }
-        void* block = ::operator new(bytes, std::align_val_t{memory_alignment}, std::nothrow);
-        if (!block) {
-            in_use_.fetch_sub(bytes);
-            throw resource_exhausted("allocator: the system has no " + std::to_string(bytes) + " bytes left");
-        }
-        std::size_t peak = peak_.load();
-        while (peak < now && !peak_.compare_exchange_weak(peak, now)) {}
-        return block;
-    }
-    void deallocate(void* block, std::size_t bytes) noexcept override {
-        ::operator delete(block, std::align_val_t{memory_alignment});
-        in_use_.fetch_sub(bytes);
-    }
+    void* allocate(std::size_t bytes) override;
+    void deallocate(void* block, std::size_t bytes) noexcept override;
 
     std::size_t bytes_in_use() const noexcept { return in_use_.load(); }
     std::size_t peak_bytes() const noexcept { return peak_.load(); }
@@ -75,15 +55,8 @@ public:
         : from_(&from), data_(bytes ? from.allocate(bytes) : nullptr), bytes_(bytes) {}
     memory_block(memory_block&& other) noexcept
         : from_(other.from_), data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
-    memory_block& operator=(memory_block&& other) noexcept {
-        std::swap(from_, other.from_);
-        std::swap(data_, other.data_);
-        std::swap(bytes_, other.bytes_);
-        return *this;
-    }
-    ~memory_block() {
-        if (data_) from_->deallocate(data_, bytes_);
-    }
+    memory_block& operator=(memory_block&& other) noexcept;
+    ~memory_block();
 
     void* data() const noexcept { return data_; }
     std::size_t bytes() const noexcept { return bytes_; }
@@ -97,3 +70,7 @@ private:
 } // namespace detail
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/core/allocator.ipp>
+#endif

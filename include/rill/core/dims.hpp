@@ -70,15 +70,7 @@ struct tensor_type {
 };
 
 /// "[2, ?, 3]", "[]" for a scalar, "unknown rank".
-inline std::string to_string(const dims& d) {
-    if (!d.known_rank()) return "unknown rank";
-    std::string text = "[";
-    for (int i = 0; i < d.rank; ++i) {
-        if (i) text += ", ";
-        text += d[i] == dyn ? "?" : std::to_string(d[i]);
-    }
-    return text + "]";
-}
+std::string to_string(const dims& d);
 
 /// "float32 [2, ?]"
 inline std::string to_string(const tensor_type& t) { return std::string(to_string(t.type)) + " " + to_string(t.shape); }
@@ -107,3 +99,7 @@ using extents_of_rule =
     typename detail::extents_from<Rule, std::make_index_sequence<static_cast<std::size_t>(Rule::value.rank)>>::type;
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/core/dims.ipp>
+#endif

@@ -63,34 +63,13 @@ using data_loss = detail::error_of<error_code::data_loss>;
 using unauthenticated = detail::error_of<error_code::unauthenticated>;
 
 /// Throws the exception type that belongs to a code.
-[[noreturn]] inline void throw_error(error_code code, const std::string& message) {
-    switch (code) {
-    case error_code::cancelled: throw cancelled(message);
-    case error_code::invalid_argument: throw invalid_argument(message);
-    case error_code::deadline_exceeded: throw deadline_exceeded(message);
-    case error_code::not_found: throw not_found(message);
-    case error_code::already_exists: throw already_exists(message);
-    case error_code::permission_denied: throw permission_denied(message);
-    case error_code::resource_exhausted: throw resource_exhausted(message);
-    case error_code::failed_precondition: throw failed_precondition(message);
-    case error_code::aborted: throw aborted(message);
-    case error_code::out_of_range: throw out_of_range(message);
-    case error_code::unimplemented: throw unimplemented(message);
-    case error_code::internal: throw internal(message);
-    case error_code::unavailable: throw unavailable(message);
-    case error_code::data_loss: throw data_loss(message);
-    case error_code::unauthenticated: throw unauthenticated(message);
-    case error_code::ok:
-    case error_code::unknown: break;
-    }
-    throw unknown(message);
-}
+[[noreturn]] void throw_error(error_code code, const std::string& message);
 
 /// "digits.cpp:42"; only the file's name, so that messages are the same wherever a tree is built.
-inline std::string to_string(const std::source_location& where) {
-    std::string_view file = where.file_name();
-    if (const auto cut = file.find_last_of("/\\"); cut != std::string_view::npos) file.remove_prefix(cut + 1);
-    return std::string(file) + ":" + std::to_string(where.line());
-}
+std::string to_string(const std::source_location& where);
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/core/error.ipp>
+#endif

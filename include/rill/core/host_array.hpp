@@ -17,7 +17,6 @@
 #include <utility>
 
 #include <rill/core/any_array.hpp>
-#include <rill/core/shape_rules.hpp>
 
 namespace rill::inline RILL_ABI {
 
@@ -140,15 +139,7 @@ template <class T, class X> any_array from_xtensor(X&& x) {
 }
 
 /// Flat data gets its shape from the tensor it is meant for: all extents known, or one dyn to be worked out.
-inline dims shape_of_flat(index_t count, const dims& wanted) {
-    if (!wanted.known_rank()) return dims{count};
-    const auto solved = rules::reshape(dims{count}, wanted);
-    if (!solved.ok() || !solved.shape.complete())
-        throw invalid_argument("host value: " + std::to_string(count) + " elements don't fill the shape " +
-                               to_string(wanted) +
-                               (wanted.dynamic_extents() > 1 ? " (flat data leaves at most one extent open)" : ""));
-    return solved.shape;
-}
+dims shape_of_flat(index_t count, const dims& wanted);
 
 template <class T, class X> any_array from_range(X&& x, const dims& wanted) {
     const dims shape = shape_of_flat(static_cast<index_t>(std::ranges::size(x)), wanted);
@@ -229,3 +220,7 @@ template <element T, int Rank> host_value<T, Rank> to_host_value(const dims& sha
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/core/host_array.ipp>
+#endif

@@ -4,9 +4,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <string_view>
-#include <utility>
 
 #include <rill/config.hpp>
 
@@ -32,23 +30,13 @@ RILL_EXPORT inline log_state& the_log() {
 } // namespace detail
 
 /// Where messages go. Silent by default; an empty sink silences again. The sink may be called from any thread.
-inline void set_log_sink(log_sink sink) {
-    auto next = sink ? std::make_shared<const log_sink>(std::move(sink)) : nullptr;
-    const std::lock_guard lock(detail::the_log().mutex);
-    detail::the_log().sink = std::move(next);
-}
+void set_log_sink(log_sink sink);
 
 /// Hands a message to the sink, if there is one. Never throws: what a sink throws is dropped.
-inline void log(log_level level, std::string_view message) noexcept {
-    try {
-        std::shared_ptr<const log_sink> sink;
-        {
-            const std::lock_guard lock(detail::the_log().mutex);
-            sink = detail::the_log().sink;
-        }
-        if (sink) (*sink)(level, message);
-    } catch (...) {
-    }
-}
+void log(log_level level, std::string_view message) noexcept;
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/core/log.ipp>
+#endif

@@ -28,26 +28,14 @@ struct program {
 
     int first_scalar() const { return static_cast<int>(leaves.size()); }
     int first_instruction() const { return first_scalar() + static_cast<int>(scalars.size()); }
-    dtype type_of(int value) const {
-        const auto at = static_cast<std::size_t>(value);
-        if (value < first_scalar()) return leaves[at];
-        if (value < first_instruction()) return scalars[at - leaves.size()];
-        return code[at - leaves.size() - scalars.size()].type;
-    }
+    dtype type_of(int value) const;
 };
 
 /// In a key, the result's type stands behind an op whose result differs from its first operand: "Greater(…):bool".
-inline std::string result_suffix(dtype result, dtype first_operand) {
-    return result == first_operand ? std::string() : ":" + std::string(to_string(result));
-}
+std::string result_suffix(dtype result, dtype first_operand);
 
 /// The key of the one-op program that serves an instruction: "Mul($0:float32,$1:float32)".
-inline std::string instruction_key(const program& p, const program::instruction& i) {
-    std::string key = i.op + "(";
-    for (std::size_t k = 0; k < i.args.size(); ++k)
-        key += (k ? ",$" : "$") + std::to_string(k) + ":" + std::string(to_string(p.type_of(i.args[k])));
-    return key + ")" + result_suffix(i.type, p.type_of(i.args[0]));
-}
+std::string instruction_key(const program& p, const program::instruction& i);
 
 using program_ptr = std::shared_ptr<const program>;
 
@@ -118,14 +106,10 @@ struct fused_spec {
 };
 
 /// The shape that the leaves of a fused node broadcast to.
-inline shape_result fused_space(const fused_spec& spec, std::span<const tensor_type> inputs) {
-    shape_result space;
-    for (const auto& l : spec.leaves) {
-        if (l.view.how != combine::map) continue;
-        space = rules::broadcast(space.shape, inputs[static_cast<std::size_t>(l.input)].shape);
-        if (!space.ok()) break;
-    }
-    return space;
-}
+shape_result fused_space(const fused_spec& spec, std::span<const tensor_type> inputs);
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/core/program.ipp>
+#endif

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <charconv>
-#include <cstdio>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,21 +24,9 @@ template <class T> struct csv_table {
 
 namespace detail {
 
-inline std::string read_file(const std::string& path) {
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
-    if (!file) throw not_found("csv: '" + path + "' can't be opened");
-    std::string text;
-    char block[1 << 16];
-    for (std::size_t n; (n = std::fread(block, 1, sizeof(block), file.get())) > 0;) text.append(block, n);
-    if (std::ferror(file.get())) throw data_loss("csv: '" + path + "' can't be read");
-    return text;
-}
+std::string read_file(const std::string& path);
 
-inline std::string_view trimmed(std::string_view s) {
-    while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-    while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\r')) s.remove_suffix(1);
-    return s;
-}
+std::string_view trimmed(std::string_view s);
 
 /// Calls f(column, field) for each field of a line; returns how many there were.
 template <class F> std::size_t each_field(std::string_view line, char delimiter, F&& f) {
@@ -100,3 +86,7 @@ template <class T> csv_table<T> read_csv(const std::string& path, const csv_opti
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/data/csv.ipp>
+#endif

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <unordered_map>
 
-#include <rill/core/program.hpp>
 #include <rill/device/block.hpp>
 #include <rill/device/kernel.hpp>
 
@@ -76,24 +75,27 @@ RILL_EXPORT inline kernel_registry& the_kernels() {
 
 namespace detail {
 
-inline std::string kernel_key(std::string_view op, dtype type) {
-    return std::string(op) + "/" + std::string(to_string(type));
-}
+std::string kernel_key(std::string_view op, dtype type);
 
 } // namespace detail
 
 /// Whether this processor has the instruction set a translation unit was compiled for.
-inline bool supports_level(int level) {
-#if (defined(__x86_64__) || defined(_M_X64)) && defined(__GNUC__)
-    switch (level) {
-    case 4: return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-    case 3: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    case 2: return __builtin_cpu_supports("sse4.2");
-    default: return true;
-    }
-#else
-    return level >= 0;
-#endif
-}
+bool supports_level(int level);
+
+namespace detail {
+
+// What registrars call. Nothing is added that this processor can't run.
+void register_factory(std::string_view op, dtype type, int level, kernel_factory make);
+void register_blocks(const std::string& key, int level, const block_kernels& kernels);
+/// As above, unless there are kernels for this program already: those of an expression serve all that one op needs.
+void register_primitive_blocks(const std::string& key, int level, block_function forward);
+void register_combiner(std::string_view how, dtype type, int level, const combiner& loops);
+void register_pullback(const std::string& key, int level, pullback_trace trace);
+
+} // namespace detail
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/device/registry.ipp>
+#endif

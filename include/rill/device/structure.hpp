@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -48,24 +52,50 @@ template <class Op, class R, class... Args>
 inline constexpr bool differentiable_structure<structure<Op, R, Args...>> =
     has_pullback<Op> && is_differentiable(dtype_of<R>) && (differentiable_structure<Args> || ...);
 
-// ---- the key of a structure --------------------------------------------------------------------------------------------
+// ---- a structure as data: operands before the op they belong to ------------------------------------------------------------
 
-template <class S> struct structure_key;
-template <class T> struct structure_key<leaf<T>> {
-    static std::string text(int& leaf, int&) { return "$" + std::to_string(leaf++) + ":" + std::string(to_string(dtype_of<T>)); }
+struct structure_item {
+    enum class kind : std::uint8_t { leaf, scalar, op };
+
+    kind is = kind::leaf;
+    dtype type = dtype::invalid;
+    dtype first = dtype::invalid; // of an op: its first operand's
+    int arity = 0;
+    std::string_view name;
+    std::string (*parameter)() = nullptr;
 };
-template <class T> struct structure_key<scalar_leaf<T>> {
-    static std::string text(int&, int& scalar) { return "s" + std::to_string(scalar++) + ":" + std::string(to_string(dtype_of<T>)); }
+
+template <class S> struct structure_list;
+template <class T> struct structure_list<leaf<T>> {
+    static constexpr int count = 1;
+    static constexpr void fill(structure_item*& to) { *to++ = {structure_item::kind::leaf, dtype_of<T>, dtype::invalid, 0, {}, nullptr}; }
 };
-template <class Op, class R, class First, class... Args> struct structure_key<structure<Op, R, First, Args...>> {
-    static std::string text(int& leaf, int& scalar) {
-        std::string key = std::string(Op::name);
-        if constexpr (requires { Op::parameter(); }) key += "[" + Op::parameter() + "]";
-        key += "(" + structure_key<First>::text(leaf, scalar);
-        ((key += "," + structure_key<Args>::text(leaf, scalar)), ...);
-        return key + ")" + result_suffix(dtype_of<R>, dtype_of<typename First::value_type>);
+template <class T> struct structure_list<scalar_leaf<T>> {
+    static constexpr int count = 1;
+    static constexpr void fill(structure_item*& to) { *to++ = {structure_item::kind::scalar, dtype_of<T>, dtype::invalid, 0, {}, nullptr}; }
+};
+template <class Op, class R, class First, class... Args> struct structure_list<structure<Op, R, First, Args...>> {
+    static constexpr int count = 1 + structure_list<First>::count + (0 + ... + structure_list<Args>::count);
+    static constexpr void fill(structure_item*& to) {
+        structure_list<First>::fill(to);
+        (structure_list<Args>::fill(to), ...);
+        std::string (*parameter)() = nullptr;
+        if constexpr (requires { Op::parameter(); }) parameter = +[]() -> std::string { return Op::parameter(); };
+        *to++ = {structure_item::kind::op, dtype_of<R>, dtype_of<typename First::value_type>,
+                 1 + static_cast<int>(sizeof...(Args)), Op::name, parameter};
     }
 };
+
+template <class S> struct structure_data {
+    static constexpr auto items = [] {
+        std::array<structure_item, structure_list<S>::count> all;
+        structure_item* to = all.data();
+        structure_list<S>::fill(to);
+        return all;
+    }();
+};
+
+std::string structure_key(std::span<const structure_item> items);
 
 // ---- the value of a structure, on any kind of value --------------------------------------------------------------------
 
@@ -166,11 +196,12 @@ struct leaf_slots<structure<Op, R, Args...>, Value> {
 
 /// Names a structure: equal keys mean equal structures. "Mul(Add($0:float32,s0:float32),$1:float32)".
 template <class S> const std::string& key_of() {
-    static const std::string key = [] {
-        int leaf = 0, scalar = 0;
-        return detail::structure_key<S>::text(leaf, scalar);
-    }();
+    static const std::string key = detail::structure_key(detail::structure_data<S>::items);
     return key;
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/device/structure.ipp>
+#endif

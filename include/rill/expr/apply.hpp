@@ -200,18 +200,7 @@ template <class Op, std::size_t N> void require_for_untyped() {
     require_uniform<Op, std::int64_t>(all);
 }
 
-inline endpoint apply_untyped(std::string_view op, dtype fixed_result, untyped_arguments&& a, const graph& g) {
-    std::vector<dtype> leaves;
-    for (const auto& e : a.inputs) leaves.push_back(type_of(e).type);
-    tracer t(leaves, a.scalars);
-    t.fix_scalars(a.scalars.size());
-    std::vector<int> args;
-    for (const int o : a.order) args.push_back(o >= 0 ? t.leaf(o) : t.scalar(static_cast<std::size_t>(~o)));
-    const dtype result = fixed_result == dtype::invalid ? t.type_of(args.back()) : fixed_result;
-    program p = *t.finish({t.emit(op, result, args)});
-    if (a.scalars.empty()) p.key = instruction_key(p, p.code[0]); // found as a compiled one-op kernel
-    return add_program(g, std::make_shared<const program>(std::move(p)), std::move(a.scalars), std::move(a.inputs));
-}
+endpoint apply_untyped(std::string_view op, dtype fixed_result, untyped_arguments&& a, const graph& g);
 
 template <class Op> constexpr dtype fixed_result_of() {
     if constexpr (requires { typename Op::result_type; }) return dtype_of<typename Op::result_type>;
@@ -251,3 +240,7 @@ auto apply(const A&... args) {
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/expr/apply.ipp>
+#endif

@@ -69,11 +69,7 @@ template <class T, std::size_t... I> auto dynamic_constant(any_array a, std::ind
 }
 
 /// A constant keeps its value: what was borrowed is copied.
-inline any_array owned_copy(const any_array& a) {
-    any_array copy(a.dtype(), a.shape());
-    copy_elements(a.dtype(), a.data(), copy.mutable_data(), a.size());
-    return copy;
-}
+any_array owned_copy(const any_array& a);
 
 } // namespace detail
 
@@ -97,8 +93,10 @@ template <index_t First, index_t... D, flat_range X> auto constant(const X& x) {
 }
 
 /// A constant whose type is known at run time only.
-inline any_tensor constant(const any_array& value) {
-    return endpoint{detail::add_node(current_graph(), make_op(constant_op{detail::owned_copy(value)}), {}), 0};
-}
+any_tensor constant(const any_array& value);
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/expr/constant.ipp>
+#endif

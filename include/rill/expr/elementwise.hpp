@@ -76,13 +76,10 @@ void trace_pullback(rill::tracer& t, const int* args, int result, int gradient, 
 
 template <class Op, class R, class... T> bool register_primitive() {
     using one_op = structure<Op, R, leaf<T>...>;
-    if (!supports_level(RILL_ISA_LEVEL)) return false;
-    block_kernels k;
-    k.forward = &forward_block<one_op>;
     const std::string& key = key_of<one_op>();
-    if (!the_kernels().blocks.find(key)) the_kernels().blocks.add(key, RILL_ISA_LEVEL, k);
+    register_primitive_blocks(key, RILL_ISA_LEVEL, &forward_block<one_op>);
     if constexpr (differentiable_structure<one_op>)
-        the_kernels().pullbacks.add(key, RILL_ISA_LEVEL, [](void* t, const int* args, int result, int gradient, int* out) {
+        register_pullback(key, RILL_ISA_LEVEL, [](void* t, const int* args, int result, int gradient, int* out) {
             trace_pullback<Op, R, T...>(*static_cast<rill::tracer*>(t), args, result, gradient, out,
                                         std::index_sequence_for<T...>{});
         });

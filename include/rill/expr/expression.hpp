@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <atomic>
-#include <cmath>
-#include <limits>
 #include <memory>
 
 #include <rill/expr/fused_op.hpp>
@@ -25,10 +22,7 @@ template <class T> struct scalar {
 namespace detail {
 
 /// Tells one sealing of a whole expression from the next.
-inline std::uint64_t next_sealing() {
-    static std::atomic<std::uint64_t> last{0};
-    return ++last;
-}
+std::uint64_t next_sealing();
 
 /// What sealing gathers from an expression: leaves and scalars in order of occurrence, and the graph they belong to.
 struct sealing {
@@ -37,7 +31,9 @@ struct sealing {
     std::vector<scalar_value> scalars;
     std::uint64_t pass = next_sealing(); // of the outermost expression: scopes do not change within
 
-    void leaf(const endpoint& e) { leaves.push_back(e); }
+    /// Refuses null handles.
+    void leaf(const endpoint& e);
+    void scalar(const scalar_value& value);
 };
 
 /// A part of an expression whose type is hidden; sealed when its parent is, once per graph and scope.
@@ -161,7 +157,6 @@ template <class E> graph graph_of_operand(const E& e) {
 
 template <class A> void gather_leaves(const A& a, sealing& s) {
     if constexpr (requires { a.end(); }) {
-        if (!a.end()) throw failed_precondition("a null tensor was used in an expression");
         s.leaf(a.end());
     } else if constexpr (requires { a.join(s.home); }) {
         s.leaf(a.join(s.home));
@@ -169,28 +164,17 @@ template <class A> void gather_leaves(const A& a, sealing& s) {
         s.leaf(a.part().seal(s.home, s.pass));
     }
 }
-template <class T> void gather_leaves(const scalar<T>& a, sealing& s) { s.scalars.emplace_back(a.value); }
+template <class T> void gather_leaves(const scalar<T>& a, sealing& s) { s.scalar(scalar_value(a.value)); }
 template <class Op, class... Args> void gather_leaves(const expression<Op, Args...>& e, sealing& s) {
     std::apply([&](const auto&... a) { (gather_leaves(a, s), ...); }, e.args());
 }
 
-/// A map of a program over gathered leaves, and its inputs: equal leaves become one.
-inline std::pair<fused_spec, std::vector<endpoint>> spec_over(const traced_structure& traced, sealing&& s) {
-    fused_spec spec;
-    spec.body = traced.body;
-    spec.kernel = traced.body->key;
-    spec.scalars = std::move(s.scalars);
-    spec.scalars.insert(spec.scalars.end(), traced.constants.begin(), traced.constants.end());
-    spec.results.resize(1);
-    std::vector<endpoint> inputs;
-    for (const auto& l : s.leaves) {
-        std::size_t i = 0;
-        while (i < inputs.size() && !(inputs[i] == l)) ++i;
-        if (i == inputs.size()) inputs.push_back(l);
-        spec.leaves.push_back({static_cast<int>(i), {}});
-    }
-    return {std::move(spec), std::move(inputs)};
-}
+/// A node for a program over gathered leaves: equal leaves become one input.
+endpoint add_expression(const traced_structure& traced, const sealing& s, const reduction& how, make_fused make,
+                        const std::string& name, bool share, const std::source_location& where);
+
+/// Refuses a null handle.
+const endpoint& checked(const endpoint& e);
 
 template <class E> inline constexpr bool is_expression = false;
 template <class Op, class... Args> inline constexpr bool is_expression<expression<Op, Args...>> = true;
@@ -204,16 +188,14 @@ endpoint seal(const E& e, const graph& g, const std::string& name = {}, bool sha
         require_structure<S>();
         sealing s{g, {}, {}, pass};
         gather_leaves(e, s);
-        auto [spec, inputs] = spec_over(program_of<S>(), std::move(s));
-        return {add_node(g, make_op(fused_op{std::move(spec)}), std::move(inputs), name, share, where), 0};
+        return add_expression(program_of<S>(), s, {}, &make_fused_op, name, share, where);
     } else if constexpr (is_constant_value<E>) {
         if (share) return e.join(g);
         return {add_node(g, make_op(constant_op{e.value()}), {}, name, false, where), 0};
     } else if constexpr (requires { e.part(); }) {
         return e.part().seal(g, pass);
     } else {
-        if (!e.end()) throw failed_precondition("a null tensor was used");
-        return e.end();
+        return checked(e.end());
     }
 }
 template <class E> endpoint seal(const E& e) { return seal(e, graph_of_operand(e)); }
@@ -284,3 +266,7 @@ template <class Op, class... Args> auto make_expression(const Args&... args) {
 } // namespace detail
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/expr/expression.ipp>
+#endif

@@ -17,13 +17,8 @@ public:
     any_tensor(const endpoint& e) noexcept : end_(e) { retain(); }
     any_tensor(const any_tensor& other) noexcept : end_(other.end_) { retain(); }
     any_tensor(any_tensor&& other) noexcept : end_(std::exchange(other.end_, {})) {}
-    any_tensor& operator=(any_tensor other) noexcept {
-        std::swap(end_, other.end_);
-        return *this;
-    }
-    ~any_tensor() {
-        if (end_) end_.from->owner->release();
-    }
+    any_tensor& operator=(any_tensor other) noexcept;
+    ~any_tensor();
 
     const endpoint& end() const noexcept { return end_; }
     operator endpoint() const noexcept { return end_; }
@@ -40,13 +35,8 @@ public:
     const std::string& device() const { return checked().from->device; }
 
 private:
-    const endpoint& checked() const {
-        if (!end_) throw failed_precondition("any_tensor: a null handle was used");
-        return end_;
-    }
-    void retain() const noexcept {
-        if (end_) end_.from->owner->retain();
-    }
+    const endpoint& checked() const;
+    void retain() const noexcept;
 
     endpoint end_;
 };
@@ -59,10 +49,7 @@ public:
 
     const rill::node* node() const noexcept { return handle_.node(); }
     rill::graph graph() const { return handle_.graph(); }
-    const std::string& name() const {
-        if (!handle_) throw failed_precondition("operation: a null handle was used");
-        return handle_.node()->name;
-    }
+    const std::string& name() const;
     explicit operator bool() const noexcept { return bool(handle_); }
 
     /// Runs it in the default session (see session_scope).
@@ -122,3 +109,7 @@ Stream& operator<<(Stream& out, const operation& o) {
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/expr/handle.ipp>
+#endif

@@ -9,10 +9,9 @@ namespace rill::inline RILL_ABI {
 namespace detail::inline RILL_ISA {
 
 template <class Op, class T> bool register_kernel() {
-    if (supports_level(RILL_ISA_LEVEL))
-        the_kernels().factories.add(kernel_key(Op::name, dtype_of<T>), RILL_ISA_LEVEL, [](const void* op, kernel_request& r) {
-            return static_cast<const Op*>(op)->template bind<cpu, T>(r);
-        });
+    register_factory(Op::name, dtype_of<T>, RILL_ISA_LEVEL, [](const void* op, kernel_request& r) {
+        return static_cast<const Op*>(op)->template bind<cpu, T>(r);
+    });
     return true;
 }
 

@@ -5,59 +5,56 @@
 
 namespace rill::inline RILL_ABI {
 
-namespace detail {
-
-/// Traces a structure: leaves and scalars are numbered in order of occurrence.
-template <class S> struct structure_trace;
-template <class T> struct structure_trace<leaf<T>> {
-    static int build(tracer& t, int& leaf, int&) { return t.leaf(leaf++); }
-    static void list(std::vector<dtype>& leaves, std::vector<scalar_value>&) { leaves.push_back(dtype_of<T>); }
-};
-template <class T> struct structure_trace<scalar_leaf<T>> {
-    static int build(tracer& t, int&, int& scalar) { return t.scalar(static_cast<std::size_t>(scalar++)); }
-    static void list(std::vector<dtype>&, std::vector<scalar_value>& scalars) { scalars.emplace_back(T{}); }
-};
-template <class Op, class R, class... Args> struct structure_trace<structure<Op, R, Args...>> {
-    static int build(tracer& t, int& leaf, int& scalar) {
-        const int args[] = {structure_trace<Args>::build(t, leaf, scalar)...}; // braces: in order
-        if constexpr (has_pullback<Op>) return t.emit(Op::name, dtype_of<R>, {std::begin(args), std::end(args)});
-        else return expand(t, args, std::index_sequence_for<Args...>{});
-    }
-    static void list(std::vector<dtype>& leaves, std::vector<scalar_value>& scalars) {
-        (structure_trace<Args>::list(leaves, scalars), ...);
-    }
-
-private:
-    template <std::size_t... I> static int expand(tracer& t, const int* args, std::index_sequence<I...>) {
-        return Op::value(symbol<typename Args::value_type>(t, args[I])...).id(t);
-    }
-};
-
-} // namespace detail
-
 /// The program that a structure stands for, and the constants it needs beside the expression's own scalars.
 struct traced_structure {
     program_ptr body;
     std::vector<scalar_value> constants;
 };
 
+namespace detail {
+
+/// Traces an op without a pullback through its value function.
+using expansion = int (*)(tracer& t, const int* args);
+
+template <class Op, class... T> int expand(tracer& t, const int* args) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return Op::value(symbol<T>(t, args[I])...).id(t);
+    }(std::index_sequence_for<T...>{});
+}
+
+/// Per item of a structure: how to expand it, or null.
+template <class S> struct expansion_list {
+    static constexpr void fill(expansion*& to) { *to++ = nullptr; }
+};
+template <class Op, class R, class... Args> struct expansion_list<structure<Op, R, Args...>> {
+    static constexpr void fill(expansion*& to) {
+        (expansion_list<Args>::fill(to), ...);
+        if constexpr (has_pullback<Op>) *to++ = nullptr;
+        else *to++ = &expand<Op, typename Args::value_type...>;
+    }
+};
+template <class S> struct expansion_data {
+    static constexpr auto all = [] {
+        std::array<expansion, structure_list<S>::count> all;
+        expansion* to = all.data();
+        expansion_list<S>::fill(to);
+        return all;
+    }();
+};
+
+traced_structure trace_structure(std::span<const structure_item> items, const expansion* expansions, const std::string& key);
+
+} // namespace detail
+
 /// Traced once per structure, on first use.
 template <class S> const traced_structure& program_of() {
-    static const traced_structure made = [] {
-        std::vector<dtype> leaves;
-        std::vector<scalar_value> scalars;
-        detail::structure_trace<S>::list(leaves, scalars);
-        const std::size_t own = scalars.size();
-        tracer t(std::move(leaves), std::move(scalars));
-        t.fix_scalars(own);
-        int leaf = 0, scalar = 0;
-        const int root = detail::structure_trace<S>::build(t, leaf, scalar);
-        program p = *t.finish({root});
-        p.key = key_of<S>(); // readable, and what compiled kernels are found by
-        return traced_structure{std::make_shared<const program>(std::move(p)),
-                                {t.scalars().begin() + static_cast<std::ptrdiff_t>(own), t.scalars().end()}};
-    }();
+    static const traced_structure made =
+        detail::trace_structure(detail::structure_data<S>::items, detail::expansion_data<S>::all.data(), key_of<S>());
     return made;
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/expr/structure_program.ipp>
+#endif

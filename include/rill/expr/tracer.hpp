@@ -22,53 +22,16 @@ public:
     int leaf(int i) const { return i; }
     int scalar(std::size_t i) const { return scalar_base + static_cast<int>(i); }
 
-    int constant(const scalar_value& value) {
-        for (std::size_t i = 0; i < scalars_.size(); ++i)
-            if (i >= fixed_scalars_ && scalars_[i] == value) return scalar(i);
-        scalars_.push_back(value);
-        return scalar(scalars_.size() - 1);
-    }
+    int constant(const scalar_value& value);
     /// The first n scalars are the node's own: constants are never merged with them, whatever their value.
     void fix_scalars(std::size_t n) { fixed_scalars_ = n; }
 
-    int emit(std::string_view op, dtype type, std::vector<int> args) {
-        auto key = std::pair(std::string(op) + ":" + std::string(to_string(type)), args);
-        const auto [at, fresh] = seen_.try_emplace(std::move(key), code_base + static_cast<int>(code_.size()));
-        if (fresh) code_.push_back({std::string(op), type, std::move(args)});
-        return at->second;
-    }
+    int emit(std::string_view op, dtype type, std::vector<int> args);
 
-    dtype type_of(int value) const {
-        if (value >= code_base) return code_[static_cast<std::size_t>(value - code_base)].type;
-        if (value >= scalar_base) return scalars_[static_cast<std::size_t>(value - scalar_base)].type;
-        return leaves_[static_cast<std::size_t>(value)];
-    }
+    dtype type_of(int value) const;
 
     /// The finished program; its key spells it out.
-    program_ptr finish(const std::vector<int>& results) const {
-        program p;
-        p.leaves = leaves_;
-        for (const auto& s : scalars_) p.scalars.push_back(s.type);
-        const auto number = [&](int v) {
-            if (v >= code_base) return p.first_instruction() + v - code_base;
-            return v >= scalar_base ? p.first_scalar() + v - scalar_base : v;
-        };
-        p.key = "program";
-        for (const auto d : leaves_) p.key += " " + std::string(to_string(d));
-        p.key += ";";
-        for (const auto d : p.scalars) p.key += " " + std::string(to_string(d));
-        for (auto i : code_) {
-            p.key += "; " + i.op + ":" + std::string(to_string(i.type));
-            for (auto& a : i.args) p.key += " " + std::to_string(a = number(a));
-            p.code.push_back(std::move(i));
-        }
-        p.key += " ->";
-        for (const int r : results) {
-            p.results.push_back(number(r));
-            p.key += " " + std::to_string(p.results.back());
-        }
-        return std::make_shared<const program>(std::move(p));
-    }
+    program_ptr finish(const std::vector<int>& results) const;
     const std::vector<scalar_value>& scalars() const { return scalars_; }
 
 private:
@@ -89,12 +52,12 @@ public:
     symbol(tracer& t, int id) : tracer_(&t), id_(id) {}
     template <class A>
         requires std::is_arithmetic_v<A>
-    constexpr symbol(A literal) : literal_(detail::convert<T>(literal)) {}
+    symbol(A literal) : literal_(detail::convert<T>(literal)) {}
 
     bool is_literal() const { return tracer_ == nullptr; }
     tracer* where() const { return tracer_; }
-    const T& literal() const { return literal_; }
-    int id(tracer& t) const { return is_literal() ? t.constant(scalar_value(literal_)) : id_; }
+    T literal() const { return literal_.as<T>(); }
+    int id(tracer& t) const { return is_literal() ? t.constant(literal_) : id_; }
 
     /// An op over traced values, as one instruction.
     template <class Op, class... V> static auto traced(const V&... args);
@@ -102,10 +65,14 @@ public:
 private:
     tracer* tracer_ = nullptr;
     int id_ = -1;
-    T literal_{};
+    scalar_value literal_; // not a T: g++ notes that how structs of one complex number are passed has changed
 };
 
 template <class X>
 concept symbolic = requires { std::remove_cvref_t<X>::is_symbol; };
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/expr/tracer.ipp>
+#endif

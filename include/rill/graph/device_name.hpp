@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cctype>
 #include <string>
 #include <string_view>
 
@@ -22,78 +21,20 @@ struct device_name {
 
 namespace detail {
 
-inline int device_number(std::string_view digits, std::string_view whole) {
-    int value = 0;
-    if (digits == "*") return -1;
-    if (digits.empty() || digits.size() > 9)
-        throw invalid_argument("device name '" + std::string(whole) + "': a number is missing");
-    for (const char c : digits) {
-        if (c < '0' || c > '9')
-            throw invalid_argument("device name '" + std::string(whole) + "': '" + std::string(digits) + "' is no number");
-        value = value * 10 + (c - '0');
-    }
-    return value;
-}
+int device_number(std::string_view digits, std::string_view whole);
 
 } // namespace detail
 
 /// Parses a device name; throws invalid_argument for anything malformed. "" is the name without constraints.
-inline device_name parse_device(std::string_view text) {
-    device_name d;
-    std::string_view rest = text;
-    while (!rest.empty()) {
-        if (rest.front() != '/') throw invalid_argument("device name '" + std::string(text) + "': each part begins with '/'");
-        rest.remove_prefix(1);
-        const std::string_view part = rest.substr(0, rest.find('/'));
-        rest.remove_prefix(part.size());
-        const auto colon = part.find(':');
-        const std::string_view key = part.substr(0, colon);
-        std::string_view value = colon == std::string_view::npos ? std::string_view() : part.substr(colon + 1);
-        if (key == "job") {
-            if (value.empty()) throw invalid_argument("device name '" + std::string(text) + "': a job's name is missing");
-            d.job = value == "*" ? std::string_view() : value;
-        }
-        else if (key == "replica") d.replica = detail::device_number(value, text);
-        else if (key == "task") d.task = detail::device_number(value, text);
-        else {
-            // "device:cpu:0", or the short form "cpu:0"
-            if (key == "device") {
-                const auto second = value.find(':');
-                d.type = value.substr(0, second);
-                value = second == std::string_view::npos ? std::string_view("*") : value.substr(second + 1);
-            } else {
-                d.type = key;
-                if (colon == std::string_view::npos) value = "*";
-            }
-            for (char& c : d.type) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-            if (d.type.empty() || d.type.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") != std::string::npos)
-                throw invalid_argument("device name '" + std::string(text) + "': '" + std::string(part) + "' is no device");
-            d.index = detail::device_number(value, text);
-        }
-    }
-    return d;
-}
+device_name parse_device(std::string_view text);
 
-inline std::string to_string(const device_name& d) {
-    std::string s;
-    if (!d.job.empty()) s += "/job:" + d.job;
-    if (d.replica >= 0) s += "/replica:" + std::to_string(d.replica);
-    if (d.task >= 0) s += "/task:" + std::to_string(d.task);
-    if (!d.type.empty()) s += "/device:" + d.type + (d.index >= 0 ? ":" + std::to_string(d.index) : "");
-    return s;
-}
+std::string to_string(const device_name& d);
 
 /// Nested scopes: what the inner one says wins, the rest comes from the outer one.
-inline device_name merge(const device_name& outer, const device_name& inner) {
-    device_name d = outer;
-    if (!inner.job.empty()) d.job = inner.job;
-    if (inner.replica >= 0) d.replica = inner.replica;
-    if (inner.task >= 0) d.task = inner.task;
-    if (!inner.type.empty()) {
-        d.type = inner.type;
-        d.index = inner.index;
-    }
-    return d;
-}
+device_name merge(const device_name& outer, const device_name& inner);
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/graph/device_name.ipp>
+#endif

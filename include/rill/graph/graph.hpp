@@ -7,7 +7,6 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include <rill/core/error.hpp>
@@ -43,132 +42,39 @@ public:
     graph_state() = default;
     graph_state(const graph_state&) = delete;
 
-    const node* add(node_spec spec) {
-        const std::lock_guard lock(mutex_);
-        check_inputs(spec);
-        std::uint64_t key = 0;
-        if (spec.share && !spec.op->stateful()) {
-            key = sharing_key(spec);
-            const auto [first, last] = shared_.equal_range(key);
-            for (auto at = first; at != last; ++at)
-                if (same(*at->second, spec)) return at->second;
-        }
-        auto outputs = infer(spec);
-        node& n = nodes_.emplace_back();
-        n.owner = this;
-        n.id = static_cast<std::uint32_t>(nodes_.size() - 1);
-        n.name = unique(std::move(spec.name));
-        n.op = std::move(spec.op);
-        n.inputs = std::move(spec.inputs);
-        n.control_inputs = std::move(spec.control_inputs);
-        n.device = std::move(spec.device);
-        n.colocated = spec.colocated;
-        n.outputs = std::move(outputs);
-        n.where = spec.where;
-        by_name_.emplace(n.name, &n);
-        if (key) shared_.emplace(key, &n);
-        return &n;
-    }
+    const node* add(node_spec spec);
 
-    const node* find(const std::string& name) const {
-        const std::lock_guard lock(mutex_);
-        const auto at = by_name_.find(name);
-        return at == by_name_.end() ? nullptr : at->second;
-    }
+    const node* find(const std::string& name) const;
     /// A consistent snapshot, in order of creation.
-    std::vector<const node*> nodes() const {
-        const std::lock_guard lock(mutex_);
-        std::vector<const node*> all;
-        for (const auto& n : nodes_) all.push_back(&n);
-        return all;
-    }
-    std::size_t size() const {
-        const std::lock_guard lock(mutex_);
-        return nodes_.size();
-    }
+    std::vector<const node*> nodes() const;
+    std::size_t size() const;
 
     /// "name", or "name_1", "name_2"… if it is taken; the returned name is taken from then on.
-    std::string unique_name(std::string name) {
-        const std::lock_guard lock(mutex_);
-        return unique(std::move(name));
-    }
+    std::string unique_name(std::string name);
 
-    void add_to_collection(const std::string& name, endpoint e) {
-        const std::lock_guard lock(mutex_);
-        collections_[name].push_back(e);
-    }
-    std::vector<endpoint> collection(const std::string& name) const {
-        const std::lock_guard lock(mutex_);
-        const auto at = collections_.find(name);
-        return at == collections_.end() ? std::vector<endpoint>() : at->second;
-    }
+    void add_to_collection(const std::string& name, endpoint e);
+    std::vector<endpoint> collection(const std::string& name) const;
 
-    void set_initializer(const node* variable, const node* assign) {
-        const std::lock_guard lock(mutex_);
-        initializers_[variable] = assign;
-    }
-    const node* initializer(const node* variable) const {
-        const std::lock_guard lock(mutex_);
-        const auto at = initializers_.find(variable);
-        return at == initializers_.end() ? nullptr : at->second;
-    }
+    void set_initializer(const node* variable, const node* assign);
+    const node* initializer(const node* variable) const;
 
     std::uint64_t seed() const noexcept { return seed_.load(); }
     void set_seed(std::uint64_t seed) noexcept { seed_ = seed; }
 
     void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
-    void release() noexcept {
-        if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
-    }
+    void release() noexcept;
 
 private:
     ~graph_state() = default;
 
-    void check_inputs(const node_spec& spec) const {
-        const auto check = [&](const node* n) {
-            if (!n) throw failed_precondition(spec.op->label() + ": a null handle was used for the node '" + spec.name + "'");
-            if (n->owner != this)
-                throw invalid_argument(spec.op->label() + ": '" + n->name + "' (made at " + to_string(n->where) +
-                                       ") belongs to another graph than the node '" + spec.name + "' being made at " +
-                                       to_string(spec.where));
-        };
-        for (const auto& e : spec.inputs) check(e.from);
-        for (const auto* c : spec.control_inputs) check(c);
-        if (spec.colocated) check(spec.colocated);
-    }
+    void check_inputs(const node_spec& spec) const;
 
-    std::vector<tensor_type> infer(const node_spec& spec) const {
-        std::vector<tensor_type> inputs;
-        for (const auto& e : spec.inputs) inputs.push_back(type_of(e));
-        try {
-            return spec.op->outputs(inputs);
-        } catch (const error& problem) {
-            std::string text = spec.op->label() + ": " + problem.what() + " (";
-            for (std::size_t i = 0; i < inputs.size(); ++i)
-                text += (i ? ", " : "") + name_of(spec.inputs[i]) + " " + to_string(inputs[i]);
-            throw_error(problem.code(), text + "; node '" + spec.name + "', made at " + to_string(spec.where) + ")");
-        }
-    }
+    std::vector<tensor_type> infer(const node_spec& spec) const;
 
-    static std::uint64_t sharing_key(const node_spec& spec) {
-        std::uint64_t h = spec.op->hash();
-        for (const auto& e : spec.inputs) h = detail::hash_combine(h, e.from->id * 64u + static_cast<unsigned>(e.port));
-        for (const auto* c : spec.control_inputs) h = detail::hash_combine(h, ~static_cast<std::uint64_t>(c->id));
-        return h | 1;
-    }
-    static bool same(const node& n, const node_spec& spec) {
-        return n.inputs == spec.inputs && n.control_inputs == spec.control_inputs && n.device == spec.device &&
-               n.colocated == spec.colocated && n.op->equals(*spec.op);
-    }
+    static std::uint64_t sharing_key(const node_spec& spec);
+    static bool same(const node& n, const node_spec& spec);
 
-    std::string unique(std::string name) {
-        const auto [at, fresh] = used_.try_emplace(name, 1);
-        if (fresh) return name;
-        for (;;) {
-            std::string next = name + "_" + std::to_string(at->second++);
-            if (used_.try_emplace(next, 1).second) return next;
-        }
-    }
+    std::string unique(std::string name);
 
     mutable std::mutex mutex_;
     std::deque<node> nodes_;
@@ -187,11 +93,7 @@ public:
     graph() : graph(*new graph_state) {}
     explicit graph(graph_state& state) noexcept : state_(&state) { state_->retain(); }
     graph(const graph& other) noexcept : graph(*other.state_) {}
-    graph& operator=(const graph& other) noexcept {
-        other.state_->retain();
-        std::exchange(state_, other.state_)->release();
-        return *this;
-    }
+    graph& operator=(const graph& other) noexcept;
     ~graph() { state_->release(); }
 
     graph_state& state() const noexcept { return *state_; }
@@ -211,3 +113,7 @@ private:
 };
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/graph/graph.ipp>
+#endif

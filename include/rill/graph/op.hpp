@@ -97,19 +97,10 @@ struct attribute_hash {
     void operator()(const char*, double v) { add(std::bit_cast<std::uint64_t>(v)); }
     void operator()(const char*, dtype v) { add(static_cast<std::uint64_t>(v)); }
     void operator()(const char*, const std::string& v) { add(hash_bytes(v)); }
-    void operator()(const char*, const dims& v) {
-        add(static_cast<std::uint64_t>(v.rank));
-        for (const auto e : v.extent) add(static_cast<std::uint64_t>(e));
-    }
-    void operator()(const char*, const axis_list& v) {
-        for (int i = 0; i < v.count; ++i) add(static_cast<std::uint64_t>(v[i]));
-    }
+    void operator()(const char*, const dims& v);
+    void operator()(const char*, const axis_list& v);
     void operator()(const char*, const any_array& v) { add(reinterpret_cast<std::uintptr_t>(v.data())); }
-    void operator()(const char*, const fused_spec& v) {
-        add(hash_bytes(v.body->key));
-        for (const auto& l : v.leaves) add(static_cast<std::uint64_t>(l.input));
-        for (const auto& s : v.scalars) add(hash_bytes({reinterpret_cast<const char*>(s.bytes.data()), s.bytes.size()}));
-    }
+    void operator()(const char*, const fused_spec& v);
 };
 
 template <class Op> std::uint64_t hash_attributes(const Op& op) {
@@ -215,3 +206,7 @@ private:
 template <class Op> op_ptr make_op(Op o) { return std::make_shared<const detail::op_model<Op>>(std::move(o)); }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/graph/op.ipp>
+#endif

@@ -29,10 +29,7 @@ struct scope_state {
 };
 
 // scopes belong to the thread that opened them
-inline scope_state& scopes() {
-    thread_local scope_state state;
-    return state;
-}
+scope_state& scopes();
 
 struct default_graph_holder {
     std::mutex mutex;
@@ -47,24 +44,13 @@ RILL_EXPORT inline default_graph_holder& the_default_graph() {
 } // namespace detail
 
 /// The graph that nodes join where no graph_scope says otherwise: one per process.
-inline graph default_graph() {
-    auto& holder = detail::the_default_graph();
-    const std::lock_guard lock(holder.mutex);
-    return holder.current;
-}
+graph default_graph();
 
 /// Puts an empty graph in the default graph's place. Handles and sessions keep the old one.
-inline void reset_default_graph() {
-    auto& holder = detail::the_default_graph();
-    const std::lock_guard lock(holder.mutex);
-    holder.current = graph();
-}
+void reset_default_graph();
 
 /// The innermost graph_scope's graph of this thread, else the default graph.
-inline graph current_graph() {
-    const auto& current = detail::scopes().current;
-    return current ? *current : default_graph();
-}
+graph current_graph();
 
 namespace detail {
 
@@ -94,10 +80,7 @@ public:
     const std::string& prefix() const { return prefix_; }
 
 private:
-    static std::string enter(const std::string& name) {
-        if (!detail::valid_name(name)) throw invalid_argument("name_scope: '" + name + "' is no valid name");
-        return current_graph().state().unique_name(detail::scopes().prefix + name) + "/";
-    }
+    static std::string enter(const std::string& name);
 
     std::string prefix_;
 };
@@ -109,11 +92,7 @@ public:
     explicit graph_scope(const graph& g) : scoped(detail::scopes(), entered(g)) {}
 
 private:
-    static detail::scope_state entered(const graph& g) {
-        auto state = g == current_graph() ? detail::scopes() : detail::scope_state{};
-        state.current = g;
-        return state;
-    }
+    static detail::scope_state entered(const graph& g);
 };
 
 /// Constrains the device of nodes made in this scope; inner scopes override part by part.
@@ -127,11 +106,7 @@ public:
     explicit device_scope(F choose) : device_scope(device_function(std::move(choose))) {}
 
 private:
-    static std::vector<device_function> push(device_function f) {
-        auto stack = detail::scopes().devices;
-        stack.push_back(std::move(f));
-        return stack;
-    }
+    static std::vector<device_function> push(device_function f);
 };
 
 /// Something that names a node: an operation or a tensor.
@@ -149,13 +124,7 @@ public:
         : scoped(detail::scopes().control_inputs, merged({static_cast<const node*>(after.node())...})) {}
 
 private:
-    static std::vector<const node*> merged(std::initializer_list<const node*> more) {
-        if (more.size() == 0) return {};
-        auto all = detail::scopes().control_inputs;
-        for (const auto* n : more)
-            if (std::find(all.begin(), all.end(), n) == all.end()) all.push_back(n);
-        return all;
-    }
+    static std::vector<const node*> merged(std::initializer_list<const node*> more);
 };
 
 /// Nodes made in this scope sit on the device of the given one.
@@ -168,33 +137,17 @@ public:
 namespace detail {
 
 /// Applies this thread's scopes to a node and adds it. An empty name means the op's label.
-inline const node* add_node(const graph& g, op_ptr op, std::vector<endpoint> inputs, const std::string& name = {},
+const node* add_node(const graph& g, op_ptr op, std::vector<endpoint> inputs, const std::string& name = {},
                             bool share = false, const std::source_location& where = std::source_location::current(),
-                            std::vector<const node*> control_inputs = {}) {
-    const auto& scope = scopes();
-    node_spec spec;
-    if (!name.empty() && !valid_name(name)) throw invalid_argument(op->label() + ": '" + name + "' is no valid name");
-    spec.name = scope.prefix + (name.empty() ? op->label() : name);
-    device_name device;
-    for (const auto& choose : scope.devices) device = merge(device, parse_device(choose({spec.name, op->name()})));
-    spec.device = to_string(device);
-    spec.control_inputs = std::move(control_inputs);
-    for (const auto* c : scope.control_inputs)
-        if (std::find(spec.control_inputs.begin(), spec.control_inputs.end(), c) == spec.control_inputs.end())
-            spec.control_inputs.push_back(c);
-    spec.colocated = scope.colocated;
-    spec.op = std::move(op);
-    spec.inputs = std::move(inputs);
-    spec.share = share;
-    spec.where = where;
-    return g.state().add(std::move(spec));
-}
+                            std::vector<const node*> control_inputs = {});
 
 /// The graph that holds the inputs, or the current one if there are none.
-inline graph graph_of(std::span<const endpoint> inputs) {
-    return inputs.empty() ? current_graph() : graph(*inputs[0].from->owner);
-}
+graph graph_of(std::span<const endpoint> inputs);
 
 } // namespace detail
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/graph/scope.ipp>
+#endif

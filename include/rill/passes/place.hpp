@@ -5,31 +5,16 @@
 #include <string>
 
 #include <rill/core/error.hpp>
-#include <rill/graph/device_name.hpp>
 #include <rill/passes/subgraph.hpp>
 
 namespace rill::inline RILL_ABI {
 
 /// Gives every item a device of this process. What a node asks for must exist, unless `soft` lets it run on the CPU.
 /// `report` hears of every placement.
-inline void place(const subgraph& g, bool soft, const std::function<void(const node&, const std::string&)>& report) {
-    const device_name cpu{"localhost", 0, 0, "cpu", 0};
-    for (const auto& it : g.items) {
-        if (!it.origin) continue;
-        const node* asks = it.origin;
-        while (asks->colocated) asks = asks->colocated; // made earlier: the walk ends
-        if (!asks->device.empty()) {
-            const auto d = parse_device(asks->device);
-            const bool here = (d.job.empty() || d.job == cpu.job) && d.replica <= 0 && d.task <= 0;
-            const bool is_cpu = d.type.empty() || (d.type == "cpu" && d.index <= 0);
-            if (!here || (!is_cpu && !soft))
-                throw invalid_argument("placement: '" + it.origin->name + "' (" + std::string(it.origin->op->name()) +
-                                       ", made at " + to_string(it.origin->where) + ") asks for device '" + asks->device +
-                                       "'; this session has " + to_string(cpu) +
-                                       (here ? " (allow_soft_placement would run it there)" : ""));
-        }
-        if (report) report(*it.origin, to_string(cpu));
-    }
-}
+void place(const subgraph& g, bool soft, const std::function<void(const node&, const std::string&)>& report);
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/passes/place.ipp>
+#endif

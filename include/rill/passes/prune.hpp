@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
 #include <span>
-#include <unordered_map>
 
 #include <rill/core/error.hpp>
 #include <rill/passes/subgraph.hpp>
@@ -12,64 +10,11 @@ namespace rill::inline RILL_ABI {
 
 /// Takes from a graph what the fetches and targets need. A fed edge cuts the graph: nothing before it is taken for its
 /// sake. Items come in the nodes' order of creation, feeds first.
-inline subgraph prune(std::span<const endpoint> fetches, std::span<const node* const> targets,
-                      std::span<const endpoint> feeds) {
-    subgraph g;
-    g.feeds.assign(feeds.begin(), feeds.end());
-    const auto fed = [&](const endpoint& e) {
-        const auto at = std::find(feeds.begin(), feeds.end(), e);
-        return at == feeds.end() ? -1 : static_cast<int>(at - feeds.begin());
-    };
-
-    std::vector<const node*> needed, open;
-    std::unordered_map<const node*, int> item_of;
-    const auto need = [&](const node* n) {
-        if (item_of.try_emplace(n, -1).second) {
-            needed.push_back(n);
-            open.push_back(n);
-        }
-    };
-    for (const auto& f : fetches)
-        if (fed(f) < 0) need(f.from);
-    for (const auto* t : targets) need(t);
-    while (!open.empty()) {
-        const node* n = open.back();
-        open.pop_back();
-        for (const auto& e : n->inputs)
-            if (fed(e) < 0) need(e.from);
-        for (const auto* c : n->control_inputs) need(c);
-    }
-    std::sort(needed.begin(), needed.end(), [](const node* a, const node* b) { return a->id < b->id; });
-
-    for (std::size_t i = 0; i < feeds.size(); ++i) {
-        subgraph::item it;
-        it.feed = static_cast<int>(i);
-        g.items.push_back(std::move(it));
-    }
-    const auto value_of = [&](const endpoint& e) -> subgraph::value {
-        if (const int f = fed(e); f >= 0) return {f, 0};
-        return {item_of.at(e.from), e.port};
-    };
-    for (const auto* n : needed) {
-        // a placeholder that is fed may still stand in a control list: it has nothing to run
-        const bool fed_itself = n->op->role() == op_role::placeholder && fed({n, 0}) >= 0;
-        if (n->op->role() == op_role::placeholder && !fed_itself)
-            throw invalid_argument("placeholder '" + n->name + "' (" + to_string(n->outputs[0]) + ", made at " +
-                                   to_string(n->where) + ") is needed but was not fed");
-        if (fed_itself) {
-            item_of[n] = fed({n, 0});
-            continue;
-        }
-        subgraph::item it;
-        it.origin = n;
-        for (const auto& e : n->inputs) it.inputs.push_back(value_of(e));
-        for (const auto* c : n->control_inputs) it.after.push_back(item_of.at(c));
-        item_of[n] = static_cast<int>(g.items.size());
-        g.items.push_back(std::move(it));
-    }
-    for (const auto& f : fetches) g.fetches.push_back(value_of(f));
-    for (const auto* t : targets) g.targets.push_back(item_of.at(t));
-    return g;
-}
+subgraph prune(std::span<const endpoint> fetches, std::span<const node* const> targets,
+                      std::span<const endpoint> feeds);
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/passes/prune.ipp>
+#endif

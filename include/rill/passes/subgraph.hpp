@@ -30,30 +30,15 @@ struct subgraph {
     std::vector<endpoint> feeds;
     std::vector<int> targets; // items run for their effect
 
-    std::string name_of(int i) const {
-        const auto& it = items[static_cast<std::size_t>(i)];
-        if (it.origin) return it.origin->name;
-        return it.feed >= 0 ? "feed of " + rill::name_of(feeds[static_cast<std::size_t>(it.feed)]) : "copy";
-    }
-    op_role role(int i) const {
-        const auto* n = items[static_cast<std::size_t>(i)].origin;
-        return n ? n->op->role() : op_role::ordinary;
-    }
+    std::string name_of(int i) const;
+    op_role role(int i) const;
 };
 
 /// Throws `internal` if a pass left the subgraph malformed. Run after each pass in debug builds.
-inline void check(const subgraph& g, bool ordered) {
-    const int n = static_cast<int>(g.items.size());
-    const auto valid = [&](int from, int to) {
-        if (from < 0 || from >= n || (ordered && to >= 0 && from >= to))
-            throw internal("passes: item " + std::to_string(to) + " depends on item " + std::to_string(from));
-    };
-    for (int i = 0; i < n; ++i) {
-        for (const auto& v : g.items[static_cast<std::size_t>(i)].inputs) valid(v.item, i);
-        for (const int a : g.items[static_cast<std::size_t>(i)].after) valid(a, i);
-    }
-    for (const auto& v : g.fetches) valid(v.item, -1);
-    for (const int t : g.targets) valid(t, -1);
-}
+void check(const subgraph& g, bool ordered);
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/passes/subgraph.ipp>
+#endif

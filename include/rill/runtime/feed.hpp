@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/core/host_array.hpp>
 #include <rill/expr/apply.hpp>
 
 namespace rill::inline RILL_ABI {
@@ -21,13 +20,7 @@ concept feeds_as = std::is_same_v<std::remove_cvref_t<X>, any_array> || std::is_
 
 namespace detail {
 
-inline void check_feed(const endpoint& e, const tensor_type& given, const dims& promised = dims::unknown()) {
-    const auto& wanted = type_of(e);
-    if (given.type != wanted.type || !rules::compatible(wanted.shape, given.shape) || !rules::compatible(promised, given.shape))
-        throw invalid_argument("feed: '" + name_of(e) + "' is " +
-                               to_string(wanted.shape.known_rank() ? wanted : tensor_type{wanted.type, promised}) + ", fed with " +
-                               to_string(given) + " (" + place_of(*e.from) + ")");
-}
+void check_feed(const endpoint& e, const tensor_type& given, const dims& promised = dims::unknown());
 
 template <class T, class X> any_array host_value_for(const endpoint& e, const dims& wanted, X&& x) {
     try {
@@ -96,3 +89,7 @@ struct named_fetch {
 inline named_fetch fetch(std::string name) { return {std::move(name)}; }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/runtime/feed.ipp>
+#endif

@@ -6,7 +6,6 @@
 #include <mutex>
 #include <unordered_map>
 
-#include <rill/core/any_array.hpp>
 #include <rill/graph/node.hpp>
 
 namespace rill::inline RILL_ABI::detail {
@@ -20,26 +19,12 @@ public:
     const tensor_type& type() const noexcept { return type_; }
 
     /// The current version, or null if none has been assigned.
-    std::shared_ptr<element_block> read() const {
-        const std::lock_guard lock(mutex_);
-        return value_;
-    }
+    std::shared_ptr<element_block> read() const;
 
     /// Holds the variable for writing; `mine` is the version the step holds (its own reference does not count).
     class writer {
     public:
-        writer(variable_state& v, std::shared_ptr<element_block>& mine, bool whole) : v_(v), lock_(v.mutex_) {
-            if (!v_.value_ && !whole) return; // the caller reports it
-            const bool held = mine && mine == v_.value_;
-            if (v_.value_ && v_.value_.use_count() <= 1 + (held ? 1 : 0)) {
-                target_ = v_.value_;
-            } else {
-                target_ = std::make_shared<element_block>(v_.memory_, v_.type_.type, v_.type_.shape.size());
-                if (v_.value_ && !whole)
-                    copy_elements(v_.type_.type, v_.value_->data(), target_->data(), v_.type_.shape.size());
-            }
-            mine = target_;
-        }
+        writer(variable_state& v, std::shared_ptr<element_block>& mine, bool whole);
         bool ready() const noexcept { return target_ != nullptr; }
         void* data() const noexcept { return target_->data(); }
         /// The new version becomes visible. Without it, nothing was changed (or the op failed half way in place).
@@ -63,23 +48,8 @@ class resource_store {
 public:
     explicit resource_store(allocator& memory) : memory_(memory) {}
 
-    std::shared_ptr<variable_state> variable(const node* n) {
-        const std::lock_guard lock(mutex_);
-        auto& found = variables_[n];
-        if (!found) {
-            if (!n->outputs[0].shape.complete())
-                throw unimplemented("variable '" + n->name + "' has the shape " + to_string(n->outputs[0].shape) +
-                                    ": every extent of a variable must be known");
-            found = std::make_shared<variable_state>(n->outputs[0], memory_);
-        }
-        return found;
-    }
-    std::shared_ptr<std::atomic<std::uint64_t>> counter(const node* n) {
-        const std::lock_guard lock(mutex_);
-        auto& found = counters_[n];
-        if (!found) found = std::make_shared<std::atomic<std::uint64_t>>(0);
-        return found;
-    }
+    std::shared_ptr<variable_state> variable(const node* n);
+    std::shared_ptr<std::atomic<std::uint64_t>> counter(const node* n);
 
 private:
     allocator& memory_;
@@ -89,3 +59,7 @@ private:
 };
 
 } // namespace rill::inline RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/runtime/resources.ipp>
+#endif

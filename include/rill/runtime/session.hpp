@@ -132,15 +132,9 @@ private:
 
 namespace detail {
 
-inline const session*& default_session_slot() {
-    thread_local const session* current = nullptr;
-    return current;
-}
+const session*& default_session_slot();
 
-inline const session& default_session(const char* who) {
-    if (!default_session_slot()) throw failed_precondition(std::string(who) + ": no default session; open a session_scope");
-    return *default_session_slot();
-}
+const session& default_session(const char* who);
 
 } // namespace detail
 
@@ -159,3 +153,7 @@ template <class Op, class... Args> auto expression<Op, Args...>::eval() const {
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/runtime/session.ipp>
+#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,11 +18,11 @@ struct step_trace {
     std::vector<entry> entries;
 
     /// Position of a node in the order of execution, or -1 if it did not run.
-    int position(const std::string& node) const {
-        for (std::size_t i = 0; i < entries.size(); ++i)
-            if (entries[i].node == node) return static_cast<int>(i);
-        return -1;
-    }
+    int position(const std::string& node) const;
 };
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/runtime/trace.ipp>
+#endif

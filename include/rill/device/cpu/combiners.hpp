@@ -110,17 +110,16 @@ template <class T> void combine_scale(void* to, const void* from, std::int64_t n
     }
 }
 
-template <class C, class T> bool register_combiner(combine how) {
+template <class C, class T> bool add_combiner(combine how) {
     combiner c{&combine_init<C, T>, &combine_merge<C, T>, &combine_fold<C, T>, nullptr};
     if constexpr (is_numeric<T>) c.scale = &combine_scale<T>;
-    if (supports_level(RILL_ISA_LEVEL))
-        the_kernels().combiners.add(kernel_key(to_string(how), dtype_of<T>), RILL_ISA_LEVEL, c);
+    register_combiner(to_string(how), dtype_of<T>, RILL_ISA_LEVEL, c);
     return true;
 }
 
 template <class C, combine How, class T> struct combiner_registrar {
     static bool ensure() {
-        static const bool done = register_combiner<C, T>(How);
+        static const bool done = add_combiner<C, T>(How);
         return done;
     }
     static inline const bool at_start = ensure();

@@ -182,7 +182,7 @@ template <class S> bool register_expression() {
         if constexpr (S::leaves > 1 && only_leaves<typename S::value_type, S>::value)
             k.adjoint_of_one = adjoint_of_one_function<S>(all);
     }
-    if (supports_level(RILL_ISA_LEVEL)) the_kernels().blocks.add(key_of<S>(), RILL_ISA_LEVEL, k);
+    register_blocks(key_of<S>(), RILL_ISA_LEVEL, k);
     return true;
 }
 

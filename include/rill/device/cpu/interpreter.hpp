@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <cstring>
-#include <string>
 #include <vector>
 
-#include <rill/core/error.hpp>
 #include <rill/device/registry.hpp>
 
 namespace rill::inline RILL_ABI {
@@ -15,54 +11,15 @@ namespace rill::inline RILL_ABI {
 /// Runs a program that no compiled kernel exists for, a block at a time, one compiled one-op loop per instruction.
 class block_interpreter {
 public:
-    explicit block_interpreter(program_ptr p) : program_(std::move(p)) {
-        const auto& code = program_->code;
-        for (const auto& i : code) {
-            const auto* found = the_kernels().blocks.find(instruction_key(*program_, i));
-            if (!found || !found->forward)
-                throw unimplemented("no kernel of " + instruction_key(*program_, i) +
-                                    " is in this program: call the typed function somewhere, or include <rill/all_kernels.hpp>");
-            run_.push_back(found->forward);
-        }
-        // one buffer per scalar and instruction; a value lives from its instruction to its last use
-        const auto first = static_cast<std::size_t>(program_->first_scalar());
-        offset_.resize(program_->scalars.size() + code.size());
-        for (std::size_t i = 0; i < offset_.size(); ++i) {
-            offset_[i] = bytes_;
-            bytes_ += block_elements * size_of(program_->type_of(static_cast<int>(first + i)));
-        }
-    }
+    explicit block_interpreter(program_ptr p);
 
     /// Scratch memory for one run.
     std::size_t scratch_bytes() const { return bytes_; }
 
     /// Spreads the scalars; once a run, before the first block.
-    void begin(std::byte* scratch, const void* const* scalars) const {
-        for (std::size_t s = 0; s < program_->scalars.size(); ++s) {
-            const std::size_t size = size_of(program_->scalars[s]);
-            for (std::int64_t i = 0; i < block_elements; ++i)
-                std::memcpy(scratch + offset_[s] + static_cast<std::size_t>(i) * size, scalars[s], size);
-        }
-    }
+    void begin(std::byte* scratch, const void* const* scalars) const;
 
-    void run(const block_args& a, std::byte* scratch) const {
-        const auto& p = *program_;
-        const int leaves = p.first_scalar();
-        const auto value = [&](int v) -> const void* {
-            return v < leaves ? a.leaf[v] : scratch + offset_[static_cast<std::size_t>(v - leaves)];
-        };
-        for (std::size_t i = 0; i < run_.size(); ++i) {
-            const void* args[max_args];
-            for (std::size_t k = 0; k < p.code[i].args.size(); ++k) args[k] = value(p.code[i].args[k]);
-            void* to = scratch + offset_[p.scalars.size() + i];
-            run_[i]({args, nullptr, &to, nullptr, a.n});
-        }
-        // results are written last: memory may be shared with a leaf
-        for (std::size_t r = 0; r < p.results.size(); ++r)
-            if (a.result[r])
-                std::memmove(a.result[r], value(p.results[r]),
-                             static_cast<std::size_t>(a.n) * size_of(p.type_of(p.results[r])));
-    }
+    void run(const block_args& a, std::byte* scratch) const;
 
 private:
     static constexpr std::size_t max_args = 8;
@@ -74,3 +31,7 @@ private:
 };
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/device/cpu/interpreter.ipp>
+#endif

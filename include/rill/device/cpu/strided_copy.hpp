@@ -13,45 +13,14 @@ struct strided_layout {
     int rank = 0;
     std::array<index_t, max_rank> extent{}, from{}, to{};
 
-    void push(index_t e, index_t stride_from, index_t stride_to) {
-        const auto at = static_cast<std::size_t>(rank++);
-        extent[at] = e;
-        from[at] = stride_from;
-        to[at] = stride_to;
-    }
+    void push(index_t e, index_t stride_from, index_t stride_to);
 
     /// Merges dimensions that both sides walk as one, and drops extents of 1.
-    void collapse() {
-        int n = 0;
-        for (int i = 0; i < rank; ++i) {
-            const auto at = static_cast<std::size_t>(i);
-            if (extent[at] == 1) continue;
-            const auto last = static_cast<std::size_t>(n - 1);
-            if (n > 0 && from[last] == from[at] * extent[at] && to[last] == to[at] * extent[at]) {
-                extent[last] *= extent[at];
-                from[last] = from[at];
-                to[last] = to[at];
-            } else {
-                const auto next = static_cast<std::size_t>(n++);
-                extent[next] = extent[at];
-                from[next] = from[at];
-                to[next] = to[at];
-            }
-        }
-        rank = n;
-    }
+    void collapse();
 };
 
 /// The strides of a dense row-major tensor.
-inline std::array<index_t, max_rank> dense_strides(const dims& shape) {
-    std::array<index_t, max_rank> strides{};
-    index_t step = 1;
-    for (int i = shape.rank - 1; i >= 0; --i) {
-        strides[static_cast<std::size_t>(i)] = step;
-        step *= shape[i];
-    }
-    return strides;
-}
+std::array<index_t, max_rank> dense_strides(const dims& shape);
 
 template <class T> void strided_copy(const T* from, T* to, const strided_layout& l, int dim) {
     const auto at = static_cast<std::size_t>(dim);
@@ -80,3 +49,7 @@ template <class T> void strided_copy(const T* from, T* to, const strided_layout&
 }
 
 } // namespace rill::inline RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/device/cpu/strided_copy.ipp>
+#endif

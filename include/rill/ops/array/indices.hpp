@@ -17,18 +17,10 @@ template <class F> auto with_index_type(dtype type, F f) {
     return type == dtype::int64 ? f(std::type_identity<std::int64_t>{}) : f(std::type_identity<std::int32_t>{});
 }
 
-inline void check_index_type(dtype type, const char* what) {
-    if (type != dtype::int32 && type != dtype::int64)
-        throw invalid_argument(std::string(what) + " must be int32 or int64, not " + std::string(to_string(type)));
-}
+void check_index_type(dtype type, const char* what);
 
 /// "[1, 0]": where an element of a shape is.
-inline std::string position_of(index_t flat, const dims& shape) {
-    dims at;
-    at.rank = shape.rank;
-    for (int i = shape.rank - 1; i >= 0; flat /= shape[i], --i) at[i] = flat % shape[i];
-    return to_string(at);
-}
+std::string position_of(index_t flat, const dims& shape);
 
 /// Throws if an id is not in [0, extent).
 template <class D, class I> void check_indices(const I* ids, const dims& shape, index_t extent, error_code code, const char* what) {
@@ -42,12 +34,13 @@ template <class D, class I> void check_indices(const I* ids, const dims& shape, 
 struct axis_view {
     index_t outer = 1, extent = 1, inner = 1;
 
-    axis_view(const dims& shape, int axis) {
-        const int at = rules::normal_axis(axis, shape.rank);
-        for (int i = 0; i < shape.rank; ++i) (i < at ? outer : i == at ? extent : inner) *= shape[i];
-    }
+    axis_view(const dims& shape, int axis);
 };
 
 } // namespace detail
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/array/indices.ipp>
+#endif

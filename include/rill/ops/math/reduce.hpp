@@ -18,30 +18,8 @@ template <class E, bool Keep, int... Axes> struct reduce_rule {
     static constexpr dims value = rules::reduce(E::value, axis_list{Axes...}, Keep).shape;
 };
 
-/// A node that evaluates an expression and reduces it in the same pass.
-template <class Op, class X>
-endpoint add_reduction(const Op& make, const X& x, const reduction& how, const std::source_location& where) {
-    const graph g = graph_of_operand(x);
-    fused_spec spec;
-    std::vector<endpoint> inputs;
-    if constexpr (typed_operand<X>) {
-        using S = typename strip<X>::type;
-        require_structure<S>();
-        sealing s{g, {}, {}};
-        gather_leaves(x, s);
-        std::tie(spec, inputs) = spec_over(program_of<S>(), std::move(s));
-    } else {
-        tracer t({x.dtype()}, {});
-        spec.body = t.finish({t.leaf(0)});
-        spec.kernel = spec.body->key;
-        spec.leaves.resize(1);
-        spec.results.resize(1);
-        inputs = {x.end()};
-        require_fused();
-    }
-    spec.results[0].reduce = how;
-    return {add_node(g, make_op(make(std::move(spec))), std::move(inputs), {}, false, where), 0};
-}
+/// Reduces a tensor of unknown type.
+endpoint add_reduction(const any_tensor& x, const reduction& how, make_fused make, const std::source_location& where);
 
 template <combine How, class X> void require_reduction() {
     if constexpr (typed_operand<X>) {
@@ -54,16 +32,27 @@ template <combine How, class X> void require_reduction() {
     }
 }
 
-/// The shared body of the reductions: Make builds the op from its fused form.
-template <combine How, bool Keep, int... Axes, class Make, class X>
-auto reduce(const Make& make, const X& x, const std::source_location& where) {
+/// The shared body of the reductions: a node that evaluates an expression and reduces it in the same pass.
+template <combine How, bool Keep, int... Axes, class X>
+auto reduce(const X& x, make_fused make, const std::source_location& where) {
     require_reduction<How, X>();
-    const endpoint e = add_reduction(make, x, {How, axis_list{Axes...}, Keep}, where);
-    if constexpr (typed_operand<X>)
-        return typed_result<true, value_type_of<X>, reduce_rule<extents_of<X>, Keep, Axes...>>(e);
-    else return any_tensor(e);
+    const reduction how{How, axis_list{Axes...}, Keep};
+    if constexpr (typed_operand<X>) {
+        using S = typename strip<X>::type;
+        require_structure<S>();
+        sealing s{graph_of_operand(x), {}, {}};
+        gather_leaves(x, s);
+        return typed_result<true, value_type_of<X>, reduce_rule<extents_of<X>, Keep, Axes...>>(
+            add_expression(program_of<S>(), s, how, make, {}, false, where));
+    } else {
+        return any_tensor(add_reduction(x, how, make, where));
+    }
 }
 
 } // namespace detail
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/math/reduce.ipp>
+#endif

@@ -25,7 +25,7 @@ template <bool Keep, int... Axes, class X> auto reduce_max(const X& x, const std
         static_assert(is_real<value_type_of<X>>, "reduce_max: the element type is not real");
     }
     detail::require_extremum<reduce_max_op, X>();
-    return reduce<combine::max, Keep, Axes...>([](fused_spec spec) { return reduce_max_op{std::move(spec)}; }, x, where);
+    return reduce<combine::max, Keep, Axes...>(x, [](fused_spec spec) { return make_op(reduce_max_op{std::move(spec)}); }, where);
 }
 
 } // namespace detail

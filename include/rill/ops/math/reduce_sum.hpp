@@ -12,7 +12,7 @@ template <bool Keep, int... Axes, class X> auto reduce_sum(const X& x, const std
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_sum: an axis is out of range, or named twice");
         static_assert(is_numeric<value_type_of<X>>, "reduce_sum: the element type is no number");
     }
-    return reduce<combine::sum, Keep, Axes...>([](fused_spec spec) { return fused_op{std::move(spec)}; }, x, where);
+    return reduce<combine::sum, Keep, Axes...>(x, &make_fused_op, where);
 }
 
 } // namespace detail

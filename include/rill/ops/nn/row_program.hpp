@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/expr/node_op.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/mul.hpp>
-#include <rill/ops/math/neg.hpp>
 #include <rill/ops/math/sub.hpp>
 
 // What the gradients of softmax and of cross-entropies are made of: elementwise programs over rows, beside numbers that
@@ -47,22 +45,13 @@ template <class Build> endpoint row_program(const std::vector<row_operand>& oper
 }
 
 /// Shorthands for instructions on leaves of one type.
-inline int row_op(tracer& t, std::string_view op, std::vector<int> args) {
-    const dtype type = t.type_of(args[0]);
-    return t.emit(op, type, std::move(args));
-}
+int row_op(tracer& t, std::string_view op, std::vector<int> args);
 
 /// a * b
-inline endpoint row_product(const row_operand& a, const row_operand& b) {
-    return row_program({a, b}, false, [](tracer& t) { return row_op(t, "Mul", {t.leaf(0), t.leaf(1)}); });
-}
+endpoint row_product(const row_operand& a, const row_operand& b);
 /// The sum of a * b over each row.
-inline endpoint row_dot(const endpoint& a, const endpoint& b) {
-    return row_program({{a}, {b}}, true, [](tracer& t) { return row_op(t, "Mul", {t.leaf(0), t.leaf(1)}); });
-}
-inline endpoint row_sum(const endpoint& a) {
-    return row_program({{a}}, true, [](tracer& t) { return t.leaf(0); });
-}
+endpoint row_dot(const endpoint& a, const endpoint& b);
+endpoint row_sum(const endpoint& a);
 /// The sum of two gradients, either of which may be missing.
 inline endpoint sum_of(const endpoint& a, const endpoint& b) { return !a ? b : !b ? a : add_n({a, b}); }
 
@@ -90,10 +79,11 @@ template <class X, class F> void for_floating_types_of(F f) {
 struct row_view {
     index_t rows = 1, columns = 1;
 
-    explicit row_view(const dims& shape) {
-        for (int i = 0; i < shape.rank - 1; ++i) rows *= shape[i];
-        if (shape.rank > 0) columns = shape[shape.rank - 1];
-    }
+    explicit row_view(const dims& shape);
 };
 
 } // namespace rill::inline RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/ops/nn/row_program.ipp>
+#endif

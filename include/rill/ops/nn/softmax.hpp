@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/expr/node_op.hpp>
 #include <rill/ops/nn/row_program.hpp>
 
 namespace rill::inline RILL_ABI {

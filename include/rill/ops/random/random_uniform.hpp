@@ -28,10 +28,7 @@ struct random_uniform_op {
         v("maxval", maxval);
         v("seed", seed);
     }
-    std::vector<tensor_type> outputs(std::span<const tensor_type>) const {
-        check();
-        return detail::random_outputs(type, to);
-    }
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
         return detail::random_kernel<T>(request, [n = to.size(), minval = minval, maxval = maxval](const random_stream& s, T* values) {
             D::random_uniform(n, s, minval, maxval, values);
@@ -40,32 +37,11 @@ struct random_uniform_op {
     friend bool operator==(const random_uniform_op&, const random_uniform_op&) = default;
 
 private:
-    void check() const {
-        if (!std::isfinite(minval) || !std::isfinite(maxval) || !std::isfinite(maxval - minval))
-            throw invalid_argument("minval and maxval must be finite");
-        bool fits = false;
-        detail::visit_dtype(type, [&]<class T>(std::type_identity<T>) {
-            using limits = std::numeric_limits<T>;
-            if constexpr (is_real_floating<T>) {
-                fits = minval <= maxval;
-            } else if constexpr (is_integral<T>) {
-                if (minval != std::floor(minval) || maxval != std::floor(maxval))
-                    throw invalid_argument("minval and maxval of integers must be whole numbers");
-                fits = minval < maxval && minval >= static_cast<double>(limits::min()) && maxval <= static_cast<double>(limits::max()) + 1;
-            } else {
-                throw invalid_argument("random numbers of type " + std::string(to_string(type)));
-            }
-        });
-        if (!fits)
-            throw invalid_argument("no " + std::string(to_string(type)) + " lies between minval " + std::to_string(minval) + " and maxval " +
-                                   std::to_string(maxval));
-    }
+    void check() const;
 };
 
 /// The op for a type and shape known at run time: what initializers use.
-inline random_uniform_op make_random_uniform(dtype type, const dims& shape, const random_uniform_options& o = {}) {
-    return {type, shape, o.minval, o.maxval, o.seed};
-}
+random_uniform_op make_random_uniform(dtype type, const dims& shape, const random_uniform_options& o = {});
 
 /// random_uniform<float, 3, 4>({.minval = -1, .maxval = 1, .seed = 7}). (Without template arguments: the initializer of variables.)
 template <element T, index_t... D>
@@ -87,3 +63,7 @@ any_tensor random_uniform(dtype type, const dims& shape, const random_uniform_op
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/random/random_uniform.ipp>
+#endif

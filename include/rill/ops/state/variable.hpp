@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/core/host_array.hpp>
-#include <rill/ops/control/group.hpp>
-#include <rill/ops/state/assign.hpp>
 #include <rill/ops/state/assign_add.hpp>
 #include <rill/ops/state/assign_sub.hpp>
 
@@ -42,25 +39,10 @@ template <class Variable, class Value> inline constexpr bool assignable = rules:
 namespace detail {
 
 /// Adds the node of a variable and puts it into the collections. Its initializer's nodes are named below it.
-inline endpoint add_variable(const tensor_type& type, const std::string& name, const variable_options& options,
-                             const std::source_location& where) {
-    if (!type.shape.complete())
-        throw invalid_argument("variable '" + name + "': every extent must be known, the shape is " + to_string(type.shape));
-    const graph g = current_graph();
-    const endpoint e{add_node(g, make_op(variable_op{type}), {}, name, false, where), 0};
-    if (options.local) g.add_to_collection(collections::local_variables, e);
-    else g.add_to_collection(collections::variables, e);
-    if (options.trainable && !options.local) g.add_to_collection(collections::trainable_variables, e);
-    return e;
-}
+endpoint add_variable(const tensor_type& type, const std::string& name, const variable_options& options,
+                             const std::source_location& where);
 
-inline void set_initial_value(const endpoint& variable, const endpoint& value, const std::source_location& where) {
-    // control dependencies of the place where the variable is made are not its initializer's
-    const control_dependencies none;
-    const graph g(*variable.from->owner);
-    const node* assign = add_node(g, make_op(assign_op{}), {variable, value}, "initialize", false, where);
-    g.state().set_initializer(variable.from, assign);
-}
+void set_initial_value(const endpoint& variable, const endpoint& value, const std::source_location& where);
 
 /// Nodes that belong to a node are named below it: "w/initialize".
 class node_scope : scoped<std::string> {
@@ -168,22 +150,16 @@ private:
 
 namespace detail {
 
-inline operation initializers_of(const std::string& collection, const std::string& name, const std::source_location& where) {
-    const graph g = current_graph();
-    std::vector<const node*> all;
-    for (const auto& e : g.collection(collection))
-        if (const auto* i = g.state().initializer(e.from)) all.push_back(i);
-    return add_group(g, std::move(all), name, where);
-}
+operation initializers_of(const std::string& collection, const std::string& name, const std::source_location& where);
 
 } // namespace detail
 
 /// An operation that gives every variable of the current graph its first value: those made so far.
-inline operation global_variables_initializer(const std::source_location& where = std::source_location::current()) {
-    return detail::initializers_of(collections::variables, "init", where);
-}
-inline operation local_variables_initializer(const std::source_location& where = std::source_location::current()) {
-    return detail::initializers_of(collections::local_variables, "init_local", where);
-}
+operation global_variables_initializer(const std::source_location& where = std::source_location::current());
+operation local_variables_initializer(const std::source_location& where = std::source_location::current());
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/state/variable.ipp>
+#endif

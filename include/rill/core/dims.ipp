@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/core/dims.hpp>
+
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::string to_string(const dims& d) {
+    if (!d.known_rank()) return "unknown rank";
+    std::string text = "[";
+    for (int i = 0; i < d.rank; ++i) {
+        if (i) text += ", ";
+        text += d[i] == dyn ? "?" : std::to_string(d[i]);
+    }
+    return text + "]";
+}
+
+} // namespace rill::inline RILL_ABI

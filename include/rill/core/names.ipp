@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/core/names.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+namespace rill::inline RILL_ABI::detail {
+
+RILL_INLINE std::string snake_case(std::string_view camel) {
+    const auto upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+    std::string out;
+    for (std::size_t i = 0; i < camel.size(); ++i) {
+        const bool after_lower = i > 0 && !upper(camel[i - 1]);
+        const bool before_lower = i + 1 < camel.size() && !upper(camel[i + 1]) && camel[i + 1] != '_';
+        const bool starts_word = upper(camel[i]) && i > 0 && (after_lower || before_lower);
+        if (starts_word && out.back() != '_') out += '_';
+        out += upper(camel[i]) ? static_cast<char>(camel[i] - 'A' + 'a') : camel[i];
+    }
+    return out;
+}
+
+RILL_INLINE bool valid_name(std::string_view name) {
+    const auto plain = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
+    };
+    if (name.empty() || !(plain(name[0]) || name[0] == '_')) return false;
+    return std::all_of(name.begin() + 1, name.end(), [&](char c) {
+        return plain(c) || c == '_' || c == '-' || c == '/' || c == '\\' || c == '>';
+    });
+}
+
+RILL_INLINE std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i);
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t change = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+        }
+    }
+    return row[b.size()];
+}
+
+RILL_INLINE std::vector<std::string> nearest_names(std::string_view wanted, const std::vector<std::string>& names,
+                                              std::size_t most) {
+    std::vector<std::pair<std::size_t, std::string_view>> ranked;
+    for (const auto& name : names) ranked.emplace_back(edit_distance(wanted, name), name);
+    std::sort(ranked.begin(), ranked.end());
+    std::vector<std::string> out;
+    for (const auto& [distance, name] : ranked)
+        if (out.size() < most && distance <= std::max(wanted.size(), name.size()) / 2 + 1) out.emplace_back(name);
+    return out;
+}
+
+} // namespace rill::inline RILL_ABI::detail

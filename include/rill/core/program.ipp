@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/core/program.hpp>
+
+#include <cstddef>
+#include <iterator>
+
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE dtype program::type_of(int value) const {
+    const auto at = static_cast<std::size_t>(value);
+    if (value < first_scalar()) return leaves[at];
+    if (value < first_instruction()) return scalars[at - leaves.size()];
+    return code[at - leaves.size() - scalars.size()].type;
+}
+
+RILL_INLINE std::string result_suffix(dtype result, dtype first_operand) {
+    return result == first_operand ? std::string() : ":" + std::string(to_string(result));
+}
+
+RILL_INLINE std::string instruction_key(const program& p, const program::instruction& i) {
+    std::string key = i.op + "(";
+    for (std::size_t k = 0; k < i.args.size(); ++k)
+        key += (k ? ",$" : "$") + std::to_string(k) + ":" + std::string(to_string(p.type_of(i.args[k])));
+    return key + ")" + result_suffix(i.type, p.type_of(i.args[0]));
+}
+
+RILL_INLINE shape_result fused_space(const fused_spec& spec, std::span<const tensor_type> inputs) {
+    shape_result space;
+    for (const auto& l : spec.leaves) {
+        if (l.view.how != combine::map) continue;
+        space = rules::broadcast(space.shape, inputs[static_cast<std::size_t>(l.input)].shape);
+        if (!space.ok()) break;
+    }
+    return space;
+}
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/device/cpu/fused_layout.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <ranges>
+
+#include <rill/core/error.hpp>
+#include <rill/core/program.hpp>
+
+namespace rill::inline RILL_ABI::detail {
+
+RILL_INLINE std::array<index_t, max_rank> broadcast_strides(const dims& from, const dims& space) {
+    std::array<index_t, max_rank> strides{};
+    index_t step = 1;
+    for (int i = space.rank - 1; i >= 0; --i) {
+        const int j = i - (space.rank - from.rank);
+        if (j < 0) break;
+        strides[static_cast<std::size_t>(i)] = from[j] == 1 ? 0 : step;
+        step *= from[j];
+    }
+    return strides;
+}
+
+RILL_INLINE bool fused_layout::all_direct() const {
+    const auto direct = [](const operand_walk& w) { return w.direct; };
+    return std::ranges::all_of(leaves, direct) && std::ranges::all_of(results, direct);
+}
+
+RILL_INLINE void collapse(fused_layout& l, const dims& space) {
+    const auto all = [&](auto&& f) {
+        for (auto& w : l.leaves) f(w);
+        for (auto& w : l.results) f(w);
+    };
+    int n = 0;
+    for (int i = 0; i < space.rank; ++i) {
+        const auto from = static_cast<std::size_t>(i);
+        if (space[i] == 1) continue;
+        bool merges = n > 0;
+        const auto last = static_cast<std::size_t>(n - 1);
+        if (merges)
+            all([&](const operand_walk& w) { merges = merges && w.stride[last] == w.stride[from] * space[i]; });
+        const auto to = merges ? last : static_cast<std::size_t>(n++);
+        l.extent[to] = merges ? l.extent[to] * space[i] : space[i];
+        all([&](operand_walk& w) { w.stride[to] = w.stride[from]; });
+    }
+    if (n == 0) { // one element
+        l.extent[0] = 1;
+        all([&](operand_walk& w) { w.stride[0] = 1; });
+        n = 1;
+    }
+    l.rank = n;
+}
+
+RILL_INLINE fused_layout plan_fused(const dims& space, std::span<const tensor_type> leaves, std::span<const tensor_type> results,
+                               bool force_blocks) {
+    fused_layout l;
+    l.total = space.size();
+    const auto walk = [&](const tensor_type& t) {
+        operand_walk w;
+        w.stride = broadcast_strides(t.shape, space);
+        w.element = size_of(t.type);
+        return w;
+    };
+    for (const auto& t : leaves) l.leaves.push_back(walk(t));
+    for (const auto& t : results) l.results.push_back(walk(t));
+    if (l.total == 0) return l;
+    collapse(l, space);
+
+    // the trailing dimensions that fit into a block together, and as many extents of the next one as still do
+    int inner = l.rank;
+    while (inner > 0 && l.row_size * l.extent[static_cast<std::size_t>(inner - 1)] <= block_elements)
+        l.row_size *= l.extent[static_cast<std::size_t>(--inner)];
+    l.outer = inner > 0 ? inner - 1 : 0;
+    if (inner == 0) { // everything is one block: its first dimension plays the part of the cut one
+        l.row_size /= l.extent[0];
+        l.rows = l.extent[0];
+    } else {
+        l.rows = std::min(l.extent[static_cast<std::size_t>(l.outer)], std::max<index_t>(1, block_elements / l.row_size));
+    }
+
+    const auto classify = [&](operand_walk& w, bool is_result) {
+        index_t dense = 1;
+        w.direct = true;
+        for (int i = l.rank - 1; i >= l.outer; --i) {
+            const auto at = static_cast<std::size_t>(i);
+            w.direct = w.direct && w.stride[at] == dense;
+            dense *= l.extent[at];
+        }
+        // a result reduced over stepped dimensions gets several blocks in one place: they have to be folded
+        if (is_result)
+            for (int i = 0; i < l.outer; ++i) w.direct = w.direct && w.stride[static_cast<std::size_t>(i)] != 0;
+        w.constant = true;
+        for (int i = 0; i <= l.outer; ++i) w.constant = w.constant && w.stride[static_cast<std::size_t>(i)] == 0;
+        if (inner == 0) w.constant = true;
+        if (!w.direct) {
+            w.buffer = l.scratch;
+            const std::size_t bytes = static_cast<std::size_t>(l.rows * l.row_size) * w.element;
+            l.scratch += (bytes + 63) / 64 * 64;
+        }
+    };
+    for (auto& w : l.leaves) classify(w, false);
+    for (auto& w : l.results) classify(w, true);
+
+    // nothing stretches and nothing is reduced: one call does it all
+    if (l.rank == 1 && !force_blocks && l.all_direct()) l.rows = l.extent[0];
+    return l;
+}
+
+} // namespace rill::inline RILL_ABI::detail

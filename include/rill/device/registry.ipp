@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/device/registry.hpp>
+
+namespace rill::inline RILL_ABI {
+
+namespace detail {
+
+RILL_INLINE std::string kernel_key(std::string_view op, dtype type) {
+    return std::string(op) + "/" + std::string(to_string(type));
+}
+
+} // namespace detail
+
+RILL_INLINE bool supports_level(int level) {
+#if (defined(__x86_64__) || defined(_M_X64)) && defined(__GNUC__)
+    switch (level) {
+    case 4: return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    case 3: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    case 2: return __builtin_cpu_supports("sse4.2");
+    default: return true;
+    }
+#else
+    return level >= 0;
+#endif
+}
+
+namespace detail {
+
+RILL_INLINE void register_factory(std::string_view op, dtype type, int level, kernel_factory make) {
+    if (supports_level(level)) the_kernels().factories.add(kernel_key(op, type), level, make);
+}
+
+RILL_INLINE void register_blocks(const std::string& key, int level, const block_kernels& kernels) {
+    if (supports_level(level)) the_kernels().blocks.add(key, level, kernels);
+}
+
+RILL_INLINE void register_primitive_blocks(const std::string& key, int level, block_function forward) {
+    if (supports_level(level) && !the_kernels().blocks.find(key)) the_kernels().blocks.add(key, level, {forward, nullptr, nullptr});
+}
+
+RILL_INLINE void register_combiner(std::string_view how, dtype type, int level, const combiner& loops) {
+    if (supports_level(level)) the_kernels().combiners.add(kernel_key(how, type), level, loops);
+}
+
+RILL_INLINE void register_pullback(const std::string& key, int level, pullback_trace trace) {
+    if (supports_level(level)) the_kernels().pullbacks.add(key, level, trace);
+}
+
+} // namespace detail
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/device/structure.hpp>
+
+#include <vector>
+
+namespace rill::inline RILL_ABI::detail {
+
+RILL_INLINE std::string structure_key(std::span<const structure_item> items) {
+    std::vector<std::string> done; // the operands of ops to come
+    int leaf = 0, scalar = 0;
+    for (const auto& item : items) {
+        std::string text;
+        if (item.is != structure_item::kind::op) {
+            text = item.is == structure_item::kind::leaf ? "$" + std::to_string(leaf++) : "s" + std::to_string(scalar++);
+            text.append(":").append(to_string(item.type));
+        } else {
+            text = item.name;
+            if (item.parameter) text.append("[").append(item.parameter()).append("]");
+            const std::size_t first = done.size() - static_cast<std::size_t>(item.arity);
+            for (std::size_t i = first; i < done.size(); ++i) text.append(i == first ? "(" : ",").append(done[i]);
+            text.append(")").append(result_suffix(item.type, item.first));
+            done.resize(first);
+        }
+        done.push_back(std::move(text));
+    }
+    return done.back();
+}
+
+} // namespace rill::inline RILL_ABI::detail

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/apply.hpp>
+
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace rill::inline RILL_ABI::detail {
+
+RILL_INLINE endpoint apply_untyped(std::string_view op, dtype fixed_result, untyped_arguments&& a, const graph& g) {
+    std::vector<dtype> leaves;
+    for (const auto& e : a.inputs) leaves.push_back(type_of(e).type);
+    tracer t(leaves, a.scalars);
+    t.fix_scalars(a.scalars.size());
+    std::vector<int> args;
+    for (const int o : a.order) args.push_back(o >= 0 ? t.leaf(o) : t.scalar(static_cast<std::size_t>(~o)));
+    const dtype result = fixed_result == dtype::invalid ? t.type_of(args.back()) : fixed_result;
+    program p = *t.finish({t.emit(op, result, args)});
+    if (a.scalars.empty()) p.key = instruction_key(p, p.code[0]); // found as a compiled one-op kernel
+    return add_program(g, std::make_shared<const program>(std::move(p)), std::move(a.scalars), std::move(a.inputs));
+}
+
+} // namespace rill::inline RILL_ABI::detail

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/expression.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+namespace rill::inline RILL_ABI::detail {
+
+RILL_INLINE std::uint64_t next_sealing() {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+}
+
+RILL_INLINE const endpoint& checked(const endpoint& e) {
+    if (!e) throw failed_precondition("a null tensor was used");
+    return e;
+}
+
+RILL_INLINE void sealing::leaf(const endpoint& e) { leaves.push_back(checked(e)); }
+RILL_INLINE void sealing::scalar(const scalar_value& value) { scalars.push_back(value); }
+
+RILL_INLINE endpoint add_expression(const traced_structure& traced, const sealing& s, const reduction& how, make_fused make,
+                                    const std::string& name, bool share, const std::source_location& where) {
+    fused_spec spec;
+    spec.body = traced.body;
+    spec.kernel = traced.body->key;
+    spec.scalars = s.scalars;
+    spec.scalars.insert(spec.scalars.end(), traced.constants.begin(), traced.constants.end());
+    spec.results.resize(1);
+    spec.results[0].reduce = how;
+    std::vector<endpoint> inputs;
+    for (const auto& l : s.leaves) {
+        std::size_t i = 0;
+        while (i < inputs.size() && !(inputs[i] == l)) ++i;
+        if (i == inputs.size()) inputs.push_back(l);
+        spec.leaves.push_back({static_cast<int>(i), {}});
+    }
+    return {add_node(s.home, make(std::move(spec)), std::move(inputs), name, share, where), 0};
+}
+
+} // namespace rill::inline RILL_ABI::detail

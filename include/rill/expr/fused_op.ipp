@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/fused_op.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <ranges>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <rill/core/host_array.hpp>
+#include <rill/expr/tracer.hpp>
+
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::string_view fused_op::signature() const {
+    if (spec.kind == fused_spec::form::forward && spec.body->code.size() == 1 &&
+        spec.results[0].reduce.how == combine::map)
+        return spec.body->code[0].op;
+    return spec.body->key;
+}
+
+RILL_INLINE std::string fused_op::label() const {
+    if (const auto how = spec.results[0].reduce.how; how != combine::map && spec.kind == fused_spec::form::forward)
+        return "reduce_" + detail::snake_case(to_string(how));
+    const std::string root = spec.body->code.empty() ? "identity" : detail::snake_case(spec.body->code.back().op);
+    return spec.kind == fused_spec::form::forward ? root : root + "_grad";
+}
+
+RILL_INLINE std::vector<tensor_type> fused_op::outputs(std::span<const tensor_type> in) const {
+    for (std::size_t i = 0; i < spec.leaves.size(); ++i) {
+        const auto& given = in[static_cast<std::size_t>(spec.leaves[i].input)];
+        if (given.type != spec.body->leaves[i])
+            throw invalid_argument("operand " + std::to_string(i) + " must be " + std::string(to_string(spec.body->leaves[i])));
+    }
+    const auto space = fused_space(spec, in);
+    if (!space.ok()) throw invalid_argument(space.broken);
+    std::vector<tensor_type> out;
+    for (std::size_t r = 0; r < spec.results.size(); ++r) {
+        const auto& result = spec.results[r];
+        const dtype type = spec.body->type_of(spec.body->results[r]);
+        if (result.like >= 0) {
+            out.push_back({type, in[static_cast<std::size_t>(result.like)].shape});
+        } else if (result.reduce.how == combine::map) {
+            out.push_back({type, space.shape});
+        } else {
+            const auto reduced = rules::reduce(space.shape, result.reduce.axes, result.reduce.keep_dims);
+            if (!reduced.ok()) throw invalid_argument(reduced.broken);
+            out.push_back({type, reduced.shape});
+        }
+    }
+    return out;
+}
+
+namespace detail {
+
+RILL_INLINE void require_fused() {
+    static const bool done = [] {
+        register_factory(fused_op::name, dtype::invalid, 0,
+                         [](const void* op, kernel_request& r) { return static_cast<const fused_op*>(op)->bind(r); });
+        return true;
+    }();
+    (void)done;
+}
+
+RILL_INLINE op_ptr make_fused_op(fused_spec spec) { return make_op(fused_op{std::move(spec)}); }
+
+RILL_INLINE adjoint_program differentiate(const program& p, const std::vector<scalar_value>& scalars,
+                                     const std::vector<char>& seeded, const std::vector<std::vector<int>>& groups) {
+    std::vector<dtype> leaves = p.leaves;
+    for (std::size_t r = 0; r < p.results.size(); ++r)
+        if (seeded[r]) leaves.push_back(p.type_of(p.results[r]));
+    tracer t(std::move(leaves), scalars);
+    t.fix_scalars(scalars.size());
+
+    std::vector<int> value;
+    for (int i = 0; i < p.first_scalar(); ++i) value.push_back(t.leaf(i));
+    for (std::size_t i = 0; i < p.scalars.size(); ++i) value.push_back(t.scalar(i));
+    for (const auto& i : p.code) {
+        std::vector<int> args;
+        for (const int a : i.args) args.push_back(value[static_cast<std::size_t>(a)]);
+        value.push_back(t.emit(i.op, i.type, std::move(args)));
+    }
+
+    std::vector<int> adjoint(value.size(), -1);
+    const auto add = [&](int& to, int more) { to = to < 0 ? more : t.emit("Add", t.type_of(more), {to, more}); };
+    int seed = p.first_scalar();
+    for (std::size_t r = 0; r < p.results.size(); ++r)
+        if (seeded[r]) add(adjoint[static_cast<std::size_t>(p.results[r])], t.leaf(seed++));
+    for (std::size_t k = p.code.size(); k-- > 0;) {
+        const auto& i = p.code[k];
+        const std::size_t at = static_cast<std::size_t>(p.first_instruction()) + k;
+        if (adjoint[at] < 0 || !is_differentiable(i.type)) continue;
+        if (std::none_of(i.args.begin(), i.args.end(), [&](int a) { return is_differentiable(p.type_of(a)); }))
+            continue; // a conversion from integers, for instance: nothing flows on
+        const auto* rule = the_kernels().pullbacks.find(instruction_key(p, i));
+        if (!rule)
+            throw unimplemented("gradients: no pullback of " + instruction_key(p, i) + " is in this program: call the typed "
+                                "function somewhere, or include <rill/all_kernels.hpp>");
+        std::vector<int> args, parts(i.args.size(), -1);
+        for (const int a : i.args) args.push_back(value[static_cast<std::size_t>(a)]);
+        (*rule)(&t, args.data(), value[at], adjoint[at], parts.data());
+        for (std::size_t a = 0; a < parts.size(); ++a)
+            if (parts[a] >= 0) add(adjoint[static_cast<std::size_t>(i.args[a])], parts[a]);
+    }
+
+    adjoint_program out;
+    std::vector<int> results;
+    for (const auto& group : groups) {
+        int sum = -1;
+        for (const int l : group)
+            if (adjoint[static_cast<std::size_t>(l)] >= 0) add(sum, adjoint[static_cast<std::size_t>(l)]);
+        out.flows.push_back(sum >= 0);
+        if (sum >= 0) results.push_back(sum);
+    }
+    out.body = t.finish(results);
+    out.constants.assign(t.scalars().begin() + static_cast<std::ptrdiff_t>(scalars.size()), t.scalars().end());
+    return out;
+}
+
+RILL_INLINE adjoint_program differentiate_once(const program_ptr& p, const std::vector<scalar_value>& scalars,
+                                          const std::vector<char>& seeded, const std::vector<std::vector<int>>& groups) {
+    // constants in the result depend on no scalar's value, so structure, seeds and groups are the whole key
+    std::string key = p->key + "|";
+    for (const char s : seeded) key += s ? '1' : '0';
+    for (const auto& group : groups) {
+        key += "|";
+        for (const int l : group) key += std::to_string(l) + ",";
+    }
+    static auto& memory = *new std::pair<std::mutex, std::map<std::string, adjoint_program>>;
+    {
+        const std::lock_guard lock(memory.first);
+        if (const auto at = memory.second.find(key); at != memory.second.end()) return at->second;
+    }
+    auto made = differentiate(*p, scalars, seeded, groups);
+    const std::lock_guard lock(memory.first);
+    return memory.second.try_emplace(std::move(key), std::move(made)).first->second;
+}
+
+RILL_INLINE std::vector<endpoint> fused_gradient(const fused_spec& spec, const gradient_request& r) {
+    struct group {
+        int input;
+        reduction view;
+    };
+    std::vector<group> groups;
+    std::vector<std::vector<int>> members;
+    for (std::size_t i = 0; i < spec.leaves.size(); ++i) {
+        const auto& l = spec.leaves[i];
+        if (!r.wanted[static_cast<std::size_t>(l.input)] || !is_differentiable(spec.body->leaves[i])) continue;
+        std::size_t g = 0;
+        while (g < groups.size() && !(groups[g].input == l.input && groups[g].view == l.view)) ++g;
+        if (g == groups.size()) {
+            groups.push_back({l.input, l.view});
+            members.emplace_back();
+        }
+        members[g].push_back(static_cast<int>(i));
+    }
+    std::vector<char> seeded;
+    for (const auto& g : r.gradients) seeded.push_back(bool(g));
+    const auto derived = differentiate_once(spec.body, spec.scalars, seeded, members);
+
+    fused_spec next;
+    next.body = derived.body;
+    next.leaves = spec.leaves;
+    next.scalars = spec.scalars;
+    next.scalars.insert(next.scalars.end(), derived.constants.begin(), derived.constants.end());
+    std::vector<endpoint> inputs = r.at.inputs;
+    for (std::size_t k = 0; k < spec.results.size(); ++k)
+        if (seeded[k]) {
+            next.leaves.push_back({static_cast<int>(inputs.size()), spec.results[k].reduce});
+            inputs.push_back(r.gradients[k]);
+        }
+    const bool first_order = spec.kind == fused_spec::form::forward;
+    next.kind = first_order ? fused_spec::form::adjoint : fused_spec::form::program;
+    if (first_order) next.kernel = spec.kernel;
+    std::vector<endpoint> out(r.at.inputs.size());
+    std::vector<std::pair<std::size_t, int>> places;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        if (!derived.flows[g]) continue;
+        fused_result result;
+        if (groups[g].view.how == combine::map) result.like = groups[g].input;
+        else result.reduce = groups[g].view;
+        for (const int l : members[g]) result.mask |= 1u << (l % 32);
+        places.emplace_back(next.results.size(), groups[g].input);
+        next.results.push_back(result);
+    }
+    if (places.empty()) return out;
+    const node* made = add_node(graph(*r.at.owner), make_op(fused_op{std::move(next)}), std::move(inputs));
+    // An input that is also viewed as the gradient of a reduction would need the sum of two results; inputs are never
+    // shared between the two views, since a seed is always appended as an input of its own.
+    for (const auto& [result, input] : places) out[static_cast<std::size_t>(input)] = {made, static_cast<int>(result)};
+    return out;
+}
+
+RILL_INLINE endpoint add_program(const graph& g, program_ptr body, std::vector<scalar_value> scalars, std::vector<endpoint> inputs,
+                            const std::string& name) {
+    require_fused();
+    fused_spec spec;
+    spec.body = std::move(body);
+    spec.kernel = spec.body->key;
+    spec.scalars = std::move(scalars);
+    for (std::size_t i = 0; i < inputs.size(); ++i) spec.leaves.push_back({static_cast<int>(i), {}});
+    spec.results.resize(1);
+    return {add_node(g, make_op(fused_op{std::move(spec)}), std::move(inputs), name), 0};
+}
+
+RILL_INLINE scalar_value scalar_of(dtype type, double value) {
+    scalar_value out;
+    visit_dtype(type, [&]<class T>(std::type_identity<T>) {
+        if constexpr (is_complex<T>) out = scalar_value(T(static_cast<typename T::value_type>(value)));
+        else if constexpr (is_real_floating<T> && !std::is_arithmetic_v<T>) out = scalar_value(T(static_cast<float>(value)));
+        else if constexpr (std::is_arithmetic_v<T>) out = scalar_value(static_cast<T>(value));
+    });
+    if (out.type != type) throw invalid_argument("no numbers of type " + std::string(to_string(type)));
+    return out;
+}
+
+RILL_INLINE endpoint filled_like(endpoint x, double value) {
+    const auto& type = type_of(x);
+    const graph g(*x.from->owner);
+    const scalar_value bits = scalar_of(type.type, value);
+    if (type.shape.complete() && type.shape.size() <= 64) {
+        any_array all(type.type, type.shape);
+        for (index_t i = 0; i < type.shape.size(); ++i)
+            std::memcpy(static_cast<std::byte*>(all.mutable_data()) + static_cast<std::size_t>(i) * size_of(type.type),
+                        bits.bytes.data(), size_of(type.type));
+        return {add_node(g, make_op(constant_op{all}), {}), 0};
+    }
+    tracer t({type.type}, {bits});
+    t.fix_scalars(1);
+    return add_program(g, t.finish({t.scalar(0)}), {bits}, {x}, value == 0 ? "zeros_like" : "ones_like");
+}
+
+RILL_INLINE endpoint add_n(const std::vector<endpoint>& terms) {
+    const dtype type = type_of(terms[0]).type;
+    // a fan-out wider than a fused node takes is added in rounds
+    constexpr std::size_t most = 24;
+    if (terms.size() > most) {
+        std::vector<endpoint> sums;
+        for (std::size_t i = 0; i < terms.size(); i += most)
+            sums.push_back(add_n({terms.begin() + static_cast<std::ptrdiff_t>(i),
+                                  terms.begin() + static_cast<std::ptrdiff_t>(std::min(i + most, terms.size()))}));
+        return add_n(sums);
+    }
+    if (terms.size() == 1) return terms[0];
+    tracer t(std::vector<dtype>(terms.size(), type), {});
+    int sum = t.leaf(0);
+    for (std::size_t i = 1; i < terms.size(); ++i) sum = t.emit("Add", type, {sum, t.leaf(static_cast<int>(i))});
+    return add_program(graph(*terms[0].from->owner), t.finish({sum}), {}, terms, "add_n");
+}
+
+} // namespace detail
+
+} // namespace rill::inline RILL_ABI

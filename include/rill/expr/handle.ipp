@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/handle.hpp>
+
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE any_tensor& any_tensor::operator=(any_tensor other) noexcept {
+    std::swap(end_, other.end_);
+    return *this;
+}
+
+RILL_INLINE any_tensor::~any_tensor() {
+    if (end_) end_.from->owner->release();
+}
+
+RILL_INLINE const endpoint& any_tensor::checked() const {
+    if (!end_) throw failed_precondition("any_tensor: a null handle was used");
+    return end_;
+}
+
+RILL_INLINE void any_tensor::retain() const noexcept {
+    if (end_) end_.from->owner->retain();
+}
+
+RILL_INLINE const std::string& operation::name() const {
+    if (!handle_) throw failed_precondition("operation: a null handle was used");
+    return handle_.node()->name;
+}
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/structure_program.hpp>
+
+namespace rill::inline RILL_ABI::detail {
+
+RILL_INLINE traced_structure trace_structure(std::span<const structure_item> items, const expansion* expansions,
+                                             const std::string& key) {
+    std::vector<dtype> leaves, scalars;
+    for (const auto& item : items)
+        if (item.is != structure_item::kind::op) (item.is == structure_item::kind::leaf ? leaves : scalars).push_back(item.type);
+    const std::size_t own = scalars.size();
+    std::vector<scalar_value> values(own);
+    for (std::size_t i = 0; i < own; ++i) values[i].type = scalars[i];
+    tracer t(std::move(leaves), std::move(values));
+    t.fix_scalars(own);
+
+    std::vector<int> done; // the operands of ops to come
+    int leaf = 0;
+    std::size_t scalar = 0;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        const auto& item = items[i];
+        if (item.is == structure_item::kind::leaf) {
+            done.push_back(t.leaf(leaf++));
+        } else if (item.is == structure_item::kind::scalar) {
+            done.push_back(t.scalar(scalar++));
+        } else {
+            const auto first = done.end() - item.arity;
+            const int made = expansions[i] ? expansions[i](t, &*first) : t.emit(item.name, item.type, {first, done.end()});
+            done.erase(first, done.end());
+            done.push_back(made);
+        }
+    }
+    program p = *t.finish({done.back()});
+    p.key = key; // readable, and what compiled kernels are found by
+    return {std::make_shared<const program>(std::move(p)),
+            {t.scalars().begin() + static_cast<std::ptrdiff_t>(own), t.scalars().end()}};
+}
+
+} // namespace rill::inline RILL_ABI::detail

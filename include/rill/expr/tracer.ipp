@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/tracer.hpp>
+
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE int tracer::constant(const scalar_value& value) {
+    for (std::size_t i = 0; i < scalars_.size(); ++i)
+        if (i >= fixed_scalars_ && scalars_[i] == value) return scalar(i);
+    scalars_.push_back(value);
+    return scalar(scalars_.size() - 1);
+}
+
+RILL_INLINE int tracer::emit(std::string_view op, dtype type, std::vector<int> args) {
+    auto key = std::pair(std::string(op) + ":" + std::string(to_string(type)), args);
+    const auto [at, fresh] = seen_.try_emplace(std::move(key), code_base + static_cast<int>(code_.size()));
+    if (fresh) code_.push_back({std::string(op), type, std::move(args)});
+    return at->second;
+}
+
+RILL_INLINE dtype tracer::type_of(int value) const {
+    if (value >= code_base) return code_[static_cast<std::size_t>(value - code_base)].type;
+    if (value >= scalar_base) return scalars_[static_cast<std::size_t>(value - scalar_base)].type;
+    return leaves_[static_cast<std::size_t>(value)];
+}
+
+RILL_INLINE program_ptr tracer::finish(const std::vector<int>& results) const {
+    program p;
+    p.leaves = leaves_;
+    for (const auto& s : scalars_) p.scalars.push_back(s.type);
+    const auto number = [&](int v) {
+        if (v >= code_base) return p.first_instruction() + v - code_base;
+        return v >= scalar_base ? p.first_scalar() + v - scalar_base : v;
+    };
+    p.key = "program";
+    for (const auto d : leaves_) p.key += " " + std::string(to_string(d));
+    p.key += ";";
+    for (const auto d : p.scalars) p.key += " " + std::string(to_string(d));
+    for (auto i : code_) {
+        p.key += "; " + i.op + ":" + std::string(to_string(i.type));
+        for (auto& a : i.args) p.key += " " + std::to_string(a = number(a));
+        p.code.push_back(std::move(i));
+    }
+    p.key += " ->";
+    for (const int r : results) {
+        p.results.push_back(number(r));
+        p.key += " " + std::to_string(p.results.back());
+    }
+    return std::make_shared<const program>(std::move(p));
+}
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/graph/graph.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE const node* graph_state::add(node_spec spec) {
+    const std::lock_guard lock(mutex_);
+    check_inputs(spec);
+    std::uint64_t key = 0;
+    if (spec.share && !spec.op->stateful()) {
+        key = sharing_key(spec);
+        const auto [first, last] = shared_.equal_range(key);
+        for (auto at = first; at != last; ++at)
+            if (same(*at->second, spec)) return at->second;
+    }
+    auto outputs = infer(spec);
+    node& n = nodes_.emplace_back();
+    n.owner = this;
+    n.id = static_cast<std::uint32_t>(nodes_.size() - 1);
+    n.name = unique(std::move(spec.name));
+    n.op = std::move(spec.op);
+    n.inputs = std::move(spec.inputs);
+    n.control_inputs = std::move(spec.control_inputs);
+    n.device = std::move(spec.device);
+    n.colocated = spec.colocated;
+    n.outputs = std::move(outputs);
+    n.where = spec.where;
+    by_name_.emplace(n.name, &n);
+    if (key) shared_.emplace(key, &n);
+    return &n;
+}
+
+RILL_INLINE const node* graph_state::find(const std::string& name) const {
+    const std::lock_guard lock(mutex_);
+    const auto at = by_name_.find(name);
+    return at == by_name_.end() ? nullptr : at->second;
+}
+
+RILL_INLINE std::vector<const node*> graph_state::nodes() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<const node*> all;
+    for (const auto& n : nodes_) all.push_back(&n);
+    return all;
+}
+
+RILL_INLINE std::size_t graph_state::size() const {
+    const std::lock_guard lock(mutex_);
+    return nodes_.size();
+}
+
+RILL_INLINE std::string graph_state::unique_name(std::string name) {
+    const std::lock_guard lock(mutex_);
+    return unique(std::move(name));
+}
+
+RILL_INLINE void graph_state::add_to_collection(const std::string& name, endpoint e) {
+    const std::lock_guard lock(mutex_);
+    collections_[name].push_back(e);
+}
+
+RILL_INLINE std::vector<endpoint> graph_state::collection(const std::string& name) const {
+    const std::lock_guard lock(mutex_);
+    const auto at = collections_.find(name);
+    return at == collections_.end() ? std::vector<endpoint>() : at->second;
+}
+
+RILL_INLINE void graph_state::set_initializer(const node* variable, const node* assign) {
+    const std::lock_guard lock(mutex_);
+    initializers_[variable] = assign;
+}
+
+RILL_INLINE const node* graph_state::initializer(const node* variable) const {
+    const std::lock_guard lock(mutex_);
+    const auto at = initializers_.find(variable);
+    return at == initializers_.end() ? nullptr : at->second;
+}
+
+RILL_INLINE void graph_state::release() noexcept {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+RILL_INLINE void graph_state::check_inputs(const node_spec& spec) const {
+    const auto check = [&](const node* n) {
+        if (!n) throw failed_precondition(spec.op->label() + ": a null handle was used for the node '" + spec.name + "'");
+        if (n->owner != this)
+            throw invalid_argument(spec.op->label() + ": '" + n->name + "' (made at " + to_string(n->where) +
+                                   ") belongs to another graph than the node '" + spec.name + "' being made at " +
+                                   to_string(spec.where));
+    };
+    for (const auto& e : spec.inputs) check(e.from);
+    for (const auto* c : spec.control_inputs) check(c);
+    if (spec.colocated) check(spec.colocated);
+}
+
+RILL_INLINE std::vector<tensor_type> graph_state::infer(const node_spec& spec) const {
+    std::vector<tensor_type> inputs;
+    for (const auto& e : spec.inputs) inputs.push_back(type_of(e));
+    try {
+        return spec.op->outputs(inputs);
+    } catch (const error& problem) {
+        std::string text = spec.op->label() + ": " + problem.what() + " (";
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            text += (i ? ", " : "") + name_of(spec.inputs[i]) + " " + to_string(inputs[i]);
+        throw_error(problem.code(), text + "; node '" + spec.name + "', made at " + to_string(spec.where) + ")");
+    }
+}
+
+RILL_INLINE std::uint64_t graph_state::sharing_key(const node_spec& spec) {
+    std::uint64_t h = spec.op->hash();
+    for (const auto& e : spec.inputs) h = detail::hash_combine(h, e.from->id * 64u + static_cast<unsigned>(e.port));
+    for (const auto* c : spec.control_inputs) h = detail::hash_combine(h, ~static_cast<std::uint64_t>(c->id));
+    return h | 1;
+}
+
+RILL_INLINE bool graph_state::same(const node& n, const node_spec& spec) {
+    return n.inputs == spec.inputs && n.control_inputs == spec.control_inputs && n.device == spec.device &&
+           n.colocated == spec.colocated && n.op->equals(*spec.op);
+}
+
+RILL_INLINE std::string graph_state::unique(std::string name) {
+    const auto [at, fresh] = used_.try_emplace(name, 1);
+    if (fresh) return name;
+    for (;;) {
+        std::string next = name + "_" + std::to_string(at->second++);
+        if (used_.try_emplace(next, 1).second) return next;
+    }
+}
+
+RILL_INLINE graph& graph::operator=(const graph& other) noexcept {
+    other.state_->retain();
+    std::exchange(state_, other.state_)->release();
+    return *this;
+}
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/graph/scope.hpp>
+
+#include <algorithm>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rill::inline RILL_ABI {
+
+namespace detail {
+
+RILL_INLINE scope_state& scopes() {
+    thread_local scope_state state;
+    return state;
+}
+
+} // namespace detail
+
+RILL_INLINE graph default_graph() {
+    auto& holder = detail::the_default_graph();
+    const std::lock_guard lock(holder.mutex);
+    return holder.current;
+}
+
+RILL_INLINE void reset_default_graph() {
+    auto& holder = detail::the_default_graph();
+    const std::lock_guard lock(holder.mutex);
+    holder.current = graph();
+}
+
+RILL_INLINE graph current_graph() {
+    const auto& current = detail::scopes().current;
+    return current ? *current : default_graph();
+}
+
+RILL_INLINE std::string name_scope::enter(const std::string& name) {
+    if (!detail::valid_name(name)) throw invalid_argument("name_scope: '" + name + "' is no valid name");
+    return current_graph().state().unique_name(detail::scopes().prefix + name) + "/";
+}
+
+RILL_INLINE detail::scope_state graph_scope::entered(const graph& g) {
+    auto state = g == current_graph() ? detail::scopes() : detail::scope_state{};
+    state.current = g;
+    return state;
+}
+
+RILL_INLINE std::vector<device_function> device_scope::push(device_function f) {
+    auto stack = detail::scopes().devices;
+    stack.push_back(std::move(f));
+    return stack;
+}
+
+RILL_INLINE std::vector<const node*> control_dependencies::merged(std::initializer_list<const node*> more) {
+    if (more.size() == 0) return {};
+    auto all = detail::scopes().control_inputs;
+    for (const auto* n : more)
+        if (std::find(all.begin(), all.end(), n) == all.end()) all.push_back(n);
+    return all;
+}
+
+namespace detail {
+
+RILL_INLINE const node* add_node(const graph& g, op_ptr op, std::vector<endpoint> inputs, const std::string& name,
+                            bool share, const std::source_location& where,
+                            std::vector<const node*> control_inputs) {
+    const auto& scope = scopes();
+    node_spec spec;
+    if (!name.empty() && !valid_name(name)) throw invalid_argument(op->label() + ": '" + name + "' is no valid name");
+    spec.name = scope.prefix + (name.empty() ? op->label() : name);
+    device_name device;
+    for (const auto& choose : scope.devices) device = merge(device, parse_device(choose({spec.name, op->name()})));
+    spec.device = to_string(device);
+    spec.control_inputs = std::move(control_inputs);
+    for (const auto* c : scope.control_inputs)
+        if (std::find(spec.control_inputs.begin(), spec.control_inputs.end(), c) == spec.control_inputs.end())
+            spec.control_inputs.push_back(c);
+    spec.colocated = scope.colocated;
+    spec.op = std::move(op);
+    spec.inputs = std::move(inputs);
+    spec.share = share;
+    spec.where = where;
+    return g.state().add(std::move(spec));
+}
+
+RILL_INLINE graph graph_of(std::span<const endpoint> inputs) {
+    return inputs.empty() ? current_graph() : graph(*inputs[0].from->owner);
+}
+
+} // namespace detail
+
+} // namespace rill::inline RILL_ABI

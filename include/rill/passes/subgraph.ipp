@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/passes/subgraph.hpp>
+
+#include <cstddef>
+#include <iterator>
+
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::string subgraph::name_of(int i) const {
+    const auto& it = items[static_cast<std::size_t>(i)];
+    if (it.origin) return it.origin->name;
+    return it.feed >= 0 ? "feed of " + rill::name_of(feeds[static_cast<std::size_t>(it.feed)]) : "copy";
+}
+
+RILL_INLINE op_role subgraph::role(int i) const {
+    const auto* n = items[static_cast<std::size_t>(i)].origin;
+    return n ? n->op->role() : op_role::ordinary;
+}
+
+RILL_INLINE void check(const subgraph& g, bool ordered) {
+    const int n = static_cast<int>(g.items.size());
+    const auto valid = [&](int from, int to) {
+        if (from < 0 || from >= n || (ordered && to >= 0 && from >= to))
+            throw internal("passes: item " + std::to_string(to) + " depends on item " + std::to_string(from));
+    };
+    for (int i = 0; i < n; ++i) {
+        for (const auto& v : g.items[static_cast<std::size_t>(i)].inputs) valid(v.item, i);
+        for (const int a : g.items[static_cast<std::size_t>(i)].after) valid(a, i);
+    }
+    for (const auto& v : g.fetches) valid(v.item, -1);
+    for (const int t : g.targets) valid(t, -1);
+}
+
+} // namespace rill::inline RILL_ABI

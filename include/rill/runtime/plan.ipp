@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/plan.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include <rill/core/log.hpp>
+#include <rill/passes/order.hpp>
+#include <rill/passes/place.hpp>
+#include <rill/passes/prune.hpp>
+#include <rill/passes/share.hpp>
+
+namespace rill::inline RILL_ABI::detail {
+
+RILL_INLINE std::size_t plan_key::hash::operator()(const plan_key& k) const noexcept {
+    std::uint64_t h = k.fetches.size() * 31 + k.feeds.size();
+    const auto add = [&](const node* n, int port) {
+        h = hash_combine(h, reinterpret_cast<std::uintptr_t>(n) + static_cast<unsigned>(port));
+    };
+    for (const auto& e : k.fetches) add(e.from, e.port);
+    for (const auto* n : k.targets) add(n, 1 << 20);
+    for (const auto& e : k.feeds) add(e.from, e.port);
+    return static_cast<std::size_t>(h);
+}
+
+RILL_INLINE plan::plan(const plan_key& key, const session_options& options, std::shared_ptr<resource_store> resources)
+    : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()) {
+    const auto step = [](subgraph g, [[maybe_unused]] bool ordered) {
+#ifndef NDEBUG
+        check(g, ordered);
+#endif
+        return g;
+    };
+    graph_ = step(prune(key.fetches, key.targets, key.feeds), true);
+    graph_ = step(share_common(std::move(graph_)), true);
+    graph_ = step(order_variables(std::move(graph_)), false);
+    graph_ = step(sort_items(std::move(graph_)), true);
+    std::function<void(const node&, const std::string&)> report;
+    if (options.log_device_placement)
+        report = [](const node& n, const std::string& device) {
+            log(log_level::info, n.name + ": (" + std::string(n.op->name()) + "): " + device);
+        };
+    place(graph_, options.allow_soft_placement, report);
+}
+
+RILL_INLINE std::shared_ptr<segment> plan::bind(std::span<const tensor_type> feeds) {
+    const std::lock_guard lock(mutex_);
+    for (auto at = segments_.begin(); at != segments_.end(); ++at)
+        if ((*at)->serves(feeds)) {
+            if (at != segments_.begin()) segments_.splice(segments_.begin(), segments_, at);
+            return segments_.front();
+        }
+    segments_.push_front(std::make_shared<segment>(graph_, feeds, *resources_, memory_));
+    if (segments_.size() > kept) segments_.pop_back();
+    return segments_.front();
+}
+
+} // namespace rill::inline RILL_ABI::detail

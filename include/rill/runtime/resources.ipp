@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/resources.hpp>
+
+#include <cstdint>
+
+#include <rill/core/any_array.hpp>
+
+namespace rill::inline RILL_ABI::detail {
+
+RILL_INLINE std::shared_ptr<element_block> variable_state::read() const {
+    const std::lock_guard lock(mutex_);
+    return value_;
+}
+
+RILL_INLINE variable_state::writer::writer(variable_state& v, std::shared_ptr<element_block>& mine, bool whole) : v_(v), lock_(v.mutex_) {
+    if (!v_.value_ && !whole) return; // the caller reports it
+    const bool held = mine && mine == v_.value_;
+    if (v_.value_ && v_.value_.use_count() <= 1 + (held ? 1 : 0)) {
+        target_ = v_.value_;
+    } else {
+        target_ = std::make_shared<element_block>(v_.memory_, v_.type_.type, v_.type_.shape.size());
+        if (v_.value_ && !whole)
+            copy_elements(v_.type_.type, v_.value_->data(), target_->data(), v_.type_.shape.size());
+    }
+    mine = target_;
+}
+
+RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node* n) {
+    const std::lock_guard lock(mutex_);
+    auto& found = variables_[n];
+    if (!found) {
+        if (!n->outputs[0].shape.complete())
+            throw unimplemented("variable '" + n->name + "' has the shape " + to_string(n->outputs[0].shape) +
+                                ": every extent of a variable must be known");
+        found = std::make_shared<variable_state>(n->outputs[0], memory_);
+    }
+    return found;
+}
+
+RILL_INLINE std::shared_ptr<std::atomic<std::uint64_t>> resource_store::counter(const node* n) {
+    const std::lock_guard lock(mutex_);
+    auto& found = counters_[n];
+    if (!found) found = std::make_shared<std::atomic<std::uint64_t>>(0);
+    return found;
+}
+
+} // namespace rill::inline RILL_ABI::detail

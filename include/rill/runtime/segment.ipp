@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/segment.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace rill::inline RILL_ABI::detail {
+
+RILL_INLINE segment::segment(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources, allocator& memory)
+    : memory_(memory), feed_types_(feeds.begin(), feeds.end()), b_(binder::bind(g, feeds, resources)) {
+    fold_constants();
+}
+
+RILL_INLINE bool segment::serves(std::span<const tensor_type> feeds) const {
+    return std::equal(feeds.begin(), feeds.end(), feed_types_.begin(), feed_types_.end());
+}
+
+RILL_INLINE const void* segment::fetch_data(const frame& f, std::size_t i) const {
+    return f.slots[static_cast<std::size_t>(b_.slot_of(b_.graph.fetches[i]))];
+}
+
+RILL_INLINE std::unique_ptr<frame> segment::acquire() {
+    {
+        const std::lock_guard lock(mutex_);
+        if (!idle_.empty()) {
+            auto f = std::move(idle_.back());
+            idle_.pop_back();
+            return f;
+        }
+    }
+    return make_frame();
+}
+
+RILL_INLINE void segment::release(std::unique_ptr<frame> f) {
+    for (auto& v : f->variables) v.reset();
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(f));
+}
+
+RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds, step_trace* trace) const {
+    for (std::size_t i = 0; i < feeds.size(); ++i) f.slots[static_cast<std::size_t>(b_.feed_slots[i])] = const_cast<void*>(feeds[i]);
+    for (std::size_t i = 0; i < b_.variables.size(); ++i) {
+        const auto& v = b_.variables[i];
+        f.variables[i] = v.state->read();
+        if (f.variables[i]) f.slots[static_cast<std::size_t>(v.slot)] = f.variables[i]->data();
+        else if (v.read_at_start) throw_uninitialised(i);
+    }
+    std::size_t at = 0;
+    try {
+        if (trace) run_traced(f, *trace, at);
+        else
+            for (const std::size_t n = b_.steps.size(); at < n; ++at) run_step(f, b_.steps[at]);
+    } catch (...) {
+        rethrow_from(b_.steps[at]);
+    }
+}
+
+RILL_INLINE void segment::fold_constants() {
+    if (b_.folded_steps.empty()) return;
+    auto f = make_frame();
+    for (const auto& s : b_.folded_steps) {
+        const auto i = static_cast<std::size_t>(s.item);
+        for (const int o : b_.value_slot[i]) {
+            auto& value = folded_values_[o];
+            const auto& type = b_.slots[static_cast<std::size_t>(o)].type;
+            value = any_array(type.type, type.shape, memory_);
+            f->slots[static_cast<std::size_t>(o)] = value.mutable_data();
+        }
+        const memory_block scratch(memory_, b_.slots[static_cast<std::size_t>(b_.indices[static_cast<std::size_t>(s.outputs) + b_.value_slot[i].size()])].bytes);
+        f->slots[static_cast<std::size_t>(b_.indices[static_cast<std::size_t>(s.outputs) + b_.value_slot[i].size()])] = scratch.data();
+        try {
+            run_step(*f, s);
+        } catch (...) {
+            rethrow_from(s);
+        }
+    }
+}
+
+RILL_INLINE std::unique_ptr<frame> segment::make_frame() const {
+    auto f = std::make_unique<frame>();
+    f->slots.resize(b_.slots.size());
+    f->variables.resize(b_.variables.size());
+    f->arena = memory_block(memory_, b_.arena_bytes);
+    for (std::size_t i = 0; i < b_.slots.size(); ++i) {
+        const auto& s = b_.slots[i];
+        if (i < b_.offsets.size() && b_.offsets[i] != bound_graph::npos) {
+            f->slots[i] = static_cast<std::byte*>(f->arena.data()) + b_.offsets[i];
+        } else if (s.where == home::string) {
+            f->strings.emplace_back(memory_, dtype::string, s.type.shape.size());
+            f->slots[i] = f->strings.back().data();
+        } else if (s.where == home::folded) {
+            if (const auto at = folded_values_.find(static_cast<int>(i)); at != folded_values_.end())
+                f->slots[i] = const_cast<void*>(at->second.data());
+        }
+    }
+    for (std::size_t i = 0; i < b_.graph.items.size(); ++i)
+        if (b_.graph.role(static_cast<int>(i)) == op_role::constant)
+            f->slots[static_cast<std::size_t>(b_.value_slot[i][0])] = const_cast<void*>(b_.graph.items[i].origin->op->constant()->data());
+    return f;
+}
+
+RILL_INLINE void segment::run_step(frame& f, const step& s) const {
+    const kernel_args args{f.slots.data(), b_.indices.data() + s.inputs, b_.indices.data() + s.outputs};
+    if (s.writes == 0) return s.run(args);
+    write(f, s, args);
+}
+
+RILL_INLINE void segment::write(frame& f, const step& s, const kernel_args& args) const {
+    std::array<std::optional<variable_state::writer>, bound_graph::most_writes> held;
+    const bool whole = b_.graph.items[static_cast<std::size_t>(s.item)].origin->op->initialises();
+    for (int w = 0; w < s.writes; ++w) {
+        const auto at = static_cast<std::size_t>(b_.write_list[static_cast<std::size_t>(s.first_write + w)]);
+        auto& writer = held[static_cast<std::size_t>(w)];
+        writer.emplace(*b_.variables[at].state, f.variables[at], whole);
+        if (!writer->ready()) throw_uninitialised(at);
+        f.slots[static_cast<std::size_t>(b_.variables[at].slot)] = writer->data();
+    }
+    s.run(args);
+    for (int w = 0; w < s.writes; ++w) held[static_cast<std::size_t>(w)]->commit();
+}
+
+RILL_INLINE void segment::run_traced(frame& f, step_trace& trace, std::size_t& at) const {
+    const auto start = std::chrono::steady_clock::now();
+    const auto now = [&] {
+        return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
+    };
+    for (; at < b_.steps.size(); ++at) {
+        step_trace::entry e;
+        const auto& it = b_.graph.items[static_cast<std::size_t>(b_.steps[at].item)];
+        e.node = b_.graph.name_of(b_.steps[at].item);
+        e.op = it.origin ? std::string(it.origin->op->name()) : "Copy";
+        e.begin = now();
+        run_step(f, b_.steps[at]);
+        e.end = now();
+        trace.entries.push_back(std::move(e));
+    }
+}
+
+RILL_INLINE void segment::throw_uninitialised(std::size_t v) const {
+        throw failed_precondition("variable '" + b_.variables[v].origin->name + "' (made at " + to_string(b_.variables[v].origin->where) +
+                 ") is uninitialized: run global_variables_initializer() first");
+    }
+
+RILL_INLINE std::string segment::described(const step& s, const std::string& what) const {
+    const auto* n = b_.graph.items[static_cast<std::size_t>(s.item)].origin;
+    return n ? n->op->label() + ": " + what + " (" + place_of(*n) + ")" : what;
+}
+
+RILL_INLINE void segment::rethrow_from(const step& s) const {
+        try {
+            throw;
+        } catch (const error& problem) {
+            throw_error(problem.code(), described(s, problem.what()));
+        } catch (const std::exception& problem) {
+            std::throw_with_nested(internal(described(s, problem.what())));
+        } catch (...) {
+            std::throw_with_nested(internal(described(s, "an exception of unknown type")));
+        }
+    }
+
+} // namespace rill::inline RILL_ABI::detail

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/session_core.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <rill/core/names.hpp>
+
+namespace rill::inline RILL_ABI::detail {
+
+RILL_INLINE step_result::~step_result() {
+    if (frame_) segment_->release(std::move(frame_));
+}
+
+RILL_INLINE std::shared_ptr<plan> session_core::find_plan(const plan_key& key) {
+    check_open();
+    {
+        const std::lock_guard lock(mutex_);
+        if (const auto at = plans_.find(key); at != plans_.end()) return at->second;
+    }
+    check_key(key);
+    auto made = std::make_shared<plan>(key, options_, resources_);
+    const std::lock_guard lock(mutex_);
+    return plans_.try_emplace(key, std::move(made)).first->second;
+}
+
+RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> feeds, step_trace* trace) {
+    check_open();
+    constexpr std::size_t few = 8;
+    std::array<tensor_type, few> few_types;
+    std::array<const void*, few> few_data;
+    std::vector<tensor_type> many_types;
+    std::vector<const void*> many_data;
+    std::span<tensor_type> types(few_types.data(), std::min(few, feeds.size()));
+    std::span<const void*> data(few_data.data(), types.size());
+    if (feeds.size() > few) {
+        many_types.resize(feeds.size());
+        many_data.resize(feeds.size());
+        types = many_types;
+        data = many_data;
+    }
+    for (std::size_t i = 0; i < feeds.size(); ++i) {
+        types[i] = feeds[i].type();
+        data[i] = feeds[i].data();
+    }
+    auto bound = p.bind(types);
+    auto f = bound->acquire();
+    try {
+        bound->run(*f, data, trace);
+    } catch (...) {
+        bound->release(std::move(f));
+        throw;
+    }
+    return {std::move(bound), std::move(f)};
+}
+
+RILL_INLINE endpoint session_core::edge(const std::string& name) const {
+    std::string node_name = name;
+    int port = 0;
+    if (const auto colon = name.rfind(':'); colon != std::string::npos) {
+        node_name = name.substr(0, colon);
+        const std::string digits = name.substr(colon + 1);
+        if (digits.empty() || digits.size() > 6 || digits.find_first_not_of("0123456789") != std::string::npos)
+            throw invalid_argument("'" + name + "': a number is expected behind the colon");
+        port = std::stoi(digits);
+    }
+    const node* n = graph_.state().find(node_name);
+    if (!n) {
+        std::vector<std::string> names;
+        for (const auto* other : graph_.nodes()) names.push_back(other->name);
+        std::string text = "the graph has no node '" + node_name + "'";
+        const auto nearest = nearest_names(node_name, names);
+        for (std::size_t i = 0; i < nearest.size(); ++i) text += (i ? "', '" : "; did you mean '") + nearest[i];
+        throw not_found(text + (nearest.empty() ? "" : "'?"));
+    }
+    if (port >= static_cast<int>(n->outputs.size()))
+        throw not_found("'" + name + "': the node has " + std::to_string(n->outputs.size()) + " outputs");
+    return {n, port};
+}
+
+RILL_INLINE void session_core::check_open() const {
+    if (closed_) throw cancelled("the session is closed");
+}
+
+RILL_INLINE void session_core::check_key(const plan_key& key) const {
+    const auto check = [&](const node* n, const char* what) {
+        if (!n) throw failed_precondition(std::string(what) + ": a null handle was used");
+        if (n->owner != &graph_.state())
+            throw invalid_argument(std::string(what) + ": '" + n->name + "' (made at " + to_string(n->where) +
+                                   ") belongs to another graph than the session");
+    };
+    for (const auto& e : key.fetches) check(e.from, "fetch");
+    for (const auto* n : key.targets) check(n, "run");
+    for (std::size_t i = 0; i < key.feeds.size(); ++i) {
+        check(key.feeds[i].from, "feed");
+        for (std::size_t j = 0; j < i; ++j)
+            if (key.feeds[i] == key.feeds[j]) throw invalid_argument("feed: '" + name_of(key.feeds[i]) + "' is fed twice");
+    }
+}
+
+} // namespace rill::inline RILL_ABI::detail
