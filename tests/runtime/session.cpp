@@ -3,14 +3,18 @@
 
 #include <rill/ops/array/identity.hpp>
 #include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/array/transpose.hpp>
 #include <rill/ops/control/group.hpp>
+#include <rill/ops/linalg/matmul.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/exp.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/math/square.hpp>
 #include <rill/ops/math/sub.hpp>
+#include <rill/ops/math/tanh.hpp>
 #include <rill/ops/state/variable.hpp>
+#include <rill/train/initializers.hpp>
 
 #include "catch.hpp"
 
@@ -326,6 +330,29 @@ TEST_CASE_METHOD(test_session_fixture, "session: sessions on one graph have vari
     CHECK(s.run(w) == 2.f);
     s.close();
     CHECK(other.run(add) == 2.f);
+}
+
+TEST_CASE("session: the memory of a step is reported, and near the least possible") {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, dyn, 8> x("x");
+    variable<float, 8, 8> w("w", zeros());
+    const tensor h(tanh(matmul(x, w)), "h");
+    const tensor y(0.5f * reduce_sum(square(matmul(h, transpose(w)))), "y");
+    const session s(g);
+    CHECK(s.memory_report() == "variables: 0 bytes\n");
+    s.run(global_variables_initializer());
+    s.run(y, feed(x, std::vector<float>(80, 1.f)));
+    const std::string text = s.memory_report();
+    INFO(text);
+    CHECK_THAT(text, contains("variables: 256 bytes\n"));
+    CHECK_THAT(text, contains("y: "));
+    CHECK_THAT(text, contains(" in 1 frames"));
+    const auto at = text.find("bytes a step, ", text.find("y: "));
+    REQUIRE(at != std::string::npos);
+    const double ratio = std::stod(text.substr(at + 14));
+    CHECK(ratio >= 1);
+    CHECK(ratio < 1.1);
 }
 
 TEST_CASE("session: the default session belongs to a scope of a thread") {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <rill/core/dims.hpp>
+#include <rill/core/thread_pool.hpp>
 
 namespace rill::inline RILL_ABI {
 
@@ -30,6 +31,7 @@ struct kernel_request {
     std::span<const tensor_type> inputs; // complete shapes
     std::span<const tensor_type> outputs;
     std::size_t scratch_bytes = 0; // set by the op: scratch memory comes as the slot after the outputs
+    thread_pool* pool = nullptr;   // who helps; null: nobody. Lives as long as the kernel
     std::uint64_t seed = 0;        // of a random op: graph seed and node name, or the op's own
 
     /// The node's own counter in this session; a random op draws its stream from it.

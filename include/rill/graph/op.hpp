@@ -41,6 +41,9 @@ struct gradient_request {
 /// Nodes that a plan treats in ways of their own.
 enum class op_role : std::uint8_t { ordinary, placeholder, constant, variable };
 
+class op;
+using op_ptr = std::shared_ptr<const op>;
+
 /// An op with its attributes, as the graph sees it. Immutable once in a graph.
 class RILL_EXPORT op {
 public:
@@ -75,13 +78,14 @@ public:
     virtual std::uint64_t seed() const = 0;
     /// Output 0 may take the memory of an input of its own size that ends here.
     virtual bool in_place() const = 0;
+    /// The op that reads the producer's first input in place of its own input i: a product does so with a transpose. Null
+    /// if there is none.
+    virtual op_ptr absorb(int i, const op& producer) const = 0;
     virtual std::uint64_t hash() const = 0;
     virtual bool equals(const op& other) const = 0;
     /// The op's own struct.
     virtual const void* attributes() const = 0;
 };
-
-using op_ptr = std::shared_ptr<const op>;
 
 namespace detail {
 
@@ -184,6 +188,14 @@ public:
     bool in_place() const override {
         if constexpr (requires { self_.in_place(); }) return self_.in_place();
         else return false;
+    }
+    op_ptr absorb(int i, const op& producer) const override {
+        if constexpr (requires { self_.absorb(i, producer); }) {
+            const auto other = self_.absorb(i, producer);
+            return other ? std::make_shared<const op_model>(*other) : nullptr;
+        } else {
+            return nullptr;
+        }
     }
     std::uint64_t hash() const override { return hash_combine(hash_bytes(Op::name), hash_attributes(self_)); }
     bool equals(const op& other) const override {

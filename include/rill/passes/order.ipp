@@ -48,7 +48,7 @@ RILL_INLINE subgraph order_variables(subgraph g) {
     std::map<int, std::vector<int>> writes;
     for (int i = 0; i < static_cast<int>(g.items.size()); ++i) {
         const auto& it = g.items[static_cast<std::size_t>(i)];
-        for (int k = 0; it.origin && k < it.origin->op->writes(); ++k)
+        for (int k = 0; it.origin && k < it.op->writes(); ++k)
             writes[it.inputs[static_cast<std::size_t>(k)].item].push_back(i);
     }
     if (writes.empty()) return g;
@@ -105,7 +105,7 @@ RILL_INLINE subgraph order_variables(subgraph g) {
                 auto& v = g.items[static_cast<std::size_t>(r)].inputs[input];
                 const int source = source_version(v);
                 if (source < 0 || (is_write && v.item == variable &&
-                                   input < static_cast<std::size_t>(g.items[static_cast<std::size_t>(r)].origin->op->writes())))
+                                   input < static_cast<std::size_t>(g.items[static_cast<std::size_t>(r)].op->writes())))
                     continue;
                 auto version = static_cast<std::size_t>(source);
                 if (source == 0 && v.item == variable) // which writes do control dependencies put before this use?

@@ -18,7 +18,7 @@ RILL_INLINE void place(const subgraph& g, bool soft, const std::function<void(co
             const bool here = (d.job.empty() || d.job == cpu.job) && d.replica <= 0 && d.task <= 0;
             const bool is_cpu = d.type.empty() || (d.type == "cpu" && d.index <= 0);
             if (!here || (!is_cpu && !soft))
-                throw invalid_argument("placement: '" + it.origin->name + "' (" + std::string(it.origin->op->name()) +
+                throw invalid_argument("placement: '" + it.origin->name + "' (" + std::string(it.op->name()) +
                                        ", made at " + to_string(it.origin->where) + ") asks for device '" + asks->device +
                                        "'; this session has " + to_string(cpu) +
                                        (here ? " (allow_soft_placement would run it there)" : ""));

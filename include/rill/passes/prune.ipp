@@ -62,6 +62,7 @@ RILL_INLINE subgraph prune(std::span<const endpoint> fetches, std::span<const no
         }
         subgraph::item it;
         it.origin = n;
+        it.op = n->op;
         for (const auto& e : n->inputs) it.inputs.push_back(value_of(e));
         for (const auto* c : n->control_inputs) it.after.push_back(item_of.at(c));
         item_of[n] = static_cast<int>(g.items.size());

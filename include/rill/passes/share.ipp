@@ -23,9 +23,9 @@ RILL_INLINE subgraph share_common(subgraph g) {
         for (auto& v : it.inputs) v.item = now[static_cast<std::size_t>(v.item)];
         for (auto& a : it.after) a = now[static_cast<std::size_t>(a)];
         now[i] = static_cast<int>(kept.size());
-        const bool pure = it.origin && !it.origin->op->stateful() && it.origin->op->writes() == 0;
+        const bool pure = it.origin && !it.op->stateful() && it.op->writes() == 0;
         if (pure) {
-            std::uint64_t key = it.origin->op->hash();
+            std::uint64_t key = it.op->hash();
             for (const auto& v : it.inputs)
                 key = detail::hash_combine(key, static_cast<std::uint64_t>(v.item) * 64 + static_cast<std::uint64_t>(v.port));
             for (const int a : it.after) key = detail::hash_combine(key, ~static_cast<std::uint64_t>(a));
@@ -33,7 +33,7 @@ RILL_INLINE subgraph share_common(subgraph g) {
             for (auto at = first; at != last; ++at) {
                 const auto& other = kept[static_cast<std::size_t>(at->second)];
                 if (other.inputs == it.inputs && other.after == it.after && other.origin->device == it.origin->device &&
-                    other.origin->colocated == it.origin->colocated && other.origin->op->equals(*it.origin->op)) {
+                    other.origin->colocated == it.origin->colocated && other.op->equals(*it.op)) {
                     now[i] = at->second;
                     break;
                 }

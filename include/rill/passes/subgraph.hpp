@@ -19,6 +19,7 @@ struct subgraph {
 
     struct item {
         const node* origin = nullptr; // null: a fed edge, or a copy
+        op_ptr op = {};               // what it does: its node's op, or what a pass made of it
         int feed = -1;                // which feed it stands for
         std::vector<value> inputs;
         std::vector<int> after;       // items that run before it beside its inputs

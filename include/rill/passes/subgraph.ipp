@@ -15,8 +15,8 @@ RILL_INLINE std::string subgraph::name_of(int i) const {
 }
 
 RILL_INLINE op_role subgraph::role(int i) const {
-    const auto* n = items[static_cast<std::size_t>(i)].origin;
-    return n ? n->op->role() : op_role::ordinary;
+    const auto& op = items[static_cast<std::size_t>(i)].op;
+    return op ? op->role() : op_role::ordinary;
 }
 
 RILL_INLINE void check(const subgraph& g, bool ordered) {

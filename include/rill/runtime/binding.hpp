@@ -42,6 +42,7 @@ struct bound_graph {
     std::vector<bound_variable> variables;
     std::vector<step> steps, folded_steps;
     std::size_t arena_bytes = 0;
+    std::size_t lower_bound = 0; // bytes alive at once at the worst: no layout needs less
     std::vector<std::size_t> offsets; // per slot: its place in the arena, or npos
 
     const tensor_type& type_of(const subgraph::value& v) const;
@@ -70,7 +71,7 @@ private:
     /// Variables that are read before any write of this step must have a value when it starts.
     void note_start_reads();
 
-    static kernel bind_kernel(const node& n, kernel_request& request);
+    static kernel bind_kernel(const op& op, const node& n, kernel_request& request);
     static kernel copy_kernel(const tensor_type& t);
 
     // ---- memory ------------------------------------------------------------------------------------------------------------

@@ -50,16 +50,16 @@ RILL_INLINE void binder::infer(std::span<const tensor_type> feed_types) {
             continue;
         }
         try {
-            types.push_back(it.origin->op->outputs(in));
+            types.push_back(it.op->outputs(in));
         } catch (const error& problem) {
             std::string shapes;
             for (const auto& t : in) shapes += (shapes.empty() ? "" : ", ") + to_string(t);
-            throw_error(problem.code(), it.origin->op->label() + ": " + problem.what() + " (" + shapes + "; " +
+            throw_error(problem.code(), it.op->label() + ": " + problem.what() + " (" + shapes + "; " +
                                             place_of(*it.origin) + ")");
         }
         for (const auto& t : types.back())
             if (!t.shape.complete())
-                throw unimplemented(it.origin->op->label() + ": the shape " + to_string(t) + " depends on data (" +
+                throw unimplemented(it.op->label() + ": the shape " + to_string(t) + " depends on data (" +
                                     place_of(*it.origin) + ")");
     }
 }
@@ -70,8 +70,8 @@ RILL_INLINE void binder::assign_slots(resource_store& resources) {
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         const auto& it = graph.items[i];
         const auto role = graph.role(static_cast<int>(i));
-        if (it.origin && role == op_role::ordinary && !it.inputs.empty() && it.after.empty() && !it.origin->op->stateful() &&
-            it.origin->op->writes() == 0)
+        if (it.origin && role == op_role::ordinary && !it.inputs.empty() && it.after.empty() && !it.op->stateful() &&
+            it.op->writes() == 0)
             folded[i] = std::all_of(it.inputs.begin(), it.inputs.end(), [&](const auto& v) {
                 return graph.role(v.item) == op_role::constant || folded[static_cast<std::size_t>(v.item)];
             });
@@ -104,9 +104,9 @@ RILL_INLINE void binder::assign_slots(resource_store& resources) {
 RILL_INLINE int binder::aliased_slot(std::size_t i, std::size_t port) const {
     const auto& it = graph.items[i];
     if (!it.origin) return -1;
-    if (static_cast<int>(port) < it.origin->op->writes()) return slot_of(it.inputs[port]);
-    if (port != 0 || it.origin->op->alias() < 0) return -1;
-    const int source = slot_of(it.inputs[static_cast<std::size_t>(it.origin->op->alias())]);
+    if (static_cast<int>(port) < it.op->writes()) return slot_of(it.inputs[port]);
+    if (port != 0 || it.op->alias() < 0) return -1;
+    const int source = slot_of(it.inputs[static_cast<std::size_t>(it.op->alias())]);
     const auto where = slots[static_cast<std::size_t>(source)].where;
     // a variable may be written while the alias is in use: then the value is copied
     return where == slot_value::home::variable || folded[i] ? -1 : source;
@@ -116,11 +116,11 @@ RILL_INLINE bool binder::is_step(std::size_t i) const {
     const auto& it = graph.items[i];
     if (it.feed >= 0) return false;
     if (!it.origin) return true;
-    if (it.origin->op->role() != op_role::ordinary) return false;
+    if (it.op->role() != op_role::ordinary) return false;
     if (it.origin->outputs.empty()) return false; // control only
-    const bool aliases = it.origin->op->alias() >= 0 && it.origin->op->writes() == 0 &&
+    const bool aliases = it.op->alias() >= 0 && it.op->writes() == 0 &&
                          slot_of({static_cast<int>(i), 0}) ==
-                             slot_of(it.inputs[static_cast<std::size_t>(it.origin->op->alias())]);
+                             slot_of(it.inputs[static_cast<std::size_t>(it.op->alias())]);
     return !aliases;
 }
 
@@ -131,14 +131,15 @@ RILL_INLINE void binder::bind_steps(resource_store& resources) {
         std::vector<tensor_type> in;
         for (const auto& v : it.inputs) in.push_back(type_of(v));
         kernel_request request{in, types[i]};
+        request.pool = resources.pool();
         if (it.origin) {
-            request.seed = it.origin->op->seed() ? it.origin->op->seed()
+            request.seed = it.op->seed() ? it.op->seed()
                                                  : hash_combine(it.origin->owner->seed(), hash_bytes(it.origin->name));
             request.counter = [&] { return resources.counter(it.origin); };
         }
         step s;
         s.item = static_cast<std::int32_t>(i);
-        s.run = it.origin ? bind_kernel(*it.origin, request) : copy_kernel(types[i][0]);
+        s.run = it.origin ? bind_kernel(*it.op, *it.origin, request) : copy_kernel(types[i][0]);
         s.inputs = static_cast<std::int32_t>(indices.size());
         for (const auto& v : it.inputs) indices.push_back(slot_of(v));
         s.outputs = static_cast<std::int32_t>(indices.size());
@@ -148,8 +149,8 @@ RILL_INLINE void binder::bind_steps(resource_store& resources) {
         scratch.where = slot_value::home::scratch;
         indices.push_back(static_cast<std::int32_t>(slots.size()));
         slots.push_back(scratch);
-        if (it.origin && it.origin->op->writes() > 0) {
-            s.writes = it.origin->op->writes();
+        if (it.origin && it.op->writes() > 0) {
+            s.writes = it.op->writes();
             s.first_write = static_cast<std::int32_t>(write_list.size());
             if (s.writes > most_writes) throw internal("an op that writes more than 8 variables");
             for (int w = 0; w < s.writes; ++w)
@@ -181,7 +182,7 @@ RILL_INLINE void binder::note_start_reads() {
     };
     for (const auto& s : steps) {
         const auto& it = graph.items[static_cast<std::size_t>(s.item)];
-        const bool gives_value = it.origin && it.origin->op->initialises();
+        const bool gives_value = it.origin && it.op->initialises();
         for (std::size_t k = 0; k < it.inputs.size(); ++k)
             if (!(gives_value && k < static_cast<std::size_t>(s.writes))) read(slot_of(it.inputs[k]));
         for (int w = 0; w < s.writes; ++w)
@@ -190,17 +191,17 @@ RILL_INLINE void binder::note_start_reads() {
     for (const auto& f : graph.fetches) read(slot_of(f));
 }
 
-RILL_INLINE kernel binder::bind_kernel(const node& n, kernel_request& request) {
-    const auto type = n.op->kernel_type(request.inputs, request.outputs);
-    const auto* factory = the_kernels().factories.find(kernel_key(n.op->kernel_name(), type));
+RILL_INLINE kernel binder::bind_kernel(const op& op, const node& n, kernel_request& request) {
+    const auto type = op.kernel_type(request.inputs, request.outputs);
+    const auto* factory = the_kernels().factories.find(kernel_key(op.kernel_name(), type));
     if (!factory)
-        throw unimplemented("no kernel of " + std::string(n.op->name()) + " for " + std::string(to_string(type)) +
+        throw unimplemented("no kernel of " + std::string(op.name()) + " for " + std::string(to_string(type)) +
                             " is in this program (" + place_of(n) +
                             "): call the typed function somewhere, or include <rill/all_kernels.hpp>");
     try {
-        return (*factory)(n.op->attributes(), request);
+        return (*factory)(op.attributes(), request);
     } catch (const error& problem) {
-        throw_error(problem.code(), n.op->label() + ": " + problem.what() + " (" + place_of(n) + ")");
+        throw_error(problem.code(), op.label() + ": " + problem.what() + " (" + place_of(n) + ")");
     }
 }
 
@@ -232,6 +233,13 @@ RILL_INLINE void binder::plan_memory() {
         values.push_back({s.bytes, s.first, s.last, 0});
         owner.push_back(i);
     }
+    std::vector<std::ptrdiff_t> change(steps.size() + 2);
+    for (const auto& v : values) {
+        change[static_cast<std::size_t>(v.first)] += static_cast<std::ptrdiff_t>(v.bytes);
+        change[static_cast<std::size_t>(v.last) + 1] -= static_cast<std::ptrdiff_t>(v.bytes);
+    }
+    std::ptrdiff_t alive = 0;
+    for (const auto c : change) lower_bound = std::max(lower_bound, static_cast<std::size_t>(alive += c));
     arena_bytes = plan_arena(values);
     offsets.assign(slots.size(), npos);
     for (std::size_t i = 0; i < values.size(); ++i) offsets[owner[i]] = values[i].offset;
@@ -242,7 +250,7 @@ RILL_INLINE void binder::plan_memory() {
 RILL_INLINE void binder::reuse_inputs() {
     for (std::size_t k = 0; k < steps.size(); ++k) {
         const auto& it = graph.items[static_cast<std::size_t>(steps[k].item)];
-        if (!it.origin || !it.origin->op->in_place()) continue;
+        if (!it.origin || !it.op->in_place()) continue;
         const int out = value_slot[static_cast<std::size_t>(steps[k].item)][0];
         auto& result = slots[static_cast<std::size_t>(out)];
         if (result.where != slot_value::home::arena || result.bytes == 0) continue;

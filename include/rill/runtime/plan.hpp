@@ -29,6 +29,9 @@ public:
 
     const subgraph& graph() const noexcept { return graph_; }
 
+    /// A line for each segment: what it runs and the memory of a step.
+    std::string memory_report();
+
     /// The segment for these shapes of the feeds: the last one used, another kept one, or a new one.
     std::shared_ptr<segment> bind(std::span<const tensor_type> feeds);
 

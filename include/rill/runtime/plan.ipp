@@ -4,6 +4,7 @@
 #include <rill/runtime/plan.hpp>
 
 #include <cstddef>
+#include <cstdio>
 #include <cstdint>
 #include <functional>
 #include <iterator>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include <rill/core/log.hpp>
+#include <rill/passes/absorb.hpp>
 #include <rill/passes/order.hpp>
 #include <rill/passes/place.hpp>
 #include <rill/passes/prune.hpp>
@@ -41,6 +43,7 @@ RILL_INLINE plan::plan(const plan_key& key, const session_options& options, std:
     };
     graph_ = step(prune(key.fetches, key.targets, key.feeds), true);
     graph_ = step(share_common(std::move(graph_)), true);
+    graph_ = step(absorb_producers(std::move(graph_)), true);
     graph_ = step(order_variables(std::move(graph_)), false);
     graph_ = step(sort_items(std::move(graph_)), true);
     std::function<void(const node&, const std::string&)> report;
@@ -49,6 +52,23 @@ RILL_INLINE plan::plan(const plan_key& key, const session_options& options, std:
             log(log_level::info, n.name + ": (" + std::string(n.op->name()) + "): " + device);
         };
     place(graph_, options.allow_soft_placement, report);
+}
+
+RILL_INLINE std::string plan::memory_report() {
+    std::string what;
+    const auto list = [&](const std::string& name) { what += (what.empty() ? "" : ", ") + name; };
+    for (const auto& f : graph_.fetches) list(graph_.name_of(f.item));
+    for (const int t : graph_.targets) list(graph_.name_of(t));
+    const std::lock_guard lock(mutex_);
+    std::string lines;
+    for (const auto& s : segments_) {
+        const auto arena = s->arena_bytes(), bound = s->lower_bound();
+        char ratio[32] = "1";
+        if (bound > 0) std::snprintf(ratio, sizeof ratio, "%.2f", static_cast<double>(arena) / static_cast<double>(bound));
+        lines += what + ": " + std::to_string(s->steps()) + " steps, " + std::to_string(arena) + " bytes a step, " + ratio +
+                 " of the least possible (" + std::to_string(bound) + "), in " + std::to_string(s->frames()) + " frames\n";
+    }
+    return lines;
 }
 
 RILL_INLINE std::shared_ptr<segment> plan::bind(std::span<const tensor_type> feeds) {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include <rill/core/thread_pool.hpp>
 #include <rill/graph/node.hpp>
 
 namespace rill::inline RILL_ABI::detail {
@@ -43,16 +44,23 @@ private:
     std::shared_ptr<element_block> value_;
 };
 
-/// What outlives a run: variables, and the counters of random ops.
+/// What outlives a run: variables, the counters of random ops, and the threads that help.
 class resource_store {
 public:
-    explicit resource_store(allocator& memory) : memory_(memory) {}
+    /// `pool` is kept too; null where everything runs on the caller's thread.
+    explicit resource_store(allocator& memory, std::shared_ptr<thread_pool> pool = nullptr)
+        : memory_(memory), pool_(std::move(pool)) {}
+
+    thread_pool* pool() const noexcept { return pool_.get(); }
 
     std::shared_ptr<variable_state> variable(const node* n);
+    /// What the variables that have a value take.
+    std::size_t variable_bytes();
     std::shared_ptr<std::atomic<std::uint64_t>> counter(const node* n);
 
 private:
     allocator& memory_;
+    std::shared_ptr<thread_pool> pool_;
     std::mutex mutex_;
     std::unordered_map<const node*, std::shared_ptr<variable_state>> variables_;
     std::unordered_map<const node*, std::shared_ptr<std::atomic<std::uint64_t>>> counters_;

@@ -39,6 +39,14 @@ RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node*
     return found;
 }
 
+RILL_INLINE std::size_t resource_store::variable_bytes() {
+    const std::lock_guard lock(mutex_);
+    std::size_t bytes = 0;
+    for (const auto& [n, v] : variables_)
+        if (v->read()) bytes += static_cast<std::size_t>(v->type().shape.size()) * size_of(v->type().type);
+    return bytes;
+}
+
 RILL_INLINE std::shared_ptr<std::atomic<std::uint64_t>> resource_store::counter(const node* n) {
     const std::lock_guard lock(mutex_);
     auto& found = counters_[n];

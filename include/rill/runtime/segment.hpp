@@ -34,6 +34,8 @@ public:
     void run(frame& f, std::span<const void* const> feeds, step_trace* trace = nullptr) const;
 
     std::size_t arena_bytes() const noexcept { return b_.arena_bytes; }
+    std::size_t lower_bound() const noexcept { return b_.lower_bound; }
+    std::size_t frames() const;
     std::size_t steps() const noexcept { return b_.steps.size(); }
 
 private:
@@ -62,7 +64,8 @@ private:
     std::vector<tensor_type> feed_types_;
     bound_graph b_;
     std::map<int, any_array> folded_values_;
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
+    std::size_t frames_ = 0; // made, in use or idle
     std::vector<std::unique_ptr<frame>> idle_;
 };
 

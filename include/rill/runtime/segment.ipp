@@ -40,7 +40,15 @@ RILL_INLINE std::unique_ptr<frame> segment::acquire() {
             return f;
         }
     }
-    return make_frame();
+    auto f = make_frame();
+    const std::lock_guard lock(mutex_);
+    ++frames_;
+    return f;
+}
+
+RILL_INLINE std::size_t segment::frames() const {
+    const std::lock_guard lock(mutex_);
+    return frames_;
 }
 
 RILL_INLINE void segment::release(std::unique_ptr<frame> f) {
@@ -107,7 +115,7 @@ RILL_INLINE std::unique_ptr<frame> segment::make_frame() const {
     }
     for (std::size_t i = 0; i < b_.graph.items.size(); ++i)
         if (b_.graph.role(static_cast<int>(i)) == op_role::constant)
-            f->slots[static_cast<std::size_t>(b_.value_slot[i][0])] = const_cast<void*>(b_.graph.items[i].origin->op->constant()->data());
+            f->slots[static_cast<std::size_t>(b_.value_slot[i][0])] = const_cast<void*>(b_.graph.items[i].op->constant()->data());
     return f;
 }
 
@@ -119,7 +127,7 @@ RILL_INLINE void segment::run_step(frame& f, const step& s) const {
 
 RILL_INLINE void segment::write(frame& f, const step& s, const kernel_args& args) const {
     std::array<std::optional<variable_state::writer>, bound_graph::most_writes> held;
-    const bool whole = b_.graph.items[static_cast<std::size_t>(s.item)].origin->op->initialises();
+    const bool whole = b_.graph.items[static_cast<std::size_t>(s.item)].op->initialises();
     for (int w = 0; w < s.writes; ++w) {
         const auto at = static_cast<std::size_t>(b_.write_list[static_cast<std::size_t>(s.first_write + w)]);
         auto& writer = held[static_cast<std::size_t>(w)];
@@ -140,7 +148,7 @@ RILL_INLINE void segment::run_traced(frame& f, step_trace& trace, std::size_t& a
         step_trace::entry e;
         const auto& it = b_.graph.items[static_cast<std::size_t>(b_.steps[at].item)];
         e.node = b_.graph.name_of(b_.steps[at].item);
-        e.op = it.origin ? std::string(it.origin->op->name()) : "Copy";
+        e.op = it.origin ? std::string(it.op->name()) : "Copy";
         e.begin = now();
         run_step(f, b_.steps[at]);
         e.end = now();

@@ -59,6 +59,9 @@ public:
     void close() noexcept { core_->close(); }
     const rill::graph& graph() const noexcept { return core_->graph(); }
 
+    /// The memory of variables and, for each kind of run so far, of a step: beside the least that any layout would need.
+    std::string memory_report() const { return core_->memory_report(); }
+
     /// Runs what is asked for and returns its host value: T for rank 0, xt::xtensor<T, rank>, an any_array where the type
     /// is not known, nothing for an operation.
     template <class X, std::same_as<feed_value>... F>

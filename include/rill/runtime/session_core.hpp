@@ -27,9 +27,7 @@ private:
 /// What a session is made of, shared with its callables. Everything here is independent of static types.
 class session_core {
 public:
-    session_core(const rill::graph& g, const session_options& options)
-        : graph_(g), options_(options),
-          resources_(std::make_shared<resource_store>(options.memory ? *options.memory : default_allocator())) {}
+    session_core(const rill::graph& g, const session_options& options);
 
     const rill::graph& graph() const noexcept { return graph_; }
     const session_options& options() const noexcept { return options_; }
@@ -44,6 +42,8 @@ public:
 
     /// "layer/x:0", or "layer/x" for output 0.
     endpoint edge(const std::string& name) const;
+
+    std::string memory_report();
 
 private:
     void check_open() const;

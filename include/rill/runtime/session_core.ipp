@@ -22,6 +22,17 @@ RILL_INLINE step_result::~step_result() {
     if (frame_) segment_->release(std::move(frame_));
 }
 
+/// The threads that help with one op's work.
+inline std::shared_ptr<thread_pool> pool_for(int intra_op_threads) {
+    if (intra_op_threads < 0) return {std::shared_ptr<thread_pool>(), &default_thread_pool()};
+    return intra_op_threads < 2 ? nullptr : std::make_shared<thread_pool>(intra_op_threads - 1);
+}
+
+RILL_INLINE session_core::session_core(const rill::graph& g, const session_options& options)
+    : graph_(g), options_(options),
+      resources_(std::make_shared<resource_store>(options.memory ? *options.memory : default_allocator(),
+                                                  pool_for(options.intra_op_threads))) {}
+
 RILL_INLINE std::shared_ptr<plan> session_core::find_plan(const plan_key& key) {
     check_open();
     {
@@ -62,6 +73,20 @@ RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> fe
         throw;
     }
     return {std::move(bound), std::move(f)};
+}
+
+RILL_INLINE std::string session_core::memory_report() {
+    std::vector<std::shared_ptr<plan>> all;
+    {
+        const std::lock_guard lock(mutex_);
+        for (const auto& [key, p] : plans_) all.push_back(p);
+    }
+    std::string text = "variables: " + std::to_string(resources_->variable_bytes()) + " bytes\n";
+    std::vector<std::string> lines;
+    for (const auto& p : all) lines.push_back(p->memory_report());
+    std::sort(lines.begin(), lines.end());
+    for (const auto& l : lines) text += l;
+    return text;
 }
 
 RILL_INLINE endpoint session_core::edge(const std::string& name) const {

@@ -12,9 +12,9 @@ TEST_CASE("cpu: the primitives ops are written on") {
     std::vector<float> c(4);
     cpu::map<structure<add_op, float, leaf<float>, leaf<float>>>(4, c.data(), a.data(), b.data());
     CHECK(c == std::vector<float>{6, 8, 10, 12});
-    std::vector<std::byte> scratch(cpu::gemm_scratch<float>(false, true, 2, 2, 2) + 64);
+    std::vector<std::byte> scratch(cpu::gemm_scratch<float>(false, true, 2, 2, 2, nullptr) + 64);
     auto* aligned = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(scratch.data()) + 63) / 64 * 64);
-    cpu::gemm(false, true, 2, 2, 2, a.data(), b.data(), c.data(), aligned);
+    cpu::gemm(false, true, 2, 2, 2, a.data(), b.data(), c.data(), aligned, nullptr);
     CHECK(c == std::vector<float>{17, 23, 39, 53});
     detail::strided_layout l;
     l.push(2, 1, 2);

@@ -102,3 +102,60 @@ TEST_CASE("fused: a result may take the memory of an operand that ends with it")
     const auto got = s.run(h, feed(x, xt::xtensor<float, 2>(std::array<std::size_t, 2>{30, 70}, 1.5f)));
     for (const float v : got) REQUIRE(v == Approx(3.f));
 }
+
+TEST_CASE("fused: bit for bit the same for any number of threads") {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, dyn, dyn> x("x");
+    placeholder<float, dyn> y("y");
+    const tensor map = x * y / (x + 3.f);
+    const auto sum = reduce_sum(x * y), mean = reduce_mean(x / y);
+    const auto rows = reduce_sum<1>(x * y), columns = reduce_mean<0>(x * y);
+    const auto [dx, dy] = gradients(reduce_sum(x * y / (x + 3.f)), x, y);
+    const auto [ddy] = gradients(reduce_sum(dy * dy), y); // interpreted
+    for (const auto& [a, b] : {std::pair<std::size_t, std::size_t>{900, 1100}, {3, 400000}, {300000, 4}}) {
+        xt::xtensor<float, 2> xv({a, b});
+        xt::xtensor<float, 1> yv({b});
+        for (std::size_t i = 0; i < xv.size(); ++i) xv.storage()[i] = static_cast<float>(i % 1013) * 0.01f;
+        for (std::size_t i = 0; i < b; ++i) yv(i) = 1.f + static_cast<float>(i % 17) * 0.1f;
+        const auto run = [&](int threads) {
+            const session s(g, {.intra_op_threads = threads});
+            return s.run(std::tuple(map, sum, mean, rows, columns, dx, dy, ddy), feed(x, xv), feed(y, yv));
+        };
+        const auto alone = run(1);
+        double wanted = 0;
+        for (std::size_t i = 0; i < a; ++i)
+            for (std::size_t j = 0; j < b; ++j) wanted += static_cast<double>(xv(i, j)) * static_cast<double>(yv(j));
+        CHECK(std::get<1>(alone) == Approx(wanted).epsilon(1e-5));
+        for (const int threads : {2, 3, 5}) {
+            const auto shared = run(threads);
+            const auto same = [](const auto& p, const auto& q) {
+                if constexpr (requires { p.storage(); }) return std::equal(p.begin(), p.end(), q.begin(), q.end());
+                else return p == q;
+            };
+            INFO(a << " x " << b << " on " << threads);
+            CHECK(same(std::get<0>(shared), std::get<0>(alone)));
+            CHECK(same(std::get<1>(shared), std::get<1>(alone)));
+            CHECK(same(std::get<2>(shared), std::get<2>(alone)));
+            CHECK(same(std::get<3>(shared), std::get<3>(alone)));
+            CHECK(same(std::get<4>(shared), std::get<4>(alone)));
+            CHECK(same(std::get<5>(shared), std::get<5>(alone)));
+            CHECK(same(std::get<6>(shared), std::get<6>(alone)));
+            CHECK(same(std::get<7>(shared), std::get<7>(alone)));
+        }
+    }
+}
+
+TEST_CASE("fused: threads report division by zero too") {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<int, dyn> x("x"), y("y");
+    const tensor q = x / y;
+    const session s(g, {.intra_op_threads = 3});
+    std::vector<int> xs(1'000'000, 6), ys(xs.size(), 2);
+    CHECK(s.run(q, feed(x, xs), feed(y, ys))(999'999) == 3);
+    ys[777'777] = 0;
+    CHECK_THROWS_AS(s.run(q, feed(x, xs), feed(y, ys)), invalid_argument);
+    ys[777'777] = 2;
+    CHECK(s.run(q, feed(x, xs), feed(y, ys))(777'777) == 3);
+}

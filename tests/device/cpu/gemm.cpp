@@ -49,9 +49,9 @@ template <class T> struct product {
         else
             return T(static_cast<float>(x));
     }
-    void run() {
-        const aligned_memory scratch(gemm_scratch_bytes<T>(ta, tb, m, n, k));
-        gemm<T>(ta, tb, m, n, k, a.get(), b.get(), c.get(), scratch.at);
+    void run(thread_pool* pool = nullptr) {
+        const aligned_memory scratch(gemm_scratch_bytes<T>(ta, tb, m, n, k, pool ? pool->threads() : 1));
+        gemm<T>(ta, tb, m, n, k, a.get(), b.get(), c.get(), scratch.at, pool);
     }
     T left(std::int64_t i, std::int64_t l) const { return a[static_cast<std::size_t>(ta ? l * m + i : i * k + l)]; }
     T right(std::int64_t l, std::int64_t j) const { return b[static_cast<std::size_t>(tb ? j * k + l : l * n + j)]; }
@@ -153,6 +153,23 @@ TEST_CASE("the same data give the same bits, wherever they are") {
     const std::vector<float> moved(numbers.begin() + 9999, numbers.end()); // off by one element
     gemm<float>(false, true, 100, 100, 99, numbers.data(), moved.data() + 1, second.data() + 3, scratch.at);
     CHECK(std::equal(first.begin(), first.end(), second.begin() + 3));
+}
+
+TEST_CASE("gemm: shared by threads, bit for bit the same") {
+    thread_pool two(1), five(4);
+    for (const auto& [m, n, k] : {std::tuple{130, 210, 170}, {1000, 10, 300}, {3, 1700, 600}, {700, 1, 5000}, {8, 3000, 100}, {257, 1031, 300}})
+        for (int way = 0; way < 4; ++way) {
+            product<float> p(way & 1, way & 2, m, n, k);
+            for (std::int64_t i = 0; i < m * p.k; ++i) p.a[static_cast<std::size_t>(i)] *= 0.1f; // sums that round
+            p.run();
+            const std::vector<float> alone(p.c.get(), p.c.get() + m * n);
+            for (thread_pool* pool : {&two, &five}) {
+                std::fill_n(p.c.get(), m * n, -1.f);
+                p.run(pool);
+                INFO(m << " x " << n << " x " << k << ", way " << way << ", " << pool->threads() << " threads");
+                REQUIRE(std::equal(alone.begin(), alone.end(), p.c.get()));
+            }
+        }
 }
 
 } // namespace test_device_cpu_gemm

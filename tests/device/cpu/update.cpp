@@ -25,3 +25,18 @@ TEST_CASE("update: several arrays in place in one pass, tails included") {
         CHECK(slot == std::vector<float>(count, 3.f));
     }
 }
+
+TEST_CASE("update: with help, the same") {
+    const index_t n = 200'003;
+    std::vector<float> g(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < g.size(); ++i) g[i] = static_cast<float>(i % 97) * 0.37f;
+    const auto run = [&](thread_pool* pool) {
+        std::vector<float> x(g.size(), 10.f), slot(g.size(), 1.f);
+        update_arrays<test_update::step>(n, std::array{x.data(), slot.data()}, std::array<const float*, 1>{g.data()}, std::array{0.5f}, pool);
+        return x;
+    };
+    thread_pool two(1), four(3);
+    const auto alone = run(nullptr);
+    CHECK(run(&two) == alone);
+    CHECK(run(&four) == alone);
+}

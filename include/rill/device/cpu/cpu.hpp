@@ -17,11 +17,12 @@ namespace rill::inline RILL_ABI::inline RILL_ISA {
 /// the instruction set, and so does every kernel bound to it.
 struct cpu {
     /// c = op(a) op(b), dense row-major.
-    template <class T> static void gemm(bool ta, bool tb, index_t m, index_t n, index_t k, const T* a, const T* b, T* c, void* scratch) {
-        rill::gemm<T>(ta, tb, m, n, k, a, b, c, scratch);
+    template <class T>
+    static void gemm(bool ta, bool tb, index_t m, index_t n, index_t k, const T* a, const T* b, T* c, void* scratch, thread_pool* pool) {
+        rill::gemm<T>(ta, tb, m, n, k, a, b, c, scratch, pool);
     }
-    template <class T> static std::size_t gemm_scratch(bool ta, bool tb, index_t m, index_t n, index_t k) {
-        return gemm_scratch_bytes<T>(ta, tb, m, n, k);
+    template <class T> static std::size_t gemm_scratch(bool ta, bool tb, index_t m, index_t n, index_t k, thread_pool* pool) {
+        return gemm_scratch_bytes<T>(ta, tb, m, n, k, pool ? pool->threads() : 1);
     }
     /// to[i] = S(from[i]...): an expression structure over dense arrays.
     template <class S, class To, class... From> static void map(index_t n, To* to, const From*... from) {
@@ -31,8 +32,9 @@ struct cpu {
     }
     /// Changes arrays in place, given others and some numbers.
     template <class F, class T, std::size_t S, std::size_t I, std::size_t C>
-    static void update(index_t n, const std::array<T*, S>& state, const std::array<const T*, I>& in, const std::array<T, C>& constants) {
-        update_arrays<F>(n, state, in, constants);
+    static void update(index_t n, const std::array<T*, S>& state, const std::array<const T*, I>& in, const std::array<T, C>& constants,
+                       thread_pool* pool) {
+        update_arrays<F>(n, state, in, constants, pool);
     }
     /// Copies one layout into another: transpose, concat, slice, tile.
     template <class T> static void copy(const T* from, T* to, const detail::strided_layout& l) {

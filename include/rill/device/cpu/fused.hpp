@@ -62,9 +62,13 @@ private:
 
     static const combiner* find_combiner(combine how, dtype type);
 
-    void run_blocks(const void* const* base, void** result, std::byte* const* out, std::byte* scratch) const;
+    /// How the blocks are shared out: by shape alone, so that sums don't depend on the number of threads.
+    void plan_pieces(kernel_request& request, const std::vector<tensor_type>& results);
 
-    bool next(std::array<index_t, max_rank>& at) const;
+    /// Runs all pieces on this thread, or with the pool's help.
+    void run_pieces(const void* const* leaf, std::byte* const* out, std::byte* scratch) const;
+    void run_piece(index_t piece, const void* const* leaf, std::byte* const* out, std::byte* scratch, std::byte* own) const;
+    void run_blocks(index_t first, index_t last, const void* const* base, std::byte* const* out, std::byte* own) const;
 
     fused_spec spec_;
     block_function run_ = nullptr;
@@ -80,7 +84,13 @@ private:
     std::vector<const void*> scalars_;
     std::vector<scaled_leaf> means_;
     double factor_ = 1;
-    std::size_t interpreter_at_ = 0;
+    std::size_t interpreter_at_ = 0; // in a thread's own scratch memory
+
+    thread_pool* pool_ = nullptr;
+    index_t blocks_ = 0, pieces_ = 1;
+    std::size_t own_at_ = 0, own_bytes_ = 0;         // scratch memory of each thread
+    std::size_t partial_at_ = 0, partial_bytes_ = 0; // reduced results of each piece, where there are several
+    std::vector<std::size_t> partial_;               // per result: its place among them
 };
 
 } // namespace rill::inline RILL_ABI

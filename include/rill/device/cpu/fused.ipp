@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -73,7 +75,6 @@ RILL_INLINE fused_kernel::fused_kernel(const fused_spec& spec, kernel_request& r
 RILL_INLINE void fused_kernel::operator()(const kernel_args& a) const {
     std::byte* scratch = a.out<std::byte>(static_cast<int>(results_));
     const void* leaf[max_operands];
-    void* result[max_operands] = {};
     std::byte* out[max_operands];
     for (std::size_t i = 0; i < leaves_; ++i) leaf[i] = a.in<void>(spec_.leaves[i].input);
     for (const auto& m : means_) {
@@ -84,8 +85,7 @@ RILL_INLINE void fused_kernel::operator()(const kernel_args& a) const {
         out[r] = a.out<std::byte>(static_cast<int>(r));
         if (combiners_[r]) combiners_[r]->init(out[r], result_size_[r]);
     }
-    if (interpreter_) interpreter_->begin(scratch + interpreter_at_, scalars_.data());
-    if (layout_.total > 0) run_blocks(leaf, result, out, scratch);
+    if (layout_.total > 0) run_pieces(leaf, out, scratch);
     for (std::size_t r = 0; r < results_; ++r)
         if (mean_[r]) combiners_[r]->scale(out[r], out[r], result_size_[r], factor_);
     if (may_divide_ && (detail::sticky_errors() & detail::integer_division_by_zero)) {
@@ -140,11 +140,43 @@ RILL_INLINE void fused_kernel::plan(kernel_request& request) {
         may_divide_ = may_divide_ || (!real && (i.op == "Div" || i.op == "Mod"));
     }
     const auto reserve = [&](std::size_t bytes) {
-        return std::exchange(layout_.scratch, layout_.scratch + (bytes + 63) / 64 * 64);
+        return std::exchange(request.scratch_bytes, request.scratch_bytes + (bytes + 63) / 64 * 64);
     };
     for (auto& m : means_) m.at = reserve(static_cast<std::size_t>(m.size) * size_of(leaf_types[m.leaf].type));
-    if (interpreter_) interpreter_at_ = reserve(interpreter_->scratch_bytes());
-    request.scratch_bytes = layout_.scratch;
+    plan_pieces(request, result_types);
+}
+
+RILL_INLINE void fused_kernel::plan_pieces(kernel_request& request, const std::vector<tensor_type>& results) {
+    if (layout_.total == 0) return;
+    const auto& l = layout_;
+    blocks_ = (l.extent[static_cast<std::size_t>(l.outer)] + l.rows - 1) / l.rows;
+    for (int d = 0; d < l.outer; ++d) blocks_ *= l.extent[static_cast<std::size_t>(d)];
+
+    index_t reduced = 0;
+    for (std::size_t r = 0; r < results_; ++r) {
+        partial_.push_back(partial_bytes_);
+        if (!combiners_[r]) continue;
+        reduced += result_size_[r];
+        partial_bytes_ += (static_cast<std::size_t>(result_size_[r]) * size_of(results[r].type) + 63) / 64 * 64;
+    }
+    // each piece of a reduction has results of its own: few enough for what they cost to disappear
+    constexpr index_t piece = 1 << 16, most = 64;
+    pieces_ = reduced == 0 ? blocks_ : std::clamp<index_t>(std::min(l.total / piece, l.total / (8 * reduced)), 1, std::min(most, blocks_));
+
+    // threads cost some microseconds: as long as 2^19 additions take
+    const auto dear = [](const std::string& op) {
+        static constexpr std::string_view cheap[] = {"Add", "Sub", "Mul", "Neg", "Square", "Relu", "Select", "Greater", "Less", "Maximum", "Minimum", "Abs"};
+        return std::find(std::begin(cheap), std::end(cheap), op) == std::end(cheap);
+    };
+    double work = static_cast<double>(leaves_ + results_);
+    for (const auto& i : spec_.body->code) work += dear(i.op) ? 8 : 1;
+    if (request.pool && request.pool->threads() > 1 && pieces_ > 1 && work * static_cast<double>(l.total) >= 1 << 19) pool_ = request.pool;
+
+    const auto reserve = [&](std::size_t bytes) { return std::exchange(request.scratch_bytes, request.scratch_bytes + bytes); };
+    interpreter_at_ = l.scratch;
+    own_bytes_ = l.scratch + (interpreter_ ? (interpreter_->scratch_bytes() + 63) / 64 * 64 : 0);
+    own_at_ = reserve(own_bytes_ * static_cast<std::size_t>(pool_ ? pool_->threads() : 1));
+    if (partial_bytes_ > 0 && pieces_ > 1) partial_at_ = reserve(partial_bytes_ * static_cast<std::size_t>(pieces_));
 }
 
 RILL_INLINE const combiner* fused_kernel::find_combiner(combine how, dtype type) {
@@ -155,56 +187,99 @@ RILL_INLINE const combiner* fused_kernel::find_combiner(combine how, dtype type)
     return found;
 }
 
-RILL_INLINE void fused_kernel::run_blocks(const void* const* base, void** result, std::byte* const* out, std::byte* scratch) const {
-    const auto& l = layout_;
-    const void* leaf[max_operands];
-    const auto outer = static_cast<std::size_t>(l.outer);
-    std::array<index_t, max_rank> at{};
-    const block_args args{leaf, scalars_.data(), result, masks_.data(), 0};
-    bool first = true;
-    do {
-        const auto offset = [&](const detail::operand_walk& w, index_t row) {
-            index_t o = row * w.stride[outer];
-            for (std::size_t d = 0; d < outer; ++d) o += at[d] * w.stride[d];
-            return static_cast<std::size_t>(o) * w.element;
-        };
-        for (index_t row = 0; row < l.extent[outer]; row += l.rows) {
-            const index_t rows = std::min(l.rows, l.extent[outer] - row);
-            for (std::size_t i = 0; i < leaves_; ++i) {
-                const auto& w = l.leaves[i];
-                const auto* from = static_cast<const std::byte*>(base[i]) + offset(w, row);
-                if (w.direct) {
-                    leaf[i] = from;
-                } else {
-                    if (first || !w.constant) detail::lay_out(from, scratch + w.buffer, w, l, rows);
-                    leaf[i] = scratch + w.buffer;
-                }
+RILL_INLINE void fused_kernel::run_pieces(const void* const* leaf, std::byte* const* out, std::byte* scratch) const {
+    const auto begin = [&](std::byte* own) {
+        if (interpreter_) interpreter_->begin(own + interpreter_at_, scalars_.data());
+    };
+    if (!pool_) {
+        std::byte* own = scratch + own_at_;
+        begin(own);
+        if (partial_bytes_ == 0 || pieces_ == 1) return run_blocks(0, blocks_, leaf, out, own);
+        for (index_t p = 0; p < pieces_; ++p) run_piece(p, leaf, out, scratch, own);
+    } else {
+        // pieces of a map are blocks: taken several at a time
+        const index_t together = partial_bytes_ > 0 ? 1 : std::max<index_t>(1, pieces_ / (8 * pool_->threads()));
+        std::atomic<index_t> next{0};
+        std::atomic<unsigned> problems{0};
+        pool_->run(pool_->threads(), [&](int t) {
+            index_t p = next.fetch_add(together, std::memory_order_relaxed);
+            if (p >= pieces_) return;
+            std::byte* own = scratch + own_at_ + own_bytes_ * static_cast<std::size_t>(t);
+            begin(own);
+            for (; p < pieces_; p = next.fetch_add(together, std::memory_order_relaxed)) {
+                if (partial_bytes_ > 0) run_piece(p, leaf, out, scratch, own);
+                else run_blocks(p, std::min(p + together, pieces_), leaf, out, own);
             }
-            for (std::size_t r = 0; r < results_; ++r) {
-                const auto& w = l.results[r];
-                result[position_[r]] = w.direct ? out[r] + offset(w, row) : scratch + w.buffer;
-            }
-            auto block = args;
-            block.n = rows * l.row_size;
-            if (run_) run_(block);
-            else interpreter_->run(block, scratch + interpreter_at_);
-            for (std::size_t r = 0; r < results_; ++r) {
-                const auto& w = l.results[r];
-                if (!w.direct)
-                    detail::fold_block(out[r] + offset(w, row), scratch + w.buffer, w, l, l.outer, rows, *combiners_[r]);
-            }
-            first = false;
-        }
-    } while (next(at));
+            if (may_divide_) problems |= std::exchange(detail::sticky_errors(), 0u);
+        });
+        if (may_divide_) detail::sticky_errors() |= problems;
+    }
+    for (std::size_t r = 0; partial_bytes_ > 0 && r < results_; ++r)
+        for (index_t p = 0; combiners_[r] && p < pieces_; ++p)
+            combiners_[r]->merge(out[r], scratch + partial_at_ + partial_bytes_ * static_cast<std::size_t>(p) + partial_[r], result_size_[r]);
 }
 
-RILL_INLINE bool fused_kernel::next(std::array<index_t, max_rank>& at) const {
-    for (int d = layout_.outer - 1; d >= 0; --d) {
-        const auto i = static_cast<std::size_t>(d);
-        if (++at[i] < layout_.extent[i]) return true;
-        at[i] = 0;
+RILL_INLINE void fused_kernel::run_piece(index_t piece, const void* const* leaf, std::byte* const* out, std::byte* scratch,
+                                         std::byte* own) const {
+    std::byte* to[max_operands];
+    for (std::size_t r = 0; r < results_; ++r) {
+        to[r] = out[r];
+        if (!combiners_[r]) continue;
+        to[r] = scratch + partial_at_ + partial_bytes_ * static_cast<std::size_t>(piece) + partial_[r];
+        combiners_[r]->init(to[r], result_size_[r]);
     }
-    return false;
+    run_blocks(blocks_ * piece / pieces_, blocks_ * (piece + 1) / pieces_, leaf, to, own);
+}
+
+RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void* const* base, std::byte* const* out, std::byte* own) const {
+    const auto& l = layout_;
+    const void* leaf[max_operands];
+    void* result[max_operands] = {};
+    const auto outer = static_cast<std::size_t>(l.outer);
+    const block_args args{leaf, scalars_.data(), result, masks_.data(), 0};
+
+    // where block `begin` lies: its row, and its place in each stepped dimension
+    const index_t rows_of_blocks = (l.extent[outer] + l.rows - 1) / l.rows;
+    index_t row = begin % rows_of_blocks * l.rows;
+    std::array<index_t, max_rank> at{};
+    index_t rest = begin / rows_of_blocks;
+    for (std::size_t d = outer; d-- > 0; rest /= l.extent[d]) at[d] = rest % l.extent[d];
+
+    const auto offset = [&](const detail::operand_walk& w) {
+        index_t o = row * w.stride[outer];
+        for (std::size_t d = 0; d < outer; ++d) o += at[d] * w.stride[d];
+        return static_cast<std::size_t>(o) * w.element;
+    };
+    for (index_t block = begin; block < end; ++block) {
+        const index_t rows = std::min(l.rows, l.extent[outer] - row);
+        for (std::size_t i = 0; i < leaves_; ++i) {
+            const auto& w = l.leaves[i];
+            const auto* from = static_cast<const std::byte*>(base[i]) + offset(w);
+            if (w.direct) {
+                leaf[i] = from;
+            } else {
+                if (block == begin || !w.constant) detail::lay_out(from, own + w.buffer, w, l, rows);
+                leaf[i] = own + w.buffer;
+            }
+        }
+        for (std::size_t r = 0; r < results_; ++r) {
+            const auto& w = l.results[r];
+            result[position_[r]] = w.direct ? out[r] + offset(w) : own + w.buffer;
+        }
+        auto now = args;
+        now.n = rows * l.row_size;
+        if (run_) run_(now);
+        else interpreter_->run(now, own + interpreter_at_);
+        for (std::size_t r = 0; r < results_; ++r) {
+            const auto& w = l.results[r];
+            if (!w.direct) detail::fold_block(out[r] + offset(w), own + w.buffer, w, l, l.outer, rows, *combiners_[r]);
+        }
+        row += l.rows;
+        if (row < l.extent[outer]) continue;
+        row = 0;
+        for (std::size_t d = outer; d-- > 0; at[d] = 0)
+            if (++at[d] < l.extent[d]) break;
+    }
 }
 
 } // namespace rill::inline RILL_ABI

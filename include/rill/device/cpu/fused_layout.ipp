@@ -105,8 +105,9 @@ RILL_INLINE fused_layout plan_fused(const dims& space, std::span<const tensor_ty
     for (auto& w : l.leaves) classify(w, false);
     for (auto& w : l.results) classify(w, true);
 
-    // nothing stretches and nothing is reduced: one call does it all
-    if (l.rank == 1 && !force_blocks && l.all_direct()) l.rows = l.extent[0];
+    // nothing stretches and nothing is reduced: long blocks, of which several threads can take some
+    constexpr index_t long_block = 16 * block_elements;
+    if (l.rank == 1 && !force_blocks && l.all_direct()) l.rows = std::min(l.extent[0], long_block);
     return l;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include <rill/core/thread_pool.hpp>
 #include <rill/device/cpu/gemm_tile.hpp>
 #include <rill/device/cpu/interleave.hpp>
 
@@ -27,8 +28,34 @@ struct product_shape {
 
 template <class T> inline constexpr bool has_tiles = std::is_floating_point_v<T> && native_lanes<T> > 1;
 
-template <class T> std::size_t tiled_scratch_bytes(product_shape s);
-template <class T> void tiled_product(product_shape s, const T* a, const T* b, T* c, T* scratch);
+template <class T> std::size_t tiled_scratch_bytes(product_shape s, int threads);
+template <class T> void tiled_product(product_shape s, const T* a, const T* b, T* c, T* scratch, thread_pool* pool);
+
+/// A part of c: rows and columns from first to last.
+struct product_part {
+    std::int64_t row, last_row, column, last_column;
+};
+
+/// Threads cost some microseconds: as long as a million multiplications and additions take.
+inline constexpr double shared_from = 4e6;
+
+/// How many threads share a product.
+inline int product_threads(const product_shape& s, int threads) {
+    const double work = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
+    return work < shared_from ? 1 : threads;
+}
+
+/// The i-th of `parts` equal parts of c: whole columns of tiles where there are enough, else whole rows. Every number of c is
+/// the same sum in the same order, whatever the parts.
+template <class T> product_part part_of(const product_shape& s, int i, int parts) {
+    const auto cut = [&](std::int64_t all, std::int64_t step, int at) {
+        const std::int64_t steps = (all + step - 1) / step;
+        return std::min(all, steps * at / parts * step);
+    };
+    const auto lanes = static_cast<std::int64_t>(native_lanes<T>);
+    if (s.n >= 2 * lanes * parts) return {0, s.m, cut(s.n, lanes, i), cut(s.n, lanes, i + 1)};
+    return {cut(s.m, 8, i), cut(s.m, 8, i + 1), 0, s.n};
+}
 
 #if RILL_WITH_XSIMD
 
@@ -42,9 +69,9 @@ template <class T> struct product_blocks {
         m = even_part(s.m, second_cache / k, tile_shape<T>::rows);
         n = even_part(s.n, third_cache / k, tile_shape<T>::columns);
     }
-    std::size_t copied() const {
-        return static_cast<std::size_t>((n + tile_shape<T>::lanes - 1) / tile_shape<T>::lanes * tile_shape<T>::lanes *
-                                        k);
+    /// Elements of the copy of a block of b that is `columns` wide.
+    std::int64_t copied(std::int64_t columns) const {
+        return (std::min(n, columns) + tile_shape<T>::lanes - 1) / tile_shape<T>::lanes * tile_shape<T>::lanes * k;
     }
 
     static constexpr std::int64_t most_k = 48 * 1024 / static_cast<std::int64_t>(sizeof(T)) / tile_shape<T>::columns;
@@ -145,30 +172,31 @@ template <class T> RILL_FN tile_operands<T> operands_of(const product_shape& s) 
 }
 
 /// Reads both operands where they are.
-template <class T> void product_in_place(const product_shape& s, const T* a, const T* b, T* c) {
+template <class T> void product_in_place(const product_shape& s, const product_part& p, const T* a, const T* b, T* c) {
     auto o = operands_of<T>(s);
-    for (std::int64_t j = 0; j < s.n; j += o.columns) {
-        o.columns = next_columns<T>(s.n - j);
+    for (std::int64_t j = p.column; j < p.last_column; j += o.columns) {
+        o.columns = next_columns<T>(p.last_column - j);
         o.b = b + j;
-        column_of_tiles(o, a, s.m, c + j);
+        column_of_tiles(o, a + p.row * o.a_row, p.last_row - p.row, c + p.row * s.n + j);
     }
 }
 
-template <class T> void product_by_blocks(const product_shape& s, const T* a, const T* b, T* c, T* copy) {
+template <class T>
+void product_by_blocks(const product_shape& s, const product_part& p, const T* a, const T* b, T* c, T* copy) {
     constexpr int lanes = tile_shape<T>::lanes;
     const product_blocks<T> block(s);
     auto o = operands_of<T>(s);
-    for (std::int64_t jc = 0; jc < s.n; jc += block.n) {
-        const std::int64_t n = std::min(block.n, s.n - jc);
+    for (std::int64_t jc = p.column; jc < p.last_column; jc += block.n) {
+        const std::int64_t n = std::min(block.n, p.last_column - jc);
         for (std::int64_t pc = 0; pc < s.k; pc += block.k) {
             o.k = std::min(block.k, s.k - pc);
             o.add = pc > 0;
-            for (std::int64_t ic = 0; ic < s.m; ic += block.m) {
-                const std::int64_t m = std::min(block.m, s.m - ic);
+            for (std::int64_t ic = p.row; ic < p.last_row; ic += block.m) {
+                const std::int64_t m = std::min(block.m, p.last_row - ic);
                 for (std::int64_t j = 0; j < n; j += o.columns) {
                     o.columns = next_columns<T>(n - j);
                     o.b_step = (o.columns + lanes - 1) / lanes * lanes;
-                    if (ic == 0) copy_right(s, b, jc + j, o.columns, pc, o.k, copy + j * o.k);
+                    if (ic == p.row) copy_right(s, b, jc + j, o.columns, pc, o.k, copy + j * o.k);
                     o.b = copy + j * o.k;
                     column_of_tiles(o, a + ic * o.a_row + pc * o.a_step, m, c + ic * s.n + jc + j);
                 }
@@ -202,21 +230,42 @@ inline product_shape without_column(product_shape s) {
     return s;
 }
 
-template <class T> std::size_t tiled_scratch_bytes(product_shape s) {
-    s = without_column(s);
-    return kind_of<T>(s) == product_kind::by_blocks ? product_blocks<T>(s).copied() * sizeof(T) : 0;
+/// Scratch memory of one of `threads`: they may take parts of different sizes.
+template <class T> std::int64_t copied_by_each(const product_shape& s, int threads) {
+    const product_blocks<T> block(s);
+    std::int64_t most = 0;
+    for (int i = 0; i < threads; ++i) {
+        const auto p = part_of<T>(s, i, threads);
+        most = std::max(most, block.copied(p.last_column - p.column));
+    }
+    return most;
 }
 
-template <class T> void tiled_product(product_shape s, const T* a, const T* b, T* c, T* scratch) {
+template <class T> std::size_t tiled_scratch_bytes(product_shape s, int threads) {
+    s = without_column(s);
+    if (kind_of<T>(s) != product_kind::by_blocks) return 0;
+    threads = product_threads(s, threads);
+    return static_cast<std::size_t>(copied_by_each<T>(s, threads) * threads) * sizeof(T);
+}
+
+template <class T> void tiled_product(product_shape s, const T* a, const T* b, T* c, T* scratch, thread_pool* pool) {
     if (s.n == 1) std::swap(a, b);
     s = without_column(s);
-    switch (kind_of<T>(s)) {
-    case product_kind::by_rows:
-        for (std::int64_t i = 0; i < s.m; ++i) row_by_rows(a + i * s.k, b, c + i * s.n, s.n, s.k);
-        return;
-    case product_kind::in_place: return product_in_place(s, a, b, c);
-    case product_kind::by_blocks: return product_by_blocks(s, a, b, c, scratch);
-    }
+    const auto kind = kind_of<T>(s);
+    const auto run = [&](const product_part& p, T* copy) {
+        switch (kind) {
+        case product_kind::by_rows:
+            for (std::int64_t i = p.row; i < p.last_row; ++i)
+                row_by_rows(a + i * s.k, b + p.column * s.k, c + i * s.n + p.column, p.last_column - p.column, s.k);
+            return;
+        case product_kind::in_place: return product_in_place(s, p, a, b, c);
+        case product_kind::by_blocks: return product_by_blocks(s, p, a, b, c, copy);
+        }
+    };
+    const int threads = product_threads(s, pool ? pool->threads() : 1);
+    if (threads == 1) return run({0, s.m, 0, s.n}, scratch);
+    const std::int64_t each = kind == product_kind::by_blocks ? copied_by_each<T>(s, threads) : 0;
+    pool->run(threads, [&](int i) { run(part_of<T>(s, i, threads), scratch + i * each); });
 }
 
 #endif
@@ -247,27 +296,29 @@ namespace rill::inline RILL_ABI::inline RILL_ISA {
 
 /// Bytes of scratch memory that gemm wants for a product of this shape.
 template <class T>
-std::size_t gemm_scratch_bytes(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64_t k) {
+std::size_t gemm_scratch_bytes(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64_t k, int threads = 1) {
     if (m == 0 || n == 0 || k == 0) return 0;
     if constexpr (detail::has_tiles<T>)
-        return detail::tiled_scratch_bytes<T>({trans_a, trans_b, m, n, k});
+        return detail::tiled_scratch_bytes<T>({trans_a, trans_b, m, n, k}, threads);
     else
         return 0;
 }
 
 /// c = op(a) op(b) for dense row-major matrices; op transposes where asked. op(a) is m × k and op(b) k × n; c is overwritten,
-/// with zeros where k is 0. scratch is aligned to 64 bytes and holds gemm_scratch_bytes; it may be null where that is 0.
+/// with zeros where k is 0. scratch is aligned to 64 bytes and holds gemm_scratch_bytes for the pool's threads; it may be null
+/// where that is 0. Without a pool, the caller's thread does it all; the result is the same.
 template <class T>
 void gemm(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, const T* b, T* c,
-          void* scratch) {
+          void* scratch, [[maybe_unused]] thread_pool* pool = nullptr) {
     if (m == 0 || n == 0) return;
     if (k == 0) return void(std::fill_n(c, m * n, T(0)));
 #if RILL_WITH_ONEDNN || RILL_WITH_BLAS
-    if (detail::library_serves<T>(m, n, k) && detail::library_gemm(trans_a, trans_b, m, n, k, a, b, c)) return;
+    // a library brings threads of its own, or none: ours share our tiles
+    if ((!pool || pool->threads() == 1) && detail::library_serves<T>(m, n, k) && detail::library_gemm(trans_a, trans_b, m, n, k, a, b, c)) return;
 #endif
     const detail::product_shape s{trans_a, trans_b, m, n, k};
     if constexpr (detail::has_tiles<T>)
-        return detail::tiled_product(s, a, b, c, static_cast<T*>(scratch));
+        return detail::tiled_product(s, a, b, c, static_cast<T*>(scratch), pool);
     else
         detail::plain_product(s, a, b, c);
 }

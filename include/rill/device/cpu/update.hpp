@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include <rill/core/dims.hpp>
+#include <rill/core/thread_pool.hpp>
 #include <rill/device/cpu/pack.hpp>
 
 namespace rill::inline RILL_ABI {
@@ -21,9 +23,10 @@ template <class V, class T, std::size_t N> RILL_FN std::array<V, N> load_all(con
 inline namespace RILL_ISA {
 
 /// One pass that changes several arrays in place, given others and some numbers: an optimizer's update. F::run is generic
-/// over value types.
+/// over value types. The pool, if there is one, takes parts of long arrays.
 template <class F, class T, std::size_t S, std::size_t I, std::size_t C>
-void update_arrays(index_t n, const std::array<T*, S>& state, const std::array<const T*, I>& in, const std::array<T, C>& constants) {
+void update_arrays(index_t n, const std::array<T*, S>& state, const std::array<const T*, I>& in, const std::array<T, C>& constants,
+                   thread_pool* pool = nullptr) {
     constexpr int lanes = lanes_for<T>;
     using V = pack<T, lanes>;
     std::array<V, C> c{};
@@ -36,9 +39,14 @@ void update_arrays(index_t n, const std::array<T*, S>& state, const std::array<c
             else s[k].store_partial(state[k] + i, count);
         }
     };
-    index_t i = 0;
-    for (; i + lanes <= n; i += lanes) step(i, lanes);
-    if (i < n) step(i, static_cast<int>(n - i));
+    const auto run = [&](index_t i, index_t end) {
+        for (; i + lanes <= end; i += lanes) step(i, lanes);
+        if (i < end) step(i, static_cast<int>(end - i));
+    };
+    constexpr index_t part = 1 << 14, shared_from = 1 << 16; // below, threads cost more than they save
+    if (!pool || n < shared_from) return run(0, n);
+    const auto parts = static_cast<int>((n + part - 1) / part);
+    pool->run(parts, [&](int p) { run(p * part, std::min(n, (p + 1) * part)); });
 }
 
 } // namespace RILL_ISA

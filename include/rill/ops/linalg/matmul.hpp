@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
+
 #include <rill/expr/node_op.hpp>
 #include <rill/ops/array/transpose.hpp>
 #include <rill/ops/math/conj.hpp>
@@ -37,13 +39,22 @@ struct matmul_op {
         return d;
     }
 
+    /// A transposed matrix is read as it lies.
+    std::optional<matmul_op> absorb(int input, const op& producer) const {
+        if (producer.kernel_name() != transpose_op::name) return std::nullopt;
+        const auto& order = static_cast<const transpose_op*>(producer.attributes())->order;
+        const bool swapped = order.count == 0 || order[0] == 1 || order[0] == -1;
+        return matmul_op{transpose_a != (swapped && input == 0), transpose_b != (swapped && input == 1)};
+    }
+
     template <class D, class T> kernel bind(kernel_request& request) const {
         const dims &a = request.inputs[0].shape, &c = request.outputs[0].shape;
         const index_t m = c[0], n = c[1], k = a[transpose_a ? 0 : 1];
         const bool ta = transpose_a, tb = transpose_b;
-        request.scratch_bytes = D::template gemm_scratch<T>(ta, tb, m, n, k);
+        thread_pool* const pool = request.pool;
+        request.scratch_bytes = D::template gemm_scratch<T>(ta, tb, m, n, k, pool);
         return kernel([=](const kernel_args& s) {
-            D::gemm(ta, tb, m, n, k, s.in<T>(0), s.in<T>(1), s.out<T>(0), s.out<void>(1));
+            D::gemm(ta, tb, m, n, k, s.in<T>(0), s.in<T>(1), s.out<T>(0), s.out<void>(1), pool);
         });
     }
     friend bool operator==(const matmul_op&, const matmul_op&) = default;
@@ -59,16 +70,6 @@ namespace detail {
 template <class A, class B> struct matmul_rule {
     static constexpr dims value = are_matrices<A, B> ? rules::matmul(A::value, B::value).shape : dims{dyn, dyn};
 };
-
-/// Reads through transposes of matrices: they are folded into the product.
-inline endpoint untransposed(endpoint e, bool& transposed) {
-    while (e.from->op->kernel_name() == transpose_op::name && type_of(e).shape.rank == 2) {
-        const auto& order = static_cast<const transpose_op*>(e.from->op->attributes())->order;
-        if (order.count == 0 || order[0] == 1 || order[0] == -1) transposed = !transposed;
-        e = e.from->inputs[0];
-    }
-    return e;
-}
 
 } // namespace detail
 
@@ -90,10 +91,7 @@ auto matmul(const A& a, const B& b, const std::source_location& where = std::sou
     const graph_state* home = detail::home_of(a);
     if (!home) home = detail::home_of(b);
     const graph g = home ? graph(const_cast<graph_state&>(*home)) : current_graph();
-    matmul_op op;
-    const endpoint x = detail::untransposed(detail::seal(a, g), op.transpose_a);
-    const endpoint y = detail::untransposed(detail::seal(b, g), op.transpose_b);
-    const endpoint made{detail::add_node(g, make_op(op), {x, y}, {}, false, where), 0};
+    const endpoint made{detail::add_node(g, make_op(matmul_op{}), {detail::seal(a, g), detail::seal(b, g)}, {}, false, where), 0};
     if constexpr (typed) return detail::typed_result<true, value_type_of<A>, detail::matmul_rule<extents_of<A>, extents_of<B>>>(made);
     else return any_tensor(made);
 }

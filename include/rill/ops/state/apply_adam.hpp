@@ -31,13 +31,14 @@ struct apply_adam_op {
     }
     template <class D, class T> kernel bind(kernel_request& request) const {
         const index_t n = request.inputs[0].shape.size();
+        thread_pool* const pool = request.pool;
         const T b1 = static_cast<T>(1 - beta1), b2 = static_cast<T>(1 - beta2), eps = static_cast<T>(epsilon);
         return kernel([=](const kernel_args& a) {
             const double p1 = static_cast<double>(*a.in<T>(3)), p2 = static_cast<double>(*a.in<T>(4));
             const T rate = static_cast<T>(static_cast<double>(*a.in<T>(5)) * std::sqrt(1 - p2) / (1 - p1));
             // the output is the variable's memory; m and v are written through their inputs' slots
             D::template update<step, T>(n, std::array{a.out<T>(0), const_cast<T*>(a.in<T>(1)), const_cast<T*>(a.in<T>(2))},
-                                        std::array{a.in<T>(6)}, std::array{rate, b1, b2, eps});
+                                        std::array{a.in<T>(6)}, std::array{rate, b1, b2, eps}, pool);
         });
     }
     friend bool operator==(const apply_adam_op&, const apply_adam_op&) = default;

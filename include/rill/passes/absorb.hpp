@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/passes/subgraph.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// Lets ops take over what produces their inputs where they can do that work themselves (a product reads a transposed
+/// matrix as it lies), and drops what nobody needs any more. Works after feeds have cut edges.
+subgraph absorb_producers(subgraph g);
+
+} // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/passes/absorb.ipp>
+#endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/passes/absorb.hpp>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace rill::inline RILL_ABI {
+
+namespace detail {
+
+/// Items that run after some write of a variable.
+inline std::vector<char> after_a_write(const subgraph& g) {
+    std::vector<char> late(g.items.size());
+    for (std::size_t i = 0; i < g.items.size(); ++i) {
+        const auto& it = g.items[i];
+        const auto look = [&](int from) {
+            const auto& before = g.items[static_cast<std::size_t>(from)];
+            if (late[static_cast<std::size_t>(from)] || (before.op && before.op->writes() > 0)) late[i] = 1;
+        };
+        for (const auto& v : it.inputs) look(v.item);
+        for (const int a : it.after) look(a);
+    }
+    return late;
+}
+
+inline subgraph drop_unused(subgraph g) {
+    std::vector<char> needed(g.items.size());
+    for (const auto& f : g.fetches) needed[static_cast<std::size_t>(f.item)] = 1;
+    for (const int t : g.targets) needed[static_cast<std::size_t>(t)] = 1;
+    for (std::size_t i = g.items.size(); i-- > 0;) {
+        const auto& it = g.items[i];
+        if (it.feed >= 0) needed[i] = 1; // feeds keep their numbers
+        if (!needed[i]) continue;
+        for (const auto& v : it.inputs) needed[static_cast<std::size_t>(v.item)] = 1;
+        for (const int a : it.after) needed[static_cast<std::size_t>(a)] = 1;
+    }
+    std::vector<int> now(g.items.size());
+    std::vector<subgraph::item> kept;
+    for (std::size_t i = 0; i < g.items.size(); ++i) {
+        now[i] = static_cast<int>(kept.size());
+        if (!needed[i]) continue;
+        auto& it = g.items[i];
+        for (auto& v : it.inputs) v.item = now[static_cast<std::size_t>(v.item)];
+        for (auto& a : it.after) a = now[static_cast<std::size_t>(a)];
+        kept.push_back(std::move(it));
+    }
+    for (auto& f : g.fetches) f.item = now[static_cast<std::size_t>(f.item)];
+    for (auto& t : g.targets) t = now[static_cast<std::size_t>(t)];
+    g.items = std::move(kept);
+    return g;
+}
+
+} // namespace detail
+
+RILL_INLINE subgraph absorb_producers(subgraph g) {
+    const auto late = detail::after_a_write(g);
+    bool any = false;
+    for (std::size_t i = 0; i < g.items.size(); ++i) {
+        auto& it = g.items[i];
+        if (!it.op || it.op->writes() > 0) continue;
+        for (std::size_t k = 0; k < it.inputs.size(); ++k) {
+            for (;;) { // a transpose of a transpose goes in twice
+                const auto& from = g.items[static_cast<std::size_t>(it.inputs[k].item)];
+                if (!from.op || it.inputs[k].port != 0 || from.inputs.empty() || !from.after.empty()) break;
+                // a variable keeps being read where the producer stands: at the start of the step
+                if (late[i] && g.role(from.inputs[0].item) == op_role::variable) break;
+                auto made = it.op->absorb(static_cast<int>(k), *from.op);
+                if (!made) break;
+                it.op = std::move(made);
+                it.inputs[k] = from.inputs[0];
+                any = true;
+            }
+        }
+    }
+    return any ? detail::drop_unused(std::move(g)) : g;
+}
+
+} // namespace rill::inline RILL_ABI
