@@ -4,6 +4,7 @@ BUILD_PACKAGES := g++ cmake ninja-build ccache mold libxtensor-dev xtl-dev libxs
 TEST_PACKAGES  := $(BUILD_PACKAGES) python3 catch2 libbenchmark-dev clang-19
 CHECK_PACKAGES := $(TEST_PACKAGES) libclang-rt-19-dev llvm-19
 BENCH_PACKAGES := $(BUILD_PACKAGES) libbenchmark-dev
+PEERS_PACKAGES := $(BUILD_PACKAGES) python3 python3-venv libopenblas-dev libdnnl-dev
 
 # Asks dpkg first, so that nothing is updated, downloaded or asked for where all is there already.
 define need
@@ -15,7 +16,7 @@ define need
 	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing
 endef
 
-.PHONY: demo test sanitize bench format clean
+.PHONY: demo test sanitize bench bench-peers format clean
 
 demo:
 	$(call need,$(BUILD_PACKAGES))
@@ -42,9 +43,14 @@ bench:
 	cmake --build --preset release -j $(JOBS)
 	@set -e; for program in build/release/bench/*_bench; do echo "== $$program"; $$program; done
 
+# Beside TensorFlow, JAX, PyTorch (gigabytes, into build/peers) and C++ written by hand.
+bench-peers:
+	$(call need,$(PEERS_PACKAGES))
+	python3 bench/peers/run.py
+
 format:
 	$(call need,clang-format-19)
-	find include tests examples bench -name '*.[ch]pp' -print0 | xargs -0 clang-format-19 -i
+	find include tests examples bench -name '*.[chi]pp' -print0 | xargs -0 clang-format-19 -i
 
 clean:
 	rm -rf build

@@ -25,7 +25,7 @@ TEST_CASE("log: silent unless there is a sink, and silent again without it") {
     CHECK(heard[0] == std::pair(log_level::warning, std::string("careful")));
 }
 
-TEST_CASE("log: what a sink throws is dropped; a sink may log and replace itself") {
+TEST_CASE("log: what a sink throws is dropped, a sink may log and replace itself") {
     const test_log::silence after;
     int calls = 0;
     set_log_sink([&](log_level, std::string_view) {

@@ -54,3 +54,10 @@ TEST_CASE("csv: a file") {
     CHECK(read_csv<double>(path).values(0, 0) == 7.0);
     std::remove(path.c_str());
 }
+
+TEST_CASE("csv: numbers as other programs write them") {
+    const auto t = parse_csv<float>("+1,-2.5,1e-50,+.5,1E3\n", "t.csv", {.header = false});
+    CHECK(std::vector<float>(t.values.begin(), t.values.end()) == std::vector<float>{1.f, -2.5f, 0.f, .5f, 1000.f});
+    CHECK_THROWS_AS(parse_csv<float>("+-1\n", "t.csv", {.header = false}), invalid_argument);
+    CHECK_THROWS_AS(parse_csv<float>("1e99\n", "t.csv", {.header = false}), invalid_argument);
+}

@@ -10,7 +10,7 @@
 
 using namespace rill;
 
-TEST_CASE("structure: keys spell the expression out; extents don't matter") {
+TEST_CASE("structure: keys spell the expression out, extents don't matter") {
     using product = structure<mul_op, float, leaf<float>, scalar_leaf<float>>;
     using sum = structure<add_op, float, product, structure<tanh_op, float, leaf<float>>>;
     CHECK(key_of<sum>() == "Add(Mul($0:float32,s0:float32),Tanh($1:float32))");

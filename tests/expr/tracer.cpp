@@ -46,7 +46,7 @@ TEST_CASE("tracer: constants merge with each other by bits, never with the node'
     CHECK(t.scalars().size() == 5);
 }
 
-TEST_CASE("tracer: value functions run on symbols; literals stay literals until they meet one") {
+TEST_CASE("tracer: value functions run on symbols, literals stay literals until they meet one") {
     tracer t({dtype::float32}, {});
     const symbol<float> x(t, t.leaf(0)), two(2), three(3);
     const auto six = two * three;

@@ -36,7 +36,7 @@ TEST_CASE("device name: malformed ones are refused, and quoted") {
     }
 }
 
-TEST_CASE("device name: the inner scope wins part by part; a device's type and number are one part") {
+TEST_CASE("device name: the inner scope wins part by part, a device's type and number are one part") {
     const auto outer = parse_device("/job:ps/task:1/device:gpu:2");
     CHECK(to_string(merge(outer, parse_device("/task:3"))) == "/job:ps/task:3/device:gpu:2");
     CHECK(to_string(merge(outer, parse_device("/cpu"))) == "/job:ps/task:1/device:cpu");

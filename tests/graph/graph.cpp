@@ -74,7 +74,7 @@ TEST_CASE("graph: nodes are numbered in order of creation, and typed by their op
     for (std::size_t i = 0; i < all.size(); ++i) CHECK(all[i]->id == i);
 }
 
-TEST_CASE("graph: a broken shape rule names op, node, inputs with their shapes, and place; nothing is added") {
+TEST_CASE("graph: a broken shape rule names op, node, inputs with their shapes, and place, nothing is added") {
     using namespace test_graph;
     const graph g;
     const node* a = add(g, source{{dtype::float32, dims{2}}}, {}, "left");

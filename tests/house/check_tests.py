@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """tests/ mirrors include/rill/: every header of a folder has its test file, and every test file its header."""
+import re
 import sys
 from pathlib import Path
 
@@ -23,6 +24,8 @@ def check(root, headers_without=HEADERS_WITHOUT_TEST, tests_without=TESTS_WITHOU
                  if not p.with_suffix(".hpp").exists() or f"{p.stem}.ipp>" not in p.with_suffix(".hpp").read_text()]
     problems += [f"tests/{p}.cpp holds no TEST_CASE" for p, file in sorted(files.items())
                  if "TEST_CASE" not in file.read_text()]
+    problems += [f"tests/{p}.cpp: a semicolon in the name of a test: CMake would take it for two tests"
+                 for p, file in sorted(files.items()) if re.search(r'TEST_CASE\w*\([^"\n]*"[^"\n]*;', file.read_text())]
     problems += [f"{p}: the exception in {Path(__file__).name} is no longer needed" for p in sorted(headers_without)
                  if p in files or p not in headers]
     problems += [f"{p}: the exception in {Path(__file__).name} is no longer needed" for p in sorted(tests_without)

@@ -131,7 +131,7 @@ TEST_CASE_METHOD(test_order_fixture, "order: only dependencies of the user's put
     CHECK(s.run(std::tuple(reads_w, reads_v)) == std::tuple(15.f, 100.f));
 }
 
-TEST_CASE_METHOD(test_order_fixture, "order: without writes nothing changes; a cycle is an internal error") {
+TEST_CASE_METHOD(test_order_fixture, "order: without writes nothing changes, a cycle is an internal error") {
     const tensor read(w * 2.f, "read");
     CHECK(ordered({read, w}) == std::vector<std::string>{"read"});
     subgraph cycle;

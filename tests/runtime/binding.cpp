@@ -41,3 +41,17 @@ TEST_CASE("binding: shapes become known, elementwise results take their inputs' 
     const std::vector<tensor_type> wrong{{dtype::float32, dims{4}}};
     CHECK_THROWS_AS(detail::binder::bind(pruned, wrong, resources), invalid_argument);
 }
+
+TEST_CASE("binding: a result that memory can't hold is refused") {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, dyn, 1, 1> a("a");
+    placeholder<float, 1, dyn, 1> b("b");
+    placeholder<float, 1, 1, dyn> c("c");
+    const tensor sum = a + b + c;
+    const auto pruned = prune(std::vector<endpoint>{sum}, {}, std::vector<endpoint>{a, b, c});
+    detail::resource_store resources(default_allocator());
+    const index_t n = index_t(1) << 22;
+    const std::vector<tensor_type> types{{dtype::float32, dims{n, 1, 1}}, {dtype::float32, dims{1, n, 1}}, {dtype::float32, dims{1, 1, n}}};
+    CHECK_THROWS_AS(detail::binder::bind(pruned, types, resources), resource_exhausted);
+}

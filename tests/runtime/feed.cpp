@@ -50,6 +50,8 @@ TEST_CASE_METHOD(test_feed_fixture, "feed: every kind of host value") {
     CHECK(values<float>(feed(pairs, {{1.f, 2.f}, {3.f, 4.f}})) == four);
     CHECK(values<float>(feed(pairs, std::array<float, 4>{1, 2, 3, 4})) == four);
     CHECK(feed(pairs, any_array(dtype::float32, dims{3, 2})).value.shape() == dims{3, 2});
+    CHECK(feed(any, any_array(dtype::float32, dims{3, 2})).value.shape() == dims{3, 2});
+    CHECK(feed("any", any_array(dtype::float32, dims{3, 2})).value.shape() == dims{3, 2});
     CHECK(values<float>(feed(scalar, 2.5f)) == std::vector<float>{2.5f});
     CHECK(values<float>(feed(scalar, 2)) == std::vector<float>{2.f}); // a literal, as beside a tensor
     CHECK(values<std::int8_t>(feed(bytes, {1, 2, 3})) == std::vector<std::int8_t>{1, 2, 3});

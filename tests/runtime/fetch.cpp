@@ -24,7 +24,7 @@ TEST_CASE("fetch: what can be fetched") {
     STATIC_REQUIRE_FALSE(is_fetchable<std::string>); // a name is said to be one: fetch("x")
 }
 
-TEST_CASE("fetch: each kind comes as its own host type, in the order asked for; operations give nothing") {
+TEST_CASE("fetch: each kind comes as its own host type, in the order asked for, operations give nothing") {
     const graph g;
     const graph_scope here(g);
     const variable<int> count("count", 0);

@@ -75,7 +75,7 @@ TEST_CASE("memory plan: a chain needs two places, values of one size none wasted
     CHECK(sound(nested, 50 * 64));
 }
 
-TEST_CASE("memory plan: freed neighbours become one place; nothing needs nothing") {
+TEST_CASE("memory plan: freed neighbours become one place, nothing needs nothing") {
     using namespace test_memory_plan;
     std::vector<arena_value> values{{64, 0, 1, 0}, {64, 0, 1, 0}, {64, 0, 9, 0}, {128, 2, 3, 0}};
     CHECK(detail::plan_arena(values) == 192);

@@ -97,3 +97,20 @@ TEST_CASE_METHOD(test_session_core_fixture, "session core: closed means cancelle
     CHECK_THROWS_AS(core.run(*p, values), cancelled);
     CHECK_THROWS_AS(core.find_plan({{y}, {}, {x}}), cancelled);
 }
+
+TEST_CASE("session core: closing gives memory back, though callables hold plans") {
+    tracked_allocator memory;
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, dyn> x("x");
+    const tensor y = x * 2.f + 1.f;
+    auto core = std::make_shared<detail::session_core>(g, session_options{.memory = &memory});
+    const auto p = core->find_plan({{y}, {}, {x}});
+    any_array many(dtype::float32, dims{1000});
+    std::fill_n(static_cast<float*>(many.mutable_data()), 1000, 1.f);
+    const std::vector<any_array> values{many};
+    CHECK(*static_cast<const float*>(core->run(*p, values).data(0)) == 3.f);
+    CHECK(memory.bytes_in_use() > 0);
+    core->close();
+    CHECK(memory.bytes_in_use() == 0);
+}

@@ -55,10 +55,9 @@ class any_array {
 public:
     any_array() = default;
 
-    /// Uninitialised numbers, or empty strings.
+    /// Uninitialised numbers, or empty strings. Throws invalid_argument if an extent is unknown, resource_exhausted if it is too much.
     any_array(rill::dtype type, const dims& shape, allocator& from = default_allocator())
-        : type_{type, shape}, block_(std::make_shared<detail::element_block>(from, type, shape.size())),
-          data_(block_->data()) {}
+        : type_{type, shape}, block_(std::make_shared<detail::element_block>(from, type, count())), data_(block_->data()) {}
 
     /// Memory of somebody else's, kept alive by `owner` (null: borrowed).
     any_array(rill::dtype type, const dims& shape, const void* data, std::shared_ptr<const void> owner)
@@ -87,6 +86,12 @@ public:
     }
 
 private:
+    /// The number of elements to make room for.
+    index_t count() const {
+        if (!type_.shape.complete()) throw invalid_argument("any_array: the shape " + to_string(type_.shape) + " is not complete");
+        if (!type_.countable()) throw resource_exhausted("any_array: " + to_string(type_) + " is more than memory can hold");
+        return type_.shape.size();
+    }
     void check(rill::dtype asked) const {
         if (asked != type_.type)
             throw invalid_argument("any_array: asked for " + std::string(to_string(asked)) + ", holds " +

@@ -66,6 +66,17 @@ struct dims {
 struct tensor_type {
     dtype type = dtype::invalid;
     dims shape;
+
+    /// The number of elements, and of bytes, is a number.
+    constexpr bool countable() const {
+        std::uint64_t bytes = 16; // of the largest element
+        for (int i = 0; i < shape.rank; ++i) {
+            const auto extent = static_cast<std::uint64_t>(shape[i]);
+            if (shape[i] < 0 || (extent != 0 && bytes > (std::uint64_t(1) << 62) / extent)) return false;
+            bytes *= extent;
+        }
+        return shape.known_rank();
+    }
     friend constexpr bool operator==(const tensor_type&, const tensor_type&) = default;
 };
 

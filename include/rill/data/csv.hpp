@@ -2,6 +2,8 @@
 #pragma once
 
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,7 +66,12 @@ template <class T> csv_table<T> parse_csv(std::string_view text, const std::stri
         }
         const std::size_t found = detail::each_field(line, options.delimiter, [&](std::size_t column, std::string_view field) {
             T value{};
-            const auto [stop, problem] = std::from_chars(field.data(), field.data() + field.size(), value);
+            const bool plus = field.size() > 1 && field[0] == '+' && field[1] != '-';
+            auto [stop, problem] = std::from_chars(field.data() + plus, field.data() + field.size(), value);
+            if constexpr (std::is_floating_point_v<T>) // too small for T: 0, or the nearest there is
+                if (problem == std::errc::result_out_of_range)
+                    if (const double wide = std::strtod(std::string(field).c_str(), nullptr); std::abs(wide) < 1)
+                        value = static_cast<T>(wide), problem = std::errc();
             if (problem != std::errc() || stop != field.data() + field.size())
                 fail(column, "'" + std::string(field) + "' is no " + std::string(to_string(dtype_of<T>)));
             values.push_back(value);

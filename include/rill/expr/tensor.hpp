@@ -11,6 +11,13 @@ template <index_t... F, index_t... D>
     requires(sizeof...(F) == sizeof...(D))
 inline constexpr bool extents_widen<extents<F...>, extents<D...>> = ((D == dyn || D == F) && ...);
 
+namespace detail {
+
+/// An identity of that name; defined with the op, in ops/array/identity.hpp.
+endpoint named_edge(const endpoint& e, const std::string& name, const std::source_location& where);
+
+} // namespace detail
+
 /// A handle to one output of a node, with static element type and extents. Cheap to copy; assigning rebinds it.
 template <class T, index_t... D> class tensor : public any_tensor, public operand<T, D...> {
 public:
@@ -25,6 +32,10 @@ public:
         static_assert(extents_widen<extents_of<E>, extents<D...>>,
                       "tensor: the extents differ; what only run time can show is checked by tensor<T, D...>(any_tensor(x))");
     }
+
+    /// The same value under a name of its own, as a node: an identity.
+    tensor(const tensor& t, const std::string& name, const std::source_location& where = std::source_location::current())
+        : any_tensor(detail::named_edge(t.end(), name, where)) {}
 
     /// Takes a tensor of unknown type: checks dtype and shape, and throws invalid_argument.
     explicit tensor(const any_tensor& t, const std::source_location& where = std::source_location::current())
@@ -42,7 +53,10 @@ public:
 private:
     template <class E>
     static endpoint sealed(const E& e, const std::string& name, const std::source_location& where) {
-        return detail::seal(e, detail::graph_of_operand(e), name, false, where);
+        const endpoint made = detail::seal(e, detail::graph_of_operand(e), name, false, where);
+        if constexpr (requires { e.end(); })
+            if (!name.empty()) return detail::named_edge(made, name, where);
+        return made;
     }
 };
 

@@ -57,16 +57,32 @@ RILL_INLINE subgraph order_variables(subgraph g) {
     const int count = static_cast<int>(g.items.size());
     std::vector<std::vector<int>> asked;
     for (const auto& it : g.items) asked.push_back(it.after);
-    std::map<int, std::vector<char>> after_write;
-    for (const auto& [variable, list] : writes)
-        for (const int w : list) after_write.try_emplace(w, edges.descendants(w));
+    const detail::item_edges asked_edges = edges;
+    std::map<int, std::vector<char>> after_write; // worked out where a control dependency makes it matter
+    const auto comes_after_write = [&](int item, int write) {
+        auto at = after_write.find(write);
+        if (at == after_write.end()) at = after_write.emplace(write, asked_edges.descendants(write)).first;
+        return at->second[static_cast<std::size_t>(item)] != 0;
+    };
+    bool forward = true; // every edge so far leads from an earlier item to a later one
     const auto depends_on = [&](int later, int earlier) {
+        if (forward && later < earlier) return false;
         return edges.descendants(earlier)[static_cast<std::size_t>(later)] != 0;
     };
     const auto put_before = [&](int first, int second) {
         g.items[static_cast<std::size_t>(second)].after.push_back(first);
         edges.add(first, second);
+        forward = forward && first < second;
     };
+    struct use {
+        int item;
+        std::size_t input;
+        bool operator<(const use& o) const { return std::pair(item, input) < std::pair(o.item, o.input); }
+    };
+    std::vector<std::vector<use>> uses(g.items.size());
+    for (int i = 0; i < count; ++i)
+        for (std::size_t k = 0; k < g.items[static_cast<std::size_t>(i)].inputs.size(); ++k)
+            uses[static_cast<std::size_t>(g.items[static_cast<std::size_t>(i)].inputs[k].item)].push_back({i, k});
 
     // writes go in order of creation, as all edges so far do: no cycle; reads, which may close one, come after them all
     for (const auto& [variable, list] : writes)
@@ -82,6 +98,7 @@ RILL_INLINE subgraph order_variables(subgraph g) {
                 it.inputs = {from};
                 g.items.push_back(std::move(it));
                 edges.add(from.item, copies[version]);
+                forward = false;
                 if (version > 0 && from.item != list[version - 1])
                     put_before(list[version - 1], copies[version]);
                 if (version < versions) put_before(copies[version], list[version]);
@@ -98,31 +115,30 @@ RILL_INLINE subgraph order_variables(subgraph g) {
                 }
             return -1;
         };
-        for (int r = 0; r < count; ++r) {
-            if (r == variable) continue;
+        std::vector<use> here = uses[static_cast<std::size_t>(variable)];
+        for (const int w : list) here.insert(here.end(), uses[static_cast<std::size_t>(w)].begin(), uses[static_cast<std::size_t>(w)].end());
+        std::sort(here.begin(), here.end());
+        for (const auto& [r, input] : here) {
+            auto& v = g.items[static_cast<std::size_t>(r)].inputs[input];
+            const int source = source_version(v);
             const bool is_write = std::find(list.begin(), list.end(), r) != list.end();
-            for (std::size_t input = 0; input < g.items[static_cast<std::size_t>(r)].inputs.size(); ++input) {
-                auto& v = g.items[static_cast<std::size_t>(r)].inputs[input];
-                const int source = source_version(v);
-                if (source < 0 || (is_write && v.item == variable &&
-                                   input < static_cast<std::size_t>(g.items[static_cast<std::size_t>(r)].op->writes())))
-                    continue;
-                auto version = static_cast<std::size_t>(source);
-                if (source == 0 && v.item == variable) // which writes do control dependencies put before this use?
-                    for (const int c : asked[static_cast<std::size_t>(r)])
-                        for (std::size_t k = 0; k < list.size(); ++k)
-                            if ((c == list[k] || after_write.at(list[k])[static_cast<std::size_t>(c)]) && k + 1 > version)
-                                version = k + 1;
-                if (version == versions) continue; // nothing writes after it
-                const int next = list[version];
-                if (next == r || depends_on(r, next)) {
-                    const auto from = v;
-                    const auto copy = copy_of(version, from); // may move the items: `v` is not used again
-                    g.items[static_cast<std::size_t>(r)].inputs[input] = copy;
-                    edges.add(copy.item, r);
-                } else {
-                    put_before(r, next);
-                }
+            if (source < 0 || (is_write && v.item == variable &&
+                               input < static_cast<std::size_t>(g.items[static_cast<std::size_t>(r)].op->writes())))
+                continue;
+            auto version = static_cast<std::size_t>(source);
+            if (source == 0 && v.item == variable) // which writes do control dependencies put before this use?
+                for (const int c : asked[static_cast<std::size_t>(r)])
+                    for (std::size_t k = version; k < list.size(); ++k)
+                        if (c == list[k] || comes_after_write(c, list[k])) version = k + 1;
+            if (version == versions) continue; // nothing writes after it
+            const int next = list[version];
+            if (next == r || depends_on(r, next)) {
+                const auto from = v;
+                const auto copy = copy_of(version, from); // may move the items: `v` is not used again
+                g.items[static_cast<std::size_t>(r)].inputs[input] = copy;
+                edges.add(copy.item, r);
+            } else {
+                put_before(r, next);
             }
         }
         for (auto& f : g.fetches)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <unordered_map>
+
 #include <rill/device/registry.hpp>
 #include <rill/passes/subgraph.hpp>
 #include <rill/runtime/resources.hpp>
@@ -70,6 +72,8 @@ private:
 
     /// Variables that are read before any write of this step must have a value when it starts.
     void note_start_reads();
+
+    std::unordered_map<int, std::int32_t> variable_of_slot_;
 
     static kernel bind_kernel(const op& op, const node& n, kernel_request& request);
     static kernel copy_kernel(const tensor_type& t);

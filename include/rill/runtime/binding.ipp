@@ -58,7 +58,10 @@ RILL_INLINE void binder::infer(std::span<const tensor_type> feed_types) {
                                             place_of(*it.origin) + ")");
         }
         for (const auto& t : types.back())
-            if (!t.shape.complete())
+            if (t.shape.complete() && !t.countable())
+                throw resource_exhausted(it.origin->op->label() + ": " + to_string(t) + " is more than memory can hold (" +
+                                         place_of(*it.origin) + ")");
+            else if (!t.shape.complete())
                 throw unimplemented(it.op->label() + ": the shape " + to_string(t) + " depends on data (" +
                                     place_of(*it.origin) + ")");
     }
@@ -96,8 +99,10 @@ RILL_INLINE void binder::assign_slots(resource_store& resources) {
             feed_slots.resize(std::max(feed_slots.size(), static_cast<std::size_t>(it.feed) + 1));
             feed_slots[static_cast<std::size_t>(it.feed)] = value_slot[i][0];
         }
-        if (role == op_role::variable)
+        if (role == op_role::variable) {
+            variable_of_slot_.emplace(value_slot[i][0], static_cast<std::int32_t>(variables.size()));
             variables.push_back({resources.variable(it.origin), it.origin, value_slot[i][0], false});
+        }
     }
 }
 
@@ -167,9 +172,7 @@ RILL_INLINE void binder::bind_steps(resource_store& resources) {
 }
 
 RILL_INLINE std::int32_t binder::variable_index(const subgraph::value& v, const node& writer) const {
-    const int slot = slot_of(v);
-    for (std::size_t i = 0; i < variables.size(); ++i)
-        if (variables[i].slot == slot) return static_cast<std::int32_t>(i);
+    if (const auto at = variable_of_slot_.find(slot_of(v)); at != variable_of_slot_.end()) return at->second;
     throw invalid_argument(writer.op->label() + ": input '" + graph.name_of(v.item) + "' is no variable (" +
                            place_of(writer) + ")");
 }
@@ -177,8 +180,8 @@ RILL_INLINE std::int32_t binder::variable_index(const subgraph::value& v, const 
 RILL_INLINE void binder::note_start_reads() {
     std::vector<char> written(slots.size());
     const auto read = [&](int slot) {
-        for (auto& v : variables)
-            if (v.slot == slot && !written[static_cast<std::size_t>(slot)]) v.read_at_start = true;
+        if (const auto at = variable_of_slot_.find(slot); at != variable_of_slot_.end() && !written[static_cast<std::size_t>(slot)])
+            variables[static_cast<std::size_t>(at->second)].read_at_start = true;
     };
     for (const auto& s : steps) {
         const auto& it = graph.items[static_cast<std::size_t>(s.item)];

@@ -45,7 +45,9 @@ template <class E, class X> any_array checked_feed(const E& edge, X&& x) {
         check_feed(e, host.type(), promised);
         return host;
     } else {
-        auto host = host_value_for<host_element<X>>(e, type_of(e).shape, std::forward<X>(x));
+        any_array host;
+        if constexpr (std::is_same_v<std::remove_cvref_t<X>, any_array>) host = std::forward<X>(x);
+        else host = host_value_for<host_element<X>>(e, type_of(e).shape, std::forward<X>(x));
         check_feed(e, host.type());
         return host;
     }
@@ -79,7 +81,8 @@ template <untyped_operand E, class X> feed_value feed(const E& e, X&& value) {
 }
 /// By name: feed("layer/x:0", value).
 template <class X> feed_value feed(const std::string& name, X&& value) {
-    return {{}, name, to_any_array<host_element<X>>(std::forward<X>(value))};
+    if constexpr (std::is_same_v<std::remove_cvref_t<X>, any_array>) return {{}, name, std::forward<X>(value)};
+    else return {{}, name, to_any_array<host_element<X>>(std::forward<X>(value))};
 }
 
 /// A fetch by name: its value is an any_array.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <rill/core/allocator.hpp>
@@ -20,20 +21,28 @@ RILL_INLINE std::size_t plan_arena(std::vector<arena_value>& values) {
     std::sort(ends.begin(), ends.end(), [&](auto a, auto b) { return std::pair(values[a].last, a) < std::pair(values[b].last, b); });
     const auto rounded = [](std::size_t n) { return (n + memory_alignment - 1) / memory_alignment * memory_alignment; };
 
-    std::map<std::size_t, std::size_t> gaps; // offset -> size
+    std::map<std::size_t, std::size_t> gaps;                // offset -> size
+    std::set<std::pair<std::size_t, std::size_t>> by_size;  // the same, as (size, offset)
+    const auto add_gap = [&](std::size_t offset, std::size_t size) {
+        gaps.emplace(offset, size);
+        by_size.emplace(size, offset);
+    };
+    const auto take_gap = [&](std::map<std::size_t, std::size_t>::iterator at) {
+        const auto taken = *at;
+        by_size.erase({taken.second, taken.first});
+        gaps.erase(at);
+        return taken;
+    };
     std::size_t top = 0, ended = 0;
     const auto give_back = [&](std::size_t offset, std::size_t size) {
         if (size == 0) return;
-        auto at = gaps.emplace(offset, size).first;
-        if (const auto next = std::next(at); next != gaps.end() && at->first + at->second == next->first) {
-            at->second += next->second;
-            gaps.erase(next);
+        if (const auto next = gaps.find(offset + size); next != gaps.end()) size += take_gap(next).second;
+        if (auto before = gaps.lower_bound(offset); before != gaps.begin() && (--before)->first + before->second == offset) {
+            const auto [first, length] = take_gap(before);
+            offset = first;
+            size += length;
         }
-        if (at != gaps.begin())
-            if (const auto before = std::prev(at); before->first + before->second == at->first) {
-                before->second += at->second;
-                gaps.erase(at);
-            }
+        add_gap(offset, size);
     };
     for (const auto i : order) {
         while (ended < ends.size() && values[ends[ended]].last < values[i].first) {
@@ -41,17 +50,12 @@ RILL_INLINE std::size_t plan_arena(std::vector<arena_value>& values) {
             give_back(gone.offset, rounded(gone.bytes));
         }
         const std::size_t size = rounded(values[i].bytes);
-        auto best = gaps.end();
-        for (auto at = gaps.begin(); at != gaps.end(); ++at)
-            if (at->second >= size && (best == gaps.end() || at->second < best->second)) best = at;
-        if (best != gaps.end()) {
-            values[i].offset = best->first;
-            const std::size_t left = best->second - size;
-            gaps.erase(best);
-            if (left) gaps.emplace(values[i].offset + size, left);
+        if (const auto best = by_size.lower_bound({size, 0}); best != by_size.end()) {
+            const auto [offset, length] = take_gap(gaps.find(best->second));
+            values[i].offset = offset;
+            if (length > size) add_gap(offset + size, length - size);
         } else if (!gaps.empty() && gaps.rbegin()->first + gaps.rbegin()->second == top) {
-            values[i].offset = gaps.rbegin()->first; // the gap at the top grows
-            gaps.erase(std::prev(gaps.end()));
+            values[i].offset = take_gap(std::prev(gaps.end())).first; // the gap at the top grows
             top = values[i].offset + size;
         } else {
             values[i].offset = top;

@@ -29,6 +29,9 @@ public:
 
     const subgraph& graph() const noexcept { return graph_; }
 
+    /// Gives up the segments that no run is using.
+    void release() noexcept;
+
     /// A line for each segment: what it runs and the memory of a step.
     std::string memory_report();
 

@@ -54,6 +54,11 @@ RILL_INLINE plan::plan(const plan_key& key, const session_options& options, std:
     place(graph_, options.allow_soft_placement, report);
 }
 
+RILL_INLINE void plan::release() noexcept {
+    const std::lock_guard lock(mutex_);
+    segments_.clear();
+}
+
 RILL_INLINE std::string plan::memory_report() {
     std::string what;
     const auto list = [&](const std::string& name) { what += (what.empty() ? "" : ", ") + name; };

@@ -54,6 +54,8 @@ public:
     thread_pool* pool() const noexcept { return pool_.get(); }
 
     std::shared_ptr<variable_state> variable(const node* n);
+    /// Forgets everything: steps under way keep what they hold.
+    void release() noexcept;
     /// What the variables that have a value take.
     std::size_t variable_bytes();
     std::shared_ptr<std::atomic<std::uint64_t>> counter(const node* n);

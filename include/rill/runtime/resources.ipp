@@ -39,6 +39,12 @@ RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node*
     return found;
 }
 
+RILL_INLINE void resource_store::release() noexcept {
+    const std::lock_guard lock(mutex_);
+    variables_.clear();
+    counters_.clear();
+}
+
 RILL_INLINE std::size_t resource_store::variable_bytes() {
     const std::lock_guard lock(mutex_);
     std::size_t bytes = 0;

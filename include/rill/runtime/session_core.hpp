@@ -32,7 +32,8 @@ public:
     const rill::graph& graph() const noexcept { return graph_; }
     const session_options& options() const noexcept { return options_; }
 
-    void close() noexcept { closed_ = true; }
+    /// Later runs throw `cancelled`; memory goes once no run uses it.
+    void close() noexcept;
     bool closed() const noexcept { return closed_; }
 
     std::shared_ptr<plan> find_plan(const plan_key& key);

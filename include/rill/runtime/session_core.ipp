@@ -33,6 +33,14 @@ RILL_INLINE session_core::session_core(const rill::graph& g, const session_optio
       resources_(std::make_shared<resource_store>(options.memory ? *options.memory : default_allocator(),
                                                   pool_for(options.intra_op_threads))) {}
 
+RILL_INLINE void session_core::close() noexcept {
+    closed_ = true;
+    const std::lock_guard lock(mutex_);
+    for (auto& [key, p] : plans_) p->release(); // callables may hold plans for ever
+    plans_.clear();
+    resources_->release();
+}
+
 RILL_INLINE std::shared_ptr<plan> session_core::find_plan(const plan_key& key) {
     check_open();
     {
@@ -64,15 +72,20 @@ RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> fe
         types[i] = feeds[i].type();
         data[i] = feeds[i].data();
     }
-    auto bound = p.bind(types);
-    auto f = bound->acquire();
     try {
-        bound->run(*f, data, trace);
+        auto bound = p.bind(types);
+        auto f = bound->acquire();
+        try {
+            bound->run(*f, data, trace);
+        } catch (...) {
+            bound->release(std::move(f));
+            throw;
+        }
+        return {std::move(bound), std::move(f)};
     } catch (...) {
-        bound->release(std::move(f));
+        check_open(); // closing takes variables away: what fails for that was cancelled
         throw;
     }
-    return {std::move(bound), std::move(f)};
 }
 
 RILL_INLINE std::string session_core::memory_report() {

@@ -115,7 +115,7 @@ TEST_CASE("fused: bit for bit the same for any number of threads") {
     const auto [ddy] = gradients(reduce_sum(dy * dy), y); // interpreted
     for (const auto& [a, b] : {std::pair<std::size_t, std::size_t>{900, 1100}, {3, 400000}, {300000, 4}}) {
         xt::xtensor<float, 2> xv({a, b});
-        xt::xtensor<float, 1> yv({b});
+        auto yv = xt::xtensor<float, 1>::from_shape({b});
         for (std::size_t i = 0; i < xv.size(); ++i) xv.storage()[i] = static_cast<float>(i % 1013) * 0.01f;
         for (std::size_t i = 0; i < b; ++i) yv(i) = 1.f + static_cast<float>(i % 17) * 0.1f;
         const auto run = [&](int threads) {

@@ -4,6 +4,9 @@
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/state/variable.hpp>
 
+#include <rill/ops/linalg/matmul.hpp>
+#include <rill/ops/math/reduce_sum.hpp>
+
 #include "ops/harness.hpp"
 
 using namespace rill;
@@ -59,4 +62,21 @@ TEST_CASE("identity: of a variable, the value at the start of the step") {
     const auto [was, is] = s.run(std::tuple(before, set));
     CHECK(was == 1.f);
     CHECK(is == 10.f);
+}
+
+TEST_CASE("identity: names any tensor") {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, 2, 2> x("x");
+    const tensor product(matmul(x, x), "product"), again(x, "again");
+    const tensor total(reduce_sum(x), "total");
+    CHECK(product.name() == "product:0");
+    CHECK(total.name() == "total:0");
+    CHECK(again.name() == "again:0");
+    const session s(g);
+    const xt::xtensor<float, 2> m{{1, 2}, {3, 4}};
+    CHECK(s.run(fetch("total"), feed(x, m)).value<float>() == 10.f);
+    CHECK(s.run(product, feed(again, m), feed(x, m))(0, 0) == 7.f);
+    const auto [d] = gradients(total, x);
+    CHECK(s.run(d, feed(x, m))(1, 1) == 1.f);
 }

@@ -56,3 +56,13 @@ TEST_CASE("variable: wrong first values are refused, and the message names the v
         CHECK(std::string(problem.what()).find("'ragged'") != std::string::npos);
     }
 }
+
+TEST_CASE("variable: one that failed leaves nothing behind") {
+    const graph g;
+    const graph_scope here(g);
+    CHECK_THROWS_AS((variable<float, 2>("v", {1.f})), invalid_argument);
+    CHECK_THROWS_AS((variable<float, 2>("v", std::vector<float>{1.f, 2.f, 3.f})), invalid_argument);
+    CHECK(g.size() == 0);
+    CHECK(g.collection(collections::variables).empty());
+    CHECK(variable<float, 2>("v", {1.f, 2.f}).name() == "v:0");
+}

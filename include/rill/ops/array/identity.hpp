@@ -38,3 +38,7 @@ template <graph_operand X> auto identity(const X& x, const std::source_location&
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/array/identity.ipp>
+#endif

@@ -39,6 +39,8 @@ template <class Variable, class Value> inline constexpr bool assignable = rules:
 namespace detail {
 
 /// Adds the node of a variable and puts it into the collections. Its initializer's nodes are named below it.
+/// The name; throws if a variable's first value does not have its shape.
+const std::string& checked_shape(const std::string& name, const any_array& value, const dims& wanted);
 endpoint add_variable(const tensor_type& type, const std::string& name, const variable_options& options,
                              const std::source_location& where);
 
@@ -62,15 +64,9 @@ public:
     /// The first value: a number (or nested braces), any tensor or constant of the shape, or an initializer.
     variable(const std::string& name, const nested_list<T, rank>& value, const variable_options& options = {},
              const std::source_location& where = std::source_location::current())
-        : variable(name, options, where) {
-        auto host = list_to_any_array<T, rank>(value);
-        if (host.shape() != extents<D...>::value)
-            throw invalid_argument("variable '" + name + "': the value has the shape " + to_string(host.shape()) + ", not " +
-                                   to_string(extents<D...>::value));
-        initialize(constant_value<T, D...>(std::move(host)), where);
-    }
+        : variable(name, list_to_any_array<T, rank>(value), options, where, 0) {}
     template <class I>
-        requires(variable_initializer<I> || typed_operand<I> || (literal<I> && !std::is_same_v<I, T>) || xtensor_expression<I> || flat_range<I>)
+        requires(variable_initializer<I> || typed_operand<I>)
     variable(const std::string& name, const I& value, const variable_options& options = {},
              const std::source_location& where = std::source_location::current())
         : variable(name, options, where) {
@@ -83,18 +79,14 @@ public:
             static_assert(same_dtype<value_type_of<I>, T>, "variable: the initial value's dtype differs; convert with cast<T>()");
             static_assert(assignable<extents<D...>, extents_of<I>>, "variable: the initial value's shape differs");
             initialize(value, where);
-        } else if constexpr (literal<I>) {
-            static_assert(rank == 0 && literal_fits<T, I>, "variable: a number initialises a variable of rank 0 whose dtype it fits");
-            initialize(constant_value<T, D...>(to_any_array<T>(literal_value<T>(value, "variable"))), where);
-        } else {
-            static_assert(same_dtype<host_element<I>, T>, "variable: the initial value's dtype differs");
-            auto host = detail::owned_copy(to_any_array<T>(value, extents<D...>::value));
-            if (host.shape() != extents<D...>::value)
-                throw invalid_argument("variable '" + name + "': the value has the shape " + to_string(host.shape()) + ", not " +
-                                       to_string(extents<D...>::value));
-            initialize(constant_value<T, D...>(std::move(host)), where);
         }
     }
+    /// Its first value from the host: an xtensor expression, flat data, or a number of another type that fits.
+    template <class I>
+        requires(!variable_initializer<I> && !typed_operand<I> && ((literal<I> && !std::is_same_v<I, T>) || xtensor_expression<I> || flat_range<I>))
+    variable(const std::string& name, const I& value, const variable_options& options = {},
+             const std::source_location& where = std::source_location::current())
+        : variable(name, host_value_of(value), options, where, 0) {}
 
     /// Writes a value of the variable's dtype and shape; the result is the variable after the write.
     template <class E>
@@ -117,6 +109,21 @@ public:
     operation initializer() const { return operation(this->graph().state().initializer(this->node())); }
 
 private:
+    /// Checked before anything is added to the graph.
+    variable(const std::string& name, any_array host, const variable_options& options, const std::source_location& where, int)
+        : variable(detail::checked_shape(name, host, extents<D...>::value), options, where) {
+        initialize(constant_value<T, D...>(std::move(host)), where);
+    }
+    template <class I> static any_array host_value_of(const I& value) {
+        if constexpr (literal<I>) {
+            static_assert(rank == 0 && literal_fits<T, I>, "variable: a number initialises a variable of rank 0 whose dtype it fits");
+            return to_any_array<T>(literal_value<T>(value, "variable"));
+        } else {
+            static_assert(same_dtype<host_element<I>, T>, "variable: the initial value's dtype differs");
+            return detail::owned_copy(to_any_array<T>(value, extents<D...>::value));
+        }
+    }
+
     variable(const std::string& name, const variable_options& options, const std::source_location& where)
         : tensor<T, D...>(detail::unchecked, detail::add_variable({dtype_of<T>, extents<D...>::value}, name, options, where)) {
         require_kernel<assign_op, T>();

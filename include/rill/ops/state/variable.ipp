@@ -15,6 +15,12 @@ namespace rill::inline RILL_ABI {
 
 namespace detail {
 
+RILL_INLINE const std::string& checked_shape(const std::string& name, const any_array& value, const dims& wanted) {
+    if (value.shape() != wanted)
+        throw invalid_argument("variable '" + name + "': the value has the shape " + to_string(value.shape()) + ", not " + to_string(wanted));
+    return name;
+}
+
 RILL_INLINE endpoint add_variable(const tensor_type& type, const std::string& name, const variable_options& options,
                              const std::source_location& where) {
     if (!type.shape.complete())

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the Python programs share: the data, the timing loop and the protocol (common.hpp is the same for C++).
+
+A command is a line on stdin, its reply a line on stdout:
+    rows                  names of the rows it has
+    check <row>           numbers that every program must agree on
+    time <row> <seconds>  <median microseconds of one execution> <executions>
+    quit
+A reply that begins with "error " says what went wrong.
+"""
+import math
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import NamedTuple, TextIO
+
+import numpy as np
+
+LAYERS = {"mlp_4_10_10_3": [4, 10, 10, 3], "mlp_784_100_10": [784, 100, 10],
+          "mlp_784_512_512_10_sgd": [784, 512, 512, 10], "mlp_784_512_512_10_adam": [784, 512, 512, 10]}
+BATCH = {"mlp_4_10_10_3": 32, "mlp_784_100_10": 100, "mlp_784_512_512_10_sgd": 128, "mlp_784_512_512_10_adam": 128}
+SIZES = {"1e3": 1_000, "1e5": 100_000, "1e7": 10_000_000}
+
+
+class Row(NamedTuple):
+    """A row made ready. `step` executes it once; `finish` waits until what it started is done."""
+    check: Callable[[], list[float]]
+    step: Callable[[], object]
+    finish: Callable[[], object] = lambda: None
+
+
+class Once(NamedTuple):
+    """A row that is measured once per `time`: `measure` returns seconds."""
+    check: Callable[[], list[float]]
+    measure: Callable[[], float]
+
+
+Rows = dict[str, Callable[[], Row | Once]]
+
+
+# ---- data: the same formulas in every program ------------------------------------------------------------------------
+def filled(*shape: int, salt: int = 0) -> np.ndarray:
+    i = np.arange(math.prod(shape), dtype=np.int64)
+    return ((i * 37 + salt * 11) % 101 / 101 - 0.5).astype(np.float32).reshape(shape)
+
+
+def labels(n: int, classes: int) -> np.ndarray:
+    return (np.arange(n) * 7 % classes).astype(np.int32)
+
+
+def weights(inputs: int, outputs: int) -> np.ndarray:
+    i, j = np.ogrid[:inputs, :outputs]
+    return (((i * 31 + j * 17) % 23 / 23 - 0.5) * 2 / math.sqrt(inputs)).astype(np.float32)
+
+
+def mlp_data(row: str) -> tuple[np.ndarray, np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
+    """Images, labels, and (weights, biases) of each layer."""
+    widths = LAYERS[row]
+    return (filled(BATCH[row], widths[0]), labels(BATCH[row], widths[-1]),
+            [(weights(i, o), np.zeros(o, np.float32)) for i, o in zip(widths, widths[1:])])
+
+
+# ---- what is checked -------------------------------------------------------------------------------------------------
+def of_array(y) -> list[float]:
+    """Sum, first, middle and last element."""
+    y = np.asarray(y).ravel()
+    return [float(y.sum(dtype=np.float64)), float(y[0]), float(y[y.size // 2]), float(y[-1])]
+
+
+def of_training(step: Callable[[], object], loss: Callable[[], float]) -> list[float]:
+    """The loss after ten steps, and how far it fell."""
+    before = float(loss())
+    for _ in range(10):
+        step()
+    after = float(loss())
+    return [after, before - after]
+
+
+def of_product(c) -> list[float]:
+    """Sums of products may cancel, so the sum is that of the absolute values."""
+    c = np.asarray(c).ravel()
+    return [float(np.abs(c).sum(dtype=np.float64)), float(c[0]), float(c[c.size // 2]), float(c[-1])]
+
+
+def relative_to_chain(y: float, nodes: int) -> list[float]:
+    """y = y * 1.0001 + x by so many nodes from x = y = 1, over what it is without rounding: 1."""
+    power = 1.0001 ** (nodes // 2)
+    return [float(y) / (power + (power - 1) / 0.0001)]
+
+
+# ---- the timing loop and the protocol --------------------------------------------------------------------------------
+def seconds_of(row: Row, count: int) -> float:
+    begin = time.perf_counter()
+    for _ in range(count):
+        row.step()
+    row.finish()
+    return time.perf_counter() - begin
+
+
+def measure(row: Row | Once, seconds: float) -> tuple[float, int]:
+    """Median microseconds of one execution, over batches long enough (1 ms) for the clock not to count."""
+    if isinstance(row, Once):
+        return row.measure() * 1e6, 1
+    seconds_of(row, 2)
+    count = 1
+    while (warm := seconds_of(row, count)) < 1e-3:
+        count = max(2 * count, int(count * 1.1e-3 / warm)) if warm > 1e-5 else 10 * count
+    batches: list[float] = []
+    end = time.perf_counter() + seconds
+    while len(batches) < 3 or time.perf_counter() < end:
+        batches.append(seconds_of(row, count))
+    return statistics.median(batches) / count * 1e6, count * len(batches)
+
+
+def answer(command: list[str], rows: Rows, ready: dict[str, Row | Once]) -> str:
+    if command == ["rows"]:
+        return " ".join(rows)
+    verb, name = command[:2]
+    if name not in ready:
+        ready.clear()  # one row at a time: some hold much memory
+        ready[name] = rows[name]()
+    if verb == "check":
+        return " ".join(f"{v:.9g}" for v in ready[name].check())
+    if verb == "time":
+        median, count = measure(ready[name], float(command[2]))
+        return f"{median:.6g} {count}"
+    raise ValueError(f"unknown command: {verb}")
+
+
+def serve(rows: Rows, replies: TextIO) -> None:
+    ready: dict[str, Row | Once] = {}
+    for line in sys.stdin:
+        command = line.split()
+        if command == ["quit"]:
+            return
+        try:
+            reply = answer(command, rows, ready)
+        except Exception as problem:  # whatever it is, the other rows may still work
+            reply = f"error {type(problem).__name__}: {problem}".replace("\n", " ")
+        print(reply, file=replies, flush=True)
+
+
+def claim_stdout() -> TextIO:
+    """Replies get the standard output for themselves; whatever a framework prints goes to stderr."""
+    replies = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    return replies

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The rows in JAX: jit of whole steps, parameters donated to the step that replaces them."""
+import math
+import sys
+import time
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import jaxpr_as_fun
+
+import common
+from common import Once, Row
+
+NODES = 5_000  # of the chains: tracing and compiling take too long for the 50,000 of the others
+ONE = np.float32(1)
+
+
+def empty_callable() -> Row:
+    identity = jax.jit(lambda x: x).lower(ONE).compile()
+    run = lambda: float(identity(ONE))
+    return Row(lambda: [run()], run)
+
+
+def empty_run() -> Row:
+    identity = jax.jit(lambda x: x)
+    run = lambda: float(identity(ONE))
+    return Row(lambda: [run()], run)
+
+
+def training(loss_of, update, state, fed: tuple) -> Row:
+    """`state` begins with the parameters. Steps run ahead of Python, as they do in anyone's loop; a batch is waited for."""
+    @partial(jax.jit, donate_argnums=0)
+    def one_step(state, *fed):
+        return update(state, jax.grad(loss_of)(state[0], *fed))
+
+    def step():
+        nonlocal state
+        state = one_step(state, *fed)
+    return Row(lambda: common.of_training(step, lambda: jax.jit(loss_of)(state[0], *fed)), step,
+               lambda: jax.block_until_ready(state))
+
+
+def sgd(rate: float, state, gradients):
+    return jax.tree.map(lambda p, g: p - rate * g, state[0], gradients),
+
+
+def adam(state, gradients):
+    """TensorFlow 1's form: the bias correction in the rate, epsilon outside of it."""
+    parameters, m, v, t = state
+    t += 1
+    rate = 0.001 * jnp.sqrt(1 - 0.999 ** t) / (1 - 0.9 ** t)
+    m = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, m, gradients)
+    v = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g * g, v, gradients)
+    return jax.tree.map(lambda p, m, v: p - rate * m / (jnp.sqrt(v) + 1e-8), parameters, m, v), m, v, t
+
+
+def linear_regression() -> Row:
+    def loss_of(parameters, x, y):
+        w, b = parameters
+        return jnp.mean(jnp.square(w * x + b - y))
+    return training(loss_of, partial(sgd, 0.05), ((jnp.zeros(()), jnp.zeros(())),),
+                    (common.filled(100), common.filled(100, salt=1)))
+
+
+def mlp(row: str) -> Row:
+    images, ids, layers = common.mlp_data(row)
+
+    def loss_of(layers, x, ids):
+        *hidden, (w, b) = layers
+        for hidden_w, hidden_b in hidden:
+            x = jax.nn.relu(x @ hidden_w + hidden_b)
+        chances = jax.nn.log_softmax(x @ w + b)
+        return -jnp.mean(jnp.take_along_axis(chances, ids[:, None], axis=1))
+
+    layers = jax.tree.map(jnp.array, layers)
+    if not row.endswith("adam"):
+        return training(loss_of, partial(sgd, 0.01), (layers,), (images, ids))
+    nothing = lambda: jax.tree.map(jnp.zeros_like, layers)
+    return training(loss_of, adam, (layers, nothing(), nothing(), jnp.zeros(())), (images, ids))
+
+
+def gelu(x):
+    return 0.5 * x * (1 + jnp.tanh(0.7978845608 * (x + 0.044715 * x * x * x)))
+
+
+def resident(function, inputs: list[np.ndarray], check=common.of_array) -> Row:
+    """A function of arrays that live on the device, waited for each time."""
+    compiled, inputs = jax.jit(function), [jnp.array(x) for x in inputs]
+    run = lambda: compiled(*inputs).block_until_ready()
+    return Row(lambda: check(run()), run)
+
+
+def gelu_value(n: int) -> Row:
+    return resident(gelu, [common.filled(n)])
+
+
+def gelu_grad(n: int) -> Row:
+    return resident(jax.grad(lambda x: jnp.sum(gelu(x))), [common.filled(n)])
+
+
+def gelu_grad_sum(n: int) -> Row:
+    return resident(lambda x: jnp.sum(jax.grad(lambda x: jnp.sum(gelu(x)))(x)), [common.filled(n)], lambda y: [float(y)])
+
+
+def sum_abcd(n: int) -> Row:
+    return resident(lambda a, b, c, d: jnp.sum(a * b + c * d), [common.filled(n, salt=salt) for salt in range(4)],
+                    lambda y: [float(y)])
+
+
+def matmul(n: int) -> Row:
+    return resident(jnp.matmul, [common.filled(n, n, salt=salt) for salt in range(2)], common.of_product)
+
+
+def chain(x):
+    y = x
+    for _ in range(NODES // 2):
+        y = y * 1.0001
+        y = y + x
+    return y
+
+
+def timed(work):
+    begin = time.perf_counter()
+    result = work()
+    return time.perf_counter() - begin, result
+
+
+def traced(function):
+    return jax.make_jaxpr(function)(ONE)
+
+
+def chain_build() -> Once:
+    # a function of its own each time: what is traced once is remembered
+    return Once(list, lambda: timed(lambda: traced(lambda x: chain(x)))[0])  # chain_first_run checks its value
+
+
+def gradient_of_chain():
+    graph = traced(lambda x: chain(x))
+    return timed(lambda: traced(jax.grad(lambda x: jaxpr_as_fun(graph)(x)[0])))
+
+
+def chain_gradients() -> Once:
+    return Once(lambda: common.relative_to_chain(jaxpr_as_fun(gradient_of_chain()[1])(ONE)[0], NODES),
+                lambda: gradient_of_chain()[0])
+
+
+def first_run_of_chain():
+    graph = traced(lambda x: chain(x))
+    return timed(lambda: float(jax.jit(jaxpr_as_fun(graph))(ONE)[0]))
+
+
+def chain_first_run() -> Once:
+    return Once(lambda: common.relative_to_chain(first_run_of_chain()[1], NODES), lambda: first_run_of_chain()[0])
+
+
+def rows() -> common.Rows:
+    made = {"empty_callable": empty_callable, "empty_run": empty_run, "linear_regression": linear_regression,
+            "chain_build": chain_build, "chain_gradients": chain_gradients, "chain_first_run": chain_first_run}
+    for name in common.LAYERS:
+        made[name] = partial(mlp, name)
+    for label, n in common.SIZES.items():
+        made[f"gelu_{label}"] = partial(gelu_value, n)
+        made[f"gelu_grad_{label}"] = partial(gelu_grad, n)
+        made[f"sum_abcd_{label}"] = partial(sum_abcd, n)
+    made["gelu_grad_sum_1e7"] = partial(gelu_grad_sum, 10_000_000)
+    for n in (256, 1024):
+        made[f"matmul_{n}"] = partial(matmul, n)
+    return made
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["first"]:
+        print(f"{float(jnp.add(3.0, 5.0)):g}")
+    else:
+        replies = common.claim_stdout()
+        common.serve(rows(), replies)

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The rows in rill: graphs and sessions with prepared callables, on the caller's thread.
+#include <memory>
+
+#include <rill/rill.hpp>
+
+#include "common.hpp"
+
+using namespace rill;
+using peers::numbers;
+using peers::row;
+using peers::used;
+
+namespace {
+
+constexpr int nodes = 50'000; // of the chains
+
+/// The session of the current graph. Rows share it with the closures that run it.
+std::shared_ptr<session> single_threaded() {
+    return std::make_shared<session>(current_graph(), session_options{.inter_op_threads = 0, .intra_op_threads = 0});
+}
+/// The same with variables that have their first values.
+std::shared_ptr<session> initialized() {
+    auto s = single_threaded();
+    s->run(global_variables_initializer());
+    return s;
+}
+
+row empty_callable() {
+    placeholder<float> x("x");
+    auto s = single_threaded();
+    auto run = [s, call = s->make_callable(identity(x), x)] { return std::get<0>(call(1.f)); };
+    return peers::steps([=] { return numbers{run()}; }, [=] { used(run()); });
+}
+row empty_run() {
+    placeholder<float> x("x");
+    auto run = [s = single_threaded(), x, y = identity(x)] { return s->run(y, feed(x, 1.f)); };
+    return peers::steps([=] { return numbers{run()}; }, [=] { used(run()); });
+}
+
+template <class Loss, class X, class Y, class Xs, class Ys>
+row training(const Loss& loss, const operation& train, const X& x, const Y& y, Xs xs, Ys ys) {
+    auto s = initialized();
+    return peers::training([=, step = s->make_callable(train, x, y)] { step(xs, ys); },
+                           [=] { return double{s->run(loss, feed(x, xs), feed(y, ys))}; });
+}
+
+row linear_regression() {
+    placeholder<float, dyn> x("x"), y("y");
+    variable<float> w("w", 0.f), b("b", 0.f);
+    tensor loss = reduce_mean(square(w * x + b - y));
+    return training(loss, gradient_descent(0.05f).minimize(loss), x, y, peers::filled(100), peers::filled(100, 1));
+}
+
+template <index_t In, index_t Out, class X> auto layer(const X& x) {
+    return dense<In, Out>("layer", x, peers::weights(In, Out));
+}
+template <index_t In, index_t Out, class X> auto network(const X& x) { return layer<In, Out>(x); }
+template <index_t In, index_t Hidden, index_t Next, index_t... Rest, class X> auto network(const X& x) {
+    return network<Hidden, Next, Rest...>(relu(layer<In, Hidden>(x)));
+}
+template <index_t In, index_t... Rest, class Optimizer> row mlp(int batch, const Optimizer& optimizer) {
+    constexpr index_t classes = std::array{Rest...}.back();
+    placeholder<float, dyn, In> x("x");
+    placeholder<int, dyn> label("label");
+    tensor loss = reduce_mean(sparse_softmax_cross_entropy(network<In, Rest...>(x), label));
+    return training(loss, optimizer.minimize(loss), x, label, peers::filled(batch * In), peers::labels(batch, classes));
+}
+
+template <class X> auto gelu(const X& x) {
+    return 0.5f * x * (1.f + tanh(0.7978845608f * (x + 0.044715f * x * x * x)));
+}
+
+/// A fetched array each time.
+template <class Y, class Check> row fetched(const Y& y, Check check) {
+    auto s = initialized();
+    auto run = [s, call = s->make_callable(y)] { return std::get<0>(call()); };
+    return peers::steps([=] { return check(run()); }, [=] { used(run()); });
+}
+numbers of_array(const auto& y) { return peers::of_array({y.data(), y.size()}); }
+numbers of_scalar(float y) { return {y}; }
+
+template <index_t N> row gelu_value() {
+    variable<float, N> x("x", peers::filled(N));
+    return fetched(gelu(x), [](const auto& y) { return of_array(y); });
+}
+template <index_t N> row gelu_grad() {
+    variable<float, N> x("x", peers::filled(N));
+    const auto [slope] = gradients(reduce_sum(gelu(x)), x);
+    return fetched(slope, [](const auto& y) { return of_array(y); });
+}
+template <index_t N> row gelu_grad_sum() {
+    variable<float, N> x("x", peers::filled(N));
+    const auto [slope] = gradients(reduce_sum(gelu(x)), x);
+    return fetched(reduce_sum(slope), of_scalar);
+}
+template <index_t N> row sum_abcd() {
+    variable<float, N> a("a", peers::filled(N)), b("b", peers::filled(N, 1)), c("c", peers::filled(N, 2)),
+        d("d", peers::filled(N, 3));
+    return fetched(reduce_sum(a * b + c * d), of_scalar);
+}
+template <index_t N> row product() {
+    variable<float, N, N> a("a", peers::filled(N * N)), b("b", peers::filled(N * N, 1));
+    return fetched(matmul(a, b), [](const auto& c) { return peers::of_product({c.data(), c.size()}); });
+}
+
+/// Assignment seals: two nodes a turn.
+tensor<float> chain(const tensor<float>& x) {
+    tensor<float> y = x;
+    for (int i = 0; i < nodes / 2; ++i) {
+        y = y * 1.0001f;
+        y = y + x;
+    }
+    return y;
+}
+/// Seconds and value of a graph's first run.
+std::pair<double, double> first_run(const tensor<float>& y, const tensor<float>& x) {
+    const auto s = single_threaded();
+    double value = 0;
+    const double seconds = peers::seconds_of([&] { value = s->run(y, feed(x, 1.f)); });
+    return {seconds, peers::relative_to_chain(value, nodes)};
+}
+/// Runs work(x) on a placeholder of a new graph.
+template <class Work> auto in_new_graph(const Work& work) {
+    graph g;
+    graph_scope here(g);
+    return work(placeholder<float>("x"));
+}
+std::pair<double, tensor<float>> slope_of_chain(const tensor<float>& x) {
+    const auto y = chain(x);
+    tensor<float> slope;
+    const double seconds = peers::seconds_of([&] { slope = std::get<0>(gradients(y, x)); });
+    return {seconds, slope};
+}
+row chain_build() { // chain_first_run checks its value
+    return {[] { return numbers{}; },
+            {},
+            [] { return in_new_graph([](const auto& x) { return peers::seconds_of([&] { used(chain(x)); }); }); }};
+}
+row chain_gradients() {
+    return {[] {
+                return in_new_graph(
+                    [](const auto& x) { return numbers{first_run(slope_of_chain(x).second, x).second}; });
+            },
+            {},
+            [] { return in_new_graph([](const auto& x) { return slope_of_chain(x).first; }); }};
+}
+row chain_first_run() {
+    const auto run = [] { return in_new_graph([](const auto& x) { return first_run(chain(x), x); }); };
+    return {[=] { return numbers{run().second}; }, {}, [=] { return run().first; }};
+}
+
+/// Each row gets a graph of its own, which its session keeps.
+template <class Make> std::function<row()> fresh(const Make& make) {
+    return [=] {
+        graph g;
+        graph_scope here(g);
+        return make();
+    };
+}
+
+const peers::row_list rows{
+    {"empty_callable", fresh(empty_callable)},
+    {"empty_run", fresh(empty_run)},
+    {"linear_regression", fresh(linear_regression)},
+    {"mlp_4_10_10_3", fresh([] { return mlp<4, 10, 10, 3>(32, gradient_descent(0.01f)); })},
+    {"mlp_784_100_10", fresh([] { return mlp<784, 100, 10>(100, gradient_descent(0.01f)); })},
+    {"mlp_784_512_512_10_sgd", fresh([] { return mlp<784, 512, 512, 10>(128, gradient_descent(0.01f)); })},
+    {"mlp_784_512_512_10_adam", fresh([] { return mlp<784, 512, 512, 10>(128, adam(0.001f)); })},
+    {"gelu_1e3", fresh(gelu_value<1'000>)},
+    {"gelu_1e5", fresh(gelu_value<100'000>)},
+    {"gelu_1e7", fresh(gelu_value<10'000'000>)},
+    {"gelu_grad_1e3", fresh(gelu_grad<1'000>)},
+    {"gelu_grad_1e5", fresh(gelu_grad<100'000>)},
+    {"gelu_grad_1e7", fresh(gelu_grad<10'000'000>)},
+    {"gelu_grad_sum_1e7", fresh(gelu_grad_sum<10'000'000>)},
+    {"sum_abcd_1e3", fresh(sum_abcd<1'000>)},
+    {"sum_abcd_1e5", fresh(sum_abcd<100'000>)},
+    {"sum_abcd_1e7", fresh(sum_abcd<10'000'000>)},
+    {"matmul_256", fresh(product<256>)},
+    {"matmul_1024", fresh(product<1024>)},
+    {"chain_build", chain_build},
+    {"chain_gradients", chain_gradients},
+    {"chain_first_run", chain_first_run},
+};
+
+} // namespace
+
+int main(int count, char** arguments) {
+    if (count > 1 && std::string(arguments[1]) == "first")
+        std::cout << session().run(constant(3.f) + constant(5.f)) << '\n';
+    else
+        peers::serve(rows);
+}

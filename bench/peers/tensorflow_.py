@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The rows in TensorFlow: graphs and sessions with prepared callables, which take less per call than tf.function."""
+import sys
+import time
+from functools import partial
+
+import numpy as np
+import tensorflow as tf
+
+import common
+from common import Once, Row
+
+v1 = tf.compat.v1
+ONE = np.float32(1)
+NODES = 50_000  # of the chains
+
+
+def session() -> v1.Session:
+    return v1.Session(config=v1.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1))
+
+
+def empty_callable() -> Row:
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.float32, [])
+        identity = session().make_callable(tf.identity(x), [x])
+    run = lambda: identity(ONE)
+    return Row(lambda: [float(run())], run)
+
+
+def empty_run() -> Row:
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.float32, [])
+        y, s = tf.identity(x), session()
+    run = lambda: s.run(y, {x: ONE})
+    return Row(lambda: [float(run())], run)
+
+
+def training(loss: tf.Tensor, optimizer: v1.train.Optimizer, placeholders: list[tf.Tensor], fed: tuple) -> Row:
+    train = optimizer.minimize(loss)
+    s = session()
+    s.run(v1.global_variables_initializer())
+    one_step, loss_of = s.make_callable(train, placeholders), s.make_callable(loss, placeholders)
+    step = lambda: one_step(*fed)
+    return Row(lambda: common.of_training(step, lambda: loss_of(*fed)), step)
+
+
+def linear_regression() -> Row:
+    with tf.Graph().as_default():
+        x, y = v1.placeholder(tf.float32, [None]), v1.placeholder(tf.float32, [None])
+        w, b = v1.Variable(0.0), v1.Variable(0.0)
+        return training(tf.reduce_mean(tf.square(w * x + b - y)), v1.train.GradientDescentOptimizer(0.05), [x, y],
+                        (common.filled(100), common.filled(100, salt=1)))
+
+
+def mlp(row: str) -> Row:
+    images, ids, layers = common.mlp_data(row)
+    with tf.Graph().as_default():
+        x, label = v1.placeholder(tf.float32, [None, images.shape[1]]), v1.placeholder(tf.int32, [None])
+        *hidden, (w, b) = [(v1.Variable(w), v1.Variable(b)) for w, b in layers]
+        h = x
+        for hidden_w, hidden_b in hidden:
+            h = tf.nn.relu(tf.matmul(h, hidden_w) + hidden_b)
+        loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(label, tf.matmul(h, w) + b))
+        optimizer = v1.train.AdamOptimizer(0.001) if row.endswith("adam") else v1.train.GradientDescentOptimizer(0.01)
+        return training(loss, optimizer, [x, label], (images, ids))
+
+
+def gelu(x):
+    return 0.5 * x * (1 + tf.tanh(0.7978845608 * (x + 0.044715 * x * x * x)))
+
+
+def resident(function, inputs: list[np.ndarray], check=common.of_array) -> Row:
+    """A function of variables, its value fetched as a NumPy array."""
+    with tf.Graph().as_default():
+        values = [v1.placeholder(tf.float32, x.shape) for x in inputs]  # not constants: graphs end at 2 GB
+        variables = [v1.Variable(value, use_resource=True) for value in values]
+        y = function(*(v.read_value() for v in variables))
+        s = session()
+        s.run(v1.global_variables_initializer(), dict(zip(values, inputs)))
+        run = s.make_callable(y)
+    return Row(lambda: check(run()), run)
+
+
+def gelu_value(n: int) -> Row:
+    return resident(gelu, [common.filled(n)])
+
+
+def gelu_grad(n: int) -> Row:
+    return resident(lambda x: tf.gradients(gelu(x), x)[0], [common.filled(n)])
+
+
+def gelu_grad_sum(n: int) -> Row:
+    return resident(lambda x: tf.reduce_sum(tf.gradients(gelu(x), x)[0]), [common.filled(n)], lambda y: [float(y)])
+
+
+def sum_abcd(n: int) -> Row:
+    return resident(lambda a, b, c, d: tf.reduce_sum(a * b + c * d), [common.filled(n, salt=salt) for salt in range(4)],
+                    lambda y: [float(y)])
+
+
+def matmul(n: int) -> Row:
+    return resident(tf.matmul, [common.filled(n, n, salt=salt) for salt in range(2)], common.of_product)
+
+
+def timed(work):
+    begin = time.perf_counter()
+    result = work()
+    return time.perf_counter() - begin, result
+
+
+def chain():
+    """A chain in the current graph."""
+    x, factor = v1.placeholder(tf.float32, []), tf.constant(1.0001)
+    y = x
+    for _ in range(NODES // 2):
+        y = y * factor
+        y = y + x
+    return x, y
+
+
+def run_chain(y, x):
+    """Seconds and value of a graph's first run."""
+    with session() as s:
+        return timed(lambda: s.run(y, {x: ONE}))
+
+
+def chain_build() -> Once:
+    def measure():
+        with tf.Graph().as_default():
+            return timed(chain)[0]
+    return Once(list, measure)  # chain_first_run checks its value
+
+
+def chain_gradients() -> Once:
+    def slope():
+        x, y = chain()
+        seconds, (dx,) = timed(lambda: tf.gradients(y, x))
+        return seconds, dx, x
+
+    def value():
+        with tf.Graph().as_default():
+            _, dx, x = slope()
+            return common.relative_to_chain(run_chain(dx, x)[1], NODES)
+
+    def measure():
+        with tf.Graph().as_default():
+            return slope()[0]
+    return Once(value, measure)
+
+
+def chain_first_run() -> Once:
+    def run():
+        with tf.Graph().as_default():
+            x, y = chain()
+            return run_chain(y, x)
+    return Once(lambda: common.relative_to_chain(run()[1], NODES), lambda: run()[0])
+
+
+def rows() -> common.Rows:
+    made = {"empty_callable": empty_callable, "empty_run": empty_run, "linear_regression": linear_regression,
+            "chain_build": chain_build, "chain_gradients": chain_gradients, "chain_first_run": chain_first_run}
+    for name in common.LAYERS:
+        made[name] = partial(mlp, name)
+    for label, n in common.SIZES.items():
+        made[f"gelu_{label}"] = partial(gelu_value, n)
+        made[f"gelu_grad_{label}"] = partial(gelu_grad, n)
+        made[f"sum_abcd_{label}"] = partial(sum_abcd, n)
+    made["gelu_grad_sum_1e7"] = partial(gelu_grad_sum, 10_000_000)
+    for n in (256, 1024):
+        made[f"matmul_{n}"] = partial(matmul, n)
+    return made
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["first"]:
+        with tf.Graph().as_default(), session() as s:
+            print(f"{s.run(tf.constant(3.0) + tf.constant(5.0)):g}")
+    else:
+        replies = common.claim_stdout()
+        common.serve(rows(), replies)

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The rows in PyTorch, eager. torch.compile would fuse more, but needs a compiler and Python's headers at run time."""
+import sys
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+import common
+from common import Row
+
+torch.set_num_threads(1)
+torch.set_num_interop_threads(1)
+
+
+def empty_callable() -> Row:
+    run = lambda: torch.tensor(1.0).item()
+    return Row(lambda: [run()], run)
+
+
+def empty_run() -> Row:
+    x, identity = torch.tensor(1.0), nn.Identity()
+    run = lambda: identity(x)
+    return Row(lambda: [run().item()], run)
+
+
+def training(loss_of, optimizer: torch.optim.Optimizer, fed: tuple, before_step=lambda: None) -> Row:
+    """`fed` are host arrays; from_numpy shares their memory."""
+    loss = lambda: loss_of(*map(torch.from_numpy, fed))
+
+    def step():
+        optimizer.zero_grad()
+        loss().backward()
+        before_step()
+        optimizer.step()
+    return Row(lambda: common.of_training(step, loss), step)
+
+
+def linear_regression() -> Row:
+    w, b = nn.Parameter(torch.zeros(())), nn.Parameter(torch.zeros(()))
+    return training(lambda x, y: torch.mean(torch.square(w * x + b - y)), torch.optim.SGD([w, b], lr=0.05),
+                    (common.filled(100), common.filled(100, salt=1)))
+
+
+def mlp(row: str, rate: float) -> Row:
+    images, ids, layers = common.mlp_data(row)
+    modules: list[nn.Module] = []
+    for w, b in layers:
+        linear = nn.Linear(*w.shape)
+        linear.weight.data, linear.bias.data = torch.from_numpy(w.T.copy()), torch.from_numpy(b.copy())
+        modules += [linear, nn.ReLU()]
+    model = nn.Sequential(*modules[:-1])
+    loss_of = lambda x, y: F.cross_entropy(model(x), y)
+    fed = images, ids.astype("int64")  # the type that PyTorch wants labels in
+    if not row.endswith("adam"):
+        return training(loss_of, torch.optim.SGD(model.parameters(), lr=rate), fed)
+
+    adam = torch.optim.Adam(model.parameters(), lr=rate, fused=True)
+    steps = 0
+
+    def epsilon_outside():
+        """PyTorch adds epsilon to sqrt(v) / sqrt(1 - beta2^t), we to sqrt(v): the same once epsilon is scaled."""
+        nonlocal steps
+        steps += 1
+        adam.param_groups[0]["eps"] = 1e-8 / (1 - 0.999 ** steps) ** 0.5
+    return training(loss_of, adam, fed, epsilon_outside)
+
+
+# The built-in one does in a pass what the formula would do in ten.
+def gelu(x: torch.Tensor) -> torch.Tensor:
+    return F.gelu(x, approximate="tanh")
+
+
+def gelu_value(n: int) -> Row:
+    x = torch.from_numpy(common.filled(n))
+    run = lambda: gelu(x)
+    return Row(lambda: common.of_array(run()), run)
+
+
+def gelu_slope(x: torch.Tensor) -> torch.Tensor:
+    return torch.autograd.grad(gelu(x).sum(), x)[0]
+
+
+def gelu_grad(n: int) -> Row:
+    x = torch.from_numpy(common.filled(n)).requires_grad_()
+    run = lambda: gelu_slope(x)
+    return Row(lambda: common.of_array(run()), run)
+
+
+def gelu_grad_sum(n: int) -> Row:
+    x = torch.from_numpy(common.filled(n)).requires_grad_()
+    run = lambda: gelu_slope(x).sum().item()
+    return Row(lambda: [run()], run)
+
+
+def sum_abcd(n: int) -> Row:
+    a, b, c, d = (torch.from_numpy(common.filled(n, salt=salt)) for salt in range(4))
+    run = lambda: torch.sum(a * b + c * d).item()
+    return Row(lambda: [run()], run)
+
+
+def matmul(n: int) -> Row:
+    a, b = (torch.from_numpy(common.filled(n, n, salt=salt)) for salt in range(2))
+    run = lambda: a @ b
+    return Row(lambda: common.of_product(run()), run)
+
+
+def rows() -> common.Rows:
+    made = {"empty_callable": empty_callable, "empty_run": empty_run, "linear_regression": linear_regression}
+    for name in common.LAYERS:
+        made[name] = lambda name=name: mlp(name, 0.001 if name.endswith("adam") else 0.01)
+    for label, n in common.SIZES.items():
+        made[f"gelu_{label}"] = lambda n=n: gelu_value(n)
+        made[f"gelu_grad_{label}"] = lambda n=n: gelu_grad(n)
+        made[f"sum_abcd_{label}"] = lambda n=n: sum_abcd(n)
+    made["gelu_grad_sum_1e7"] = lambda: gelu_grad_sum(10_000_000)
+    for n in (256, 1024):
+        made[f"matmul_{n}"] = lambda n=n: matmul(n)
+    return made
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["first"]:
+        print(f"{(torch.tensor(3.0) + torch.tensor(5.0)).item():g}")
+    else:
+        replies = common.claim_stdout()
+        common.serve(rows(), replies)
