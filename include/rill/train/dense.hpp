@@ -13,7 +13,8 @@ template <index_t In, index_t Out, typed_operand X, class Kernel = variance_scal
 auto dense(const std::string& name, const X& x, const Kernel& kernel = glorot_uniform(), const Bias& bias = zeros(),
            const std::source_location& where = std::source_location::current()) {
     static_assert(extents_of<X>::rank == 2, "dense: the input must be a matrix, [batch, in]");
-    static_assert(extents_of<X>::rank != 2 || inner_extents_agree<extents_of<X>, extents<In, Out>>,
+    if constexpr (extents_of<X>::rank == 2)
+        static_assert(inner_extents_agree<extents_of<X>, extents<In, Out>>,
                   "dense: the input's last extent differs from In");
     using T = value_type_of<X>;
     const graph_scope here(detail::graph_of_operand(x));

@@ -79,8 +79,8 @@ auto matmul(const A& a, const B& b, const std::source_location& where = std::sou
     constexpr bool typed = typed_operand<A> && typed_operand<B>;
     if constexpr (typed) {
         static_assert(are_matrices<extents_of<A>, extents_of<B>>, "matmul: both operands must be matrices (rank 2)");
-        static_assert(!are_matrices<extents_of<A>, extents_of<B>> || inner_extents_agree<extents_of<A>, extents_of<B>>,
-                      "matmul: the inner extents differ");
+        if constexpr (are_matrices<extents_of<A>, extents_of<B>>)
+            static_assert(inner_extents_agree<extents_of<A>, extents_of<B>>, "matmul: the inner extents differ");
         static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "matmul: the dtypes differ; convert with cast<T>()");
         static_assert(is_numeric<value_type_of<A>>, "matmul: the element type must be a number");
     }
