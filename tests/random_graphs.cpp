@@ -2,7 +2,8 @@
 // Random graphs: what a plan computes (pruned, shared, ordered, in place, on several threads) is what its nodes give one by one.
 #include <rill/rill.hpp>
 
-#include <cstring>
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <random>
 
@@ -93,12 +94,13 @@ std::map<std::pair<const node*, int>, any_array> one_by_one(const graph& g, cons
     return value;
 }
 
-/// The same bits, or both no numbers.
+/// The same number within rounding (a product that takes over a transpose adds in another order), or both no numbers.
 bool same(const any_array& a, const any_array& b) {
     if (a.type() != b.type()) return false;
     for (index_t i = 0; i < a.size(); ++i) {
         const double x = a.elements<double>()[static_cast<std::size_t>(i)], y = b.elements<double>()[static_cast<std::size_t>(i)];
-        if (!(x == y || (std::isnan(x) && std::isnan(y)))) return false;
+        const double rounding = 1e-10 * std::max({1.0, std::abs(x), std::abs(y)});
+        if (!(x == y || std::abs(x - y) <= rounding || (std::isnan(x) && std::isnan(y)))) return false;
     }
     return true;
 }

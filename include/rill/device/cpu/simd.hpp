@@ -154,8 +154,9 @@ template <class T> struct simd {
     RILL_FN friend simd operator*(simd a, simd b) {
         if constexpr (floating) {
             return a.v * b.v;
-        } else if constexpr (sizeof(T) == 2 || sizeof(T) == 4) { // unsigned: xsimd may go by lane, and overflow
-            using U = simd<std::make_unsigned_t<T>>;
+        } else if constexpr (sizeof(T) == 2 || sizeof(T) == 4) {
+            // xsimd may go by lane: products of 16 bits fit an int if they are signed, of 32 bits wrap if they are not
+            using U = simd<std::conditional_t<sizeof(T) == 2, std::int16_t, std::uint32_t>>;
             return std::bit_cast<simd>(typename U::native(std::bit_cast<U>(a).v * std::bit_cast<U>(b).v));
         } else { // no instruction, or a recent one
             return by_lane([](lane<T> x, lane<T> y) { return x * y; }, a, b);
