@@ -14,6 +14,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple, TextIO
 
 import numpy as np
@@ -147,3 +148,23 @@ def claim_stdout() -> TextIO:
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     return replies
+
+
+def rows_of(program: dict[str, Callable]) -> Rows:
+    """The rows that a program has functions for: by their names, given a network's row or a size."""
+    single = ("empty_callable", "empty_run", "linear_regression", "chain_build", "chain_gradients", "chain_first_run")
+    rows = {name: program[name] for name in single if name in program}
+    rows |= {name: partial(program["mlp"], name) for name in LAYERS}
+    for label, n in SIZES.items():
+        rows |= {f"{work}_{label}": partial(program[function], n)
+                 for work, function in (("gelu", "gelu_value"), ("gelu_grad", "gelu_grad"), ("sum_abcd", "sum_abcd"))}
+    rows["gelu_grad_sum_1e7"] = partial(program["gelu_grad_sum"], SIZES["1e7"])
+    return rows | {f"matmul_{n}": partial(program["matmul"], n) for n in (256, 1024)}
+
+
+def main(program: dict[str, Callable], first: Callable[[], float]) -> None:
+    """Prints the first result if asked for it, else serves the program's rows."""
+    if sys.argv[1:] == ["first"]:
+        print(f"{first():g}")
+    else:
+        serve(rows_of(program), claim_stdout())

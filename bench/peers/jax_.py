@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The rows in JAX: jit of whole steps, parameters donated to the step that replaces them."""
 import math
-import sys
 import time
 from functools import partial
 
@@ -155,24 +154,5 @@ def chain_first_run() -> Once:
     return Once(lambda: common.relative_to_chain(first_run_of_chain()[1], NODES), lambda: first_run_of_chain()[0])
 
 
-def rows() -> common.Rows:
-    made = {"empty_callable": empty_callable, "empty_run": empty_run, "linear_regression": linear_regression,
-            "chain_build": chain_build, "chain_gradients": chain_gradients, "chain_first_run": chain_first_run}
-    for name in common.LAYERS:
-        made[name] = partial(mlp, name)
-    for label, n in common.SIZES.items():
-        made[f"gelu_{label}"] = partial(gelu_value, n)
-        made[f"gelu_grad_{label}"] = partial(gelu_grad, n)
-        made[f"sum_abcd_{label}"] = partial(sum_abcd, n)
-    made["gelu_grad_sum_1e7"] = partial(gelu_grad_sum, 10_000_000)
-    for n in (256, 1024):
-        made[f"matmul_{n}"] = partial(matmul, n)
-    return made
-
-
 if __name__ == "__main__":
-    if sys.argv[1:] == ["first"]:
-        print(f"{float(jnp.add(3.0, 5.0)):g}")
-    else:
-        replies = common.claim_stdout()
-        common.serve(rows(), replies)
+    common.main(globals(), first=lambda: float(jnp.add(3.0, 5.0)))

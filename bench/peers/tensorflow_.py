@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The rows in TensorFlow: graphs and sessions with prepared callables, which take less per call than tf.function."""
-import sys
 import time
-from functools import partial
 
 import numpy as np
 import tensorflow as tf
@@ -156,25 +154,10 @@ def chain_first_run() -> Once:
     return Once(lambda: common.relative_to_chain(run()[1], NODES), lambda: run()[0])
 
 
-def rows() -> common.Rows:
-    made = {"empty_callable": empty_callable, "empty_run": empty_run, "linear_regression": linear_regression,
-            "chain_build": chain_build, "chain_gradients": chain_gradients, "chain_first_run": chain_first_run}
-    for name in common.LAYERS:
-        made[name] = partial(mlp, name)
-    for label, n in common.SIZES.items():
-        made[f"gelu_{label}"] = partial(gelu_value, n)
-        made[f"gelu_grad_{label}"] = partial(gelu_grad, n)
-        made[f"sum_abcd_{label}"] = partial(sum_abcd, n)
-    made["gelu_grad_sum_1e7"] = partial(gelu_grad_sum, 10_000_000)
-    for n in (256, 1024):
-        made[f"matmul_{n}"] = partial(matmul, n)
-    return made
+def first() -> float:
+    with tf.Graph().as_default(), session() as s:
+        return s.run(tf.constant(3.0) + tf.constant(5.0))
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["first"]:
-        with tf.Graph().as_default(), session() as s:
-            print(f"{s.run(tf.constant(3.0) + tf.constant(5.0)):g}")
-    else:
-        replies = common.claim_stdout()
-        common.serve(rows(), replies)
+    common.main(globals(), first)

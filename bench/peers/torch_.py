@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The rows in PyTorch, eager. torch.compile would fuse more, but needs a compiler and Python's headers at run time."""
-import sys
 
 import torch
 from torch import nn
@@ -42,7 +41,7 @@ def linear_regression() -> Row:
                     (common.filled(100), common.filled(100, salt=1)))
 
 
-def mlp(row: str, rate: float) -> Row:
+def mlp(row: str) -> Row:
     images, ids, layers = common.mlp_data(row)
     modules: list[nn.Module] = []
     for w, b in layers:
@@ -53,9 +52,9 @@ def mlp(row: str, rate: float) -> Row:
     loss_of = lambda x, y: F.cross_entropy(model(x), y)
     fed = images, ids.astype("int64")  # the type that PyTorch wants labels in
     if not row.endswith("adam"):
-        return training(loss_of, torch.optim.SGD(model.parameters(), lr=rate), fed)
+        return training(loss_of, torch.optim.SGD(model.parameters(), lr=0.01), fed)
 
-    adam = torch.optim.Adam(model.parameters(), lr=rate, fused=True)
+    adam = torch.optim.Adam(model.parameters(), lr=0.001, fused=True)
     steps = 0
 
     def epsilon_outside():
@@ -105,23 +104,5 @@ def matmul(n: int) -> Row:
     return Row(lambda: common.of_product(run()), run)
 
 
-def rows() -> common.Rows:
-    made = {"empty_callable": empty_callable, "empty_run": empty_run, "linear_regression": linear_regression}
-    for name in common.LAYERS:
-        made[name] = lambda name=name: mlp(name, 0.001 if name.endswith("adam") else 0.01)
-    for label, n in common.SIZES.items():
-        made[f"gelu_{label}"] = lambda n=n: gelu_value(n)
-        made[f"gelu_grad_{label}"] = lambda n=n: gelu_grad(n)
-        made[f"sum_abcd_{label}"] = lambda n=n: sum_abcd(n)
-    made["gelu_grad_sum_1e7"] = lambda: gelu_grad_sum(10_000_000)
-    for n in (256, 1024):
-        made[f"matmul_{n}"] = lambda n=n: matmul(n)
-    return made
-
-
 if __name__ == "__main__":
-    if sys.argv[1:] == ["first"]:
-        print(f"{(torch.tensor(3.0) + torch.tensor(5.0)).item():g}")
-    else:
-        replies = common.claim_stdout()
-        common.serve(rows(), replies)
+    common.main(globals(), first=lambda: (torch.tensor(3.0) + torch.tensor(5.0)).item())

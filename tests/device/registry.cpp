@@ -7,7 +7,7 @@ using namespace rill;
 
 TEST_CASE("registry: the better instruction set wins, whatever the order") {
     detail::registry_table<int> table;
-    CHECK(table.find("a") == nullptr);
+    CHECK_FALSE(table.find("a"));
     table.add("a", 1, 10);
     table.add("a", 3, 30);
     table.add("a", 2, 20);

@@ -88,7 +88,7 @@ TEST_CASE("elementwise: domains, weights and result types") {
 
 TEST_CASE("elementwise: the interpreter and the tracer get what was required") {
     require_primitive<test_elementwise::softsign, double>();
-    const auto* found = the_kernels().blocks.find("Softsign($0:float64)");
+    const auto found = the_kernels().blocks.find("Softsign($0:float64)");
     REQUIRE(found);
     const double in[] = {1, -3, 0};
     double out[3];

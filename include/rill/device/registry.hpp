@@ -2,6 +2,7 @@
 #pragma once
 
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -32,18 +33,19 @@ struct combiner {
 
 namespace detail {
 
-/// A table filled by registrars; an entry built for a better instruction set replaces a lesser one.
+/// A table filled by registrars; an entry built for a better instruction set replaces a lesser one, the later of two equals
+/// the earlier.
 template <class Value> class registry_table {
 public:
     void add(std::string key, int level, const Value& value) {
         const std::unique_lock lock(mutex_);
         const auto [at, fresh] = entries_.try_emplace(std::move(key), entry{level, value});
-        if (!fresh && at->second.level < level) at->second = entry{level, value};
+        if (!fresh && at->second.level <= level) at->second = entry{level, value};
     }
-    const Value* find(const std::string& key) const {
+    std::optional<Value> find(const std::string& key) const {
         const std::shared_lock lock(mutex_);
         const auto at = entries_.find(key);
-        return at == entries_.end() ? nullptr : &at->second.value;
+        return at == entries_.end() ? std::nullopt : std::optional<Value>(at->second.value);
     }
 
 private:
@@ -68,10 +70,8 @@ struct RILL_EXPORT kernel_registry {
     detail::registry_table<detail::pullback_trace> pullbacks; // "Tanh/float32"
 };
 
-RILL_EXPORT inline kernel_registry& the_kernels() {
-    static kernel_registry& instance = *new kernel_registry;
-    return instance;
-}
+/// For looking up. Where the program links rill::kernels, the first call adds what is in there.
+const kernel_registry& the_kernels();
 
 namespace detail {
 

@@ -7,11 +7,28 @@ namespace rill::inline RILL_ABI {
 
 namespace detail {
 
+RILL_EXPORT RILL_INLINE kernel_registry& kernel_tables() {
+    static kernel_registry& instance = *new kernel_registry;
+    return instance;
+}
+
+#if RILL_COMPILED
+bool register_listed_kernels(); // <rill/all_kernels.hpp>, compiled into rill::kernels
+#endif
+
 RILL_INLINE std::string kernel_key(std::string_view op, dtype type) {
     return std::string(op) + "/" + std::string(to_string(type));
 }
 
 } // namespace detail
+
+RILL_EXPORT RILL_INLINE const kernel_registry& the_kernels() {
+#if RILL_COMPILED
+    static const bool all_there = detail::register_listed_kernels();
+    (void)all_there;
+#endif
+    return detail::kernel_tables();
+}
 
 RILL_INLINE bool supports_level(int level) {
 #if (defined(__x86_64__) || defined(_M_X64)) && defined(__GNUC__)
@@ -29,23 +46,23 @@ RILL_INLINE bool supports_level(int level) {
 namespace detail {
 
 RILL_INLINE void register_factory(std::string_view op, dtype type, int level, kernel_factory make) {
-    if (supports_level(level)) the_kernels().factories.add(kernel_key(op, type), level, make);
+    if (supports_level(level)) kernel_tables().factories.add(kernel_key(op, type), level, make);
 }
 
 RILL_INLINE void register_blocks(const std::string& key, int level, const block_kernels& kernels) {
-    if (supports_level(level)) the_kernels().blocks.add(key, level, kernels);
+    if (supports_level(level)) kernel_tables().blocks.add(key, level, kernels);
 }
 
 RILL_INLINE void register_primitive_blocks(const std::string& key, int level, block_function forward) {
-    if (supports_level(level) && !the_kernels().blocks.find(key)) the_kernels().blocks.add(key, level, {forward, nullptr, nullptr});
+    if (supports_level(level) && !kernel_tables().blocks.find(key)) kernel_tables().blocks.add(key, level, {forward, nullptr, nullptr});
 }
 
 RILL_INLINE void register_combiner(std::string_view how, dtype type, int level, const combiner& loops) {
-    if (supports_level(level)) the_kernels().combiners.add(kernel_key(how, type), level, loops);
+    if (supports_level(level)) kernel_tables().combiners.add(kernel_key(how, type), level, loops);
 }
 
 RILL_INLINE void register_pullback(const std::string& key, int level, pullback_trace trace) {
-    if (supports_level(level)) the_kernels().pullbacks.add(key, level, trace);
+    if (supports_level(level)) kernel_tables().pullbacks.add(key, level, trace);
 }
 
 } // namespace detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rill/device/cpu/expression_kernel.hpp>
+#include <rill/device/kernel_list.hpp>
 #include <rill/expr/handle.hpp>
 #include <rill/expr/tracer.hpp>
 
@@ -98,11 +99,16 @@ template <class Op, class R, class... T> struct primitive_registrar {
 
 inline namespace RILL_ISA {
 
-/// Makes an elementwise op available to the interpreter and to the tracer, and with it the ops its pullback uses.
-template <class Op, class... T> void require_primitive() {
+/// Compiles an elementwise op for the interpreter and the tracer into this program, and with it the ops its pullback uses.
+template <class Op, class... T> void compile_primitive() {
     using registrar = detail::primitive_registrar<Op, elementwise_result<Op, T...>, T...>;
     (void)registrar::at_start;
     registrar::ensure();
+}
+
+/// The same, unless the program links rill::kernels and finds it there.
+template <class Op, class... T> void require_primitive() {
+    if constexpr (!(RILL_COMPILED && detail::listed_primitive<Op, T...>)) compile_primitive<Op, T...>();
 }
 
 } // namespace RILL_ISA

@@ -102,7 +102,7 @@ RILL_INLINE adjoint_program differentiate(const program& p, const std::vector<sc
         if (adjoint[at] < 0 || !is_differentiable(i.type)) continue;
         if (std::none_of(i.args.begin(), i.args.end(), [&](int a) { return is_differentiable(p.type_of(a)); }))
             continue; // a conversion from integers, for instance: nothing flows on
-        const auto* rule = the_kernels().pullbacks.find(instruction_key(p, i));
+        const auto rule = the_kernels().pullbacks.find(instruction_key(p, i));
         if (!rule)
             throw unimplemented("gradients: no pullback of " + instruction_key(p, i) + " is in this program: call the typed "
                                 "function somewhere, or include <rill/all_kernels.hpp>");

@@ -29,9 +29,14 @@ inline namespace RILL_ISA {
 
 /// Compiles the kernel of an op for one element type into this program. An op's `bind<D, T>` is written on the
 /// primitives of a device D.
-template <class Op, class T> void require_kernel() {
+template <class Op, class T> void compile_kernel() {
     (void)detail::kernel_registrar<Op, T>::at_start;
     detail::kernel_registrar<Op, T>::ensure();
+}
+
+/// The same, unless the program links rill::kernels and finds it there.
+template <class Op, class T> void require_kernel() {
+    if constexpr (!(RILL_COMPILED && detail::listed_kernel<Op, T>)) compile_kernel<Op, T>();
 }
 
 /// For operands of unknown dtype: the kernels that every program has where the op is used on an any_tensor.

@@ -89,6 +89,9 @@ public:
 
 namespace detail {
 
+/// Takes ownership. Not std::make_shared, whose machinery every op's type would compile anew.
+op_ptr shared(const op* made);
+
 /// Hashes attributes as they are visited.
 struct attribute_hash {
     std::uint64_t value = 0;
@@ -192,7 +195,7 @@ public:
     op_ptr absorb(int i, const op& producer) const override {
         if constexpr (requires { self_.absorb(i, producer); }) {
             const auto other = self_.absorb(i, producer);
-            return other ? std::make_shared<const op_model>(*other) : nullptr;
+            return other ? shared(new op_model(*other)) : nullptr;
         } else {
             return nullptr;
         }
@@ -215,7 +218,7 @@ private:
 
 } // namespace detail
 
-template <class Op> op_ptr make_op(Op o) { return std::make_shared<const detail::op_model<Op>>(std::move(o)); }
+template <class Op> op_ptr make_op(Op o) { return detail::shared(new detail::op_model<Op>(std::move(o))); }
 
 } // namespace rill::inline RILL_ABI
 

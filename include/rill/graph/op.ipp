@@ -5,6 +5,8 @@
 
 namespace rill::inline RILL_ABI::detail {
 
+RILL_INLINE op_ptr shared(const op* made) { return op_ptr(made); }
+
 RILL_INLINE void attribute_hash::operator()(const char*, const dims& v) {
     add(static_cast<std::uint64_t>(v.rank));
     for (const auto e : v.extent) add(static_cast<std::uint64_t>(e));

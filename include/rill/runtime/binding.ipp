@@ -196,7 +196,7 @@ RILL_INLINE void binder::note_start_reads() {
 
 RILL_INLINE kernel binder::bind_kernel(const op& op, const node& n, kernel_request& request) {
     const auto type = op.kernel_type(request.inputs, request.outputs);
-    const auto* factory = the_kernels().factories.find(kernel_key(op.kernel_name(), type));
+    const auto factory = the_kernels().factories.find(kernel_key(op.kernel_name(), type));
     if (!factory)
         throw unimplemented("no kernel of " + std::string(op.name()) + " for " + std::string(to_string(type)) +
                             " is in this program (" + place_of(n) +

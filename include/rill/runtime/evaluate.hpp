@@ -66,7 +66,7 @@ template <graph_operand E> auto evaluate(const E& e) {
             if (kept.size() >= 16) kept.erase(kept.begin());
             const graph home;
             const graph_scope here(home);
-            auto core = std::make_shared<detail::session_core>(home, session_options{});
+            auto core = detail::make_session_core(home, session_options{});
             std::vector<any_array> unused;
             std::vector<any_tensor> inputs;
             const auto over_inputs = detail::with_inputs(e, unused, inputs);

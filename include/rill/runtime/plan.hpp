@@ -5,22 +5,10 @@
 #include <span>
 
 #include <rill/runtime/options.hpp>
+#include <rill/runtime/plan_key.hpp>
 #include <rill/runtime/segment.hpp>
 
 namespace rill::inline RILL_ABI::detail {
-
-/// What one kind of run asks for.
-struct plan_key {
-    std::vector<endpoint> fetches;
-    std::vector<const node*> targets;
-    std::vector<endpoint> feeds;
-
-    friend bool operator==(const plan_key&, const plan_key&) = default;
-
-    struct hash {
-        std::size_t operator()(const plan_key& k) const noexcept;
-    };
-};
 
 /// A run, compiled: pruned, shared, ordered and placed once; bound to shapes as they come.
 class plan {

@@ -22,17 +22,6 @@
 
 namespace rill::inline RILL_ABI::detail {
 
-RILL_INLINE std::size_t plan_key::hash::operator()(const plan_key& k) const noexcept {
-    std::uint64_t h = k.fetches.size() * 31 + k.feeds.size();
-    const auto add = [&](const node* n, int port) {
-        h = hash_combine(h, reinterpret_cast<std::uintptr_t>(n) + static_cast<unsigned>(port));
-    };
-    for (const auto& e : k.fetches) add(e.from, e.port);
-    for (const auto* n : k.targets) add(n, 1 << 20);
-    for (const auto& e : k.feeds) add(e.from, e.port);
-    return static_cast<std::size_t>(h);
-}
-
 RILL_INLINE plan::plan(const plan_key& key, const session_options& options, std::shared_ptr<resource_store> resources)
     : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()) {
     const auto step = [](subgraph g, [[maybe_unused]] bool ordered) {

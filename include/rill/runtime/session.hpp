@@ -50,7 +50,7 @@ public:
     /// On the current graph (see graph_scope), or a given one.
     session() : session(current_graph(), session_options{}) {}
     explicit session(const rill::graph& g, const session_options& options = {})
-        : core_(std::make_shared<detail::session_core>(g, options)) {}
+        : core_(detail::make_session_core(g, options)) {}
     session(const session&) = delete;
     session& operator=(const session&) = delete;
     ~session() { close(); }

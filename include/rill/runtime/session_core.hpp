@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <atomic>
-#include <unordered_map>
+#include <memory>
+#include <span>
+#include <string>
 
 #include <rill/graph/graph.hpp>
-#include <rill/runtime/plan.hpp>
+#include <rill/runtime/options.hpp>
+#include <rill/runtime/plan_key.hpp>
+#include <rill/runtime/trace.hpp>
 
 namespace rill::inline RILL_ABI::detail {
+
+// Names only: programs compile none of what runs them.
+class plan;
+class segment;
+struct frame;
 
 /// A finished step: its fetched values stay in the frame until it goes.
 class step_result {
 public:
-    step_result(std::shared_ptr<segment> s, std::unique_ptr<frame> f) : segment_(std::move(s)), frame_(std::move(f)) {}
-    step_result(step_result&&) = default;
+    step_result(std::shared_ptr<segment> s, std::unique_ptr<frame> f);
+    step_result(step_result&&) noexcept;
     ~step_result();
 
-    const tensor_type& type(std::size_t i) const { return segment_->fetch_type(i); }
-    const void* data(std::size_t i) const { return segment_->fetch_data(*frame_, i); }
+    const tensor_type& type(std::size_t i) const;
+    const void* data(std::size_t i) const;
 
 private:
     std::shared_ptr<segment> segment_;
@@ -28,13 +36,14 @@ private:
 class session_core {
 public:
     session_core(const rill::graph& g, const session_options& options);
+    ~session_core();
 
     const rill::graph& graph() const noexcept { return graph_; }
     const session_options& options() const noexcept { return options_; }
 
     /// Later runs throw `cancelled`; memory goes once no run uses it.
     void close() noexcept;
-    bool closed() const noexcept { return closed_; }
+    bool closed() const noexcept;
 
     std::shared_ptr<plan> find_plan(const plan_key& key);
 
@@ -47,16 +56,17 @@ public:
     std::string memory_report();
 
 private:
+    struct state;
+
     void check_open() const;
     void check_key(const plan_key& key) const;
 
     rill::graph graph_;
     session_options options_;
-    std::shared_ptr<resource_store> resources_;
-    std::atomic<bool> closed_{false};
-    std::mutex mutex_;
-    std::unordered_map<plan_key, std::shared_ptr<plan>, plan_key::hash> plans_;
+    std::unique_ptr<state> state_;
 };
+
+std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options);
 
 } // namespace rill::inline RILL_ABI::detail
 

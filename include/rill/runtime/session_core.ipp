@@ -5,22 +5,37 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <iterator>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include <rill/core/names.hpp>
+#include <rill/runtime/plan.hpp>
 
 namespace rill::inline RILL_ABI::detail {
 
+RILL_INLINE step_result::step_result(std::shared_ptr<segment> s, std::unique_ptr<frame> f)
+    : segment_(std::move(s)), frame_(std::move(f)) {}
+RILL_INLINE step_result::step_result(step_result&&) noexcept = default;
 RILL_INLINE step_result::~step_result() {
     if (frame_) segment_->release(std::move(frame_));
 }
+RILL_INLINE const tensor_type& step_result::type(std::size_t i) const { return segment_->fetch_type(i); }
+RILL_INLINE const void* step_result::data(std::size_t i) const { return segment_->fetch_data(*frame_, i); }
+
+struct session_core::state {
+    std::shared_ptr<resource_store> resources;
+    std::atomic<bool> closed{false};
+    std::mutex mutex;
+    std::unordered_map<plan_key, std::shared_ptr<plan>, plan_key::hash> plans;
+};
 
 /// The threads that help with one op's work.
 inline std::shared_ptr<thread_pool> pool_for(int intra_op_threads) {
@@ -29,28 +44,36 @@ inline std::shared_ptr<thread_pool> pool_for(int intra_op_threads) {
 }
 
 RILL_INLINE session_core::session_core(const rill::graph& g, const session_options& options)
-    : graph_(g), options_(options),
-      resources_(std::make_shared<resource_store>(options.memory ? *options.memory : default_allocator(),
-                                                  pool_for(options.intra_op_threads))) {}
+    : graph_(g), options_(options), state_(std::make_unique<state>()) {
+    state_->resources = std::make_shared<resource_store>(options.memory ? *options.memory : default_allocator(),
+                                                         pool_for(options.intra_op_threads));
+}
+RILL_INLINE session_core::~session_core() = default;
+
+RILL_INLINE std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options) {
+    return std::make_shared<session_core>(g, options);
+}
+
+RILL_INLINE bool session_core::closed() const noexcept { return state_->closed; }
 
 RILL_INLINE void session_core::close() noexcept {
-    closed_ = true;
-    const std::lock_guard lock(mutex_);
-    for (auto& [key, p] : plans_) p->release(); // callables may hold plans for ever
-    plans_.clear();
-    resources_->release();
+    state_->closed = true;
+    const std::lock_guard lock(state_->mutex);
+    for (auto& [key, p] : state_->plans) p->release(); // callables may hold plans for ever
+    state_->plans.clear();
+    state_->resources->release();
 }
 
 RILL_INLINE std::shared_ptr<plan> session_core::find_plan(const plan_key& key) {
     check_open();
     {
-        const std::lock_guard lock(mutex_);
-        if (const auto at = plans_.find(key); at != plans_.end()) return at->second;
+        const std::lock_guard lock(state_->mutex);
+        if (const auto at = state_->plans.find(key); at != state_->plans.end()) return at->second;
     }
     check_key(key);
-    auto made = std::make_shared<plan>(key, options_, resources_);
-    const std::lock_guard lock(mutex_);
-    return plans_.try_emplace(key, std::move(made)).first->second;
+    auto made = std::make_shared<plan>(key, options_, state_->resources);
+    const std::lock_guard lock(state_->mutex);
+    return state_->plans.try_emplace(key, std::move(made)).first->second;
 }
 
 RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> feeds, step_trace* trace) {
@@ -91,10 +114,10 @@ RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> fe
 RILL_INLINE std::string session_core::memory_report() {
     std::vector<std::shared_ptr<plan>> all;
     {
-        const std::lock_guard lock(mutex_);
-        for (const auto& [key, p] : plans_) all.push_back(p);
+        const std::lock_guard lock(state_->mutex);
+        for (const auto& [key, p] : state_->plans) all.push_back(p);
     }
-    std::string text = "variables: " + std::to_string(resources_->variable_bytes()) + " bytes\n";
+    std::string text = "variables: " + std::to_string(state_->resources->variable_bytes()) + " bytes\n";
     std::vector<std::string> lines;
     for (const auto& p : all) lines.push_back(p->memory_report());
     std::sort(lines.begin(), lines.end());
@@ -127,7 +150,7 @@ RILL_INLINE endpoint session_core::edge(const std::string& name) const {
 }
 
 RILL_INLINE void session_core::check_open() const {
-    if (closed_) throw cancelled("the session is closed");
+    if (state_->closed) throw cancelled("the session is closed");
 }
 
 RILL_INLINE void session_core::check_key(const plan_key& key) const {

@@ -16,9 +16,9 @@ TEST_CASE("combiners: identities, folds of any length, merges, means") {
     require_combiner<combine::sum, float>();
     require_combiner<combine::max, int>();
     require_combiner<combine::all, bool>();
-    const combiner* sum = the_kernels().combiners.find("Sum/float32");
-    const combiner* max = the_kernels().combiners.find("Max/int32");
-    const combiner* all = the_kernels().combiners.find("All/bool");
+    const auto sum = the_kernels().combiners.find("Sum/float32");
+    const auto max = the_kernels().combiners.find("Max/int32");
+    const auto all = the_kernels().combiners.find("All/bool");
     REQUIRE(sum);
     REQUIRE(max);
     REQUIRE(all);
@@ -54,7 +54,7 @@ namespace test_combiners {
 
 template <combine How, class T, class F> void check(T identity, const F& together) {
     require_combiner<How, T>();
-    const auto* c = the_kernels().combiners.find(detail::kernel_key(to_string(How), dtype_of<T>));
+    const auto c = the_kernels().combiners.find(detail::kernel_key(to_string(How), dtype_of<T>));
     REQUIRE(c);
     for (const std::int64_t n : {0, 1, 3, 15, 16, 17, 64, 67, 1000}) {
         const auto count = static_cast<std::size_t>(n);
@@ -104,7 +104,7 @@ TEST_CASE("combiners: of bool, complex numbers and halves") {
     check<combine::all, bool>(true, [](bool a, bool b) { return a && b; });
     check<combine::sum, std::complex<double>>(0, [](auto a, auto b) { return a + b; });
     require_combiner<combine::max, half>();
-    const auto* max = the_kernels().combiners.find("Max/half");
+    const auto max = the_kernels().combiners.find("Max/half");
     REQUIRE(max);
     const half values[] = {half(1.5f), half(-2.f), half(0.25f)};
     half most{};
@@ -118,7 +118,7 @@ TEST_CASE("combiners: NaN wins over every maximum and minimum") {
     require_combiner<combine::max, float>();
     require_combiner<combine::min, float>();
     for (const char* key : {"Max/float32", "Min/float32"}) {
-        const auto* c = the_kernels().combiners.find(key);
+        const auto c = the_kernels().combiners.find(key);
         for (const std::size_t n : {1u, 20u, 200u})
             for (const std::size_t at : {std::size_t(0), n / 2, n - 1}) {
                 std::vector<float> v(n, 1.f);

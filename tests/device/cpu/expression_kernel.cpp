@@ -13,7 +13,7 @@ using namespace rill;
 TEST_CASE("expression_kernel: forward and both adjoints, with tails") {
     using s = structure<add_op, float, structure<mul_op, float, leaf<float>, leaf<float>>, scalar_leaf<float>>;
     require_expression<s>();
-    const auto* k = the_kernels().blocks.find(key_of<s>());
+    const auto k = the_kernels().blocks.find(key_of<s>());
     REQUIRE(k);
     REQUIRE(k->adjoint);
     for (const std::size_t n : {1u, 3u, 16u, 37u, 256u}) {

@@ -1,74 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/random/random_uniform.hpp>
 
-#include <rill/ops/math/add.hpp>
-#include <rill/ops/math/sub.hpp>
-
-#include "ops/harness.hpp"
+#include "ops/random/random_test.hpp"
 
 using namespace rill;
-using op_test::list;
 
 namespace test_ops_random_random_uniform {
 
-TEST_CASE("random_uniform: a seed says everything") {
-    const graph g;
-    const graph_scope here(g);
-    const auto x = random_uniform<float, 3, 4>({.minval = -1, .maxval = 1, .seed = 7});
-    static_assert(std::is_same_v<std::remove_const_t<decltype(x)>, tensor<float, 3, 4>>);
-    const session s(g), t(g);
-    const auto first = list(s.run(x)), second = list(s.run(x));
-    CHECK(first != second);
-    CHECK(list(t.run(x)) == first); // each session counts its own runs
-    CHECK(list(t.run(x)) == second);
-    any_array direct(dtype::float32, {3, 4});
-    auto* values = static_cast<float*>(direct.mutable_data());
-    cpu::random_uniform(12, {7, 1}, -1, 1, values);
-    CHECK(std::equal(second.begin(), second.end(), values));
-    const auto other = random_uniform<float, 3, 4>({.minval = -1, .maxval = 1, .seed = 8});
-    CHECK(list(t.run(other)) != first);
-}
+struct op {
+    static constexpr auto name = "random_uniform";
+    template <class T, index_t... D> static auto seeded(std::uint64_t seed) { return random_uniform<T, D...>({.minval = -1, .maxval = 1, .seed = seed}); }
+    template <class T, index_t... D> static auto unseeded() { return random_uniform<T, D...>(); }
+    static any_tensor untyped(dtype type, const dims& shape, std::uint64_t seed) { return random_uniform(type, shape, {.minval = -1, .maxval = 1, .seed = seed}); }
+    static any_tensor untyped(dtype type, const dims& shape) { return random_uniform(type, shape); }
+    static void fill(index_t n, const random_stream& s, float* to) { cpu::random_uniform(n, s, -1, 1, to); }
+};
 
-TEST_CASE("random_uniform: without a seed, graph and name give it") {
-    const auto draw = [](std::uint64_t seed, const std::string& scope) {
-        const graph g;
-        const graph_scope here(g);
-        g.set_seed(seed);
-        const name_scope named(scope);
-        const auto x = random_uniform<double, 5>(), y = random_uniform<double, 5>();
-        const session s(g);
-        const auto [a, b] = s.run(std::tuple(x, y));
-        CHECK(list(a) != list(b)); // equal attributes, and yet never one node
-        return list(a);
-    };
-    CHECK(draw(1, "a") == draw(1, "a"));
-    CHECK(draw(1, "a") != draw(2, "a"));
-    CHECK(draw(1, "a") != draw(1, "b"));
-}
-
-TEST_CASE("random_uniform: one value in a run, however often it is used") {
-    const graph g;
-    const graph_scope here(g);
-    const session s(g);
-    const auto x = random_uniform<float, 100>();
-    const auto difference = s.run(x + x - x - x);
-    CHECK(std::all_of(difference.begin(), difference.end(), [](float v) { return v == 0.f; }));
-    CHECK_FALSE(gradients({x}, {any_placeholder("other", dtype::float32)})[0].has_value());
-}
-
-TEST_CASE("random_uniform: types and shapes known at run time") {
-    const graph g;
-    const graph_scope here(g);
-    const session s(g);
-    const any_tensor x = random_uniform(dtype::float64, {2, 5}, {.minval = -1, .maxval = 1, .seed = 3});
-    CHECK(s.run(x).type() == tensor_type{dtype::float64, {2, 5}});
-    CHECK(list(s.run(x)) != list(s.run(x)));
-    CHECK(s.run(random_uniform<half, 7>()).size() == 7);
-    CHECK(s.run(random_uniform<float>()) != 0.f);
-    CHECK(s.run(random_uniform<float, 0, 3>()).size() == 0);
-    CHECK_THROWS_WITH(random_uniform(dtype::float32, {2, dyn}), contains("random_uniform: the shape [2, ?] is not known"));
-    CHECK_THROWS_AS(random_uniform(dtype::string, {2}), invalid_argument);
-}
+TEST_CASE("random_uniform: a seed says everything") { random_test::seed_says_everything<op>(); }
+TEST_CASE("random_uniform: without a seed, graph and name give it") { random_test::graph_and_name_seed<op>(); }
+TEST_CASE("random_uniform: one value in a run, however often it is used") { random_test::one_value_in_a_run<op>(); }
+TEST_CASE("random_uniform: types and shapes known at run time") { random_test::known_at_run_time<op>(); }
 
 TEST_CASE("random_uniform: bounds") {
     const graph g;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <rill/device/cpu/pack.hpp>
+#include <rill/device/kernel_list.hpp>
 #include <rill/device/registry.hpp>
 
 namespace rill::inline RILL_ABI {
@@ -129,8 +130,8 @@ template <class C, combine How, class T> struct combiner_registrar {
 
 inline namespace RILL_ISA {
 
-/// Makes the loops of one way of combining available at run time.
-template <combine How, class T> void require_combiner() {
+/// Compiles the loops of one way of combining into this program.
+template <combine How, class T> void compile_combiner() {
     constexpr combine how = How == combine::mean ? combine::sum : How; // a mean is a sum, scaled
     using rule = std::conditional_t<how == combine::sum, sum_combine,
                  std::conditional_t<how == combine::prod, prod_combine,
@@ -141,6 +142,11 @@ template <combine How, class T> void require_combiner() {
     // the static member registers at start (for graphs that come from elsewhere), the call for those built before that
     (void)registrar::at_start;
     registrar::ensure();
+}
+
+/// The same, unless the program links rill::kernels and finds it there.
+template <combine How, class T> void require_combiner() {
+    if constexpr (!(RILL_COMPILED && detail::listed_type<T>)) compile_combiner<How, T>();
 }
 
 } // namespace RILL_ISA

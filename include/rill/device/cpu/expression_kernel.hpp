@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <tuple>
 #include <utility>
 
 #include <rill/device/cpu/combiners.hpp>
+#include <rill/device/cpu/padded_tail.hpp>
 #include <rill/device/structure.hpp>
 
 namespace rill::inline RILL_ABI {
@@ -42,16 +44,12 @@ template <int N, class... T> struct leaf_loader<N, std::tuple<T...>> {
     RILL_FN explicit leaf_loader(const block_args& a) : leaf_loader(a, std::index_sequence_for<T...>{}) {}
 
     RILL_FN auto load(std::int64_t i) const { return load(i, std::index_sequence_for<T...>{}); }
-    RILL_FN auto load_partial(std::int64_t i, int count) const { return load_partial(i, count, std::index_sequence_for<T...>{}); }
 
 private:
     template <std::size_t... K>
     RILL_FN leaf_loader(const block_args& a, std::index_sequence<K...>) : from(static_cast<const T*>(a.leaf[K])...) {}
     template <std::size_t... K> RILL_FN auto load(std::int64_t i, std::index_sequence<K...>) const {
         return std::tuple<pack<T, N>...>(pack<T, N>::load(std::get<K>(from) + i)...);
-    }
-    template <std::size_t... K> RILL_FN auto load_partial(std::int64_t i, int count, std::index_sequence<K...>) const {
-        return std::tuple<pack<T, N>...>(pack<T, N>::load_partial(std::get<K>(from) + i, count)...);
     }
 };
 
@@ -62,6 +60,22 @@ RILL_FN auto load_scalars(const block_args& a, std::tuple<T...>*, std::index_seq
 template <class S, int N> RILL_FN auto load_scalars(const block_args& a) {
     using list = typename element_lists<S>::scalars;
     return load_scalars<N>(a, static_cast<list*>(nullptr), std::make_index_sequence<std::tuple_size_v<list>>{});
+}
+
+// ---- the last elements, fewer than a pack: outside the kernel, which then compiles once and for whole packs only ---------
+
+template <class List> struct element_sizes;
+template <class... T> struct element_sizes<std::tuple<T...>> {
+    static constexpr std::array<std::uint8_t, sizeof...(T)> value = {sizeof(T)...};
+    static constexpr std::size_t sum = (0 + ... + sizeof(T));
+};
+
+template <int N, class Leaves, class Results> void run_tail(block_function f, const block_args& a, std::int64_t done) {
+    using leaves = element_sizes<Leaves>;
+    using results = element_sizes<Results>;
+    static_assert(leaves::value.size() <= most_padded && results::value.size() <= most_padded);
+    alignas(64) std::byte memory[N * (leaves::sum + results::sum)];
+    run_padded(f, a, done, N, leaves::value, results::value, memory);
 }
 
 template <int N> struct packs_of {
@@ -79,34 +93,29 @@ RILL_FN void add_occurrence(V& sum, const Slots& slots, std::uint32_t mask) {
         if (mask >> K & 1) sum = sum + std::get<K>(slots).value;
 }
 
-template <class V, class T> RILL_FN void store_at(const V& v, T* to, int count, int lanes) {
-    if (count == lanes) v.store(to);
-    else v.store_partial(to, count);
-}
-
 /// Stores one result per distinct leaf, at the place of its first occurrence.
 template <int N, std::size_t J, class Slots, std::size_t... All>
-RILL_FN void store_leaf(const Slots& slots, const block_args& a, std::index_sequence<All...>, std::int64_t i, int count) {
+RILL_FN void store_leaf(const Slots& slots, const block_args& a, std::index_sequence<All...>, std::int64_t i) {
     if constexpr (!std::is_same_v<std::tuple_element_t<J, Slots>, no_gradient>) {
         if (!a.result[J]) return;
         auto sum = std::get<J>(slots).value;
         (add_occurrence<J, All>(sum, slots, a.mask[J]), ...);
-        store_at(sum, static_cast<typename decltype(sum)::value_type*>(a.result[J]) + i, count, N);
+        sum.store(static_cast<typename decltype(sum)::value_type*>(a.result[J]) + i);
     }
 }
 
 template <int N, std::size_t... J> struct store_leaves {
-    template <class Slots> RILL_FN static void run(const Slots& slots, const block_args& a, std::int64_t i, int count) {
-        (store_leaf<N, J>(slots, a, std::index_sequence<J...>{}, i, count), ...);
+    template <class Slots> RILL_FN static void run(const Slots& slots, const block_args& a, std::int64_t i) {
+        (store_leaf<N, J>(slots, a, std::index_sequence<J...>{}, i), ...);
     }
 };
 
 /// Stores the sum over all leaves: they are one handle.
 template <int N, std::size_t... J> struct store_sum {
-    template <class Slots> RILL_FN static void run(const Slots& slots, const block_args& a, std::int64_t i, int count) {
+    template <class Slots> RILL_FN static void run(const Slots& slots, const block_args& a, std::int64_t i) {
         auto sum = std::get<0>(slots).value;
         (add_occurrence<0, J>(sum, slots, ~0u), ...);
-        store_at(sum, static_cast<typename decltype(sum)::value_type*>(a.result[0]) + i, count, N);
+        sum.store(static_cast<typename decltype(sum)::value_type*>(a.result[0]) + i);
     }
 };
 
@@ -125,8 +134,7 @@ template <class S> void forward_block(const block_args& a) {
     std::int64_t i = 0;
     for (; i + N <= a.n; i += N) pack<R, N>(evaluate::forward(from.load(i), scalars).value).store(to + i);
     if constexpr (N > 1)
-        if (const int rest = static_cast<int>(a.n - i); rest > 0)
-            pack<R, N>(evaluate::forward(from.load_partial(i, rest), scalars).value).store_partial(to + i, rest);
+        if (i < a.n) detail::run_tail<N, typename detail::element_lists<S>::leaves, std::tuple<R>>(&forward_block<S>, a, i);
 }
 
 } // namespace RILL_ISA
@@ -138,23 +146,19 @@ template <class S, class Store> void adjoint_loop(const block_args& a) {
     constexpr int N = lanes_of<S>::value;
     using slots_type = typename leaf_slots<S, packs_of<N>::template slot>::type;
     using seed_type = pack<typename S::value_type, N>;
-    const leaf_loader<N, typename element_lists<S>::leaves> from(a);
+    using leaves = typename element_lists<S>::leaves;
+    const leaf_loader<N, leaves> from(a);
     const auto scalars = load_scalars<S, N>(a);
     const auto* seed = static_cast<const typename S::value_type*>(a.leaf[S::leaves]);
     std::int64_t i = 0;
     for (; i + N <= a.n; i += N) {
         slots_type slots;
         pullback_of<S, 0>::run(evaluator<S, 0, 0>::forward(from.load(i), scalars), seed_type::load(seed + i), slots);
-        Store::run(slots, a, i, N);
+        Store::run(slots, a, i);
     }
-    if constexpr (N > 1) {
-        if (const int rest = static_cast<int>(a.n - i); rest > 0) {
-            slots_type slots;
-            pullback_of<S, 0>::run(evaluator<S, 0, 0>::forward(from.load_partial(i, rest), scalars),
-                                   seed_type::load_partial(seed + i, rest), slots);
-            Store::run(slots, a, i, rest);
-        }
-    }
+    if constexpr (N > 1)
+        if (i < a.n)
+            run_tail<N, decltype(std::tuple_cat(leaves(), std::tuple<typename S::value_type>())), leaves>(&adjoint_loop<S, Store>, a, i);
 }
 
 template <class S, std::size_t... J> constexpr block_function adjoint_function(std::index_sequence<J...>) {
@@ -199,9 +203,14 @@ template <class S> struct expression_registrar {
 inline namespace RILL_ISA {
 
 /// Compiles the kernels of an expression structure into this program.
-template <class S> void require_expression() {
+template <class S> void compile_expression() {
     (void)detail::expression_registrar<S>::at_start;
     detail::expression_registrar<S>::ensure();
+}
+
+/// The same, unless the program links rill::kernels and finds them there.
+template <class S> void require_expression() {
+    if constexpr (!(RILL_COMPILED && detail::listed_expression<S>)) compile_expression<S>();
 }
 
 } // namespace RILL_ISA

@@ -52,7 +52,7 @@ private:
 
     struct scaled_leaf { // the gradient of a mean, divided by the count before the loop
         std::size_t leaf;
-        const combiner* by;
+        combiner by;
         index_t size;
         double factor;
         std::size_t at;
@@ -60,7 +60,7 @@ private:
 
     void plan(kernel_request& request);
 
-    static const combiner* find_combiner(combine how, dtype type);
+    static combiner find_combiner(combine how, dtype type);
 
     /// How the blocks are shared out: by shape alone, so that sums don't depend on the number of threads.
     void plan_pieces(kernel_request& request, const std::vector<tensor_type>& results);
@@ -76,7 +76,7 @@ private:
     bool adjoint_ = false, may_divide_ = false;
     std::size_t leaves_ = 0, results_ = 0;
     detail::fused_layout layout_;
-    std::vector<const combiner*> combiners_; // per result: how it is reduced, or null
+    std::vector<combiner> combiners_; // per result: how it is reduced; empty of a map
     std::vector<char> mean_;
     std::vector<index_t> result_size_;
     std::vector<int> position_; // per result: its place in block_args::result

@@ -59,7 +59,7 @@ RILL_INLINE void fold_block(std::byte* to, std::byte* from, const operand_walk& 
 } // namespace detail
 
 RILL_INLINE fused_kernel::fused_kernel(const fused_spec& spec, kernel_request& request) : spec_(spec) {
-    const auto* compiled = the_kernels().blocks.find(spec.kernel);
+    const auto compiled = the_kernels().blocks.find(spec.kernel);
     adjoint_ = spec.kind == fused_spec::form::adjoint && compiled && compiled->adjoint;
     if (adjoint_) {
         const bool one = spec.results.size() == 1 && compiled->adjoint_of_one &&
@@ -78,16 +78,16 @@ RILL_INLINE void fused_kernel::operator()(const kernel_args& a) const {
     std::byte* out[max_operands];
     for (std::size_t i = 0; i < leaves_; ++i) leaf[i] = a.in<void>(spec_.leaves[i].input);
     for (const auto& m : means_) {
-        m.by->scale(scratch + m.at, leaf[m.leaf], m.size, m.factor);
+        m.by.scale(scratch + m.at, leaf[m.leaf], m.size, m.factor);
         leaf[m.leaf] = scratch + m.at;
     }
     for (std::size_t r = 0; r < results_; ++r) {
         out[r] = a.out<std::byte>(static_cast<int>(r));
-        if (combiners_[r]) combiners_[r]->init(out[r], result_size_[r]);
+        if (combiners_[r].init) combiners_[r].init(out[r], result_size_[r]);
     }
     if (layout_.total > 0) run_pieces(leaf, out, scratch);
     for (std::size_t r = 0; r < results_; ++r)
-        if (mean_[r]) combiners_[r]->scale(out[r], out[r], result_size_[r], factor_);
+        if (mean_[r]) combiners_[r].scale(out[r], out[r], result_size_[r], factor_);
     if (may_divide_ && (detail::sticky_errors() & detail::integer_division_by_zero)) {
         detail::sticky_errors() &= ~detail::integer_division_by_zero;
         throw invalid_argument("integer division by zero");
@@ -122,14 +122,14 @@ RILL_INLINE void fused_kernel::plan(kernel_request& request) {
                 factor_ = static_cast<double>(type.shape.size()) / static_cast<double>(space.size());
         }
         const auto key_of = how.like >= 0 ? combine::sum : how.reduce.how;
-        combiners_.push_back(reduces && type.shape != space ? find_combiner(key_of, type.type) : nullptr);
-        mean_.push_back(how.reduce.how == combine::mean && combiners_.back());
+        combiners_.push_back(reduces && type.shape != space ? find_combiner(key_of, type.type) : combiner());
+        mean_.push_back(how.reduce.how == combine::mean && combiners_.back().init);
         result_size_.push_back(type.shape.size());
         result_types.push_back(type);
     }
     layout_ = detail::plan_fused(space, leaf_types, result_types, interpreter_.has_value());
     for (std::size_t r = 0; r < results_; ++r) // a reduced result may look contiguous (a single block): still fold it
-        if (combiners_[r] && layout_.total > 0 && layout_.results[r].direct) combiners_[r] = nullptr, mean_[r] = 0;
+        if (combiners_[r].init && layout_.total > 0 && layout_.results[r].direct) combiners_[r] = {}, mean_[r] = 0;
     for (const auto& s : spec_.scalars) scalars_.push_back(s.bytes.data());
     for (std::size_t r = 0; r < results_; ++r) {
         position_.push_back(adjoint_ ? std::countr_zero(spec_.results[r].mask) : static_cast<int>(r));
@@ -155,7 +155,7 @@ RILL_INLINE void fused_kernel::plan_pieces(kernel_request& request, const std::v
     index_t reduced = 0;
     for (std::size_t r = 0; r < results_; ++r) {
         partial_.push_back(partial_bytes_);
-        if (!combiners_[r]) continue;
+        if (!combiners_[r].init) continue;
         reduced += result_size_[r];
         partial_bytes_ += (static_cast<std::size_t>(result_size_[r]) * size_of(results[r].type) + 63) / 64 * 64;
     }
@@ -179,12 +179,12 @@ RILL_INLINE void fused_kernel::plan_pieces(kernel_request& request, const std::v
     if (partial_bytes_ > 0 && pieces_ > 1) partial_at_ = reserve(partial_bytes_ * static_cast<std::size_t>(pieces_));
 }
 
-RILL_INLINE const combiner* fused_kernel::find_combiner(combine how, dtype type) {
-    const auto* found = the_kernels().combiners.find(detail::kernel_key(how == combine::mean ? "Sum" : to_string(how), type));
+RILL_INLINE combiner fused_kernel::find_combiner(combine how, dtype type) {
+    const auto found = the_kernels().combiners.find(detail::kernel_key(how == combine::mean ? "Sum" : to_string(how), type));
     if (!found)
         throw unimplemented("no kernel that combines by " + std::string(to_string(how)) + " for " +
                             std::string(to_string(type)) + " is in this program");
-    return found;
+    return *found;
 }
 
 RILL_INLINE void fused_kernel::run_pieces(const void* const* leaf, std::byte* const* out, std::byte* scratch) const {
@@ -215,8 +215,8 @@ RILL_INLINE void fused_kernel::run_pieces(const void* const* leaf, std::byte* co
         if (may_divide_) detail::sticky_errors() |= problems;
     }
     for (std::size_t r = 0; partial_bytes_ > 0 && r < results_; ++r)
-        for (index_t p = 0; combiners_[r] && p < pieces_; ++p)
-            combiners_[r]->merge(out[r], scratch + partial_at_ + partial_bytes_ * static_cast<std::size_t>(p) + partial_[r], result_size_[r]);
+        for (index_t p = 0; combiners_[r].init && p < pieces_; ++p)
+            combiners_[r].merge(out[r], scratch + partial_at_ + partial_bytes_ * static_cast<std::size_t>(p) + partial_[r], result_size_[r]);
 }
 
 RILL_INLINE void fused_kernel::run_piece(index_t piece, const void* const* leaf, std::byte* const* out, std::byte* scratch,
@@ -224,9 +224,9 @@ RILL_INLINE void fused_kernel::run_piece(index_t piece, const void* const* leaf,
     std::byte* to[max_operands];
     for (std::size_t r = 0; r < results_; ++r) {
         to[r] = out[r];
-        if (!combiners_[r]) continue;
+        if (!combiners_[r].init) continue;
         to[r] = scratch + partial_at_ + partial_bytes_ * static_cast<std::size_t>(piece) + partial_[r];
-        combiners_[r]->init(to[r], result_size_[r]);
+        combiners_[r].init(to[r], result_size_[r]);
     }
     run_blocks(blocks_ * piece / pieces_, blocks_ * (piece + 1) / pieces_, leaf, to, own);
 }
@@ -272,7 +272,7 @@ RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void
         else interpreter_->run(now, own + interpreter_at_);
         for (std::size_t r = 0; r < results_; ++r) {
             const auto& w = l.results[r];
-            if (!w.direct) detail::fold_block(out[r] + offset(w), own + w.buffer, w, l, l.outer, rows, *combiners_[r]);
+            if (!w.direct) detail::fold_block(out[r] + offset(w), own + w.buffer, w, l, l.outer, rows, combiners_[r]);
         }
         row += l.rows;
         if (row < l.extent[outer]) continue;

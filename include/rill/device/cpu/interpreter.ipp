@@ -15,7 +15,7 @@ namespace rill::inline RILL_ABI {
 RILL_INLINE block_interpreter::block_interpreter(program_ptr p) : program_(std::move(p)) {
     const auto& code = program_->code;
     for (const auto& i : code) {
-        const auto* found = the_kernels().blocks.find(instruction_key(*program_, i));
+        const auto found = the_kernels().blocks.find(instruction_key(*program_, i));
         if (!found || !found->forward)
             throw unimplemented("no kernel of " + instruction_key(*program_, i) +
                                 " is in this program: call the typed function somewhere, or include <rill/all_kernels.hpp>");

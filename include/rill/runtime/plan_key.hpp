@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <rill/graph/node.hpp>
+
+namespace rill::inline RILL_ABI::detail {
+
+/// What one kind of run asks for.
+struct plan_key {
+    std::vector<endpoint> fetches;
+    std::vector<const node*> targets;
+    std::vector<endpoint> feeds;
+
+    friend bool operator==(const plan_key&, const plan_key&) = default;
+
+    struct hash {
+        std::size_t operator()(const plan_key& k) const noexcept;
+    };
+};
+
+} // namespace rill::inline RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/runtime/plan_key.ipp>
+#endif

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/device/cpu/padded_tail.hpp>
+
+#include <array>
+#include <numeric>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+namespace test_padded_tail {
+
+constexpr int lanes = 8;
+
+/// first = x * number + y, and of the second result the seen x as they came; whole packs of 8 only.
+void block(const block_args& a) {
+    REQUIRE(a.n == lanes);
+    const auto* x = static_cast<const float*>(a.leaf[0]);
+    const auto* y = static_cast<const std::int16_t*>(a.leaf[1]);
+    const float number = *static_cast<const float*>(a.scalar[0]);
+    for (int i = 0; i < lanes; ++i) {
+        if (a.result[0]) static_cast<double*>(a.result[0])[i] = static_cast<double>(x[i] * number + y[i]);
+        if (a.result[1]) static_cast<float*>(a.result[1])[i] = x[lanes - 1];
+    }
+}
+
+} // namespace test_padded_tail
+
+using namespace test_padded_tail;
+
+TEST_CASE("padded tail: the rest of a block as a whole pack, and nothing touched beyond it") {
+    constexpr std::array<std::uint8_t, 2> leaf_sizes = {4, 2}, result_sizes = {8, 4};
+    alignas(64) std::byte memory[lanes * (4 + 2 + 8 + 4)];
+    std::array<float, 21> x;
+    std::array<std::int16_t, 21> y;
+    std::iota(x.begin(), x.end(), 1.f);
+    std::iota(y.begin(), y.end(), std::int16_t(100));
+    const float number = 2;
+    const void *leaves[] = {x.data(), y.data()}, *scalars[] = {&number};
+    for (const std::int64_t rest : {1, 3, 5})
+        for (const bool second : {false, true}) {
+            std::array<double, 24> out;
+            std::array<float, 24> last;
+            out.fill(-1), last.fill(-1);
+            void* results[] = {out.data(), second ? last.data() : nullptr};
+            detail::run_padded(&block, {leaves, scalars, results, nullptr, 16 + rest}, 16, lanes, leaf_sizes, result_sizes, memory);
+            for (int i = 0; i < 24; ++i) {
+                const bool written = i >= 16 && i < 16 + rest;
+                const auto at = static_cast<std::size_t>(i);
+                CHECK(out[at] == (written ? static_cast<double>(2 * x[at] + static_cast<float>(y[at])) : -1));
+                // the padding repeats the last element
+                CHECK(last[at] == (written && second ? x[static_cast<std::size_t>(15 + rest)] : -1));
+            }
+        }
+}
