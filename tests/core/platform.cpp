@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/core/platform.hpp>
 
+#include <algorithm>
 #include <thread>
+#include <vector>
 
 #include "catch.hpp"
 
@@ -9,4 +11,13 @@ TEST_CASE("platform: at least one processor, and not more than there are") {
     const int usable = rill::detail::usable_processors();
     CHECK(usable >= 1);
     if (const auto all = std::thread::hardware_concurrency()) CHECK(usable <= static_cast<int>(all));
+}
+
+TEST_CASE("platform: large pages are a wish that touches nothing") {
+    std::vector<char> bytes(20 << 20, 'x');
+    detail::prefer_large_pages(bytes.data(), bytes.size());
+    detail::prefer_large_pages(bytes.data() + 1, bytes.size() - 1);
+    detail::prefer_large_pages(bytes.data(), 100);
+    detail::prefer_large_pages(nullptr, 0);
+    CHECK(std::count(bytes.begin(), bytes.end(), 'x') == std::ssize(bytes));
 }

@@ -87,3 +87,18 @@ TEST_CASE("apply: refusals of tensors of unknown type") {
     CHECK_THROWS_AS(op_test::run(s, rare, {r}, at), unimplemented);
     CHECK_THROWS_WITH(op_test::run(s, rare, {r}, at), contains("Sub") && contains("uint16") && contains("all_kernels.hpp"));
 }
+
+TEST_CASE("apply: operators can't ask where they are: their nodes are made where the first operand was") {
+    const graph_scope here{graph()};
+    const auto f = any_placeholder("f", dtype::float32, {2});
+    placeholder<float, 2> x("x");
+    const auto line = f.node()->where.line();
+    const any_tensor sum = f + 1.f;
+    CHECK(sum.node()->where.line() == line);
+    CHECK(place_of(*sum.node()) == "node 'add', made at apply.cpp:" + std::to_string(line));
+    const any_tensor fetched(detail::seal(x * x)); // as a session does with an expression
+    CHECK(fetched.node()->where.line() == line + 1);
+    const tensor named = x * x;
+    CHECK(named.node()->where.line() == line + 5);
+    CHECK(to_string(std::source_location()) == "an unknown place");
+}

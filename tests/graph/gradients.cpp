@@ -68,7 +68,7 @@ struct fixture {
     std::shared_ptr<std::vector<std::string>> calls = std::make_shared<std::vector<std::string>>();
 
     endpoint add(op_ptr op, std::vector<endpoint> inputs = {}, const std::string& name = {}) {
-        return {detail::add_node(g, std::move(op), std::move(inputs), name), 0};
+        return {detail::add_node(g, std::move(op), std::move(inputs), name, false, std::source_location::current()), 0};
     }
     endpoint input(const std::string& name, const tensor_type& type = {dtype::float32, dims{2}}) {
         return add(make_op(source{type}), {}, name);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/runtime/fetch.hpp>
 
+#include <rill/ops/array/gather.hpp>
 #include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/array/reshape.hpp>
 #include <rill/ops/math/add.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/state/variable.hpp>
 #include <rill/runtime/session.hpp>
 
@@ -97,4 +101,47 @@ TEST_CASE("fetch: a handle that promised another shape than the run has is refus
     CHECK_THROWS_AS(s.run(one, feed(x, std::vector<float>{1})), invalid_argument);
     CHECK_THROWS_AS(s.run(std::tuple(x, row), feed(x, 1.f)), invalid_argument);
     CHECK(s.run(one, feed(x, 4.f)) == 4.f);
+}
+
+TEST_CASE("fetch: large values are written where they are wanted, whatever else uses them") {
+    const graph g;
+    const graph_scope here(g);
+    constexpr index_t n = 3000;
+    const variable<float, n> v("v", std::vector<float>(n, 2.f));
+    const placeholder<float, n> x("x");
+    const tensor sum(x + v, "sum");
+    const tensor flat = reshape<2, n / 2>(sum); // the same memory
+    const tensor twice(sum * 2.f, "twice");
+    const tensor total = reduce_sum(twice);
+    const session s(g);
+    s.run(global_variables_initializer());
+    const std::vector<float> ones(n, 1.f), fives(n, 5.f);
+    const auto call = s.make_callable(std::tuple(sum, flat, sum, v, twice, total, x, operation(sum.node()), fetch("sum")), x);
+    std::vector<xt::xtensor<float, 1>> kept;
+    for (const auto* fed : {&ones, &fives}) {
+        const float first = (*fed)[0] + 2;
+        auto [a, b, c, d, e, f, h, by_name] = call(*fed);
+        CHECK(a(0) == first);
+        CHECK(a(n - 1) == first);
+        CHECK(b(1, n / 2 - 1) == first);
+        CHECK(c(n - 1) == first);
+        CHECK(d(n - 1) == 2.f);
+        CHECK(e(n - 1) == 2 * first);
+        CHECK(f == Approx(2 * first * n));
+        CHECK(h(n - 1) == (*fed)[0]);
+        CHECK(by_name.elements<float>()[n - 1] == first);
+        kept.push_back(std::move(a));
+    }
+    CHECK(kept[0](n - 1) == 3.f); // the second step wrote into arrays of its own
+    CHECK(kept[1](n - 1) == 7.f);
+    CHECK(s.run(total, feed(x, ones)) == Approx(6.f * n)); // a frame takes its own memory back
+
+    // a step that fails, and one whose value is not of the promised shape
+    placeholder<int, dyn> at("at");
+    const tensor rows = gather<0>(x, at);
+    const auto both = s.make_callable(std::tuple(twice, rows), x, at);
+    CHECK_THROWS_AS(both(ones, std::vector<int>{0, 99999}), out_of_range);
+    CHECK(std::get<0>(both(ones, std::vector<int>{0}))(n - 1) == 6.f);
+    const tensor<float, n> promised(any_tensor(gather(any_tensor(x), any_tensor(at), 0)));
+    CHECK_THROWS_WITH(s.run(promised, feed(x, ones), feed(at, std::vector<int>(2000, 1))), contains("[3000]") && contains("[2000]"));
 }

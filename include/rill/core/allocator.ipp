@@ -6,6 +6,8 @@
 #include <iterator>
 #include <string>
 
+#include <rill/core/platform.hpp>
+
 namespace rill::inline RILL_ABI {
 
 RILL_INLINE void* tracked_allocator::allocate(std::size_t bytes) {
@@ -20,6 +22,7 @@ RILL_INLINE void* tracked_allocator::allocate(std::size_t bytes) {
         in_use_.fetch_sub(bytes);
         throw resource_exhausted("allocator: the system has no " + std::to_string(bytes) + " bytes left");
     }
+    detail::prefer_large_pages(block, bytes);
     std::size_t peak = peak_.load();
     while (peak < now && !peak_.compare_exchange_weak(peak, now)) {}
     return block;

@@ -29,6 +29,7 @@ RILL_INLINE void throw_error(error_code code, const std::string& message) {
 }
 
 RILL_INLINE std::string to_string(const std::source_location& where) {
+    if (where.line() == 0) return "an unknown place";
     std::string_view file = where.file_name();
     if (const auto cut = file.find_last_of("/\\"); cut != std::string_view::npos) file.remove_prefix(cut + 1);
     return std::string(file) + ":" + std::to_string(where.line());

@@ -204,16 +204,20 @@ template <element T, int Rank> any_array list_to_any_array(const nested_list<T, 
     return out;
 }
 
+/// An uninitialised array of a complete shape.
+template <element T, int Rank> host_array<T, Rank> make_host_array(const dims& shape) {
+    typename host_array<T, Rank>::shape_type extent;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(Rank); ++i) extent[i] = static_cast<std::size_t>(shape.extent[i]);
+    return host_array<T, Rank>(extent);
+}
+
 /// Copies row-major elements into a host value of static rank.
 template <element T, int Rank> host_value<T, Rank> to_host_value(const dims& shape, const void* data) {
     const auto* from = static_cast<const T*>(data);
     if constexpr (Rank == 0) {
         return *from;
     } else {
-        typename host_array<T, Rank>::shape_type extent;
-        for (std::size_t i = 0; i < static_cast<std::size_t>(Rank); ++i)
-            extent[i] = static_cast<std::size_t>(shape.extent[i]);
-        host_array<T, Rank> out(extent);
+        auto out = make_host_array<T, Rank>(shape);
         std::copy_n(from, shape.size(), out.storage().begin());
         return out;
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+
 #include <rill/config.hpp>
 
 // The one place where operating systems differ.
@@ -9,6 +11,10 @@ namespace rill::inline RILL_ABI::detail {
 
 /// Processors that this process may use: all of the machine, or those its affinity mask or container leaves it. At least 1.
 int usable_processors();
+
+/// Asks the system to back fresh memory by large pages, where it has them: of a block of tens of megabytes the first touch
+/// of every small page costs more than filling it (docs/benchmarks.md). Of smaller blocks nothing is asked.
+void prefer_large_pages(void* block, std::size_t bytes) noexcept;
 
 } // namespace rill::inline RILL_ABI::detail
 

@@ -3,10 +3,12 @@
 
 #include <rill/core/platform.hpp>
 
+#include <cstdint>
 #include <thread>
 
 #if defined(__linux__)
 #include <sched.h>
+#include <sys/mman.h>
 #endif
 
 namespace rill::inline RILL_ABI::detail {
@@ -18,6 +20,16 @@ RILL_INLINE int usable_processors() {
 #endif
     const unsigned all = std::thread::hardware_concurrency();
     return all == 0 ? 1 : static_cast<int>(all);
+}
+
+RILL_INLINE void prefer_large_pages([[maybe_unused]] void* block, [[maybe_unused]] std::size_t bytes) noexcept {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    constexpr std::size_t large = std::size_t(2) << 20;
+    if (bytes < 4 * large) return;
+    auto* const first = static_cast<std::byte*>(block) + (large - reinterpret_cast<std::uintptr_t>(block) % large) % large;
+    const auto skipped = static_cast<std::size_t>(first - static_cast<std::byte*>(block));
+    madvise(first, (bytes - skipped) / large * large, MADV_HUGEPAGE); // a wish: where it fails, small pages serve as well
+#endif
 }
 
 } // namespace rill::inline RILL_ABI::detail

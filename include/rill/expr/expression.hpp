@@ -181,8 +181,8 @@ template <class Op, class... Args> inline constexpr bool is_expression<expressio
 
 /// The edge an operand stands for in a graph. An expression becomes a node: shared with its equals, or a node of its own.
 template <class E>
-endpoint seal(const E& e, const graph& g, const std::string& name = {}, bool share = true,
-              const std::source_location& where = std::source_location::current(), std::uint64_t pass = next_sealing()) {
+endpoint seal(const E& e, const graph& g, const std::string& name = {}, bool share = true, const std::source_location& where = {},
+              std::uint64_t pass = next_sealing()) {
     if constexpr (is_expression<E>) {
         using S = typename strip<E>::type;
         require_structure<S>();
@@ -212,7 +212,7 @@ public:
         const bool same_scopes = pass == pass_ || (controls_ == now.control_inputs && devices_ == now.devices.size() &&
                                                    now.devices.empty() && colocated_ == now.colocated);
         if (done_ && &done_.graph().state() == &g.state() && same_scopes) return done_;
-        const endpoint made = detail::seal(part_, g, {}, true, std::source_location::current(), pass);
+        const endpoint made = detail::seal(part_, g, {}, true, {}, pass);
         done_ = made;
         pass_ = pass;
         controls_ = now.control_inputs;

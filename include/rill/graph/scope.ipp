@@ -83,7 +83,7 @@ RILL_INLINE const node* add_node(const graph& g, op_ptr op, std::vector<endpoint
     spec.op = std::move(op);
     spec.inputs = std::move(inputs);
     spec.share = share;
-    spec.where = where;
+    spec.where = where.line() == 0 && !spec.inputs.empty() && spec.inputs[0] ? spec.inputs[0].from->where : where;
     return g.state().add(std::move(spec));
 }
 

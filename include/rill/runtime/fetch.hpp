@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+#include <tuple>
+
+#include <rill/core/platform.hpp>
 #include <rill/runtime/feed.hpp>
 #include <rill/runtime/session_core.hpp>
 
@@ -45,19 +49,61 @@ private:
 template <class X> struct is_vector : std::false_type {};
 template <class X, class A> struct is_vector<std::vector<X, A>> : std::true_type {};
 
+/// Refuses a value of another shape than its handle promised.
+void check_fetched(const dims& promised, const dims& came);
+
+/// The array that a fetched value becomes, if the run may write into it: of a typed tensor, not of a single number.
+template <class X> struct fetch_array {
+    fetch_place place() { return {}; }
+};
+template <class X>
+    requires(typed_operand<X> && extents_of<X>::rank > 0 && std::is_trivially_copyable_v<value_type_of<X>>)
+struct fetch_array<X> {
+    static constexpr int rank = extents_of<X>::rank;
+    host_array<value_type_of<X>, rank> value;
+
+    fetch_place place() {
+        return {&value, [](void* array, const tensor_type& type) -> void* {
+                    if (!rules::compatible(extents_of<X>::value, type.shape)) return nullptr;
+                    auto& to = *static_cast<host_array<value_type_of<X>, rank>*>(array);
+                    to = make_host_array<value_type_of<X>, rank>(type.shape);
+                    prefer_large_pages(to.data(), to.size() * sizeof(value_type_of<X>));
+                    return to.data();
+                }};
+    }
+};
+
+/// One array for each fetch of a list, and a place for each value. Lists of unknown length are copied.
+template <class List> struct fetch_arrays;
+template <class... X> struct fetch_arrays<std::tuple<X...>> {
+    static constexpr bool countable = !(is_vector<X>::value || ...);
+    std::tuple<fetch_array<X>...> all;
+    std::array<fetch_place, countable ? (0 + ... + (is_valueless<X> ? 0 : 1)) : 0> places;
+
+    fetch_arrays() {
+        if constexpr (countable)
+            std::apply([&](auto&... a) {
+                std::size_t at = 0;
+                ((is_valueless<X> ? void() : void(places[at++] = a.place())), ...);
+            }, all);
+    }
+    fetch_arrays(const fetch_arrays&) = delete; // places point into it
+};
+
 /// The host value of a fetch; operations give none.
-template <class X> auto take_value(const X& x, const step_result& r, std::size_t& at) {
+template <class X> auto take_value(const X& x, const step_result& r, std::size_t& at, fetch_array<X>& into) {
     if constexpr (typed_operand<X>) {
         const std::size_t i = at++;
         const dims& shape = r.type(i).shape;
-        // a handle to a tensor of unknown shape may have promised what this run did not keep
-        if (!rules::compatible(extents_of<X>::value, shape))
-            throw invalid_argument("fetch: a tensor of shape " + to_string(extents_of<X>::value) + " came out as " + to_string(shape));
+        if constexpr (requires { into.value; })
+            if (r.placed(i)) return std::move(into.value);
+        check_fetched(extents_of<X>::value, shape);
         return to_host_value<value_type_of<X>, extents_of<X>::rank>(shape, r.data(i));
     } else if constexpr (is_vector<X>::value) {
-        using element = decltype(take_value(x[0], r, at));
-        std::vector<element> all;
-        for (const auto& each : x) all.push_back(take_value(each, r, at));
+        using each = typename X::value_type;
+        fetch_array<each> none;
+        std::vector<decltype(take_value(x[0], r, at, none))> all;
+        for (const auto& e : x) all.push_back(take_value(e, r, at, none));
         return all;
     } else {
         const std::size_t i = at++;
@@ -65,21 +111,25 @@ template <class X> auto take_value(const X& x, const step_result& r, std::size_t
     }
 }
 
-template <class X> auto take_tuple(const X& x, const step_result& r, std::size_t& at) {
+template <class X> auto take_tuple(const X& x, const step_result& r, std::size_t& at, fetch_array<X>& into) {
     if constexpr (is_valueless<X>) return std::tuple<>();
-    else return std::tuple(take_value(x, r, at));
+    else return std::tuple(take_value(x, r, at, into));
 }
 
-template <class... X> auto take_values(const std::tuple<X...>& all, const step_result& r) {
+template <class... X> auto take_values(const std::tuple<X...>& all, const step_result& r, fetch_arrays<std::tuple<X...>>& into) {
     std::size_t at = 0;
-    return std::apply([&](const auto&... x) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
         // braces: values are taken in order
-        return [&]<class... V>(std::tuple<V...> parts) {
-            return std::apply([](auto&&... p) { return std::tuple_cat(std::move(p)...); }, std::move(parts));
-        }(std::tuple<decltype(take_tuple(x, r, at))...>{take_tuple(x, r, at)...});
-    }, all);
+        std::tuple<decltype(take_tuple(std::get<I>(all), r, at, std::get<I>(into.all)))...> parts{
+            take_tuple(std::get<I>(all), r, at, std::get<I>(into.all))...};
+        return std::tuple_cat(std::move(std::get<I>(parts))...);
+    }(std::index_sequence_for<X...>{});
 }
 
 } // namespace detail
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/runtime/fetch.ipp>
+#endif

@@ -4,6 +4,7 @@
 #include <map>
 
 #include <rill/runtime/binding.hpp>
+#include <rill/runtime/session_core.hpp>
 #include <rill/runtime/trace.hpp>
 
 namespace rill::inline RILL_ABI::detail {
@@ -14,6 +15,12 @@ struct frame {
     memory_block arena;
     std::vector<element_block> strings;                    // values that can't live in an arena
     std::vector<std::shared_ptr<element_block>> variables; // the versions this step holds
+
+    struct moved_slot {
+        std::size_t fetch, slot;
+        void* own;
+    };
+    std::vector<moved_slot> moved; // fetched values that this step writes into arrays of the caller's
 };
 
 /// A straight line of steps bound to concrete shapes: kernels over slots, an arena laid out by lifetimes. Immutable and
@@ -26,6 +33,10 @@ public:
 
     const tensor_type& fetch_type(std::size_t i) const { return b_.type_of(b_.graph.fetches[i]); }
     const void* fetch_data(const frame& f, std::size_t i) const;
+
+    /// Has the next run of the frame write a fetch into the caller's array, if it is large and computed in the arena.
+    void place(frame& f, std::size_t i, const fetch_place& where) const;
+    bool placed(const frame& f, std::size_t i) const;
 
     std::unique_ptr<frame> acquire();
     void release(std::unique_ptr<frame> f);

@@ -31,6 +31,25 @@ RILL_INLINE const void* segment::fetch_data(const frame& f, std::size_t i) const
     return f.slots[static_cast<std::size_t>(b_.slot_of(b_.graph.fetches[i]))];
 }
 
+RILL_INLINE void segment::place(frame& f, std::size_t i, const fetch_place& where) const {
+    constexpr std::size_t small = 2048; // bytes that are copied sooner than moved
+    const auto slot = static_cast<std::size_t>(b_.slot_of(b_.graph.fetches[i]));
+    const auto& value = b_.slots[slot];
+    if (!where.make || value.bytes < small || value.where != home::arena) return;
+    for (const auto& m : f.moved)
+        if (m.slot == slot) return; // fetched twice
+    void* const to = where.make(where.array, value.type);
+    if (!to) return;
+    f.moved.push_back({i, slot, f.slots[slot]});
+    f.slots[slot] = to;
+}
+
+RILL_INLINE bool segment::placed(const frame& f, std::size_t i) const {
+    for (const auto& m : f.moved)
+        if (m.fetch == i) return true;
+    return false;
+}
+
 RILL_INLINE std::unique_ptr<frame> segment::acquire() {
     {
         const std::lock_guard lock(mutex_);
@@ -53,6 +72,8 @@ RILL_INLINE std::size_t segment::frames() const {
 
 RILL_INLINE void segment::release(std::unique_ptr<frame> f) {
     for (auto& v : f->variables) v.reset();
+    for (const auto& m : f->moved) f->slots[m.slot] = m.own;
+    f->moved.clear();
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(f));
 }

@@ -22,8 +22,9 @@ public:
         requires(sizeof...(X) == sizeof...(Inputs))
     auto operator()(X&&... values) const {
         const auto feeds = arrays(std::index_sequence_for<X...>{}, std::forward<X>(values)...);
-        const auto result = core_->run(*plan_, feeds);
-        return detail::take_values(fetches_, result);
+        detail::fetch_arrays<Fetches> into;
+        const auto result = core_->run(*plan_, feeds, into.places);
+        return detail::take_values(fetches_, result, into);
     }
 
 private:
@@ -121,12 +122,18 @@ private:
             list.key.feeds.push_back(e);
             values.push_back(f->value);
         }
-        const auto result = core_->run(*core_->find_plan(list.key), values, trace);
+        const auto plan = core_->find_plan(list.key);
         if constexpr (requires { std::tuple_size<X>::value; }) {
-            return detail::take_values(what, result);
-        } else if constexpr (!is_valueless<X>) {
+            detail::fetch_arrays<X> into;
+            const auto result = core_->run(*plan, values, into.places, trace);
+            return detail::take_values(what, result, into);
+        } else if constexpr (is_valueless<X>) {
+            core_->run(*plan, values, {}, trace);
+        } else {
+            detail::fetch_arrays<std::tuple<X>> into;
+            const auto result = core_->run(*plan, values, into.places, trace);
             std::size_t at = 0;
-            return detail::take_value(what, result, at);
+            return detail::take_value(what, result, at, std::get<0>(into.all));
         }
     }
 

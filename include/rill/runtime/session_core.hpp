@@ -17,6 +17,12 @@ class plan;
 class segment;
 struct frame;
 
+/// An array of the caller's that a large fetched value may be written into as it is computed, rather than copied to later.
+struct fetch_place {
+    void* array = nullptr;
+    void* (*make)(void* array, const tensor_type& type) = nullptr; // makes room; null: this value is copied after all
+};
+
 /// A finished step: its fetched values stay in the frame until it goes.
 class step_result {
 public:
@@ -26,6 +32,8 @@ public:
 
     const tensor_type& type(std::size_t i) const;
     const void* data(std::size_t i) const;
+    /// The value is in its fetch_place.
+    bool placed(std::size_t i) const;
 
 private:
     std::shared_ptr<segment> segment_;
@@ -47,8 +55,8 @@ public:
 
     std::shared_ptr<plan> find_plan(const plan_key& key);
 
-    /// Runs a plan; the values stay borrowed until the result goes.
-    step_result run(plan& p, std::span<const any_array> feeds, step_trace* trace = nullptr);
+    /// Runs a plan; the values stay borrowed until the result goes. `places`: one for each fetch, or none at all.
+    step_result run(plan& p, std::span<const any_array> feeds, std::span<const fetch_place> places = {}, step_trace* trace = nullptr);
 
     /// "layer/x:0", or "layer/x" for output 0.
     endpoint edge(const std::string& name) const;

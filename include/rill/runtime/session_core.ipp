@@ -29,6 +29,7 @@ RILL_INLINE step_result::~step_result() {
 }
 RILL_INLINE const tensor_type& step_result::type(std::size_t i) const { return segment_->fetch_type(i); }
 RILL_INLINE const void* step_result::data(std::size_t i) const { return segment_->fetch_data(*frame_, i); }
+RILL_INLINE bool step_result::placed(std::size_t i) const { return segment_->placed(*frame_, i); }
 
 struct session_core::state {
     std::shared_ptr<resource_store> resources;
@@ -76,7 +77,8 @@ RILL_INLINE std::shared_ptr<plan> session_core::find_plan(const plan_key& key) {
     return state_->plans.try_emplace(key, std::move(made)).first->second;
 }
 
-RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> feeds, step_trace* trace) {
+RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> feeds, std::span<const fetch_place> places,
+                                          step_trace* trace) {
     check_open();
     constexpr std::size_t few = 8;
     std::array<tensor_type, few> few_types;
@@ -99,6 +101,7 @@ RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> fe
         auto bound = p.bind(types);
         auto f = bound->acquire();
         try {
+            for (std::size_t i = 0; i < places.size(); ++i) bound->place(*f, i, places[i]);
             bound->run(*f, data, trace);
         } catch (...) {
             bound->release(std::move(f));

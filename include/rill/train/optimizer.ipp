@@ -13,7 +13,7 @@ namespace rill::inline RILL_ABI::detail {
 RILL_INLINE endpoint add_slot(const any_tensor& of, const std::string& name, double first_value) {
     const auto& type = type_of(of.end());
     const colocate_with beside(of);
-    const endpoint slot = add_variable(type, of.node()->name + "/" + name, {.trainable = false}, std::source_location::current());
+    const endpoint slot = add_variable(type, of.node()->name + "/" + name, {.trainable = false}, of.node()->where);
     any_array value(type.type, type.shape);
     const scalar_value one = scalar_of(type.type, first_value);
     for (index_t i = 0; i < value.size(); ++i)

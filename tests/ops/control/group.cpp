@@ -22,3 +22,12 @@ TEST_CASE("group: runs everything it is made of, and gives no value") {
     CHECK(s.run(a) == 3.f);
     CHECK(s.run(b) == 4.f);
 }
+
+TEST_CASE("group: made where its first operation was; a null handle is refused") {
+    const graph_scope here{graph()};
+    variable<float> a("a", 1.f);
+    const auto step = a.assign_add(1.f);
+    CHECK(group(step).node()->where.line() == step.node()->where.line());
+    CHECK_THROWS_WITH(group(step, operation()), contains("group: a null handle"));
+    CHECK_THROWS_AS(group(std::vector{operation()}), failed_precondition);
+}

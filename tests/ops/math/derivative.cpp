@@ -2,9 +2,11 @@
 #include <rill/ops/math/derivative.hpp>
 
 #include <rill/ops/math/cast.hpp>
+#include <rill/ops/math/cos.hpp>
 #include <rill/ops/math/div.hpp>
 #include <rill/ops/math/exp.hpp>
 #include <rill/ops/math/greater.hpp>
+#include <rill/ops/math/neg.hpp>
 #include <rill/ops/math/relu.hpp>
 #include <rill/ops/math/sigmoid.hpp>
 #include <rill/ops/math/sin.hpp>
@@ -96,4 +98,21 @@ TEST_CASE("derivative: its own gradients, to the third order") {
     const any_tensor slope = sealed(derivative(tanh(x * z) * exp(z) + x * x * x * z, x));
     const std::vector<any_array> at{op_test::point_array<double>({-1, 1}, {3}), op_test::point_array<double>({-1, 1}, {3}, 1)};
     op_test::gradient_check{s, {x, z}, at}.check(slope, 2);
+}
+
+TEST_CASE("derivative: of a derivative, and over the weight limit, through the graph") {
+    placeholder<double, dyn> x("x");
+    const session s;
+    const std::vector<double> v{0.5, -1};
+    const auto second = derivative(derivative(sin(x) * exp(x), x), x); // 2 cos(x) exp(x)
+    static_assert(std::is_same_v<decltype(second), const tensor<double, dyn>>);
+    auto heavy = x * x + sin(x) * sin(x) + sin(x) * cos(x) + x * x * x + exp(x) * sin(x) + x * cos(x) + x * x * x * x + exp(-x) * x;
+    static_assert(detail::has_deferred_part<decltype(heavy)>);
+    const auto [value, slope] = s.run(std::tuple(second, derivative(heavy, x)), feed(x, v));
+    for (std::size_t i = 0; i < 2; ++i) {
+        const double a = v[i], sine = std::sin(a), cosine = std::cos(a);
+        CHECK(value(i) == Approx(2 * cosine * std::exp(a)));
+        CHECK(slope(i) == Approx(2 * a + 2 * sine * cosine + cosine * cosine - sine * sine + 3 * a * a + std::exp(a) * (sine + cosine) +
+                                 cosine - a * sine + 4 * a * a * a + std::exp(-a) * (1 - a)));
+    }
 }

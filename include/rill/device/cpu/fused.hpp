@@ -19,12 +19,22 @@ E* lay_out(const E* from, E* to, const operand_walk& w, const fused_layout& l, i
         else std::copy_n(from, extent, to);
         return to + extent;
     }
-    E* const first = to;
     const auto below = static_cast<std::size_t>(dim + 1);
-    for (index_t i = 0; i < extent; ++i) {
-        if (i > 0 && stride == 0) to = std::copy_n(first, (to - first) / i, to); // each row is like the first
-        else to = lay_out(from + i * stride, to, w, l, dim + 1, l.extent[below]);
+    const index_t inner = l.extent[below];
+    if (stride == 0) { // each row is like the first: what is there doubles
+        E* const first = to;
+        to = lay_out(from, to, w, l, dim + 1, inner);
+        const index_t all = (to - first) * extent;
+        while (to - first < all) to = std::copy_n(first, std::min(to - first, all - (to - first)), to);
+        return to;
     }
+    constexpr index_t chunk = layout_slack / static_cast<index_t>(sizeof(E));
+    if (dim + 2 == l.rank && w.stride[below] == 0 && inner <= chunk) {
+        // short rows of one value each: a fixed number of stores, of which the next row overwrites what is too many
+        for (index_t i = 0; i < extent; ++i, to += inner) std::fill_n(to, chunk, from[i * stride]);
+        return to;
+    }
+    for (index_t i = 0; i < extent; ++i) to = lay_out(from + i * stride, to, w, l, dim + 1, inner);
     return to;
 }
 

@@ -12,6 +12,9 @@ namespace rill::inline RILL_ABI::detail {
 /// Strides of a dense row-major tensor of shape `from` read over the shape `space` it broadcasts to; 0 where it stretches.
 std::array<index_t, max_rank> broadcast_strides(const dims& from, const dims& space);
 
+/// Bytes behind a block buffer that laying out may overwrite.
+inline constexpr index_t layout_slack = 64;
+
 /// How one operand or result moves through the blocks of a fused loop.
 struct operand_walk {
     std::array<index_t, max_rank> stride{}; // over the collapsed dimensions

@@ -99,7 +99,8 @@ RILL_INLINE fused_layout plan_fused(const dims& space, std::span<const tensor_ty
         if (!w.direct) {
             w.buffer = l.scratch;
             const std::size_t bytes = static_cast<std::size_t>(l.rows * l.row_size) * w.element;
-            l.scratch += (bytes + 63) / 64 * 64;
+            const bool short_rows = l.rank >= 2 && w.stride[static_cast<std::size_t>(l.rank - 1)] == 0; // of one value each
+            l.scratch += (bytes + (short_rows && !is_result ? layout_slack : 0) + 63) / 64 * 64;
         }
     };
     for (auto& w : l.leaves) classify(w, false);

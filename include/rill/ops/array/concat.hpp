@@ -94,13 +94,6 @@ template <class First, class... Rest> struct first_of {
     using type = First;
 };
 
-/// A function of any number of operands can't ask where it was called: where the first of them was made.
-template <class X, class... Rest> std::source_location where_made(const X& x, const Rest&... rest) {
-    if constexpr (requires { x.node()->where; }) return x.node() ? x.node()->where : std::source_location();
-    else if constexpr (sizeof...(Rest) > 0) return where_made(rest...);
-    else return {};
-}
-
 } // namespace detail
 
 /// concat<0>(a, b, …); a negative axis counts from the end.
@@ -117,7 +110,7 @@ auto concat(const X&... x) {
             static_assert(extents_beside_agree<Axis, extents_of<X>...>, "concat: the extents beside the axis differ");
     }
     (detail::require_concat<X>(), ...);
-    const endpoint made = detail::make_node(concat_op{Axis}, detail::where_made(x...), x...);
+    const endpoint made = detail::make_node(concat_op{Axis}, {}, x...);
     if constexpr (typed)
         return detail::typed_result<true, value_type_of<first>, detail::concat_rule<Axis, extents_of<X>...>>(made);
     else return any_tensor(made);

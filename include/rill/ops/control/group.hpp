@@ -17,9 +17,13 @@ struct no_op {
 
 namespace detail {
 
-inline operation add_group(const graph& g, std::vector<const node*> after, const std::string& name,
-                           const std::source_location& where) {
-    return operation(add_node(g, make_op(no_op{}), {}, name, false, where, std::move(after)));
+inline operation add_group(std::vector<const node*> after, const std::string& name, const std::source_location& where) {
+    for (const auto* n : after)
+        if (!n) throw failed_precondition("group: a null handle was used");
+    const graph g = after.empty() ? current_graph() : graph(*after[0]->owner);
+    // variadic calls can't ask where they are
+    const auto& place = where.line() == 0 && !after.empty() ? after[0]->where : where;
+    return operation(add_node(g, make_op(no_op{}), {}, name, false, place, std::move(after)));
 }
 
 } // namespace detail
@@ -28,14 +32,13 @@ inline operation add_group(const graph& g, std::vector<const node*> after, const
 template <node_handle... H>
     requires(sizeof...(H) > 0)
 operation group(const H&... all) {
-    const std::vector<const node*> after{static_cast<const node*>(all.node())...};
-    return detail::add_group(graph(*after[0]->owner), after, "group", std::source_location::current());
+    return detail::add_group({static_cast<const node*>(all.node())...}, "group", {});
 }
 inline operation group(const std::vector<operation>& all, const std::string& name = "group",
                        const std::source_location& where = std::source_location::current()) {
     std::vector<const node*> after;
     for (const auto& o : all) after.push_back(o.node());
-    return detail::add_group(after.empty() ? current_graph() : graph(*after[0]->owner), std::move(after), name, where);
+    return detail::add_group(std::move(after), name, where);
 }
 
 } // namespace rill::inline RILL_ABI

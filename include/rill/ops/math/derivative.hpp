@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rill/ops/math/add.hpp>
+#include <rill/ops/math/gradients.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/select.hpp>
 
@@ -76,22 +77,24 @@ inline constexpr bool has_derivative_part<expression<Op, Args...>> = !has_pullba
 } // namespace detail
 
 /// dy/dx of an expression that is elementwise in the tensor x: again an expression, computed in the same pass as what
-/// surrounds it. Shape: that of y.
+/// surrounds it. Shape: that of y. Of an expression over the weight limit, or of a derivative, it is a tensor: y is sealed
+/// and goes through gradients(), which needs an x of y's shape.
 template <class E, class T, index_t... D>
     requires detail::is_expression<E>
 auto derivative(const E& y, const tensor<T, D...>& x) {
     static_assert(std::is_same_v<value_type_of<E>, T>, "derivative: y and x must have one element type");
-    static_assert(!detail::has_deferred_part<E>,
-                  "derivative: the expression is too heavy to be differentiated as a type; seal it (tensor y = …) and use "
-                  "gradients(y, x)");
-    static_assert(!detail::has_derivative_part<E>,
-                  "derivative: the expression contains a derivative; seal it (tensor y = …) and use gradients(y, x)");
-    using S = typename detail::strip<E>::type;
-    const auto leaves = detail::leaf_arguments(y);
-    const auto masks = std::apply(
-        [&](const auto&... l) { return std::tuple(scalar<bool>{detail::same_leaf(l, x)}...); }, leaves);
-    return std::apply([](const auto&... a) { return expression<adjoint_op<S>, std::remove_cvref_t<decltype(a)>...>(a...); },
-                      std::tuple_cat(leaves, detail::scalar_arguments(y), masks));
+    if constexpr (detail::has_deferred_part<E> || detail::has_derivative_part<E>) {
+        static_assert(std::is_same_v<extents_of<E>, extents<D...>>,
+                      "derivative: an expression over the weight limit, or one that contains a derivative, needs an x of its own shape");
+        return std::get<0>(gradients(sealed(y), x));
+    } else {
+        using S = typename detail::strip<E>::type;
+        const auto leaves = detail::leaf_arguments(y);
+        const auto masks = std::apply(
+            [&](const auto&... l) { return std::tuple(scalar<bool>{detail::same_leaf(l, x)}...); }, leaves);
+        return std::apply([](const auto&... a) { return expression<adjoint_op<S>, std::remove_cvref_t<decltype(a)>...>(a...); },
+                          std::tuple_cat(leaves, detail::scalar_arguments(y), masks));
+    }
 }
 
 } // namespace rill::inline RILL_ABI

@@ -46,7 +46,7 @@ RILL_INLINE operation initializers_of(const std::string& collection, const std::
     std::vector<const node*> all;
     for (const auto& e : g.collection(collection))
         if (const auto* i = g.state().initializer(e.from)) all.push_back(i);
-    return add_group(g, std::move(all), name, where);
+    return add_group(std::move(all), name, where);
 }
 
 } // namespace detail
