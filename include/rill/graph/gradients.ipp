@@ -52,15 +52,16 @@ RILL_INLINE std::vector<endpoint> add_gradients(std::span<const endpoint> ys, st
     std::vector<char> depends(last + 1);
     for (const auto& x : xs)
         if (x.from->id <= last) depends[x.from->id] = 1;
+    const auto asked_for = depends;
     for (const auto* n : nodes) {
         const bool stopped = std::any_of(stop.begin(), stop.end(), [&](const endpoint& s) { return s.from == n; });
         if (stopped) continue;
         for (const auto& e : n->inputs) depends[n->id] = depends[n->id] || depends[e.from->id];
     }
 
-    std::unordered_map<const node*, std::vector<std::vector<endpoint>>> arrived;
+    std::vector<std::vector<std::vector<endpoint>>> arrived(last + 1); // by node id and port
     const auto arrive = [&](const endpoint& at, const endpoint& gradient) {
-        auto& ports = arrived[at.from];
+        auto& ports = arrived[at.from->id];
         ports.resize(std::max<std::size_t>(ports.size(), at.from->outputs.size()));
         ports[static_cast<std::size_t>(at.port)].push_back(gradient);
     };
@@ -79,13 +80,12 @@ RILL_INLINE std::vector<endpoint> add_gradients(std::span<const endpoint> ys, st
     std::unordered_map<const node*, std::vector<endpoint>> sums;
     for (auto at = nodes.rbegin(); at != nodes.rend(); ++at) {
         const node* n = *at;
-        const auto found = arrived.find(n);
-        if (found == arrived.end()) continue;
+        const auto ports = std::exchange(arrived[n->id], {});
+        if (ports.empty()) continue;
         std::vector<endpoint> gradients;
-        for (auto& terms : found->second)
+        for (const auto& terms : ports)
             gradients.push_back(terms.empty() ? endpoint() : terms.size() == 1 ? terms[0] : ops.add_n(terms));
-        arrived.erase(found);
-        sums[n] = gradients;
+        if (asked_for[n->id]) sums[n] = gradients;
         const bool stopped = std::any_of(stop.begin(), stop.end(), [&](const endpoint& s) { return s.from == n; });
         std::vector<char> wanted(n->inputs.size());
         bool any = false;

@@ -74,12 +74,17 @@ private:
     static std::uint64_t sharing_key(const node_spec& spec);
     static bool same(const node& n, const node_spec& spec);
 
-    std::string unique(std::string name);
+    /// A name that is taken now: of a node, or of a scope.
+    struct taken_name {
+        int next = 1; // the suffix to try when it is asked for again
+        const node* holder = nullptr;
+    };
+    using name_table = std::unordered_map<std::string, taken_name>;
+    name_table::value_type& take(std::string name);
 
     mutable std::mutex mutex_;
     std::deque<node> nodes_;
-    std::unordered_map<std::string, const node*> by_name_;
-    std::unordered_map<std::string, int> used_; // names of nodes and scopes, with the next suffix to try
+    name_table names_;
     std::unordered_multimap<std::uint64_t, const node*> shared_;
     std::map<std::string, std::vector<endpoint>> collections_;
     std::unordered_map<const node*, const node*> initializers_;

@@ -25,7 +25,9 @@ RILL_INLINE const node* graph_state::add(node_spec spec) {
     node& n = nodes_.emplace_back();
     n.owner = this;
     n.id = static_cast<std::uint32_t>(nodes_.size() - 1);
-    n.name = unique(std::move(spec.name));
+    auto& name = take(std::move(spec.name));
+    name.second.holder = &n;
+    n.name = name.first;
     n.op = std::move(spec.op);
     n.inputs = std::move(spec.inputs);
     n.control_inputs = std::move(spec.control_inputs);
@@ -33,15 +35,14 @@ RILL_INLINE const node* graph_state::add(node_spec spec) {
     n.colocated = spec.colocated;
     n.outputs = std::move(outputs);
     n.where = spec.where;
-    by_name_.emplace(n.name, &n);
     if (key) shared_.emplace(key, &n);
     return &n;
 }
 
 RILL_INLINE const node* graph_state::find(const std::string& name) const {
     const std::lock_guard lock(mutex_);
-    const auto at = by_name_.find(name);
-    return at == by_name_.end() ? nullptr : at->second;
+    const auto at = names_.find(name);
+    return at == names_.end() ? nullptr : at->second.holder;
 }
 
 RILL_INLINE std::vector<const node*> graph_state::nodes() const {
@@ -58,7 +59,7 @@ RILL_INLINE std::size_t graph_state::size() const {
 
 RILL_INLINE std::string graph_state::unique_name(std::string name) {
     const std::lock_guard lock(mutex_);
-    return unique(std::move(name));
+    return take(std::move(name)).first;
 }
 
 RILL_INLINE void graph_state::add_to_collection(const std::string& name, endpoint e) {
@@ -125,12 +126,13 @@ RILL_INLINE bool graph_state::same(const node& n, const node_spec& spec) {
            n.colocated == spec.colocated && n.op->equals(*spec.op);
 }
 
-RILL_INLINE std::string graph_state::unique(std::string name) {
-    const auto [at, fresh] = used_.try_emplace(name, 1);
-    if (fresh) return name;
+RILL_INLINE graph_state::name_table::value_type& graph_state::take(std::string name) {
+    const auto [first, fresh] = names_.try_emplace(name);
+    auto& asked_for = *first; // stays where it is when the table grows
+    if (fresh) return asked_for;
     for (;;) {
-        std::string next = name + "_" + std::to_string(at->second++);
-        if (used_.try_emplace(next, 1).second) return next;
+        const auto [at, free] = names_.try_emplace(name + "_" + std::to_string(asked_for.second.next++));
+        if (free) return *at;
     }
 }
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -22,12 +21,17 @@ RILL_INLINE subgraph prune(std::span<const endpoint> fetches, std::span<const no
     };
 
     std::vector<const node*> needed, open;
-    std::unordered_map<const node*, int> item_of;
+    enum { unseen = -2, seen = -1 };
+    std::vector<int> items; // by node id
+    const auto item_of = [&](const node* n) -> int& {
+        if (n->id >= items.size()) items.resize(n->id + 1, unseen);
+        return items[n->id];
+    };
     const auto need = [&](const node* n) {
-        if (item_of.try_emplace(n, -1).second) {
-            needed.push_back(n);
-            open.push_back(n);
-        }
+        if (item_of(n) != unseen) return;
+        item_of(n) = seen;
+        needed.push_back(n);
+        open.push_back(n);
     };
     for (const auto& f : fetches)
         if (fed(f) < 0) need(f.from);
@@ -41,6 +45,7 @@ RILL_INLINE subgraph prune(std::span<const endpoint> fetches, std::span<const no
     }
     std::sort(needed.begin(), needed.end(), [](const node* a, const node* b) { return a->id < b->id; });
 
+    g.items.reserve(feeds.size() + needed.size());
     for (std::size_t i = 0; i < feeds.size(); ++i) {
         subgraph::item it;
         it.feed = static_cast<int>(i);
@@ -48,7 +53,7 @@ RILL_INLINE subgraph prune(std::span<const endpoint> fetches, std::span<const no
     }
     const auto value_of = [&](const endpoint& e) -> subgraph::value {
         if (const int f = fed(e); f >= 0) return {f, 0};
-        return {item_of.at(e.from), e.port};
+        return {item_of(e.from), e.port};
     };
     for (const auto* n : needed) {
         // a placeholder that is fed may still stand in a control list: it has nothing to run
@@ -57,19 +62,19 @@ RILL_INLINE subgraph prune(std::span<const endpoint> fetches, std::span<const no
             throw invalid_argument("placeholder '" + n->name + "' (" + to_string(n->outputs[0]) + ", made at " +
                                    to_string(n->where) + ") is needed but was not fed");
         if (fed_itself) {
-            item_of[n] = fed({n, 0});
+            item_of(n) = fed({n, 0});
             continue;
         }
         subgraph::item it;
         it.origin = n;
         it.op = n->op;
         for (const auto& e : n->inputs) it.inputs.push_back(value_of(e));
-        for (const auto* c : n->control_inputs) it.after.push_back(item_of.at(c));
-        item_of[n] = static_cast<int>(g.items.size());
+        for (const auto* c : n->control_inputs) it.after.push_back(item_of(c));
+        item_of(n) = static_cast<int>(g.items.size());
         g.items.push_back(std::move(it));
     }
     for (const auto& f : fetches) g.fetches.push_back(value_of(f));
-    for (const auto* t : targets) g.targets.push_back(item_of.at(t));
+    for (const auto* t : targets) g.targets.push_back(item_of(t));
     return g;
 }
 

@@ -17,7 +17,9 @@ namespace rill::inline RILL_ABI {
 RILL_INLINE subgraph share_common(subgraph g) {
     std::vector<int> now(g.items.size());
     std::vector<subgraph::item> kept;
+    kept.reserve(g.items.size());
     std::unordered_multimap<std::uint64_t, int> seen;
+    seen.reserve(g.items.size());
     for (std::size_t i = 0; i < g.items.size(); ++i) {
         auto& it = g.items[i];
         for (auto& v : it.inputs) v.item = now[static_cast<std::size_t>(v.item)];
