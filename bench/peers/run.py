@@ -97,8 +97,6 @@ def build(name: str) -> None:
         command += ["-O3", "-ffast-math"] + ["-mprefer-vector-width=512"] * ("avx512f" in CPU)
         if cblas := has("*/openblas-pthread/cblas.h", "openblas/cblas.h", "*/cblas.h", "cblas.h"):
             command += [f"-I{cblas.parent}", "-DPEERS_BLAS", "-lopenblas"]
-    elif has("oneapi/dnnl/dnnl.h"):
-        command += ["-DRILL_WITH_ONEDNN=1", "-ldnnl"]
     say(f"building {name}.cpp")
     if subprocess.run(command).returncode:
         stop(f"{name}.cpp does not compile")

@@ -22,7 +22,7 @@
 #endif
 #endif
 #ifndef RILL_WITH_ONEDNN
-#define RILL_WITH_ONEDNN 0 // needs linking: only CMake (or the user) switches it on
+#define RILL_WITH_ONEDNN 1 // looked for when the first large product comes; neither header nor linking is needed. 0: never
 #endif
 #ifndef RILL_WITH_BLAS
 #define RILL_WITH_BLAS 0 // CBLAS; needs linking

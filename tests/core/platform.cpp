@@ -15,9 +15,19 @@ TEST_CASE("platform: at least one processor, and not more than there are") {
 
 TEST_CASE("platform: large pages are a wish that touches nothing") {
     std::vector<char> bytes(20 << 20, 'x');
-    detail::prefer_large_pages(bytes.data(), bytes.size());
-    detail::prefer_large_pages(bytes.data() + 1, bytes.size() - 1);
-    detail::prefer_large_pages(bytes.data(), 100);
-    detail::prefer_large_pages(nullptr, 0);
+    rill::detail::prefer_large_pages(bytes.data(), bytes.size());
+    rill::detail::prefer_large_pages(bytes.data() + 1, bytes.size() - 1);
+    rill::detail::prefer_large_pages(bytes.data(), 100);
+    rill::detail::prefer_large_pages(nullptr, 0);
     CHECK(std::count(bytes.begin(), bytes.end(), 'x') == std::ssize(bytes));
+}
+
+TEST_CASE("platform: libraries that are not there, and functions that are") {
+    CHECK_FALSE(rill::detail::load_library("librill_no_such_library.so.1"));
+#if defined(__linux__)
+    void* c = rill::detail::load_library("libc.so.6");
+    REQUIRE(c);
+    CHECK(rill::detail::library_function(c, "strlen"));
+    CHECK_FALSE(rill::detail::library_function(c, "rill_no_such_function"));
+#endif
 }

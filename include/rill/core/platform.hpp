@@ -12,6 +12,13 @@ namespace rill::inline RILL_ABI::detail {
 /// Processors that this process may use: all of the machine, or those its affinity mask or container leaves it. At least 1.
 int usable_processors();
 
+/// A shared library by its file name: loaded if the system has it, and never unloaded. Null if it has not, or if programs here
+/// can't load any.
+void* load_library(const char* file) noexcept;
+
+/// The address of a function of a loaded library, or of one that it needs; null if there is none.
+void* library_function(void* library, const char* name) noexcept;
+
 /// Asks the system to back fresh memory by large pages, where it has them: of a block of tens of megabytes the first touch
 /// of every small page costs more than filling it (docs/benchmarks.md). Of smaller blocks nothing is asked.
 void prefer_large_pages(void* block, std::size_t bytes) noexcept;

@@ -6,6 +6,12 @@
 #include <cstdint>
 #include <thread>
 
+#if defined(__unix__) || defined(__APPLE__)
+#define RILL_DETAIL_DLOPEN 1
+#include <dlfcn.h>
+#else
+#define RILL_DETAIL_DLOPEN 0
+#endif
 #if defined(__linux__)
 #include <sched.h>
 #include <sys/mman.h>
@@ -20,6 +26,22 @@ RILL_INLINE int usable_processors() {
 #endif
     const unsigned all = std::thread::hardware_concurrency();
     return all == 0 ? 1 : static_cast<int>(all);
+}
+
+RILL_INLINE void* load_library([[maybe_unused]] const char* file) noexcept {
+#if RILL_DETAIL_DLOPEN
+    return dlopen(file, RTLD_NOW | RTLD_LOCAL);
+#else
+    return nullptr;
+#endif
+}
+
+RILL_INLINE void* library_function([[maybe_unused]] void* library, [[maybe_unused]] const char* name) noexcept {
+#if RILL_DETAIL_DLOPEN
+    return dlsym(library, name);
+#else
+    return nullptr;
+#endif
 }
 
 RILL_INLINE void prefer_large_pages([[maybe_unused]] void* block, [[maybe_unused]] std::size_t bytes) noexcept {

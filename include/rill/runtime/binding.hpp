@@ -17,6 +17,7 @@ struct bound_graph {
         std::int32_t writes = 0;              // so many variables are written, from write_list_[first_write] on
         std::int32_t first_write = 0;
         std::int32_t item = 0;
+        bool initialises = false;             // gives what it writes a whole value
     };
     struct bound_variable {
         std::shared_ptr<variable_state> state;

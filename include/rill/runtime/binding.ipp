@@ -156,6 +156,7 @@ RILL_INLINE void binder::bind_steps(resource_store& resources) {
         slots.push_back(scratch);
         if (it.origin && it.op->writes() > 0) {
             s.writes = it.op->writes();
+            s.initialises = it.op->initialises();
             s.first_write = static_cast<std::int32_t>(write_list.size());
             if (s.writes > most_writes) throw internal("an op that writes more than 8 variables");
             for (int w = 0; w < s.writes; ++w)

@@ -148,11 +148,10 @@ RILL_INLINE void segment::run_step(frame& f, const step& s) const {
 
 RILL_INLINE void segment::write(frame& f, const step& s, const kernel_args& args) const {
     std::array<std::optional<variable_state::writer>, bound_graph::most_writes> held;
-    const bool whole = b_.graph.items[static_cast<std::size_t>(s.item)].op->initialises();
     for (int w = 0; w < s.writes; ++w) {
         const auto at = static_cast<std::size_t>(b_.write_list[static_cast<std::size_t>(s.first_write + w)]);
         auto& writer = held[static_cast<std::size_t>(w)];
-        writer.emplace(*b_.variables[at].state, f.variables[at], whole);
+        writer.emplace(*b_.variables[at].state, f.variables[at], s.initialises);
         if (!writer->ready()) throw_uninitialised(at);
         f.slots[static_cast<std::size_t>(b_.variables[at].slot)] = writer->data();
     }

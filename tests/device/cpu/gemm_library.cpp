@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/device/cpu/gemm_library.hpp>
 
-#include <cmath>
 #include <random>
+#include <tuple>
 #include <vector>
+
+#include <rill/device/cpu/gemm.hpp>
 
 #include "catch.hpp"
 
@@ -13,30 +15,48 @@ TEST_CASE("a library is asked for large products only") {
     CHECK_FALSE(detail::library_serves<float>(32, 10, 10));
     CHECK_FALSE(detail::library_serves<int>(4096, 4096, 4096));
     CHECK_FALSE(detail::library_serves<double>(8, 8, 8));
-    CHECK(detail::library_serves<float>(4096, 4096, 4096) ==
-          (RILL_WITH_ONEDNN || (RILL_WITH_BLAS && !detail::wide_tiles)));
-    CHECK_FALSE(detail::library_serves<double>(4096, 4096, 4096) !=
-                (RILL_WITH_BLAS && !RILL_WITH_ONEDNN && !detail::wide_tiles));
+    CHECK(detail::library_serves<float>(4096, 4096, 4096) == (RILL_WITH_ONEDNN || (RILL_WITH_BLAS && !detail::wide_tiles)));
+    CHECK(detail::library_serves<double>(4096, 4096, 4096) == (RILL_WITH_BLAS && !detail::wide_tiles));
+    CHECK_FALSE(detail::library_serves<float>(1, 1, std::int64_t(1) << 40)); // its integers have 32 bits
 }
 
-TEMPLATE_TEST_CASE("a library computes what we mean", "", float, double) {
-    const std::int64_t m = 7, n = 5, k = 9;
+TEMPLATE_TEST_CASE("a library computes what we mean, also into a part of a matrix", "", float, double) {
+    const std::int64_t m = 7, n = 5, k = 9, wider = 8;
     std::mt19937 random(2);
     for (int way = 0; way < 4; ++way) {
         const bool ta = way & 1, tb = way >> 1;
-        std::vector<TestType> a(m * k), b(k * n), c(m * n);
+        std::vector<TestType> a(m * k), b(k * n), c(m * wider, TestType(-1));
         for (auto& x : a) x = static_cast<TestType>(random() % 9);
         for (auto& x : b) x = static_cast<TestType>(random() % 9);
-        const bool done = detail::library_gemm(ta, tb, m, n, k, a.data(), b.data(), c.data());
-        CHECK(done == ((RILL_WITH_ONEDNN && sizeof(TestType) == 4) || (RILL_WITH_BLAS && !RILL_WITH_ONEDNN)));
-        if (!done) continue;
+        const detail::library_product<TestType> p{ta, tb, m, n, k, a.data(), ta ? m : k, b.data(), tb ? k : n, c.data(), wider};
+        if (!detail::library_gemm(p)) continue; // there is none here
         for (std::int64_t i = 0; i < m; ++i)
-            for (std::int64_t j = 0; j < n; ++j) {
+            for (std::int64_t j = 0; j < wider; ++j) {
                 TestType sum = 0;
-                for (std::int64_t l = 0; l < k; ++l)
+                for (std::int64_t l = 0; l < k && j < n; ++l)
                     sum += a[static_cast<std::size_t>(ta ? l * m + i : i * k + l)] *
                            b[static_cast<std::size_t>(tb ? j * k + l : l * n + j)];
-                CHECK(c[static_cast<std::size_t>(i * n + j)] == sum);
+                CHECK(c[static_cast<std::size_t>(i * wider + j)] == (j < n ? sum : TestType(-1)));
+            }
+    }
+}
+
+TEST_CASE("a library's products are cut by shape: the same for any number of threads, and what our tiles compute") {
+    std::mt19937 random(3);
+    for (const auto& [m, n, k] : {std::tuple(1100, 70, 40), std::tuple(60, 1700, 30), std::tuple(520, 520, 16)}) {
+        const auto at = [](int size) { return static_cast<std::size_t>(size); };
+        std::vector<float> a(at(m * k)), b(at(k * n)), alone(at(m * n)), shared(at(m * n)), wanted(at(m * n));
+        for (auto& x : a) x = static_cast<float>(random() % 1000) / 999.f;
+        for (auto& x : b) x = static_cast<float>(random() % 1000) / 999.f;
+        for (const bool ta : {false, true})
+            for (const bool tb : {false, true}) {
+                const detail::product_shape s{ta, tb, m, n, k};
+                thread_pool pool(2);
+                if (!detail::product_by_library(s, a.data(), b.data(), alone.data(), nullptr)) return;
+                REQUIRE(detail::product_by_library(s, a.data(), b.data(), shared.data(), &pool));
+                CHECK(alone == shared);
+                detail::plain_product(s, a.data(), b.data(), wanted.data());
+                for (std::size_t i = 0; i < wanted.size(); ++i) REQUIRE(alone[i] == Approx(wanted[i]).epsilon(1e-5));
             }
     }
 }

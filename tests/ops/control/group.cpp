@@ -23,7 +23,7 @@ TEST_CASE("group: runs everything it is made of, and gives no value") {
     CHECK(s.run(b) == 4.f);
 }
 
-TEST_CASE("group: made where its first operation was; a null handle is refused") {
+TEST_CASE("group: made where its first operation was, and a null handle is refused") {
     const graph_scope here{graph()};
     variable<float> a("a", 1.f);
     const auto step = a.assign_add(1.f);

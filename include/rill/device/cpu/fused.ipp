@@ -189,7 +189,7 @@ RILL_INLINE combiner fused_kernel::find_combiner(combine how, dtype type) {
 
 RILL_INLINE void fused_kernel::run_pieces(const void* const* leaf, std::byte* const* out, std::byte* scratch) const {
     const auto begin = [&](std::byte* own) {
-        if (interpreter_) interpreter_->begin(own + interpreter_at_, scalars_.data());
+        if (interpreter_) interpreter_->begin(own + interpreter_at_, scalars_.data(), layout_.rows * layout_.row_size);
     };
     if (!pool_) {
         std::byte* own = scratch + own_at_;

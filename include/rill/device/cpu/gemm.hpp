@@ -3,17 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
 #include <rill/core/thread_pool.hpp>
+#include <rill/device/cpu/gemm_library.hpp>
 #include <rill/device/cpu/gemm_tile.hpp>
 #include <rill/device/cpu/interleave.hpp>
-
-#if RILL_WITH_ONEDNN || RILL_WITH_BLAS
-#include <rill/device/cpu/gemm_library.hpp>
-#endif
 
 // Matrix products. Most read their operands in place; large ones, and those with a transposed right operand, copy blocks of
 // the right one into the order in which tiles read it. The order of summation depends on shapes alone.
@@ -270,6 +268,33 @@ template <class T> void tiled_product(product_shape s, const T* a, const T* b, T
 
 #endif
 
+/// Parts of about equal size, cut by shape alone, so that the result is the same for any number of threads; each is one call on
+/// one thread. False if there is no library, or if it declined: c is then undefined.
+template <class T> bool product_by_library(const product_shape& s, const T* a, const T* b, T* c, thread_pool* pool) {
+    constexpr std::int64_t part = 512; // rows or columns: enough for a library to be as fast as with all of them
+    const bool rows = s.m > s.n;
+    const std::int64_t all = rows ? s.m : s.n, parts = std::max<std::int64_t>(all / part, 1);
+    std::atomic<bool> done{true};
+    const auto run = [&](int i) {
+        const std::int64_t first = all * i / parts, count = all * (i + 1) / parts - first;
+        library_product<T> p{s.trans_a, s.trans_b, s.m, s.n, s.k, a, s.trans_a ? s.m : s.k, b, s.trans_b ? s.k : s.n, c, s.n};
+        if (rows) {
+            p.m = count;
+            p.a += first * (s.trans_a ? 1 : s.k);
+            p.c += first * s.n;
+        } else {
+            p.n = count;
+            p.b += first * (s.trans_b ? s.k : 1);
+            p.c += first;
+        }
+        if (done && !library_gemm(p)) done = false;
+    };
+    if (pool && parts > 1) pool->run(static_cast<int>(parts), run);
+    else
+        for (int i = 0; i < static_cast<int>(parts); ++i) run(i);
+    return done;
+}
+
 /// Any element type, in no hurry: columns of c in a buffer of the type that sums are kept in.
 template <class T> void plain_product(const product_shape& s, const T* a, const T* b, T* c) {
     using sum_type = lane<compute_type<T>>;
@@ -312,11 +337,8 @@ void gemm(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64
           void* scratch, [[maybe_unused]] thread_pool* pool = nullptr) {
     if (m == 0 || n == 0) return;
     if (k == 0) return void(std::fill_n(c, m * n, T(0)));
-#if RILL_WITH_ONEDNN || RILL_WITH_BLAS
-    // a library brings threads of its own, or none: ours share our tiles
-    if ((!pool || pool->threads() == 1) && detail::library_serves<T>(m, n, k) && detail::library_gemm(trans_a, trans_b, m, n, k, a, b, c)) return;
-#endif
     const detail::product_shape s{trans_a, trans_b, m, n, k};
+    if (detail::library_serves<T>(m, n, k) && detail::product_by_library(s, a, b, c, pool)) return;
     if constexpr (detail::has_tiles<T>)
         return detail::tiled_product(s, a, b, c, static_cast<T*>(scratch), pool);
     else

@@ -1,20 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 
 #include <rill/config.hpp>
 
-#if RILL_WITH_ONEDNN
-#include <dnnl.h>
-#elif RILL_WITH_BLAS
+#if RILL_WITH_BLAS
 #include <cblas.h>
 #endif
 
-// Matrix products by oneDNN or by a BLAS, where the build has one and it is the better choice.
+// Matrix products by oneDNN or by a BLAS, where there is one and it is the better choice.
+
+namespace rill::inline RILL_ABI::detail {
+
+/// A product as libraries take it: c = op(a) op(b), row-major, rows ldb and ldc apart.
+template <class T> struct library_product {
+    bool trans_a, trans_b;
+    std::int64_t m, n, k;
+    const T* a;
+    std::int64_t lda;
+    const T* b;
+    std::int64_t ldb;
+    T* c;
+    std::int64_t ldc;
+};
+
+/// oneDNN's product, on the calling thread alone. The library is loaded when the first one is asked for, which takes 40 ms, so
+/// that programs without large products never pay for it. False if the system has none, or if it declines; c is then undefined.
+bool onednn_product(const library_product<float>& p);
+
+} // namespace rill::inline RILL_ABI::detail
 
 namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
 
@@ -23,43 +41,44 @@ namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
 /// processor when it runs.
 inline constexpr bool wide_tiles = RILL_WITH_XSIMD && RILL_ISA_LEVEL >= 3;
 
-/// From how many operations on a library is asked. The first call of oneDNN costs 40 ms: small programs never make it.
+/// From how many operations on a library is asked.
 inline constexpr std::int64_t library_from = wide_tiles ? std::int64_t(1) << 30 : std::int64_t(1) << 21;
 
-/// The decision: whether a product is a library's.
+template <class T> inline constexpr bool by_onednn = RILL_WITH_ONEDNN && std::is_same_v<T, float>;
+template <class T>
+inline constexpr bool by_blas = RILL_WITH_BLAS && !by_onednn<T> && !wide_tiles && (std::is_same_v<T, float> || std::is_same_v<T, double>);
+
+/// The decision, by the shape alone: whether a product is a library's.
 template <class T> constexpr bool library_serves(std::int64_t m, std::int64_t n, std::int64_t k) {
-    constexpr bool by_onednn = RILL_WITH_ONEDNN && std::is_same_v<T, float>;
-    constexpr bool by_blas =
-        RILL_WITH_BLAS && !RILL_WITH_ONEDNN && !wide_tiles && (std::is_same_v<T, float> || std::is_same_v<T, double>);
-    if (!by_onednn && !by_blas) return false;
-    if (by_blas && std::max({m, n, k}) > std::numeric_limits<int>::max()) return false;
-    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) >=
-           static_cast<double>(library_from);
+    if (!by_onednn<T> && !by_blas<T>) return false;
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    if (m > most || n > most || k > most) return false;
+    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) >= static_cast<double>(library_from);
 }
 
-/// c = op(a) op(b) as in gemm, for positive extents. False if the library declines; c is then undefined.
-template <class T>
-bool library_gemm([[maybe_unused]] bool trans_a, [[maybe_unused]] bool trans_b, [[maybe_unused]] std::int64_t m,
-                  [[maybe_unused]] std::int64_t n, [[maybe_unused]] std::int64_t k, [[maybe_unused]] const T* a,
-                  [[maybe_unused]] const T* b, [[maybe_unused]] T* c) {
-#if RILL_WITH_ONEDNN
-    if constexpr (std::is_same_v<T, float>)
-        return dnnl_sgemm(trans_a ? 'T' : 'N', trans_b ? 'T' : 'N', m, n, k, 1.0f, a, trans_a ? m : k, b,
-                          trans_b ? k : n, 0.0f, c, n) == dnnl_success;
-#elif RILL_WITH_BLAS
-    const auto to_int = [](std::int64_t x) { return static_cast<int>(x); };
-    const auto op = [](bool transposed) { return transposed ? CblasTrans : CblasNoTrans; };
-    if constexpr (std::is_same_v<T, float>) {
-        cblas_sgemm(CblasRowMajor, op(trans_a), op(trans_b), to_int(m), to_int(n), to_int(k), 1.0f, a,
-                    to_int(trans_a ? m : k), b, to_int(trans_b ? k : n), 0.0f, c, to_int(n));
+/// False if the library declines; c is then undefined.
+template <class T> bool library_gemm([[maybe_unused]] const library_product<T>& p) {
+    if constexpr (by_onednn<T>) {
+        return onednn_product(p);
+#if RILL_WITH_BLAS
+    } else if constexpr (by_blas<T>) {
+        const auto to_int = [](std::int64_t x) { return static_cast<int>(x); };
+        const auto op = [](bool transposed) { return transposed ? CblasTrans : CblasNoTrans; };
+        const auto run = [&](auto gemm) {
+            gemm(CblasRowMajor, op(p.trans_a), op(p.trans_b), to_int(p.m), to_int(p.n), to_int(p.k), T(1), p.a, to_int(p.lda),
+                 p.b, to_int(p.ldb), T(0), p.c, to_int(p.ldc));
+        };
+        if constexpr (std::is_same_v<T, float>) run(&cblas_sgemm);
+        else run(&cblas_dgemm);
         return true;
-    } else if constexpr (std::is_same_v<T, double>) {
-        cblas_dgemm(CblasRowMajor, op(trans_a), op(trans_b), to_int(m), to_int(n), to_int(k), 1.0, a,
-                    to_int(trans_a ? m : k), b, to_int(trans_b ? k : n), 0.0, c, to_int(n));
-        return true;
-    }
 #endif
-    return false;
+    } else {
+        return false;
+    }
 }
 
 } // namespace rill::inline RILL_ABI::detail::inline RILL_ISA
+
+#if !RILL_COMPILED
+#include <rill/device/cpu/gemm_library.ipp>
+#endif

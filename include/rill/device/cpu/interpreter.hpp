@@ -17,7 +17,7 @@ public:
     std::size_t scratch_bytes() const { return bytes_; }
 
     /// Spreads the scalars; once a run, before the first block.
-    void begin(std::byte* scratch, const void* const* scalars) const;
+    void begin(std::byte* scratch, const void* const* scalars, std::int64_t most = block_elements) const;
 
     void run(const block_args& a, std::byte* scratch) const;
 
