@@ -272,7 +272,7 @@ template <class T> void tiled_product(product_shape s, const T* a, const T* b, T
 /// one thread. False if there is no library, or if it declined: c is then undefined.
 template <class T> bool product_by_library(const product_shape& s, const T* a, const T* b, T* c, thread_pool* pool) {
     constexpr std::int64_t part = 512; // rows or columns: enough for a library to be as fast as with all of them
-    const bool rows = s.m > s.n;
+    const bool rows = s.m >= s.n;
     const std::int64_t all = rows ? s.m : s.n, parts = std::max<std::int64_t>(all / part, 1);
     std::atomic<bool> done{true};
     const auto run = [&](int i) {
