@@ -189,10 +189,10 @@ template <element T, class X> any_array to_any_array(X&& x, const dims& wanted =
         return detail::from_xtensor<T>(std::forward<X>(x));
     } else if constexpr (flat_range<X>) {
         return detail::from_range<T>(std::forward<X>(x), wanted);
-    } else {
-        any_array out(dtype_of<T>, dims{});
-        *static_cast<T*>(out.mutable_data()) = static_cast<T>(x);
-        return out;
+    } else { // one number: an allocation of its own, not one of the aligned blocks that arrays come from
+        auto owner = std::make_shared<T>(static_cast<T>(x));
+        void* const data = owner.get();
+        return any_array(dtype_of<T>, dims{}, data, std::move(owner));
     }
 }
 

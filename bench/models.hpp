@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The small steps that are timed (steps.cpp) and whose instructions are counted (instructions/). Each function builds a model
+// in the current graph and returns one step of it as a closure, which holds all that the step needs.
+
+#include <memory>
+#include <vector>
+
+#include <rill/rill.hpp>
+
+namespace models {
+
+using namespace rill;
+
+inline xt::xtensor<float, 2> matrix(std::size_t rows, std::size_t columns) {
+    xt::xtensor<float, 2> m({rows, columns});
+    for (std::size_t i = 0; i < m.size(); ++i) m.storage()[i] = static_cast<float>(i * 37 % 101) / 101.f - 0.5f;
+    return m;
+}
+inline std::vector<int> classes(std::size_t n, int count) {
+    std::vector<int> ids(n);
+    for (std::size_t i = 0; i < n; ++i) ids[i] = static_cast<int>(i * 7 % static_cast<std::size_t>(count));
+    return ids;
+}
+
+/// On the caller's thread, with variables that have their first values.
+inline std::shared_ptr<session> ready() {
+    auto s = std::make_shared<session>(current_graph(), session_options{.inter_op_threads = 0, .intra_op_threads = 0});
+    s->run(global_variables_initializer());
+    return s;
+}
+
+inline auto null_callable() {
+    placeholder<float> x("x");
+    auto s = ready();
+    return [s, call = s->make_callable(x, x)] { return std::get<0>(call(1.f)); };
+}
+
+inline auto null_run_by_handle() {
+    placeholder<float> x("x");
+    return [s = ready(), x] { return s->run(x, feed(x, 1.f)); };
+}
+
+inline auto linear_regression_sgd() {
+    placeholder<float, dyn> x("x"), y("y");
+    variable<float> w("w", 0.f), b("b", 0.f);
+    auto train = gradient_descent(0.05f).minimize(reduce_mean(square(w * x + b - y)));
+    auto s = ready();
+    return [s, step = s->make_callable(train, x, y), xs = std::vector<float>(100, 0.5f), ys = std::vector<float>(100, 1.f)] {
+        step(xs, ys);
+    };
+}
+
+/// A step of a classifier, given its logits.
+template <class Logits, class X> auto classifier_step(const Logits& logits, const X& x, std::size_t batch, std::size_t features, int count) {
+    placeholder<int, dyn> label("label");
+    auto train = gradient_descent(0.01f).minimize(reduce_mean(sparse_softmax_cross_entropy(logits, label)));
+    auto s = ready();
+    return [s, step = s->make_callable(train, x, label), xs = matrix(batch, features), ids = classes(batch, count)] { step(xs, ids); };
+}
+
+inline auto train_4_10_10_3_batch_32() {
+    placeholder<float, dyn, 4> x("x");
+    auto h1 = relu(dense<4, 10>("h1", x));
+    auto h2 = relu(dense<10, 10>("h2", h1));
+    return classifier_step(dense<10, 3>("out", h2), x, 32, 4, 3);
+}
+
+inline auto train_784_100_10_batch_100() {
+    placeholder<float, dyn, 784> x("x");
+    auto h = relu(dense<784, 100>("h", x));
+    return classifier_step(dense<100, 10>("out", h), x, 100, 784, 10);
+}
+
+template <class X> auto gelu(const X& x) { return 0.5f * x * (1.f + tanh(0.79788456f * (x + 0.044715f * x * x * x))); }
+
+inline auto gelu_of_1000() {
+    placeholder<float, dyn> x("x");
+    auto s = ready();
+    return [s, call = s->make_callable(reduce_sum(gelu(x)), x), xs = std::vector<float>(1000, 0.25f)] { return std::get<0>(call(xs)); };
+}
+
+} // namespace models
