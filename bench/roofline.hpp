@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -37,13 +38,17 @@ private:
     static double arithmetic() {
         constexpr int lanes = rill::lanes_for<float>, chains = 12, turns = 1'000'000;
         using V = rill::pack<float, lanes>;
-        V sum[chains];
-        for (auto& s : sum) s = V(1.f);
-        const V x(0.999f), y(1e-3f);
+        float start = 1.f;
         const double seconds = best_seconds([&] {
+            benchmark::DoNotOptimize(start);
+            V sum[chains];
+            for (auto& s : sum) s = V(start);
+            const V x(0.999f), y(1e-3f);
             for (int i = 0; i < turns; ++i)
                 for (auto& s : sum) s = fma(s, x, y);
-            benchmark::DoNotOptimize(sum);
+            V all(0.f);
+            for (const auto& s : sum) all = all + s;
+            benchmark::DoNotOptimize(all);
         });
         return 2.0 * lanes * chains * turns / seconds;
     }
@@ -63,15 +68,22 @@ private:
     }
 };
 
-/// Counters of a benchmark whose every turn moves so many bytes between core and memory and computes so many operations. Data
-/// that fits into a cache can pass a roofline of 1: the cache is nearer than memory.
-inline void report(benchmark::State& state, double bytes, double flops) {
-    using benchmark::Counter;
-    const auto& m = machine::measured();
-    const auto rate = [&](double amount) { return Counter(amount, Counter::kIsIterationInvariantRate); };
-    if (bytes > 0) state.counters["GB/s"] = rate(bytes * 1e-9);
-    if (flops > 0) state.counters["GFLOP/s"] = rate(flops * 1e-9);
-    state.counters["roofline"] = rate(std::max(bytes / m.bytes, flops / m.flops));
-}
+/// Stands before the loop of a benchmark and counts behind it: of turns that each move so many bytes between core and memory
+/// and compute so many operations. Data that fits into a cache can pass a roofline of 1 (the cache is nearer than memory), and
+/// so can work that several cores share.
+class meter {
+public:
+    void report(benchmark::State& state, double bytes, double flops) const {
+        const std::chrono::duration<double> all = std::chrono::steady_clock::now() - begin_;
+        const double seconds = all.count() / static_cast<double>(std::max<std::int64_t>(1, static_cast<std::int64_t>(state.iterations())));
+        const auto& m = machine::measured();
+        if (bytes > 0) state.counters["GB/s"] = bytes * 1e-9 / seconds;
+        if (flops > 0) state.counters["GFLOP/s"] = flops * 1e-9 / seconds;
+        state.counters["roofline"] = std::max(bytes / m.bytes, flops / m.flops) / seconds;
+    }
+
+private:
+    std::chrono::steady_clock::time_point begin_ = (machine::measured(), std::chrono::steady_clock::now());
+};
 
 } // namespace roofline

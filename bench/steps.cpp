@@ -7,14 +7,16 @@
 
 namespace {
 
-template <class Make> void time(benchmark::State& state, const Make& make) {
+template <class Make> void time(benchmark::State& state, const Make& make, double flops = 0) {
     const rill::graph g;
     const rill::graph_scope here(g);
     const auto step = make();
+    const roofline::meter meter;
     for (auto _ : state) {
         if constexpr (std::is_void_v<decltype(step())>) step();
         else benchmark::DoNotOptimize(step());
     }
+    if (flops > 0) meter.report(state, 0, flops);
 }
 
 void null_callable(benchmark::State& state) { time(state, models::null_callable); }
@@ -34,14 +36,12 @@ double products(double batch, std::initializer_list<double> widths) {
 }
 
 void train_4_10_10_3_batch_32(benchmark::State& state) {
-    time(state, models::train_4_10_10_3_batch_32);
-    roofline::report(state, 0, products(32, {4, 10, 10, 3}));
+    time(state, models::train_4_10_10_3_batch_32, products(32, {4, 10, 10, 3}));
 }
 BENCHMARK(train_4_10_10_3_batch_32);
 
 void train_784_100_10_batch_100(benchmark::State& state) {
-    time(state, models::train_784_100_10_batch_100);
-    roofline::report(state, 0, products(100, {784, 100, 10}));
+    time(state, models::train_784_100_10_batch_100, products(100, {784, 100, 10}));
 }
 BENCHMARK(train_784_100_10_batch_100)->Unit(benchmark::kMicrosecond);
 
