@@ -31,10 +31,6 @@ template <class T, class... Op> void check_nodes(detail::op_list<Op...>) {
     else (one(Op::name, dtype_of<T>), ...);
 }
 
-} // namespace test_kernel_list
-
-using namespace test_kernel_list;
-
 TEST_CASE("kernel list: what is listed can be run, whether or not this program uses it", "[kernels]") {
     check_unary<float>(detail::listed_unary{});
     check_unary<double>(detail::listed_unary{});
@@ -68,3 +64,5 @@ TEST_CASE("kernel list: expressions of one op are compiled with their adjoints",
     STATIC_REQUIRE(!detail::listed_expression<structure<mul_op, std::int8_t, leaf<std::int8_t>, leaf<std::int8_t>>>);
     STATIC_REQUIRE(!detail::listed_kernel<matmul_op, std::uint8_t>);
 }
+
+} // namespace test_kernel_list

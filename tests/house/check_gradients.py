@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-OP = re.compile(r"^(?:template <.*>\s*)?struct (\w+_op) {\n(.*?)^};", re.M | re.S)
+OP = re.compile(r"^(?:template <.*>\s*)?struct (\w+_op)(?: : [\w:]+)? {\n(.*?)^};", re.M | re.S)
 REASON = re.compile(r'no_gradient = "(.*?)";\s*(?://\s*(\S+))?')
 BOOLEAN = re.compile(r"using (?:result_type = bool|domain_type = domains::boolean);")
 GRADIENT_TEST = re.compile(r'TEST_CASE\(\s*"[^"]*gradient')

@@ -100,15 +100,16 @@ RILL_INLINE void segment::fold_constants() {
     if (b_.folded_steps.empty()) return;
     auto f = make_frame();
     for (const auto& s : b_.folded_steps) {
-        const auto i = static_cast<std::size_t>(s.item);
-        for (const int o : b_.value_slot[i]) {
+        const auto& outputs = b_.value_slot[static_cast<std::size_t>(s.item)];
+        for (const int o : outputs) {
             auto& value = folded_values_[o];
             const auto& type = b_.slots[static_cast<std::size_t>(o)].type;
             value = any_array(type.type, type.shape, memory_);
             f->slots[static_cast<std::size_t>(o)] = value.mutable_data();
         }
-        const memory_block scratch(memory_, b_.slots[static_cast<std::size_t>(b_.indices[static_cast<std::size_t>(s.outputs) + b_.value_slot[i].size()])].bytes);
-        f->slots[static_cast<std::size_t>(b_.indices[static_cast<std::size_t>(s.outputs) + b_.value_slot[i].size()])] = scratch.data();
+        const auto scratch_slot = static_cast<std::size_t>(b_.indices[static_cast<std::size_t>(s.outputs) + outputs.size()]);
+        const memory_block scratch(memory_, b_.slots[scratch_slot].bytes);
+        f->slots[scratch_slot] = scratch.data();
         try {
             run_step(*f, s);
         } catch (...) {
@@ -177,9 +178,9 @@ RILL_INLINE void segment::run_traced(frame& f, step_trace& trace, std::size_t& a
 }
 
 RILL_INLINE void segment::throw_uninitialised(std::size_t v) const {
-        throw failed_precondition("variable '" + b_.variables[v].origin->name + "' (made at " + to_string(b_.variables[v].origin->where) +
-                 ") is uninitialized: run global_variables_initializer() first");
-    }
+    throw failed_precondition("variable '" + b_.variables[v].origin->name + "' (made at " + to_string(b_.variables[v].origin->where) +
+             ") is uninitialized: run global_variables_initializer() first");
+}
 
 RILL_INLINE std::string segment::described(const step& s, const std::string& what) const {
     const auto* n = b_.graph.items[static_cast<std::size_t>(s.item)].origin;
@@ -187,15 +188,15 @@ RILL_INLINE std::string segment::described(const step& s, const std::string& wha
 }
 
 RILL_INLINE void segment::rethrow_from(const step& s) const {
-        try {
-            throw;
-        } catch (const error& problem) {
-            throw_error(problem.code(), described(s, problem.what()));
-        } catch (const std::exception& problem) {
-            std::throw_with_nested(internal(described(s, problem.what())));
-        } catch (...) {
-            std::throw_with_nested(internal(described(s, "an exception of unknown type")));
-        }
+    try {
+        throw;
+    } catch (const error& problem) {
+        throw_error(problem.code(), described(s, problem.what()));
+    } catch (const std::exception& problem) {
+        std::throw_with_nested(internal(described(s, problem.what())));
+    } catch (...) {
+        std::throw_with_nested(internal(described(s, "an exception of unknown type")));
     }
+}
 
 } // namespace rill::inline RILL_ABI::detail

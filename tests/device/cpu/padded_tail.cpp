@@ -24,10 +24,6 @@ void block(const block_args& a) {
     }
 }
 
-} // namespace test_padded_tail
-
-using namespace test_padded_tail;
-
 TEST_CASE("padded tail: the rest of a block as a whole pack, and nothing touched beyond it") {
     constexpr std::array<std::uint8_t, 2> leaf_sizes = {4, 2}, result_sizes = {8, 4};
     alignas(64) std::byte memory[lanes * (4 + 2 + 8 + 4)];
@@ -53,3 +49,5 @@ TEST_CASE("padded tail: the rest of a block as a whole pack, and nothing touched
             }
         }
 }
+
+} // namespace test_padded_tail

@@ -34,9 +34,9 @@ TEST_CASE("random_op: types and shapes") {
     CHECK(detail::random_outputs(dtype::float32, {2, 3})[0] == tensor_type{dtype::float32, {2, 3}});
     CHECK_THROWS_WITH(detail::random_outputs(dtype::float32, {2, dyn}), contains("the shape [2, ?] is not known"));
     CHECK_THROWS_WITH(detail::random_outputs(dtype::float32, {-2}), contains("an extent is negative"));
-    CHECK_NOTHROW(detail::check_normal(dtype::bfloat16, 0, 0));
-    CHECK_THROWS_AS(detail::check_normal(dtype::int32, 0, 1), invalid_argument);
-    CHECK_THROWS_AS(detail::check_normal(dtype::complex64, 0, 1), invalid_argument);
-    CHECK_THROWS_AS(detail::check_normal(dtype::float32, 0, -1), invalid_argument);
-    CHECK_THROWS_AS(detail::check_normal(dtype::float32, std::numeric_limits<double>::infinity(), 1), invalid_argument);
+    CHECK_NOTHROW((detail::normal_numbers{dtype::bfloat16, dims{2}, 0, 0}.outputs({})));
+    CHECK_THROWS_AS((detail::normal_numbers{dtype::int32, dims{2}, 0, 1}.outputs({})), invalid_argument);
+    CHECK_THROWS_AS((detail::normal_numbers{dtype::complex64, dims{2}, 0, 1}.outputs({})), invalid_argument);
+    CHECK_THROWS_AS((detail::normal_numbers{dtype::float32, dims{2}, 0, -1}.outputs({})), invalid_argument);
+    CHECK_THROWS_AS((detail::normal_numbers{dtype::float32, dims{2}, std::numeric_limits<double>::infinity(), 1}.outputs({})), invalid_argument);
 }

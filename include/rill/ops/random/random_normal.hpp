@@ -12,26 +12,11 @@ struct random_normal_options {
 
 /// Normal numbers of a mean and a standard deviation, drawn anew in each run: by Philox from the seed, the number of the run
 /// in its session and the element's place.
-struct random_normal_op {
+struct random_normal_op : detail::normal_numbers {
     static constexpr auto name = "RandomNormal";
     static constexpr auto no_gradient = ""; // nothing comes in
     static constexpr bool stateful = true;
-    dtype type = dtype::float32;
-    dims to;
-    double mean = 0, stddev = 1;
-    std::uint64_t seed = 0;
 
-    template <class V> void attributes(V& v) const {
-        v("dtype", type);
-        v("shape", to);
-        v("mean", mean);
-        v("stddev", stddev);
-        v("seed", seed);
-    }
-    std::vector<tensor_type> outputs(std::span<const tensor_type>) const {
-        detail::check_normal(type, mean, stddev);
-        return detail::random_outputs(type, to);
-    }
     template <class D, class T> kernel bind(kernel_request& request) const {
         return detail::random_kernel<T>(request, [n = to.size(), mean = mean, stddev = stddev](const random_stream& s, T* values) {
             D::random_normal(n, s, mean, stddev, values);
@@ -42,7 +27,7 @@ struct random_normal_op {
 
 /// The op for a type and shape known at run time: what initializers use.
 inline random_normal_op make_random_normal(dtype type, const dims& shape, const random_normal_options& o = {}) {
-    return {type, shape, o.mean, o.stddev, o.seed};
+    return {{type, shape, o.mean, o.stddev, o.seed}};
 }
 
 /// random_normal<float, 3, 4>({.stddev = 2, .seed = 7}). (Without template arguments: the initializer of variables.)

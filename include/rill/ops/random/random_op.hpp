@@ -21,12 +21,29 @@ inline std::vector<tensor_type> random_outputs(dtype type, const dims& shape) {
     return {{type, shape}};
 }
 
-inline void check_normal(dtype type, double mean, double deviation) {
-    if (!is_differentiable(type) || type == dtype::complex64 || type == dtype::complex128)
-        throw invalid_argument("normal numbers of type " + std::string(to_string(type)));
-    if (!std::isfinite(mean) || !std::isfinite(deviation) || deviation < 0)
-        throw invalid_argument("mean and stddev must be finite, and stddev not negative");
-}
+/// What random_normal and truncated_normal share.
+struct normal_numbers {
+    dtype type = dtype::float32;
+    dims to;
+    double mean = 0, stddev = 1;
+    std::uint64_t seed = 0;
+
+    template <class V> void attributes(V& v) const {
+        v("dtype", type);
+        v("shape", to);
+        v("mean", mean);
+        v("stddev", stddev);
+        v("seed", seed);
+    }
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const {
+        if (!is_differentiable(type) || type == dtype::complex64 || type == dtype::complex128)
+            throw invalid_argument("normal numbers of type " + std::string(to_string(type)));
+        if (!std::isfinite(mean) || !std::isfinite(stddev) || stddev < 0)
+            throw invalid_argument("mean and stddev must be finite, and stddev not negative");
+        return random_outputs(type, to);
+    }
+    friend bool operator==(const normal_numbers&, const normal_numbers&) = default;
+};
 
 /// A kernel that calls draw(stream, memory): the stream of the next run.
 template <class T, class Draw> kernel random_kernel(const kernel_request& request, Draw draw) {

@@ -12,26 +12,11 @@ struct truncated_normal_options {
 
 /// Normal numbers of a mean and a standard deviation, redrawn where they lie further than two standard deviations from the
 /// mean; otherwise as random_normal.
-struct truncated_normal_op {
+struct truncated_normal_op : detail::normal_numbers {
     static constexpr auto name = "TruncatedNormal";
     static constexpr auto no_gradient = ""; // nothing comes in
     static constexpr bool stateful = true;
-    dtype type = dtype::float32;
-    dims to;
-    double mean = 0, stddev = 1;
-    std::uint64_t seed = 0;
 
-    template <class V> void attributes(V& v) const {
-        v("dtype", type);
-        v("shape", to);
-        v("mean", mean);
-        v("stddev", stddev);
-        v("seed", seed);
-    }
-    std::vector<tensor_type> outputs(std::span<const tensor_type>) const {
-        detail::check_normal(type, mean, stddev);
-        return detail::random_outputs(type, to);
-    }
     template <class D, class T> kernel bind(kernel_request& request) const {
         return detail::random_kernel<T>(request, [n = to.size(), mean = mean, stddev = stddev](const random_stream& s, T* values) {
             D::truncated_normal(n, s, mean, stddev, values);
@@ -42,7 +27,7 @@ struct truncated_normal_op {
 
 /// The op for a type and shape known at run time: what initializers use.
 inline truncated_normal_op make_truncated_normal(dtype type, const dims& shape, const truncated_normal_options& o = {}) {
-    return {type, shape, o.mean, o.stddev, o.seed};
+    return {{type, shape, o.mean, o.stddev, o.seed}};
 }
 
 /// truncated_normal<float, 3, 4>({.stddev = 0.1}). (Without template arguments: the initializer of variables.)
