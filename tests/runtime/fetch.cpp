@@ -145,3 +145,24 @@ TEST_CASE("fetch: large values are written where they are wanted, whatever else 
     const tensor<float, n> promised(any_tensor(gather(any_tensor(x), any_tensor(at), 0)));
     CHECK_THROWS_WITH(s.run(promised, feed(x, ones), feed(at, std::vector<int>(2000, 1))), contains("[3000]") && contains("[2000]"));
 }
+
+TEST_CASE("fetch: memory shared under several shapes comes in the shape that was asked for") {
+    const graph g;
+    const graph_scope here(g);
+    const placeholder<float, dyn, dyn> x("x");
+    const tensor y = x * 2.f;
+    const tensor<float, dyn, dyn> wide{any_tensor(reshape<30, dyn>(y))};
+    const session s(g);
+    xt::xtensor<float, 2> at({40, 30});
+    for (std::size_t i = 0; i < at.size(); ++i) at.storage()[i] = static_cast<float>(i);
+    const auto is = [](const auto& value, std::size_t rows, std::size_t columns) {
+        return value.shape(0) == rows && value.shape(1) == columns && value(rows - 1, columns - 1) == 2 * 1199.f && value(1, 0) == 2.f * static_cast<float>(columns);
+    };
+    CHECK(is(s.run(wide, feed(x, at)), 30, 40));
+    const auto [first, second] = s.run(std::tuple(wide, y), feed(x, at));
+    CHECK(is(first, 30, 40));
+    CHECK(is(second, 40, 30));
+    const auto [third, fourth] = s.run(std::tuple(y, wide), feed(x, at));
+    CHECK(is(third, 40, 30));
+    CHECK(is(fourth, 30, 40));
+}

@@ -45,12 +45,17 @@ namespace detail {
 /// The op states a pullback: without one, derivatives go through its traced expansion.
 template <class Op> inline constexpr bool has_pullback = !requires { Op::expands; };
 
-/// A compiled gradient exists: the result and some tensor leaf can carry one, and every op on the way has a pullback.
+/// … and so does every op below it: one without would be taken for a constant.
+template <class S> inline constexpr bool all_have_pullbacks = true;
+template <class Op, class R, class... Args>
+inline constexpr bool all_have_pullbacks<structure<Op, R, Args...>> = has_pullback<Op> && (all_have_pullbacks<Args> && ...);
+
+/// A compiled gradient exists: the result and some tensor leaf can carry one, and every op has a pullback.
 template <class S> inline constexpr bool differentiable_structure = false;
 template <class T> inline constexpr bool differentiable_structure<leaf<T>> = is_differentiable(dtype_of<T>);
 template <class Op, class R, class... Args>
 inline constexpr bool differentiable_structure<structure<Op, R, Args...>> =
-    has_pullback<Op> && is_differentiable(dtype_of<R>) && (differentiable_structure<Args> || ...);
+    all_have_pullbacks<structure<Op, R, Args...>> && is_differentiable(dtype_of<R>) && (differentiable_structure<Args> || ...);
 
 // ---- a structure as data: operands before the op they belong to ------------------------------------------------------------
 

@@ -163,6 +163,8 @@ template <class Op, class U, std::size_t N> constexpr std::array<dtype, N> opera
     return all;
 }
 
+[[noreturn]] void refuse_untyped(std::string_view op, const std::string& why, const std::vector<endpoint>& operands);
+
 /// Refuses operands whose dtypes do not go together, or that the op does not take: what static_assert says of types.
 template <class Op, std::size_t N> void check_untyped(dtype type, const untyped_arguments& a) {
     bool takes = false;
@@ -171,11 +173,7 @@ template <class Op, std::size_t N> void check_untyped(dtype type, const untyped_
         takes = op_takes<Op, U>;
         wanted = operand_dtypes<Op, U, N>();
     });
-    const auto refuse = [&](const std::string& why) {
-        std::string text;
-        for (const auto& e : a.inputs) text += (text.empty() ? "" : ", ") + name_of(e) + " " + to_string(type_of(e));
-        throw invalid_argument(snake_case(Op::name) + ": " + why + " (" + text + ")");
-    };
+    const auto refuse = [&](const std::string& why) { refuse_untyped(Op::name, why, a.inputs); };
     for (std::size_t i = 0; i < N; ++i) {
         if (a.order[i] < 0 || type_of(a.inputs[static_cast<std::size_t>(a.order[i])]).type == wanted[i]) continue;
         if (wanted[i] == type) refuse("the dtypes differ; convert with cast<T>()");

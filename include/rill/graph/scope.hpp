@@ -115,13 +115,20 @@ concept node_handle = requires(const H& h) {
     { h.node() } -> std::convertible_to<const node*>;
 };
 
+namespace detail {
+
+/// Refuses a null handle.
+const node* checked_node(const node* n, const char* who);
+
+} // namespace detail
+
 /// Nodes made in this scope run after the given operations and tensors. Scopes add up; without arguments the list is
 /// cleared.
 class control_dependencies : detail::scoped<std::vector<const node*>> {
 public:
     template <node_handle... H>
     explicit control_dependencies(const H&... after)
-        : scoped(detail::scopes().control_inputs, merged({static_cast<const node*>(after.node())...})) {}
+        : scoped(detail::scopes().control_inputs, merged({detail::checked_node(after.node(), "control_dependencies")...})) {}
 
 private:
     static std::vector<const node*> merged(std::initializer_list<const node*> more);
@@ -131,7 +138,7 @@ private:
 class colocate_with : detail::scoped<const node*> {
 public:
     template <node_handle H>
-    explicit colocate_with(const H& other) : scoped(detail::scopes().colocated, other.node()) {}
+    explicit colocate_with(const H& other) : scoped(detail::scopes().colocated, detail::checked_node(other.node(), "colocate_with")) {}
 };
 
 namespace detail {

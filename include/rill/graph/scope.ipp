@@ -14,6 +14,11 @@ namespace rill::inline RILL_ABI {
 
 namespace detail {
 
+RILL_INLINE const node* checked_node(const node* n, const char* who) {
+    if (!n) throw failed_precondition(std::string(who) + ": a null handle was used");
+    return n;
+}
+
 RILL_INLINE scope_state& scopes() {
     thread_local scope_state state;
     return state;

@@ -9,10 +9,11 @@ namespace rill::inline RILL_ABI {
 namespace detail {
 
 /// The constants of an expression become inputs, so that one plan serves every value of them.
-template <class A> auto with_inputs(const A& a, std::vector<any_array>& values, std::vector<any_tensor>& inputs) {
+template <class A>
+auto with_inputs(const A& a, std::vector<any_array>& values, std::vector<any_tensor>& inputs, const std::source_location& where) {
     if constexpr (is_constant_value<A>) {
         tensor_of<value_type_of<A>, extents_of<A>> input(
-            unchecked, any_placeholder({}, dtype_of<value_type_of<A>>, extents_of<A>::value));
+            unchecked, any_placeholder({}, dtype_of<value_type_of<A>>, extents_of<A>::value, where));
         values.push_back(a.value());
         inputs.push_back(input);
         return input;
@@ -20,7 +21,7 @@ template <class A> auto with_inputs(const A& a, std::vector<any_array>& values, 
         return std::apply([&](const auto&... x) {
             return [&]<class... Y>(std::tuple<Y...> args) {
                 return std::apply([](const auto&... y) { return expression<typename A::op_type, Y...>(y...); }, args);
-            }(std::tuple<decltype(with_inputs(x, values, inputs))...>{with_inputs(x, values, inputs)...});
+            }(std::tuple<decltype(with_inputs(x, values, inputs, where))...>{with_inputs(x, values, inputs, where)...});
         }, a.args());
     } else {
         return a;
@@ -44,7 +45,7 @@ inline constexpr bool constants_only<expression<Op, Args...>> = (constants_only<
 /// The value of an expression, without a session in sight: evaluate(2.f * constant({1.f, 2.f}) + 1.f). One made of
 /// constants runs in a private graph, planned once per structure; tensors of a graph are computed in a session of their
 /// own, so they may depend on neither variables nor placeholders.
-template <graph_operand E> auto evaluate(const E& e) {
+template <graph_operand E> auto evaluate(const E& e, const std::source_location& where = std::source_location::current()) {
     if constexpr (is_constant_value<E>) {
         return to_host_value<value_type_of<E>, extents_of<E>::rank>(e.value().shape(), e.value().data());
     } else if constexpr (detail::is_expression<E> && detail::constants_only<E>) {
@@ -69,9 +70,9 @@ template <graph_operand E> auto evaluate(const E& e) {
             auto core = detail::make_session_core(home, session_options{});
             std::vector<any_array> unused;
             std::vector<any_tensor> inputs;
-            const auto over_inputs = detail::with_inputs(e, unused, inputs);
+            const auto over_inputs = detail::with_inputs(e, unused, inputs, where);
             detail::plan_key key;
-            key.fetches = {detail::seal(over_inputs, home)};
+            key.fetches = {detail::seal(over_inputs, home, {}, true, where)};
             key.feeds.assign(inputs.begin(), inputs.end());
             auto steps = core->find_plan(key);
             kept.push_back({std::move(scalars), std::move(shapes), std::move(core), std::move(steps)});

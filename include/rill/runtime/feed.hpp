@@ -27,7 +27,7 @@ template <class T, class X> any_array host_value_for(const endpoint& e, const di
         if constexpr (literal<std::remove_cvref_t<X>>) return to_any_array<T>(literal_value<T>(x, "feed"));
         else return to_any_array<T>(std::forward<X>(x), wanted);
     } catch (const invalid_argument& problem) {
-        throw invalid_argument("feed: '" + name_of(e) + "': " + problem.what());
+        throw invalid_argument("feed: '" + name_of(e) + "': " + problem.what() + " (" + place_of(*e.from) + ")");
     }
 }
 

@@ -38,7 +38,7 @@ RILL_INLINE void segment::place(frame& f, std::size_t i, const fetch_place& wher
     if (!where.make || value.bytes < small || value.where != home::arena) return;
     for (const auto& m : f.moved)
         if (m.slot == slot) return; // fetched twice
-    void* const to = where.make(where.array, value.type);
+    void* const to = where.make(where.array, fetch_type(i)); // not the slot's: reshaped values share it
     if (!to) return;
     f.moved.push_back({i, slot, f.slots[slot]});
     f.slots[slot] = to;
@@ -122,7 +122,13 @@ RILL_INLINE std::unique_ptr<frame> segment::make_frame() const {
     auto f = std::make_unique<frame>();
     f->slots.resize(b_.slots.size());
     f->variables.resize(b_.variables.size());
-    f->arena = memory_block(memory_, b_.arena_bytes);
+    try {
+        f->arena = memory_block(memory_, b_.arena_bytes);
+    } catch (const error& problem) {
+        const int wanted = !b_.graph.fetches.empty() ? b_.graph.fetches[0].item : b_.graph.targets.empty() ? -1 : b_.graph.targets[0];
+        throw_error(problem.code(), "the memory of a step" + (wanted < 0 ? "" : " that runs '" + b_.graph.name_of(wanted) + "'") + ": " +
+                                        problem.what());
+    }
     for (std::size_t i = 0; i < b_.slots.size(); ++i) {
         const auto& s = b_.slots[i];
         if (i < b_.offsets.size() && b_.offsets[i] != bound_graph::npos) {

@@ -13,6 +13,7 @@
 #include <rill/ops/math/square.hpp>
 #include <rill/ops/math/sub.hpp>
 #include <rill/ops/math/tanh.hpp>
+#include <rill/ops/state/variable.hpp>
 
 #include "ops/harness.hpp"
 
@@ -115,4 +116,22 @@ TEST_CASE("derivative: of a derivative, and over the weight limit, through the g
         CHECK(slope(i) == Approx(2 * a + 2 * sine * cosine + cosine * cosine - sine * sine + 3 * a * a + std::exp(a) * (sine + cosine) +
                                  cosine - a * sine + 4 * a * a * a + std::exp(-a) * (1 - a)));
     }
+}
+
+TEST_CASE("derivative: gradients of expressions that contain one flow through it, whatever stands beside it") {
+    placeholder<double> x("x"), y("y");
+    const auto d = derivative(x * x * x, x); // 3 x^2
+    const session s;
+    const auto at = [&](const auto& f) { return s.run(std::get<0>(gradients(sealed(f), x)), feed(x, 2.0), feed(y, 5.0)); };
+    CHECK(at(d + x) == Approx(13));
+    CHECK(at(d * x) == Approx(36));
+    CHECK(at(d * y) == Approx(60));
+    CHECK(at(d * 2.0) == Approx(24));
+    CHECK(at(derivative(d * x + x * x * x, x)) == Approx(48));
+
+    variable<double> w("w", 1.0);
+    const auto slope = derivative(w * x * x, x); // 2 w x
+    const auto [dw] = gradients(square(slope - y), w);
+    s.run(global_variables_initializer());
+    CHECK(s.run(dw, feed(x, 2.0), feed(y, 5.0)) == Approx(2 * (4 - 5.) * 4));
 }

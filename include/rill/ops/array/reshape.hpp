@@ -21,6 +21,11 @@ struct reshape_op {
         if (!rules::sizes_compatible(x, to)) return {to, "the sizes differ"};
         return rules::reshape(x, to);
     }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
+        const auto r = shape(in[0].shape);
+        if (!r.ok()) throw invalid_argument(std::string(r.broken) + " (asked for " + to_string(to) + ")");
+        return {{in[0].type, r.shape}};
+    }
     dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type>) const { return dtype::invalid; }
     std::vector<endpoint> gradient(const gradient_request& r) const;
     template <class D, class T> kernel bind(kernel_request& request) const { return detail::copy_of_input<D>(request); }

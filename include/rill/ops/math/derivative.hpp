@@ -45,6 +45,8 @@ private:
     }
 };
 
+template <class E> inline constexpr bool is_differentiable_expression = detail::is_expression<E>;
+
 namespace detail {
 
 /// The leaves of an expression as arguments of another one.
@@ -70,31 +72,32 @@ template <class A> inline constexpr bool has_deferred_part = requires(const A& a
 template <class Op, class... Args>
 inline constexpr bool has_deferred_part<expression<Op, Args...>> = (has_deferred_part<Args> || ...);
 
-template <class A> inline constexpr bool has_derivative_part = false;
-template <class Op, class... Args>
-inline constexpr bool has_derivative_part<expression<Op, Args...>> = !has_pullback<Op> || (has_derivative_part<Args> || ...);
-
-} // namespace detail
-
-/// dy/dx of an expression that is elementwise in the tensor x: again an expression, computed in the same pass as what
-/// surrounds it. Shape: that of y. Of an expression over the weight limit, or of a derivative, it is a tensor: y is sealed
-/// and goes through gradients(), which needs an x of y's shape.
-template <class E, class T, index_t... D>
-    requires detail::is_expression<E>
-auto derivative(const E& y, const tensor<T, D...>& x) {
+template <class E, class T, index_t... D> auto derivative_of(const E& y, const tensor<T, D...>& x) {
     static_assert(std::is_same_v<value_type_of<E>, T>, "derivative: y and x must have one element type");
-    if constexpr (detail::has_deferred_part<E> || detail::has_derivative_part<E>) {
+    using S = typename strip<E>::type;
+    if constexpr (has_deferred_part<E> || !all_have_pullbacks<S>) {
         static_assert(std::is_same_v<extents_of<E>, extents<D...>>,
                       "derivative: an expression over the weight limit, or one that contains a derivative, needs an x of its own shape");
         return std::get<0>(gradients(sealed(y), x));
     } else {
-        using S = typename detail::strip<E>::type;
-        const auto leaves = detail::leaf_arguments(y);
+        const auto leaves = leaf_arguments(y);
         const auto masks = std::apply(
-            [&](const auto&... l) { return std::tuple(scalar<bool>{detail::same_leaf(l, x)}...); }, leaves);
+            [&](const auto&... l) { return std::tuple(scalar<bool>{same_leaf(l, x)}...); }, leaves);
         return std::apply([](const auto&... a) { return expression<adjoint_op<S>, std::remove_cvref_t<decltype(a)>...>(a...); },
-                          std::tuple_cat(leaves, detail::scalar_arguments(y), masks));
+                          std::tuple_cat(leaves, scalar_arguments(y), masks));
     }
+}
+
+} // namespace detail
+
+/// dy/dx of an expression that is elementwise in the tensor x: again an expression, computed in the same pass as what
+/// surrounds it. Shape: that of y. Sealed tensors in y are leaves: only x itself counts. Of an expression over the weight limit, or
+/// of one that contains a derivative, the result is a tensor: y is sealed and goes through gradients(), which needs an x of y's
+/// shape.
+template <typed_operand E, class T, index_t... D> auto derivative(const E& y, const tensor<T, D...>& x) {
+    static_assert(is_differentiable_expression<E>,
+                  "derivative: y is an edge of the graph or a constant, not an expression; use gradients(y, x)");
+    if constexpr (is_differentiable_expression<E>) return detail::derivative_of(y, x);
 }
 
 } // namespace rill::inline RILL_ABI
