@@ -4,7 +4,7 @@
 #include <map>
 
 #include <rill/runtime/binding.hpp>
-#include <rill/runtime/session_core.hpp>
+#include <rill/runtime/fetch_place.hpp>
 #include <rill/runtime/trace.hpp>
 
 namespace rill::inline RILL_ABI::detail {

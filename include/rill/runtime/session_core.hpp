@@ -6,6 +6,7 @@
 #include <string>
 
 #include <rill/graph/graph.hpp>
+#include <rill/runtime/fetch_place.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/plan_key.hpp>
 #include <rill/runtime/trace.hpp>
@@ -16,12 +17,6 @@ namespace rill::inline RILL_ABI::detail {
 class plan;
 class segment;
 struct frame;
-
-/// An array of the caller's that a large fetched value may be written into as it is computed, rather than copied to later.
-struct fetch_place {
-    void* array = nullptr;
-    void* (*make)(void* array, const tensor_type& type) = nullptr; // makes room; null: this value is copied after all
-};
 
 /// A finished step: its fetched values stay in the frame until it goes.
 class step_result {

@@ -138,11 +138,11 @@ template <class T> RILL_FN simd<T> expm1(simd<T> x) {
     return select(abs(x) < simd<T>(std::numeric_limits<T>::epsilon() / 4), x, y); // halves of subnormals, and -0
 }
 
-/// By h / (h + 1) with h = expm1(2|x|) / 2: one formula for small and large, never above 1.
+/// d = h / (h + 1) with h = expm1(2|x|) / 2, never above 1; small ones as h - h d, which spares them the division's errors.
 template <class T> RILL_FN simd<T> tanh(simd<T> x) {
     const simd<T> a = smaller(simd<T>(float_parts<T>::tanh_one), abs(x)); // NaN passes through
-    const simd<T> h = half_expm1(a + a);
-    return h / (h + simd<T>(T(1))) | (x & simd<T>(T(-0.0)));
+    const simd<T> h = half_expm1(a + a), d = h / (h + simd<T>(T(1)));
+    return select(h < simd<T>(T(0.5)), fnma(h, d, h), d) | (x & simd<T>(T(-0.0)));
 }
 
 // ---- logarithms ------------------------------------------------------------------------------------------------------------
@@ -301,10 +301,17 @@ template <class T> struct angle {
     }
 
 private:
-    template <class... C> RILL_FN simd<T> reduced(simd<T> m, C... part) const {
-        simd<T> sum = x;
-        ((sum = fnma(m, simd<T>(part), sum)), ...);
-        return sum;
+    /// x less m times the four parts. The first difference is exact, of floats the second as well; what the next one loses goes
+    /// on with the parts after it.
+    RILL_FN simd<T> reduced(simd<T> m, T first, T second, T third, T last) const {
+        const simd<T> p2(second), p3(third), p4(last), rest = fnma(m, simd<T>(first), x);
+        if constexpr (sizeof(T) == 4) {
+            const simd<T> next = fnma(m, p2, rest), high = fnma(m, p3, next);
+            return high + fnma(m, p4, fnma(m, p3, next - high));
+        } else {
+            const simd<T> high = fnma(m, p2, rest);
+            return high + fnma(m, p4, fnma(m, p3, fnma(m, p2, rest - high)));
+        }
     }
 };
 

@@ -7,7 +7,7 @@
 
 namespace rill::inline RILL_ABI {
 
-/// Cosine of x in radians. Shape: that of x. Gradient: -g sin(x).
+/// Cosine of x in radians. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: -g sin(x).
 struct cos_op {
     static constexpr auto name = "Cos";
     using domain_type = domains::real_floating;

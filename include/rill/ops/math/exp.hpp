@@ -7,7 +7,7 @@
 
 namespace rill::inline RILL_ABI {
 
-/// e^x. Shape: that of x. Gradient: g conj(e^x).
+/// e^x. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g conj(e^x).
 struct exp_op {
     static constexpr auto name = "Exp";
     using domain_type = domains::floating;

@@ -6,7 +6,7 @@
 
 namespace rill::inline RILL_ABI {
 
-/// Natural logarithm; -infinity at 0, NaN below. Shape: that of x. Gradient: g / conj(x).
+/// Natural logarithm; -infinity at 0, NaN below. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g / conj(x).
 struct log_op {
     static constexpr auto name = "Log";
     using domain_type = domains::floating;

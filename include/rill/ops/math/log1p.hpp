@@ -7,7 +7,7 @@
 
 namespace rill::inline RILL_ABI {
 
-/// log(1 + x), exact near 0. Shape: that of x. Gradient: g / (1 + x).
+/// log(1 + x), exact near 0. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g / (1 + x).
 struct log1p_op {
     static constexpr auto name = "Log1p";
     using domain_type = domains::real_floating;

@@ -6,7 +6,7 @@
 
 namespace rill::inline RILL_ABI {
 
-/// Sine of x in radians. Shape: that of x. Gradient: g cos(x).
+/// Sine of x in radians. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g cos(x).
 struct sin_op {
     static constexpr auto name = "Sin";
     using domain_type = domains::real_floating;

@@ -7,7 +7,7 @@
 
 namespace rill::inline RILL_ABI {
 
-/// Hyperbolic tangent. Shape: that of x. Gradient: g (1 - tanh(x)^2).
+/// Hyperbolic tangent. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g (1 - tanh(x)^2).
 struct tanh_op {
     static constexpr auto name = "Tanh";
     using domain_type = domains::real_floating;
