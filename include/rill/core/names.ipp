@@ -54,7 +54,8 @@ RILL_INLINE std::vector<std::string> nearest_names(std::string_view wanted, cons
     std::sort(ranked.begin(), ranked.end());
     std::vector<std::string> out;
     for (const auto& [distance, name] : ranked)
-        if (out.size() < most && distance < std::min(wanted.size(), name.size()) && distance <= std::max(wanted.size(), name.size()) / 2 + 1)
+        if (out.size() < most && distance < std::min(wanted.size(), name.size()) &&
+            distance <= std::max(wanted.size(), name.size()) / 2 + 1)
             out.emplace_back(name);
     return out;
 }

@@ -21,7 +21,6 @@ struct assign_add_op;
 struct assign_op;
 struct assign_sub_op;
 template <class To> struct cast_op;
-struct clip_op;
 struct concat_grad_op;
 struct concat_op;
 struct conj_op;
@@ -117,7 +116,8 @@ inline constexpr bool listed_kernel = (listed_number<T> && is_listed<Op, listed_
 /// … and of the expression: one op over tensors, and at most one number.
 template <class S> inline constexpr bool listed_expression = false;
 template <class T> inline constexpr bool listed_expression<leaf<T>> = listed_type<T>;
-template <class Op, class T> inline constexpr bool listed_expression<structure<Op, T, leaf<T>>> = listed_float<T> && is_listed<Op, listed_unary>;
+template <class Op, class T>
+inline constexpr bool listed_expression<structure<Op, T, leaf<T>>> = listed_float<T> && is_listed<Op, listed_unary>;
 template <class Op, class T>
 inline constexpr bool listed_expression<structure<Op, T, leaf<T>, leaf<T>>> = listed_float<T> && is_listed<Op, listed_binary>;
 template <class Op, class T>

@@ -20,7 +20,8 @@ constexpr auto reference = [](const auto& x) {
     xt::xarray<T> out(std::vector<std::size_t>{x.shape(0)});
     const auto ids = classes<int>(x.shape(0), static_cast<index_t>(x.shape(1)));
     for (std::size_t row = 0; row < x.shape(0); ++row) {
-        const auto at = [&](std::size_t i) { return static_cast<long double>(x(row, i)) - static_cast<long double>(x(row, static_cast<std::size_t>(ids[row]))); };
+        const auto right = static_cast<long double>(x(row, static_cast<std::size_t>(ids[row])));
+        const auto at = [&](std::size_t i) { return static_cast<long double>(x(row, i)) - right; };
         long double sum = 0;
         for (std::size_t i = 0; i < x.shape(1); ++i) sum += std::exp(at(i));
         out(row) = static_cast<T>(std::log(sum));
@@ -35,16 +36,20 @@ TEST_CASE("sparse_softmax_cross_entropy: values") {
             INFO(rows << " rows of " << columns);
             const dims shape{static_cast<index_t>(rows), columns};
             const auto f = [&](const auto& x) { return sparse_softmax_cross_entropy(x, constant(classes<int>(rows, columns))); };
-            const auto wide = [&](const auto& x) { return sparse_softmax_cross_entropy(x, constant(classes<std::int64_t>(rows, columns))); };
+            const auto wide = [&](const auto& x) {
+                return sparse_softmax_cross_entropy(x, constant(classes<std::int64_t>(rows, columns)));
+            };
             const op_test::node_options o{.in = {{-4, 4}}, .order = columns * static_cast<index_t>(rows) < 20 ? 2 : 0, .ulps = 500};
             op_test::node<float, 2>(f, reference, {shape}, o);
             op_test::node<double, 2>(wide, reference, {shape}, o);
         }
-    op_test::node<float, 2>([](const auto& x) { return sparse_softmax_cross_entropy(x, constant(std::vector<int>{})); }, reference, {{0, 4}});
+    const auto none = [](const auto& x) { return sparse_softmax_cross_entropy(x, constant(std::vector<int>{})); };
+    op_test::node<float, 2>(none, reference, {{0, 4}});
 }
 
 TEST_CASE("sparse_softmax_cross_entropy: gradients") {
-    op_test::node<double, 2>([](const auto& x) { return reduce_mean(sparse_softmax_cross_entropy(x * x, constant(classes<int>(3, 4)))); }, [](const auto& x) {
+    const auto mean = [](const auto& x) { return reduce_mean(sparse_softmax_cross_entropy(x * x, constant(classes<int>(3, 4)))); };
+    op_test::node<double, 2>(mean, [](const auto& x) {
         double sum = 0;
         for (const double v : reference(xt::xarray<double>(x * x))) sum += v;
         return xt::xarray<double>(sum / 3);
@@ -77,9 +82,11 @@ TEST_CASE("sparse_softmax_cross_entropy: types and refusals") {
     CHECK_THROWS_AS(run({0, 10, 9}), invalid_argument);
     CHECK_THROWS_WITH(run({0, 10, 9}), contains("sparse_softmax_cross_entropy: label 10 at [1] is outside [0, 10)"));
     CHECK_THROWS_WITH(run({0, 5, -1}), contains("label -1 at [2]"));
-    CHECK_THROWS_WITH(run({0, 5}), contains("sparse_softmax_cross_entropy: the shapes of logits and labels differ") && contains("[3, 10]") && contains("[2]"));
+    CHECK_THROWS_WITH(run({0, 5}), contains("sparse_softmax_cross_entropy: the shapes of logits and labels differ") &&
+                                       contains("[3, 10]") && contains("[2]"));
     CHECK_THROWS_WITH(sparse_softmax_cross_entropy(any_tensor(logits), any_tensor(logits)), contains("the labels must be int32 or int64"));
-    CHECK_THROWS_WITH(sparse_softmax_cross_entropy(any_tensor(labels), any_tensor(labels)), contains("the labels must have one dimension less than the logits"));
+    CHECK_THROWS_WITH(sparse_softmax_cross_entropy(any_tensor(labels), any_tensor(labels)),
+                      contains("the labels must have one dimension less than the logits"));
 }
 
 TEST_CASE("sparse_softmax_cross_entropy: sure of the truth, or of something else") {

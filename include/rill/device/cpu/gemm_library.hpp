@@ -46,7 +46,7 @@ inline constexpr std::int64_t library_from = wide_tiles ? std::int64_t(1) << 30 
 
 template <class T> inline constexpr bool by_onednn = RILL_WITH_ONEDNN && std::is_same_v<T, float>;
 template <class T>
-inline constexpr bool by_blas = RILL_WITH_BLAS && !by_onednn<T> && !wide_tiles && (std::is_same_v<T, float> || std::is_same_v<T, double>);
+inline constexpr bool by_blas = RILL_WITH_BLAS && !wide_tiles && (std::is_same_v<T, float> || std::is_same_v<T, double>);
 
 /// The decision, by the shape alone: whether a product is a library's.
 template <class T> constexpr bool library_serves(std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -56,12 +56,12 @@ template <class T> constexpr bool library_serves(std::int64_t m, std::int64_t n,
     return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) >= static_cast<double>(library_from);
 }
 
-/// False if the library declines; c is then undefined.
+/// oneDNN first, then the BLAS. False if neither does it; c is then undefined.
 template <class T> bool library_gemm([[maybe_unused]] const library_product<T>& p) {
-    if constexpr (by_onednn<T>) {
-        return onednn_product(p);
+    if constexpr (by_onednn<T>)
+        if (onednn_product(p)) return true;
 #if RILL_WITH_BLAS
-    } else if constexpr (by_blas<T>) {
+    if constexpr (by_blas<T>) {
         const auto to_int = [](std::int64_t x) { return static_cast<int>(x); };
         const auto op = [](bool transposed) { return transposed ? CblasTrans : CblasNoTrans; };
         const auto run = [&](auto gemm) {
@@ -71,10 +71,9 @@ template <class T> bool library_gemm([[maybe_unused]] const library_product<T>& 
         if constexpr (std::is_same_v<T, float>) run(&cblas_sgemm);
         else run(&cblas_dgemm);
         return true;
-#endif
-    } else {
-        return false;
     }
+#endif
+    return false;
 }
 
 } // namespace rill::inline RILL_ABI::detail::inline RILL_ISA

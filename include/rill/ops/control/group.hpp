@@ -18,8 +18,7 @@ struct no_op {
 namespace detail {
 
 inline operation add_group(std::vector<const node*> after, const std::string& name, const std::source_location& where) {
-    for (const auto* n : after)
-        if (!n) throw failed_precondition("group: a null handle was used");
+    for (const auto* n : after) checked_node(n, "group");
     const graph g = after.empty() ? current_graph() : graph(*after[0]->owner);
     // variadic calls can't ask where they are
     const auto& place = where.line() == 0 && !after.empty() ? after[0]->where : where;

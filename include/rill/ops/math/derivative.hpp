@@ -45,8 +45,6 @@ private:
     }
 };
 
-template <class E> inline constexpr bool is_differentiable_expression = detail::is_expression<E>;
-
 namespace detail {
 
 /// The leaves of an expression as arguments of another one.
@@ -95,9 +93,9 @@ template <class E, class T, index_t... D> auto derivative_of(const E& y, const t
 /// of one that contains a derivative, the result is a tensor: y is sealed and goes through gradients(), which needs an x of y's
 /// shape.
 template <typed_operand E, class T, index_t... D> auto derivative(const E& y, const tensor<T, D...>& x) {
-    static_assert(is_differentiable_expression<E>,
+    static_assert(detail::is_expression<E>,
                   "derivative: y is an edge of the graph or a constant, not an expression; use gradients(y, x)");
-    if constexpr (is_differentiable_expression<E>) return detail::derivative_of(y, x);
+    if constexpr (detail::is_expression<E>) return detail::derivative_of(y, x);
 }
 
 } // namespace rill::inline RILL_ABI
