@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <list>
+#include <memory>
+#include <mutex>
 #include <span>
 
 #include <rill/runtime/options.hpp>
@@ -10,15 +13,28 @@
 
 namespace rill::inline RILL_ABI::detail {
 
+/// What a run holds: a frame and the segment it belongs to.
+struct held_step {
+    std::shared_ptr<segment> of;
+    std::unique_ptr<frame> memory;
+};
+
 /// A run, compiled: pruned, shared, ordered and placed once; bound to shapes as they come.
 class plan {
 public:
     plan(const plan_key& key, const session_options& options, std::shared_ptr<resource_store> resources);
 
+    ~plan();
+
     const subgraph& graph() const noexcept { return graph_; }
 
-    /// Gives up the segments that no run is using.
-    void release() noexcept;
+    /// A frame of the segment for these feeds. Of runs that follow one another, each takes over what the last one gave back:
+    /// two atomic exchanges a step, no lock.
+    std::unique_ptr<held_step> acquire(std::span<const any_array> feeds);
+    void release(std::unique_ptr<held_step> step) noexcept;
+
+    /// Gives up the segments that no run is using; those in use go with their runs.
+    void close() noexcept;
 
     /// A line for each segment: what it runs and the memory of a step.
     std::string memory_report();
@@ -34,6 +50,8 @@ private:
     subgraph graph_;
     std::mutex mutex_;
     std::list<std::shared_ptr<segment>> segments_;
+    std::atomic<held_step*> ready_{nullptr}; // given back last
+    std::atomic<bool> closed_{false};
 };
 
 } // namespace rill::inline RILL_ABI::detail

@@ -43,7 +43,35 @@ RILL_INLINE plan::plan(const plan_key& key, const session_options& options, std:
     place(graph_, options.allow_soft_placement, report);
 }
 
-RILL_INLINE void plan::release() noexcept {
+RILL_INLINE plan::~plan() { delete ready_.load(); }
+
+RILL_INLINE std::unique_ptr<held_step> plan::acquire(std::span<const any_array> feeds) {
+    std::unique_ptr<held_step> step(ready_.exchange(nullptr, std::memory_order_acquire));
+    if (step) {
+        if (step->of->serves(feeds)) return step;
+        step->of->release(std::move(step->memory));
+    } else {
+        step = std::make_unique<held_step>();
+    }
+    std::vector<tensor_type> types;
+    for (const auto& f : feeds) types.push_back(f.type());
+    step->of = bind(types);
+    step->memory = step->of->acquire();
+    return step;
+}
+
+RILL_INLINE void plan::release(std::unique_ptr<held_step> step) noexcept {
+    step->of->finish(*step->memory);
+    held_step* none = nullptr;
+    if (!ready_.compare_exchange_strong(none, step.get())) return step->of->release(std::move(step->memory));
+    step.release();
+    // closed meanwhile? Both sides write first and look then, so one of them sees the other
+    if (closed_) delete ready_.exchange(nullptr);
+}
+
+RILL_INLINE void plan::close() noexcept {
+    closed_ = true;
+    delete ready_.exchange(nullptr);
     const std::lock_guard lock(mutex_);
     segments_.clear();
 }

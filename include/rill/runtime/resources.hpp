@@ -22,6 +22,11 @@ public:
     /// The current version, or null if none has been assigned.
     std::shared_ptr<element_block> read() const;
 
+    /// Whether a version that is held is still the current one. Takes no lock.
+    bool is_newest(const std::shared_ptr<element_block>& held) const noexcept {
+        return held && held.get() == newest_.load(std::memory_order_acquire);
+    }
+
     /// Holds the variable for writing; `mine` is the version the step holds (its own reference does not count).
     class writer {
     public:
@@ -29,7 +34,10 @@ public:
         bool ready() const noexcept { return target_ != nullptr; }
         void* data() const noexcept { return target_->data(); }
         /// The new version becomes visible. Without it, nothing was changed (or the op failed half way in place).
-        void commit() noexcept { v_.value_ = target_; }
+        void commit() noexcept {
+            v_.value_ = target_;
+            v_.newest_.store(target_.get(), std::memory_order_release);
+        }
 
     private:
         variable_state& v_;
@@ -42,6 +50,7 @@ private:
     allocator& memory_;
     mutable std::mutex mutex_;
     std::shared_ptr<element_block> value_;
+    std::atomic<const element_block*> newest_{nullptr}; // value_, to compare with
 };
 
 /// What outlives a run: variables, the counters of random ops, and the threads that help.

@@ -14,7 +14,7 @@ struct frame {
     std::vector<void*> slots;
     memory_block arena;
     std::vector<element_block> strings;                    // values that can't live in an arena
-    std::vector<std::shared_ptr<element_block>> variables; // the versions this step holds
+    std::vector<std::shared_ptr<element_block>> variables; // the versions this step holds; small ones until the next
 
     struct moved_slot {
         std::size_t fetch, slot;
@@ -30,6 +30,7 @@ public:
     segment(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources, allocator& memory);
 
     bool serves(std::span<const tensor_type> feeds) const;
+    bool serves(std::span<const any_array> feeds) const;
 
     const tensor_type& fetch_type(std::size_t i) const { return b_.type_of(b_.graph.fetches[i]); }
     const void* fetch_data(const frame& f, std::size_t i) const;
@@ -39,6 +40,8 @@ public:
     bool placed(const frame& f, std::size_t i) const;
 
     std::unique_ptr<frame> acquire();
+    /// A run is over: the frame lets go of what it need not keep.
+    void finish(frame& f) const noexcept;
     void release(std::unique_ptr<frame> f);
 
     /// One step: the feeds' memory is borrowed until the frame is released.

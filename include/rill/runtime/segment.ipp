@@ -27,6 +27,12 @@ RILL_INLINE bool segment::serves(std::span<const tensor_type> feeds) const {
     return std::equal(feeds.begin(), feeds.end(), feed_types_.begin(), feed_types_.end());
 }
 
+RILL_INLINE bool segment::serves(std::span<const any_array> feeds) const {
+    for (std::size_t i = 0; i < feeds.size(); ++i)
+        if (feeds[i].type() != feed_types_[i]) return false;
+    return true;
+}
+
 RILL_INLINE const void* segment::fetch_data(const frame& f, std::size_t i) const {
     return f.slots[static_cast<std::size_t>(b_.slot_of(b_.graph.fetches[i]))];
 }
@@ -70,10 +76,18 @@ RILL_INLINE std::size_t segment::frames() const {
     return frames_;
 }
 
+RILL_INLINE void segment::finish(frame& f) const noexcept {
+    // A version that is kept makes the next write by somebody else a copy: cheap for small ones, while to take and give back
+    // a version, four atomic operations, is most of what the step of a small model costs.
+    constexpr std::size_t small = 16384;
+    for (std::size_t i = 0; i < b_.variables.size(); ++i)
+        if (b_.slots[static_cast<std::size_t>(b_.variables[i].slot)].bytes > small) f.variables[i].reset();
+    for (const auto& m : f.moved) f.slots[m.slot] = m.own;
+    f.moved.clear();
+}
+
 RILL_INLINE void segment::release(std::unique_ptr<frame> f) {
-    for (auto& v : f->variables) v.reset();
-    for (const auto& m : f->moved) f->slots[m.slot] = m.own;
-    f->moved.clear();
+    finish(*f);
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(f));
 }
@@ -82,7 +96,7 @@ RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds, step
     for (std::size_t i = 0; i < feeds.size(); ++i) f.slots[static_cast<std::size_t>(b_.feed_slots[i])] = const_cast<void*>(feeds[i]);
     for (std::size_t i = 0; i < b_.variables.size(); ++i) {
         const auto& v = b_.variables[i];
-        f.variables[i] = v.state->read();
+        if (!v.state->is_newest(f.variables[i])) f.variables[i] = v.state->read();
         if (f.variables[i]) f.slots[static_cast<std::size_t>(v.slot)] = f.variables[i]->data();
         else if (v.read_at_start) throw_uninitialised(i);
     }

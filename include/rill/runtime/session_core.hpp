@@ -15,15 +15,16 @@ namespace rill::inline RILL_ABI::detail {
 
 // Names only: programs compile none of what runs them.
 class plan;
-class segment;
-struct frame;
+struct held_step;
 
-/// A finished step: its fetched values stay in the frame until it goes.
+/// A finished step of a plan, which must outlive it: the fetched values stay in the frame until it goes.
 class step_result {
 public:
-    step_result(std::shared_ptr<segment> s, std::unique_ptr<frame> f);
+    step_result(plan& p, std::unique_ptr<held_step> step);
     step_result(step_result&&) noexcept;
     ~step_result();
+
+    void run(std::span<const fetch_place> places, std::span<const void* const> feeds, step_trace* trace);
 
     const tensor_type& type(std::size_t i) const;
     const void* data(std::size_t i) const;
@@ -31,8 +32,8 @@ public:
     bool placed(std::size_t i) const;
 
 private:
-    std::shared_ptr<segment> segment_;
-    std::unique_ptr<frame> frame_;
+    plan& plan_;
+    std::unique_ptr<held_step> step_;
 };
 
 /// What a session is made of, shared with its callables. Everything here is independent of static types.

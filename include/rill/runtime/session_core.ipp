@@ -21,15 +21,19 @@
 
 namespace rill::inline RILL_ABI::detail {
 
-RILL_INLINE step_result::step_result(std::shared_ptr<segment> s, std::unique_ptr<frame> f)
-    : segment_(std::move(s)), frame_(std::move(f)) {}
+RILL_INLINE step_result::step_result(plan& p, std::unique_ptr<held_step> step) : plan_(p), step_(std::move(step)) {}
 RILL_INLINE step_result::step_result(step_result&&) noexcept = default;
 RILL_INLINE step_result::~step_result() {
-    if (frame_) segment_->release(std::move(frame_));
+    if (step_) plan_.release(std::move(step_));
 }
-RILL_INLINE const tensor_type& step_result::type(std::size_t i) const { return segment_->fetch_type(i); }
-RILL_INLINE const void* step_result::data(std::size_t i) const { return segment_->fetch_data(*frame_, i); }
-RILL_INLINE bool step_result::placed(std::size_t i) const { return segment_->placed(*frame_, i); }
+RILL_INLINE void step_result::run(std::span<const fetch_place> places, std::span<const void* const> feeds, step_trace* trace) {
+    auto& f = *step_->memory;
+    for (std::size_t i = 0; i < places.size(); ++i) step_->of->place(f, i, places[i]);
+    step_->of->run(f, feeds, trace);
+}
+RILL_INLINE const tensor_type& step_result::type(std::size_t i) const { return step_->of->fetch_type(i); }
+RILL_INLINE const void* step_result::data(std::size_t i) const { return step_->of->fetch_data(*step_->memory, i); }
+RILL_INLINE bool step_result::placed(std::size_t i) const { return step_->of->placed(*step_->memory, i); }
 
 struct session_core::state {
     std::shared_ptr<resource_store> resources;
@@ -60,7 +64,7 @@ RILL_INLINE bool session_core::closed() const noexcept { return state_->closed; 
 RILL_INLINE void session_core::close() noexcept {
     state_->closed = true;
     const std::lock_guard lock(state_->mutex);
-    for (auto& [key, p] : state_->plans) p->release(); // callables may hold plans for ever
+    for (auto& [key, p] : state_->plans) p->close(); // callables may hold plans for ever
     state_->plans.clear();
     state_->resources->release();
 }
@@ -81,33 +85,15 @@ RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> fe
                                           step_trace* trace) {
     check_open();
     constexpr std::size_t few = 8;
-    std::array<tensor_type, few> few_types;
     std::array<const void*, few> few_data;
-    std::vector<tensor_type> many_types;
     std::vector<const void*> many_data;
-    std::span<tensor_type> types(few_types.data(), std::min(few, feeds.size()));
-    std::span<const void*> data(few_data.data(), types.size());
-    if (feeds.size() > few) {
-        many_types.resize(feeds.size());
-        many_data.resize(feeds.size());
-        types = many_types;
-        data = many_data;
-    }
-    for (std::size_t i = 0; i < feeds.size(); ++i) {
-        types[i] = feeds[i].type();
-        data[i] = feeds[i].data();
-    }
+    if (feeds.size() > few) many_data.resize(feeds.size());
+    const std::span<const void*> data(feeds.size() > few ? many_data.data() : few_data.data(), feeds.size());
+    for (std::size_t i = 0; i < feeds.size(); ++i) data[i] = feeds[i].data();
     try {
-        auto bound = p.bind(types);
-        auto f = bound->acquire();
-        try {
-            for (std::size_t i = 0; i < places.size(); ++i) bound->place(*f, i, places[i]);
-            bound->run(*f, data, trace);
-        } catch (...) {
-            bound->release(std::move(f));
-            throw;
-        }
-        return {std::move(bound), std::move(f)};
+        step_result step(p, p.acquire(feeds)); // gives the frame back, whatever happens
+        step.run(places, data, trace);
+        return step;
     } catch (...) {
         check_open(); // closing takes variables away: what fails for that was cancelled
         throw;
