@@ -117,7 +117,7 @@ TEST_CASE("random graphs: plans compute what their nodes give one by one, on any
         for (std::size_t i = 0; i < m.feeds.size(); ++i) feeds.push_back(feed(m.values[i], m.feeds[i]));
         const std::vector<any_tensor> last(m.values.end() - 5, m.values.end());
         for (const int threads : {1, 3}) {
-            const session s(g, {.intra_op_threads = threads});
+            const session s(g, {.inter_op_threads = threads, .intra_op_threads = threads});
             const auto all = s.run(m.values, feeds);
             const auto few = s.run(last, feeds); // pruned, and laid out in memory in another way
             for (std::size_t i = 0; i < all.size(); ++i) {

@@ -105,6 +105,23 @@ struct fused_spec {
     }
 };
 
+/// Fused nodes over one space: each block of elements goes through all of them, one after the other, while it is in the
+/// first-level cache.
+struct fused_chain {
+    /// A result of an earlier link; of link -1, an input of the chain.
+    struct source {
+        int link, index;
+    };
+    struct link {
+        const fused_spec* spec;
+        std::vector<source> inputs; // of each input of the node
+        std::vector<int> results;   // of each result: which output of the chain it is, or -1 where only later links read it
+    };
+    static constexpr std::string_view name = "FusedChain"; // what its kernel is registered as
+
+    std::vector<link> links;
+};
+
 /// The shape that the leaves of a fused node broadcast to.
 shape_result fused_space(const fused_spec& spec, std::span<const tensor_type> inputs);
 

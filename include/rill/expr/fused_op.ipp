@@ -67,6 +67,9 @@ RILL_INLINE void require_fused() {
     static const bool done = [] {
         register_factory(fused_op::name, dtype::invalid, 0,
                          [](const void* op, kernel_request& r) { return static_cast<const fused_op*>(op)->bind(r); });
+        register_factory(fused_chain::name, dtype::invalid, 0, [](const void* chain, kernel_request& r) {
+            return kernel(fused_kernel(*static_cast<const fused_chain*>(chain), r));
+        });
         return true;
     }();
     (void)done;

@@ -78,6 +78,8 @@ public:
     virtual std::uint64_t seed() const = 0;
     /// Output 0 may take the memory of an input of its own size that ends here.
     virtual bool in_place() const = 0;
+    /// What a fused node computes, else null: plans run several of them together.
+    virtual const fused_spec* fused() const = 0;
     /// The op that reads the producer's first input in place of its own input i: a product does so with a transpose. Null
     /// if there is none.
     virtual op_ptr absorb(int i, const op& producer) const = 0;
@@ -191,6 +193,10 @@ public:
     bool in_place() const override {
         if constexpr (requires { self_.in_place(); }) return self_.in_place();
         else return false;
+    }
+    const fused_spec* fused() const override {
+        if constexpr (requires { static_cast<const fused_spec&>(self_.spec); }) return &self_.spec;
+        else return nullptr;
     }
     op_ptr absorb(int i, const op& producer) const override {
         if constexpr (requires { self_.absorb(i, producer); }) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <span>
 #include <unordered_map>
+#include <vector>
 
 #include <rill/device/registry.hpp>
 #include <rill/passes/subgraph.hpp>
+#include <rill/runtime/branches.hpp>
 #include <rill/runtime/resources.hpp>
 
 namespace rill::inline RILL_ABI::detail {
@@ -13,11 +16,16 @@ namespace rill::inline RILL_ABI::detail {
 struct bound_graph {
     struct step {
         kernel run;
-        std::int32_t inputs = 0, outputs = 0; // where its slot numbers begin in indices_
+        std::int32_t inputs = 0, outputs = 0, end = 0; // its slot numbers in indices: of inputs, outputs and scratch memory
         std::int32_t writes = 0;              // so many variables are written, from write_list_[first_write] on
         std::int32_t first_write = 0;
-        std::int32_t item = 0;
+        std::int32_t item = 0;                // of a chain, the last
         bool initialises = false;             // gives what it writes a whole value
+    };
+    /// Fused nodes that are one step. A value that nothing else needs has no memory but a block of a thread's.
+    struct chain {
+        std::vector<int> items;
+        std::vector<std::vector<char>> needed; // per item and port
     };
     struct bound_variable {
         std::shared_ptr<variable_state> state;
@@ -29,8 +37,9 @@ struct bound_graph {
         tensor_type type;
         std::size_t bytes = 0;
         int first = -1, last = -1;
-        enum class home { arena, scratch, string, feed, constant, variable, folded } where = home::arena;
+        enum class home { arena, scratch, string, feed, constant, variable, folded, block } where = home::arena;
         int in_place_of = -1;
+        bool many_lanes = false; // several use it in the stretch of steps that uses it last
     };
 
     static constexpr int most_writes = 8;
@@ -44,6 +53,9 @@ struct bound_graph {
     std::vector<std::int32_t> feed_slots, indices, write_list;
     std::vector<bound_variable> variables;
     std::vector<step> steps, folded_steps;
+    std::vector<chain> chains;
+    std::vector<int> chained; // per item: its chain, or -1
+    std::vector<branches> parallel; // stretches of steps that run in several lanes
     std::size_t arena_bytes = 0;
     std::size_t lower_bound = 0; // bytes alive at once at the worst: no layout needs less
     std::vector<std::size_t> offsets; // per slot: its place in the arena, or npos
@@ -59,6 +71,9 @@ public:
 
 private:
     void infer(std::span<const tensor_type> feed_types);
+    void find_folded();
+    void find_chains();
+    bool stays_in_block(std::size_t i, std::size_t port) const;
 
     void assign_slots(resource_store& resources);
 
@@ -69,6 +84,15 @@ private:
 
     void bind_steps(resource_store& resources);
 
+    void bind_chain(const chain& c, resource_store& resources);
+
+    /// Adds a step that is bound: its slot numbers and its scratch memory.
+    void add_step(step s, std::span<const subgraph::value> inputs, std::span<const int> outputs, const kernel_request& request,
+                  bool is_folded);
+
+    /// Of each step, the earlier ones it comes after.
+    std::vector<std::vector<int>> step_needs() const;
+
     std::int32_t variable_index(const subgraph::value& v, const node& writer) const;
 
     /// Variables that are read before any write of this step must have a value when it starts.
@@ -76,12 +100,24 @@ private:
 
     std::unordered_map<int, std::int32_t> variable_of_slot_;
 
+    /// A step's output that may take the place of an input.
+    struct shared_place {
+        std::size_t step;
+        subgraph::value input, output;
+    };
+    std::vector<shared_place> may_share_;
+    std::vector<step_cost> costs_;              // per step
+    std::vector<std::pair<int, int>> lane_of_;  // per step: its stretch and lane; -1 and 0 of others
+
     static kernel bind_kernel(const op& op, const node& n, kernel_request& request);
     static kernel copy_kernel(const tensor_type& t);
 
     // ---- memory ------------------------------------------------------------------------------------------------------------
 
     void plan_memory();
+
+    /// Where a value may be while lanes run beside one another: as long as the stretch, unless one lane alone uses it.
+    void plan_arena_by_lanes();
 
     /// An elementwise result takes the place of an input of its size that ends with the same step.
     void reuse_inputs();

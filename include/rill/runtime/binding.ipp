@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <rill/graph/graph.hpp>
+#include <rill/runtime/chains.hpp>
 #include <rill/runtime/memory_plan.hpp>
 
 namespace rill::inline RILL_ABI::detail {
@@ -30,8 +32,12 @@ RILL_INLINE bound_graph binder::bind(const subgraph& g, std::span<const tensor_t
     binder b;
     b.graph = g;
     b.infer(feeds);
+    b.find_folded();
+    b.find_chains();
     b.assign_slots(resources);
     b.bind_steps(resources);
+    if (const auto& threads = resources.threads(); threads.pool && threads.lanes > 1)
+        b.parallel = find_branches(b.step_needs(), b.costs_, threads.lanes);
     b.plan_memory();
     return std::move(static_cast<bound_graph&>(b));
 }
@@ -67,17 +73,52 @@ RILL_INLINE void binder::infer(std::span<const tensor_type> feed_types) {
     }
 }
 
-RILL_INLINE void binder::assign_slots(resource_store& resources) {
-    value_slot.resize(graph.items.size());
+RILL_INLINE void binder::find_folded() {
     folded.assign(graph.items.size(), 0);
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         const auto& it = graph.items[i];
-        const auto role = graph.role(static_cast<int>(i));
-        if (it.origin && role == op_role::ordinary && !it.inputs.empty() && it.after.empty() && !it.op->stateful() &&
-            it.op->writes() == 0)
+        if (it.origin && graph.role(static_cast<int>(i)) == op_role::ordinary && !it.inputs.empty() && it.after.empty() &&
+            !it.op->stateful() && it.op->writes() == 0)
             folded[i] = std::all_of(it.inputs.begin(), it.inputs.end(), [&](const auto& v) {
                 return graph.role(v.item) == op_role::constant || folded[static_cast<std::size_t>(v.item)];
             });
+    }
+}
+
+RILL_INLINE void binder::find_chains() {
+    chained.assign(graph.items.size(), -1);
+    if (!the_kernels().factories.find(kernel_key(fused_chain::name, dtype::invalid))) return;
+    const auto first = detail::find_chains(graph, types, folded);
+    for (std::size_t i = 0; i < first.size(); ++i) {
+        if (first[i] == static_cast<int>(i)) continue;
+        auto& chain = chained[static_cast<std::size_t>(first[i])];
+        if (chain < 0) {
+            chain = static_cast<int>(chains.size());
+            chains.push_back({{first[i]}, {}});
+        }
+        chains[static_cast<std::size_t>(chain)].items.push_back(static_cast<int>(i));
+        chained[i] = chain;
+    }
+    for (auto& c : chains)
+        for (const int i : c.items) c.needed.emplace_back(types[static_cast<std::size_t>(i)].size());
+    // who reads what from outside
+    const auto need = [&](const subgraph::value& v, int reader_chain) {
+        const int c = chained[static_cast<std::size_t>(v.item)];
+        if (c < 0 || c == reader_chain) return;
+        auto& chain = chains[static_cast<std::size_t>(c)];
+        const auto link = std::lower_bound(chain.items.begin(), chain.items.end(), v.item) - chain.items.begin();
+        chain.needed[static_cast<std::size_t>(link)][static_cast<std::size_t>(v.port)] = 1;
+    };
+    for (std::size_t i = 0; i < graph.items.size(); ++i)
+        for (const auto& v : graph.items[i].inputs) need(v, chained[i]);
+    for (const auto& v : graph.fetches) need(v, -1);
+}
+
+RILL_INLINE void binder::assign_slots(resource_store& resources) {
+    value_slot.resize(graph.items.size());
+    for (std::size_t i = 0; i < graph.items.size(); ++i) {
+        const auto& it = graph.items[i];
+        const auto role = graph.role(static_cast<int>(i));
         for (std::size_t port = 0; port < types[i].size(); ++port) {
             if (const int shared = aliased_slot(i, port); shared >= 0) {
                 value_slot[i].push_back(shared);
@@ -92,6 +133,7 @@ RILL_INLINE void binder::assign_slots(resource_store& resources) {
             else if (role == op_role::variable) s.where = home::variable;
             else if (folded[i]) s.where = home::folded;
             else if (s.type.type == dtype::string) s.where = home::string;
+            else if (stays_in_block(i, port)) s.where = home::block;
             value_slot[i].push_back(static_cast<int>(slots.size()));
             slots.push_back(s);
         }
@@ -117,6 +159,13 @@ RILL_INLINE int binder::aliased_slot(std::size_t i, std::size_t port) const {
     return where == slot_value::home::variable || folded[i] ? -1 : source;
 }
 
+RILL_INLINE bool binder::stays_in_block(std::size_t i, std::size_t port) const {
+    if (chained[i] < 0) return false;
+    const auto& chain = chains[static_cast<std::size_t>(chained[i])];
+    const auto link = std::lower_bound(chain.items.begin(), chain.items.end(), static_cast<int>(i)) - chain.items.begin();
+    return !chain.needed[static_cast<std::size_t>(link)][port];
+}
+
 RILL_INLINE bool binder::is_step(std::size_t i) const {
     const auto& it = graph.items[i];
     if (it.feed >= 0) return false;
@@ -131,12 +180,17 @@ RILL_INLINE bool binder::is_step(std::size_t i) const {
 
 RILL_INLINE void binder::bind_steps(resource_store& resources) {
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
+        if (chained[i] >= 0) {
+            const auto& chain = chains[static_cast<std::size_t>(chained[i])];
+            if (chain.items[0] == static_cast<int>(i)) bind_chain(chain, resources);
+            continue;
+        }
         if (!is_step(i)) continue;
         const auto& it = graph.items[i];
         std::vector<tensor_type> in;
         for (const auto& v : it.inputs) in.push_back(type_of(v));
         kernel_request request{in, types[i]};
-        request.pool = resources.pool();
+        if (resources.threads().within_ops) request.pool = resources.threads().pool.get();
         if (it.origin) {
             request.seed = it.op->seed() ? it.op->seed()
                                                  : hash_combine(it.origin->owner->seed(), hash_bytes(it.origin->name));
@@ -145,15 +199,6 @@ RILL_INLINE void binder::bind_steps(resource_store& resources) {
         step s;
         s.item = static_cast<std::int32_t>(i);
         s.run = it.origin ? bind_kernel(*it.op, *it.origin, request) : copy_kernel(types[i][0]);
-        s.inputs = static_cast<std::int32_t>(indices.size());
-        for (const auto& v : it.inputs) indices.push_back(slot_of(v));
-        s.outputs = static_cast<std::int32_t>(indices.size());
-        for (const int o : value_slot[i]) indices.push_back(o);
-        slot_value scratch;
-        scratch.bytes = request.scratch_bytes;
-        scratch.where = slot_value::home::scratch;
-        indices.push_back(static_cast<std::int32_t>(slots.size()));
-        slots.push_back(scratch);
         if (it.origin && it.op->writes() > 0) {
             s.writes = it.op->writes();
             s.initialises = it.op->initialises();
@@ -167,9 +212,126 @@ RILL_INLINE void binder::bind_steps(resource_store& resources) {
                                      variables[static_cast<std::size_t>(y)].state.get());
             });
         }
-        (folded[i] ? folded_steps : steps).push_back(std::move(s));
+        if (it.origin && it.op->in_place())
+            for (const auto& v : it.inputs) may_share_.push_back({steps.size(), v, {s.item, 0}});
+        add_step(std::move(s), it.inputs, value_slot[i], request, folded[i] != 0);
     }
     note_start_reads();
+}
+
+RILL_INLINE void binder::bind_chain(const chain& c, resource_store& resources) {
+    fused_chain links;
+    std::vector<subgraph::value> inputs;
+    std::unordered_map<int, std::size_t> last_reader; // of a slot: aliases are several inputs in one
+    std::vector<tensor_type> in, out;
+    std::vector<int> outputs;
+    for (std::size_t k = 0; k < c.items.size(); ++k) {
+        const auto i = static_cast<std::size_t>(c.items[k]);
+        const auto& it = graph.items[i];
+        auto& link = links.links.emplace_back();
+        link.spec = it.op->fused();
+        for (const auto& v : it.inputs) {
+            if (chained[static_cast<std::size_t>(v.item)] == chained[i]) {
+                const auto from = std::lower_bound(c.items.begin(), c.items.end(), v.item) - c.items.begin();
+                link.inputs.push_back({static_cast<int>(from), v.port});
+                continue;
+            }
+            const auto at = static_cast<std::size_t>(std::find(inputs.begin(), inputs.end(), v) - inputs.begin());
+            if (at == inputs.size()) {
+                inputs.push_back(v);
+                in.push_back(type_of(v));
+            }
+            last_reader[slot_of(v)] = k;
+            link.inputs.push_back({-1, static_cast<int>(at)});
+        }
+        for (std::size_t port = 0; port < types[i].size(); ++port) {
+            link.results.push_back(c.needed[k][port] ? static_cast<int>(outputs.size()) : -1);
+            if (!c.needed[k][port]) continue;
+            outputs.push_back(value_slot[i][port]);
+            out.push_back(types[i][port]);
+        }
+    }
+    // results are written block by block: none over an input that a later link reads
+    for (std::size_t k = 0; k < c.items.size(); ++k)
+        if (graph.items[static_cast<std::size_t>(c.items[k])].op->in_place() && c.needed[k][0])
+            for (const auto& v : inputs)
+                if (last_reader.at(slot_of(v)) <= k) may_share_.push_back({steps.size(), v, {c.items[k], 0}});
+    kernel_request request{in, out};
+    if (resources.threads().within_ops) request.pool = resources.threads().pool.get();
+    step s;
+    s.item = c.items.back();
+    s.run = (*the_kernels().factories.find(kernel_key(fused_chain::name, dtype::invalid)))(&links, request);
+    add_step(std::move(s), inputs, outputs, request, false);
+}
+
+RILL_INLINE void binder::add_step(step s, std::span<const subgraph::value> inputs, std::span<const int> outputs,
+                                  const kernel_request& request, bool is_folded) {
+    s.inputs = static_cast<std::int32_t>(indices.size());
+    for (const auto& v : inputs) indices.push_back(slot_of(v));
+    s.outputs = static_cast<std::int32_t>(indices.size());
+    indices.insert(indices.end(), outputs.begin(), outputs.end());
+    slot_value scratch;
+    scratch.bytes = request.scratch_bytes;
+    scratch.where = slot_value::home::scratch;
+    indices.push_back(static_cast<std::int32_t>(slots.size()));
+    slots.push_back(scratch);
+    s.end = static_cast<std::int32_t>(indices.size());
+    if (is_folded) return folded_steps.push_back(std::move(s));
+    double bytes = 0;
+    for (auto k = s.inputs; k < s.end; ++k) bytes += static_cast<double>(slots[static_cast<std::size_t>(indices[static_cast<std::size_t>(k)])].bytes);
+    costs_.push_back({std::max(request.microseconds, 0.05 + bytes * 1e-4), request.shared});
+    steps.push_back(std::move(s));
+}
+
+RILL_INLINE std::vector<std::vector<int>> binder::step_needs() const {
+    // control dependencies lead from item to item: through those that are no steps
+    std::vector<std::vector<int>> steps_of(graph.items.size()), needs(steps.size());
+    std::vector<int> step_of(graph.items.size(), -1);
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+        const auto item = static_cast<std::size_t>(steps[k].item);
+        if (chained[item] < 0) step_of[item] = static_cast<int>(k);
+        else
+            for (const int i : chains[static_cast<std::size_t>(chained[item])].items) step_of[static_cast<std::size_t>(i)] = static_cast<int>(k);
+    }
+    for (std::size_t i = 0; i < graph.items.size(); ++i) {
+        auto& before = steps_of[i];
+        const auto add = [&](int from) {
+            const auto& more = steps_of[static_cast<std::size_t>(from)];
+            before.insert(before.end(), more.begin(), more.end());
+        };
+        for (const int a : graph.items[i].after) add(a);
+        if (const int k = step_of[i]; k >= 0) {
+            auto& of = needs[static_cast<std::size_t>(k)];
+            of.insert(of.end(), before.begin(), before.end());
+            before = {k};
+        } else {
+            for (const auto& v : graph.items[i].inputs) add(v.item);
+        }
+    }
+    // values: from who wrote a slot last, and, before it is written again, from all who read it since
+    std::vector<int> writer(slots.size(), -1);
+    std::vector<std::vector<int>> readers(slots.size());
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+        const auto& s = steps[k];
+        const auto each = [&](std::int32_t begin, std::int32_t end, auto&& f) {
+            for (auto j = begin; j < end; ++j) f(static_cast<std::size_t>(indices[static_cast<std::size_t>(j)]));
+        };
+        each(s.inputs, s.end, [&](std::size_t slot) {
+            if (writer[slot] >= 0) needs[k].push_back(writer[slot]);
+        });
+        each(s.outputs, s.end, [&](std::size_t slot) {
+            needs[k].insert(needs[k].end(), readers[slot].begin(), readers[slot].end());
+            readers[slot].clear();
+            writer[slot] = static_cast<int>(k);
+        });
+        each(s.inputs, s.outputs, [&](std::size_t slot) {
+            if (writer[slot] != static_cast<int>(k)) readers[slot].push_back(static_cast<int>(k));
+        });
+        std::sort(needs[k].begin(), needs[k].end());
+        needs[k].erase(std::unique(needs[k].begin(), needs[k].end()), needs[k].end());
+        std::erase(needs[k], static_cast<int>(k));
+    }
+    return needs;
 }
 
 RILL_INLINE std::int32_t binder::variable_index(const subgraph::value& v, const node& writer) const {
@@ -185,12 +347,10 @@ RILL_INLINE void binder::note_start_reads() {
             variables[static_cast<std::size_t>(at->second)].read_at_start = true;
     };
     for (const auto& s : steps) {
-        const auto& it = graph.items[static_cast<std::size_t>(s.item)];
-        const bool gives_value = it.origin && it.op->initialises();
-        for (std::size_t k = 0; k < it.inputs.size(); ++k)
-            if (!(gives_value && k < static_cast<std::size_t>(s.writes))) read(slot_of(it.inputs[k]));
-        for (int w = 0; w < s.writes; ++w)
-            written[static_cast<std::size_t>(slot_of(it.inputs[static_cast<std::size_t>(w)]))] = 1;
+        for (std::int32_t k = s.inputs; k < s.outputs; ++k)
+            if (!(s.initialises && k < s.inputs + s.writes)) read(indices[static_cast<std::size_t>(k)]);
+        for (std::int32_t w = 0; w < s.writes; ++w)
+            written[static_cast<std::size_t>(indices[static_cast<std::size_t>(s.inputs + w)])] = 1;
     }
     for (const auto& f : graph.fetches) read(slot_of(f));
 }
@@ -216,59 +376,100 @@ RILL_INLINE kernel binder::copy_kernel(const tensor_type& t) {
 }
 
 RILL_INLINE void binder::plan_memory() {
-    for (std::size_t k = 0; k < steps.size(); ++k) {
-        const auto touch = [&](int slot) {
-            auto& s = slots[static_cast<std::size_t>(slot)];
+    lane_of_.assign(steps.size(), {-1, 0});
+    for (std::size_t r = 0; r < parallel.size(); ++r)
+        for (std::size_t l = 0; l < parallel[r].lanes.size(); ++l)
+            for (const int k : parallel[r].lanes[l]) lane_of_[static_cast<std::size_t>(k)] = {static_cast<int>(r), static_cast<int>(l)};
+    for (std::size_t k = 0; k < steps.size(); ++k)
+        for (auto j = steps[k].inputs; j < steps[k].end; ++j) {
+            auto& s = slots[static_cast<std::size_t>(indices[static_cast<std::size_t>(j)])];
+            // who else uses it in the stretch that uses it last?
+            const bool again = s.last >= 0 && lane_of_[static_cast<std::size_t>(s.last)].first == lane_of_[k].first;
+            s.many_lanes = again && (s.many_lanes || lane_of_[static_cast<std::size_t>(s.last)] != lane_of_[k]);
             if (s.first < 0) s.first = static_cast<int>(k);
             s.last = static_cast<int>(k);
-        };
-        const auto begin = static_cast<std::size_t>(steps[k].inputs);
-        const auto end = static_cast<std::size_t>(steps[k].outputs) + value_slot[static_cast<std::size_t>(steps[k].item)].size() + 1;
-        for (std::size_t j = begin; j < end; ++j) touch(indices[j]);
-    }
+        }
     for (const auto& f : graph.fetches) slots[static_cast<std::size_t>(slot_of(f))].last = static_cast<int>(steps.size());
     reuse_inputs();
-    std::vector<arena_value> values;
-    std::vector<std::size_t> owner;
+    plan_arena_by_lanes();
+}
+
+RILL_INLINE void binder::plan_arena_by_lanes() {
+    // values by where they are used: in one lane of a stretch only, or anywhere (-1, 0)
+    std::map<std::pair<int, int>, std::vector<std::size_t>> groups;
+    std::vector<std::pair<int, int>> lane(slots.size(), {-2, 0}); // -2: not used yet
+    const auto owner_of = [&](std::size_t slot) {
+        const int owner = slots[slot].in_place_of;
+        return owner >= 0 ? static_cast<std::size_t>(owner) : slot;
+    };
+    for (std::size_t k = 0; k < steps.size(); ++k)
+        for (auto j = steps[k].inputs; j < steps[k].end; ++j) {
+            auto& of = lane[owner_of(static_cast<std::size_t>(indices[static_cast<std::size_t>(j)]))];
+            of = of.first == -2 || of == lane_of_[k] ? lane_of_[k] : std::pair(-1, 0);
+        }
     for (std::size_t i = 0; i < slots.size(); ++i) {
-        auto& s = slots[i];
+        const auto& s = slots[i];
         const bool in_arena = s.where == slot_value::home::arena || s.where == slot_value::home::scratch;
         if (!in_arena || s.bytes == 0 || s.first < 0 || s.in_place_of >= 0) continue;
-        values.push_back({s.bytes, s.first, s.last, 0});
-        owner.push_back(i);
+        groups[s.last == static_cast<int>(steps.size()) ? std::pair(-1, 0) : lane[i]].push_back(i);
+    }
+
+    offsets.assign(slots.size(), npos);
+    const auto values_of = [&](const std::vector<std::size_t>& owners) {
+        std::vector<arena_value> values;
+        for (const auto i : owners) values.push_back({slots[i].bytes, slots[i].first, slots[i].last, 0});
+        return values;
+    };
+    // what one lane alone uses is laid out for itself, and is one value as long as the stretch lasts
+    std::vector<arena_value> all;
+    std::vector<std::pair<int, int>> lanes;
+    for (const auto& [at, owners] : groups) {
+        if (at.first < 0) continue;
+        const auto& stretch = parallel[static_cast<std::size_t>(at.first)];
+        auto values = values_of(owners);
+        all.push_back({plan_arena(values), stretch.first, stretch.last - 1, 0});
+        lanes.push_back(at);
+        for (std::size_t i = 0; i < owners.size(); ++i) offsets[owners[i]] = values[i].offset;
+    }
+    const auto& anywhere = groups[{-1, 0}];
+    const std::size_t local = all.size();
+    for (auto v : values_of(anywhere)) {
+        if (const int r = lane_of_[static_cast<std::size_t>(v.first)].first; r >= 0) v.first = parallel[static_cast<std::size_t>(r)].first;
+        if (v.last < static_cast<int>(steps.size()))
+            if (const int r = lane_of_[static_cast<std::size_t>(v.last)].first; r >= 0) v.last = parallel[static_cast<std::size_t>(r)].last - 1;
+        all.push_back(v);
     }
     std::vector<std::ptrdiff_t> change(steps.size() + 2);
-    for (const auto& v : values) {
+    for (const auto& v : all) {
         change[static_cast<std::size_t>(v.first)] += static_cast<std::ptrdiff_t>(v.bytes);
         change[static_cast<std::size_t>(v.last) + 1] -= static_cast<std::ptrdiff_t>(v.bytes);
     }
     std::ptrdiff_t alive = 0;
     for (const auto c : change) lower_bound = std::max(lower_bound, static_cast<std::size_t>(alive += c));
-    arena_bytes = plan_arena(values);
-    offsets.assign(slots.size(), npos);
-    for (std::size_t i = 0; i < values.size(); ++i) offsets[owner[i]] = values[i].offset;
+    arena_bytes = plan_arena(all);
+    for (std::size_t i = 0; i < local; ++i)
+        for (const auto slot : groups[lanes[i]]) offsets[slot] += all[i].offset;
+    for (std::size_t i = 0; i < anywhere.size(); ++i) offsets[anywhere[i]] = all[local + i].offset;
     for (std::size_t i = 0; i < slots.size(); ++i)
         if (const int owner_slot = slots[i].in_place_of; owner_slot >= 0) offsets[i] = offsets[static_cast<std::size_t>(owner_slot)];
 }
 
 RILL_INLINE void binder::reuse_inputs() {
-    for (std::size_t k = 0; k < steps.size(); ++k) {
-        const auto& it = graph.items[static_cast<std::size_t>(steps[k].item)];
-        if (!it.origin || !it.op->in_place()) continue;
-        const int out = value_slot[static_cast<std::size_t>(steps[k].item)][0];
-        auto& result = slots[static_cast<std::size_t>(out)];
-        if (result.where != slot_value::home::arena || result.bytes == 0) continue;
-        for (const auto& v : it.inputs) {
-            const int in = slot_of(v);
-            const auto& input = slots[static_cast<std::size_t>(in)];
-            if (input.where != slot_value::home::arena || input.last != static_cast<int>(k) || input.first == static_cast<int>(k) ||
-                type_of(v).shape != result.type.shape || size_of(type_of(v).type) != size_of(result.type.type))
-                continue;
-            // of a chain of results in one place, the first owns the memory and carries the lifetime of all
-            result.in_place_of = input.in_place_of >= 0 ? input.in_place_of : in;
-            slots[static_cast<std::size_t>(result.in_place_of)].last = result.last;
-            break;
-        }
+    for (const auto& [k, from, to] : may_share_) {
+        const int in = slot_of(from);
+        auto& result = slots[static_cast<std::size_t>(slot_of(to))];
+        const auto& input = slots[static_cast<std::size_t>(in)];
+        const auto step = static_cast<int>(k);
+        if (result.where != slot_value::home::arena || result.bytes == 0 || result.in_place_of >= 0 || input.many_lanes ||
+            input.where != slot_value::home::arena || input.last != step || input.first == step ||
+            type_of(from).shape != result.type.shape || size_of(type_of(from).type) != size_of(result.type.type))
+            continue;
+        // of a chain of results in one place, the first owns the memory and carries the lifetime of all
+        const int owner = input.in_place_of >= 0 ? input.in_place_of : in;
+        auto& memory = slots[static_cast<std::size_t>(owner)];
+        if (memory.last != step) continue; // taken by another result of this step
+        result.in_place_of = owner;
+        memory.last = result.last;
     }
 }
 

@@ -11,10 +11,10 @@ struct gpu_options {
     bool allow_growth = false;
 };
 
-/// How a session runs. Thread counts: -1 automatic, 0 the caller's thread.
+/// How a session runs. Thread counts: -1 automatic, 0 the caller's thread. Results are the same for every number.
 struct session_options {
-    int inter_op_threads = -1;
-    int intra_op_threads = -1;
+    int inter_op_threads = -1; // branches of the graph that run at once, where that pays
+    int intra_op_threads = -1; // threads that share the work of one op, where that pays
     bool allow_soft_placement = false; // run on the CPU what its device can't run
     bool log_device_placement = false; // tell the log sink where each node runs
     gpu_options gpu = {};

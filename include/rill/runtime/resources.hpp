@@ -53,14 +53,19 @@ private:
     std::atomic<const element_block*> newest_{nullptr}; // value_, to compare with
 };
 
+/// Who runs the steps of a session.
+struct step_threads {
+    std::shared_ptr<thread_pool> pool; // null: the caller's thread runs everything
+    bool within_ops = false;           // the pool helps with the work of one op
+    int lanes = 1;                     // branches that run at once
+};
+
 /// What outlives a run: variables, the counters of random ops, and the threads that help.
 class resource_store {
 public:
-    /// `pool` is kept too; null where everything runs on the caller's thread.
-    explicit resource_store(allocator& memory, std::shared_ptr<thread_pool> pool = nullptr)
-        : memory_(memory), pool_(std::move(pool)) {}
+    explicit resource_store(allocator& memory, step_threads threads = {}) : memory_(memory), threads_(std::move(threads)) {}
 
-    thread_pool* pool() const noexcept { return pool_.get(); }
+    const step_threads& threads() const noexcept { return threads_; }
 
     std::shared_ptr<variable_state> variable(const node* n);
     /// Forgets everything: steps under way keep what they hold.
@@ -71,7 +76,7 @@ public:
 
 private:
     allocator& memory_;
-    std::shared_ptr<thread_pool> pool_;
+    step_threads threads_;
     std::mutex mutex_;
     std::unordered_map<const node*, std::shared_ptr<variable_state>> variables_;
     std::unordered_map<const node*, std::shared_ptr<std::atomic<std::uint64_t>>> counters_;

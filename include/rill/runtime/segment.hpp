@@ -64,10 +64,14 @@ private:
     // ---- running -----------------------------------------------------------------------------------------------------------
 
     void run_step(frame& f, const step& s) const;
+    /// Steps begin … end - 1, or those of a lane.
+    void run_steps(frame& f, int begin, int end) const;
+    void run_lane(frame& f, const std::vector<int>& steps) const;
 
     void write(frame& f, const step& s, const kernel_args& args) const;
 
-    void run_traced(frame& f, step_trace& trace, std::size_t& at) const;
+    /// One after the other.
+    void run_traced(frame& f, step_trace& trace) const;
 
     [[noreturn]] void throw_uninitialised(std::size_t v) const;
     std::string described(const step& s, const std::string& what) const;
@@ -75,6 +79,7 @@ private:
     [[noreturn]] void rethrow_from(const step& s) const;
 
     allocator& memory_;
+    thread_pool* pool_; // for lanes
     std::vector<tensor_type> feed_types_;
     bound_graph b_;
     std::map<int, any_array> folded_values_;

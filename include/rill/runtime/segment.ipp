@@ -19,7 +19,7 @@
 namespace rill::inline RILL_ABI::detail {
 
 RILL_INLINE segment::segment(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources, allocator& memory)
-    : memory_(memory), feed_types_(feeds.begin(), feeds.end()), b_(binder::bind(g, feeds, resources)) {
+    : memory_(memory), pool_(resources.threads().pool.get()), feed_types_(feeds.begin(), feeds.end()), b_(binder::bind(g, feeds, resources)) {
     fold_constants();
 }
 
@@ -100,14 +100,26 @@ RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds, step
         if (f.variables[i]) f.slots[static_cast<std::size_t>(v.slot)] = f.variables[i]->data();
         else if (v.read_at_start) throw_uninitialised(i);
     }
-    std::size_t at = 0;
-    try {
-        if (trace) run_traced(f, *trace, at);
-        else
-            for (const std::size_t n = b_.steps.size(); at < n; ++at) run_step(f, b_.steps[at]);
-    } catch (...) {
-        rethrow_from(b_.steps[at]);
+    if (trace) return run_traced(f, *trace);
+    int at = 0;
+    for (const auto& b : b_.parallel) {
+        run_steps(f, at, b.first);
+        pool_->run(static_cast<int>(b.lanes.size()), [&](int l) { run_lane(f, b.lanes[static_cast<std::size_t>(l)]); });
+        at = b.last;
     }
+    run_steps(f, at, static_cast<int>(b_.steps.size()));
+}
+
+RILL_INLINE void segment::run_steps(frame& f, int begin, int end) const {
+    try {
+        for (; begin < end; ++begin) run_step(f, b_.steps[static_cast<std::size_t>(begin)]);
+    } catch (...) {
+        rethrow_from(b_.steps[static_cast<std::size_t>(begin)]);
+    }
+}
+
+RILL_INLINE void segment::run_lane(frame& f, const std::vector<int>& steps) const {
+    for (const int k : steps) run_steps(f, k, k + 1);
 }
 
 RILL_INLINE void segment::fold_constants() {
@@ -180,20 +192,22 @@ RILL_INLINE void segment::write(frame& f, const step& s, const kernel_args& args
     for (int w = 0; w < s.writes; ++w) held[static_cast<std::size_t>(w)]->commit();
 }
 
-RILL_INLINE void segment::run_traced(frame& f, step_trace& trace, std::size_t& at) const {
+RILL_INLINE void segment::run_traced(frame& f, step_trace& trace) const {
     const auto start = std::chrono::steady_clock::now();
     const auto now = [&] {
         return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
     };
-    for (; at < b_.steps.size(); ++at) {
-        step_trace::entry e;
-        const auto& it = b_.graph.items[static_cast<std::size_t>(b_.steps[at].item)];
-        e.node = b_.graph.name_of(b_.steps[at].item);
-        e.op = it.origin ? std::string(it.op->name()) : "Copy";
-        e.begin = now();
-        run_step(f, b_.steps[at]);
-        e.end = now();
-        trace.entries.push_back(std::move(e));
+    for (int k = 0; k < static_cast<int>(b_.steps.size()); ++k) {
+        const int item = b_.steps[static_cast<std::size_t>(k)].item;
+        const int chain = b_.chained[static_cast<std::size_t>(item)];
+        const std::vector<int> alone{item};
+        const auto begin = now();
+        run_steps(f, k, k + 1);
+        const auto end = now();
+        for (const int i : chain < 0 ? alone : b_.chains[static_cast<std::size_t>(chain)].items) {
+            const auto& it = b_.graph.items[static_cast<std::size_t>(i)];
+            trace.entries.push_back({b_.graph.name_of(i), it.origin ? std::string(it.op->name()) : "Copy", begin, end});
+        }
     }
 }
 

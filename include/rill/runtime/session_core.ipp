@@ -42,16 +42,22 @@ struct session_core::state {
     std::unordered_map<plan_key, std::shared_ptr<plan>, plan_key::hash> plans;
 };
 
-/// The threads that help with one op's work.
-inline std::shared_ptr<thread_pool> pool_for(int intra_op_threads) {
-    if (intra_op_threads < 0) return {std::shared_ptr<thread_pool>(), &default_thread_pool()};
-    return intra_op_threads < 2 ? nullptr : std::make_shared<thread_pool>(intra_op_threads - 1);
+/// One pool for work within ops and for branches, as large as the larger number asked for.
+inline step_threads threads_for(const session_options& o) {
+    const int all = default_thread_pool().threads();
+    const auto count = [&](int asked) { return asked < 0 ? all : std::max(asked, 1); };
+    const int within = count(o.intra_op_threads), lanes = count(o.inter_op_threads), most = std::max(within, lanes);
+    step_threads t{nullptr, within > 1, lanes};
+    if (most > 1 && most == all && (o.intra_op_threads < 0 || o.inter_op_threads < 0))
+        t.pool = {std::shared_ptr<thread_pool>(), &default_thread_pool()};
+    else if (most > 1) t.pool = std::make_shared<thread_pool>(most - 1);
+    return t;
 }
 
 RILL_INLINE session_core::session_core(const rill::graph& g, const session_options& options)
     : graph_(g), options_(options), state_(std::make_unique<state>()) {
     state_->resources = std::make_shared<resource_store>(options.memory ? *options.memory : default_allocator(),
-                                                         pool_for(options.intra_op_threads));
+                                                         threads_for(options));
 }
 RILL_INLINE session_core::~session_core() = default;
 

@@ -9,7 +9,8 @@
 
 namespace rill::inline RILL_ABI {
 
-/// What ran in one step, in order. Times in nanoseconds since the step began.
+/// What ran in one step, one after the other. Times in nanoseconds since the step began; nodes that ran as one chain, block by
+/// block, share theirs.
 struct step_trace {
     struct entry {
         std::string node, op;

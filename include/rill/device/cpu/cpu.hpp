@@ -24,6 +24,11 @@ struct cpu {
     template <class T> static std::size_t gemm_scratch(bool ta, bool tb, index_t m, index_t n, index_t k, thread_pool* pool) {
         return gemm_scratch_bytes<T>(ta, tb, m, n, k, pool ? pool->threads() : 1);
     }
+    /// What it takes on one thread, roughly, and whether a pool helps.
+    static double gemm_microseconds(index_t m, index_t n, index_t k) {
+        return 2e-5 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+    }
+    static bool gemm_is_shared(index_t m, index_t n, index_t k) { return detail::product_threads({false, false, m, n, k}, 2) > 1; }
     /// to[i] = S(from[i]...): an expression structure over dense arrays.
     template <class S, class To, class... From> static void map(index_t n, To* to, const From*... from) {
         const void* leaves[] = {from...};

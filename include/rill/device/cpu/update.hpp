@@ -20,6 +20,9 @@ template <class V, class T, std::size_t N> RILL_FN std::array<V, N> load_all(con
 
 } // namespace detail
 
+/// Elements from which a pool helps with an update: below, threads cost more than they save.
+inline constexpr index_t update_shared_from = 1 << 16;
+
 inline namespace RILL_ISA {
 
 /// One pass that changes several arrays in place, given others and some numbers: an optimizer's update. F::run is generic
@@ -43,8 +46,8 @@ void update_arrays(index_t n, const std::array<T*, S>& state, const std::array<c
         for (; i + lanes <= end; i += lanes) step(i, lanes);
         if (i < end) step(i, static_cast<int>(end - i));
     };
-    constexpr index_t part = 1 << 14, shared_from = 1 << 16; // below, threads cost more than they save
-    if (!pool || n < shared_from) return run(0, n);
+    constexpr index_t part = 1 << 14;
+    if (!pool || n < update_shared_from) return run(0, n);
     const auto parts = static_cast<int>((n + part - 1) / part);
     pool->run(parts, [&](int p) { run(p * part, std::min(n, (p + 1) * part)); });
 }

@@ -32,6 +32,7 @@ struct apply_adam_op {
     template <class D, class T> kernel bind(kernel_request& request) const {
         const index_t n = request.inputs[0].shape.size();
         thread_pool* const pool = request.pool;
+        request.shared = pool && n >= update_shared_from;
         const T b1 = static_cast<T>(1 - beta1), b2 = static_cast<T>(1 - beta2), eps = static_cast<T>(epsilon);
         return kernel([=](const kernel_args& a) {
             const double p1 = static_cast<double>(*a.in<T>(3)), p2 = static_cast<double>(*a.in<T>(4));

@@ -20,6 +20,7 @@ struct apply_gradient_descent_op {
     template <class D, class T> kernel bind(kernel_request& request) const {
         const index_t n = request.inputs[0].shape.size();
         thread_pool* const pool = request.pool;
+        request.shared = pool && n >= update_shared_from;
         return kernel([=](const kernel_args& a) {
             D::template update<step, T>(n, std::array{a.out<T>(0)}, std::array{a.in<T>(2)}, std::array{*a.in<T>(1)}, pool);
         });

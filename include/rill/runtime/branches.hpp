@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <rill/config.hpp>
+
+namespace rill::inline RILL_ABI::detail {
+
+/// Steps first … last - 1, of which those of one lane run in order and the lanes beside one another.
+struct branches {
+    int first = 0, last = 0;
+    std::vector<std::vector<int>> lanes;
+};
+
+/// What a plan knows of a step before it runs.
+struct step_cost {
+    double microseconds = 0; // on one thread, roughly
+    bool shared = false;     // its kernel lets other threads help
+};
+
+/// Where it pays to run parts of a list of steps at once, on so many threads: in stretches that fall into parts which need
+/// nothing of one another. `needs`: of each step, the earlier ones it comes after. Stretches don't overlap.
+std::vector<branches> find_branches(std::span<const std::vector<int>> needs, std::span<const step_cost> costs, int threads);
+
+} // namespace rill::inline RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/runtime/branches.ipp>
+#endif

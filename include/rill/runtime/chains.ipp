@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/chains.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <numeric>
+#include <optional>
+#include <unordered_map>
+
+#include <rill/device/cpu/fused.hpp>
+
+namespace rill::inline RILL_ABI::detail {
+
+/// Finds them in one pass over the items, which stand in an order in which they can run.
+class chain_finder {
+public:
+    chain_finder(const subgraph& g, std::span<const std::vector<tensor_type>> types, std::span<const char> folded)
+        : graph_(g), types_(types), folded_(folded), first_(g.items.size()) {
+        std::iota(first_.begin(), first_.end(), 0);
+    }
+
+    std::vector<int> run() && {
+        for (int i = 0; i < static_cast<int>(first_.size()); ++i)
+            if (const auto here = as_chain(i)) {
+                const int before = chain_for(i, *here);
+                if (before >= 0) join(i, before, *here);
+                else chains_.emplace(i, *here);
+            }
+        return std::move(first_);
+    }
+
+private:
+    struct chain {
+        dims space;
+        std::size_t operands; // at most: leaves and results of its nodes
+        const std::string* device;
+    };
+
+    const subgraph::item& item(int i) const { return graph_.items[static_cast<std::size_t>(i)]; }
+    int first(int i) const { return first_[static_cast<std::size_t>(i)]; }
+    const tensor_type& type_of(const subgraph::value& v) const {
+        return types_[static_cast<std::size_t>(v.item)][static_cast<std::size_t>(v.port)];
+    }
+
+    /// The chain that the item would be alone; nothing if it can't be part of one.
+    std::optional<chain> as_chain(int i) const {
+        const auto& it = item(i);
+        const fused_spec* spec = it.origin && it.op ? it.op->fused() : nullptr;
+        if (!spec || folded_[static_cast<std::size_t>(i)]) return {};
+        for (const auto& code : spec->body->code) // an error names one node
+            if (!is_differentiable(code.type) && (code.op == "Div" || code.op == "Mod")) return {};
+        std::vector<tensor_type> in;
+        for (const auto& v : it.inputs) in.push_back(type_of(v));
+        const dims space = fused_space(*spec, in).shape;
+        if (space.size() == 0) return {};
+        // a wide result is reduced by fewer threads than can help with the rest
+        constexpr index_t block_of_threads = 1 << 16;
+        for (std::size_t r = 0; r < spec->results.size(); ++r)
+            if (const auto& shape = types_[static_cast<std::size_t>(i)][r].shape;
+                shape != space && space.size() > block_of_threads && shape.size() * 64 > space.size())
+                return {};
+        return chain{space, spec->leaves.size() + spec->results.size(), &it.origin->device};
+    }
+
+    /// Whether the item can read a value while it is in a block: one per element of the space, in the elements' order.
+    bool flows(const subgraph::value& v, const fused_spec& reader, int input, const dims& space) const {
+        const auto& result = item(v.item).op->fused()->results[static_cast<std::size_t>(v.port)];
+        if (result.reduce.how != combine::map || type_of(v).shape != space) return false;
+        return std::all_of(reader.leaves.begin(), reader.leaves.end(),
+                           [&](const fused_leaf& l) { return l.input != input || l.view.how == combine::map; });
+    }
+
+    /// The chain of one of its producers that the item can join, or -1.
+    int chain_for(int i, const chain& here) const {
+        const auto& it = item(i);
+        int best = -1; // the latest has the fewest nodes behind it that the item could depend on
+        for (const auto& v : it.inputs)
+            if (chains_.contains(first(v.item))) best = std::max(best, first(v.item));
+        if (best < 0) return -1;
+        const chain& before = chains_.at(best);
+        if (before.space != here.space || *before.device != *here.device ||
+            before.operands + here.operands > fused_kernel::max_operands)
+            return -1;
+        const auto early = [&](int d) { return first(d) < best || is_source(d); };
+        for (std::size_t k = 0; k < it.inputs.size(); ++k) {
+            const auto& v = it.inputs[k];
+            if (first(v.item) == best ? !flows(v, *it.op->fused(), static_cast<int>(k), here.space) : !early(v.item)) return -1;
+        }
+        return std::all_of(it.after.begin(), it.after.end(), early) ? best : -1;
+    }
+
+    /// Has its value before the first step runs.
+    bool is_source(int i) const {
+        return item(i).feed >= 0 || graph_.role(i) != op_role::ordinary || folded_[static_cast<std::size_t>(i)];
+    }
+
+    void join(int i, int before, const chain& here) {
+        first_[static_cast<std::size_t>(i)] = before;
+        chains_.at(before).operands += here.operands;
+    }
+
+    const subgraph& graph_;
+    std::span<const std::vector<tensor_type>> types_;
+    std::span<const char> folded_;
+    std::vector<int> first_;
+    std::unordered_map<int, chain> chains_;
+};
+
+RILL_INLINE std::vector<int> find_chains(const subgraph& g, std::span<const std::vector<tensor_type>> types, std::span<const char> folded) {
+    return chain_finder(g, types, folded).run();
+}
+
+} // namespace rill::inline RILL_ABI::detail
