@@ -56,11 +56,13 @@ any_tensor next(random& r, const std::vector<any_tensor>& have) {
     }
 }
 
-made build(random& r) {
+/// Extents beyond 1 are multiples of `scale`.
+made build(random& r, index_t scale = 1) {
     made m;
     static const dims shapes[] = {dims{}, dims{1}, dims{3}, dims{4, 1}, dims{4, 3}, dims{3, 4}, dims{1, 3}};
     for (int i = 0; i < 4; ++i) {
-        const dims& shape = shapes[below(r, std::size(shapes))];
+        dims shape = shapes[below(r, std::size(shapes))];
+        for (int k = 0; k < shape.rank; ++k) shape[k] *= shape[k] > 1 ? scale : 1;
         m.values.push_back(any_placeholder("x" + std::to_string(i), dtype::float64, shape));
         any_array value(dtype::float64, shape);
         for (index_t k = 0; k < shape.size(); ++k)
@@ -105,13 +107,17 @@ bool same(const any_array& a, const any_array& b) {
     return true;
 }
 
-TEST_CASE("random graphs: plans compute what their nodes give one by one, on any number of threads") {
-    random r(20261121);
+struct tally {
     int wrong = 0, not_finite = 0, values = 0;
-    for (int round = 0; round < 1000; ++round) {
+};
+
+/// Compares runs of random graphs on one and on several threads with their nodes one by one.
+tally compare(random& r, int rounds, index_t scale) {
+    tally t;
+    for (int round = 0; round < rounds; ++round) {
         const graph g;
         const graph_scope here(g);
-        const made m = build(r);
+        const made m = build(r, scale);
         const auto reference = one_by_one(g, m);
         std::vector<feed_value> feeds;
         for (std::size_t i = 0; i < m.feeds.size(); ++i) feeds.push_back(feed(m.values[i], m.feeds[i]));
@@ -122,16 +128,29 @@ TEST_CASE("random graphs: plans compute what their nodes give one by one, on any
             const auto few = s.run(last, feeds); // pruned, and laid out in memory in another way
             for (std::size_t i = 0; i < all.size(); ++i) {
                 const auto& wanted = reference.at({m.values[i].node(), m.values[i].end().port});
-                wrong += !same(all[i], wanted);
-                if (i + 5 >= all.size()) wrong += !same(few[i + 5 - all.size()], wanted);
-                for (const double x : wanted.elements<double>()) not_finite += !std::isfinite(x);
-                ++values;
+                t.wrong += !same(all[i], wanted);
+                if (i + 5 >= all.size()) t.wrong += !same(few[i + 5 - all.size()], wanted);
+                for (const double x : wanted.elements<double>()) t.not_finite += !std::isfinite(x);
+                ++t.values;
             }
         }
     }
-    CHECK(wrong == 0);
-    CHECK(not_finite > 1000); // NaN and infinity take part
-    CHECK(values > 20000);
+    return t;
+}
+
+TEST_CASE("random graphs: plans compute what their nodes give one by one, on any number of threads") {
+    random r(20261121);
+    const auto t = compare(r, 1000, 1);
+    CHECK(t.wrong == 0);
+    CHECK(t.not_finite > 1000); // NaN and infinity take part
+    CHECK(t.values > 20000);
+}
+
+TEST_CASE("random graphs: the same where the work is enough for branches to run at once") {
+    random r(11);
+    const auto t = compare(r, 60, 100);
+    CHECK(t.wrong == 0);
+    CHECK(t.values > 500);
 }
 
 } // namespace test_random_graphs

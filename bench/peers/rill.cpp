@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rows in rill: graphs and sessions with prepared callables, on the caller's thread.
+// The rows in rill: graphs and sessions with prepared callables, on the caller's thread; on all with the argument `threads`.
 #include <memory>
 
 #include <rill/rill.hpp>
@@ -14,27 +14,28 @@ using peers::used;
 namespace {
 
 constexpr int nodes = 50'000; // of the chains
+int threads = 0;              // of sessions
 
 /// The session of the current graph. Rows share it with the closures that run it.
-std::shared_ptr<session> single_threaded() {
-    return std::make_shared<session>(current_graph(), session_options{.inter_op_threads = 0, .intra_op_threads = 0});
+std::shared_ptr<session> new_session() {
+    return std::make_shared<session>(current_graph(), session_options{.inter_op_threads = threads, .intra_op_threads = threads});
 }
 /// The same with variables that have their first values.
 std::shared_ptr<session> initialized() {
-    auto s = single_threaded();
+    auto s = new_session();
     s->run(global_variables_initializer());
     return s;
 }
 
 row empty_callable() {
     placeholder<float> x("x");
-    auto s = single_threaded();
+    auto s = new_session();
     auto run = [s, call = s->make_callable(identity(x), x)] { return std::get<0>(call(1.f)); };
     return peers::steps([=] { return numbers{run()}; }, [=] { used(run()); });
 }
 row empty_run() {
     placeholder<float> x("x");
-    auto run = [s = single_threaded(), x, y = identity(x)] { return s->run(y, feed(x, 1.f)); };
+    auto run = [s = new_session(), x, y = identity(x)] { return s->run(y, feed(x, 1.f)); };
     return peers::steps([=] { return numbers{run()}; }, [=] { used(run()); });
 }
 
@@ -115,7 +116,7 @@ tensor<float> chain(const tensor<float>& x) {
 }
 /// Seconds and value of a graph's first run.
 std::pair<double, double> first_run(const tensor<float>& y, const tensor<float>& x) {
-    const auto s = single_threaded();
+    const auto s = new_session();
     double value = 0;
     const double seconds = peers::seconds_of([&] { value = s->run(y, feed(x, 1.f)); });
     return {seconds, peers::relative_to_chain(value, nodes)};
@@ -187,8 +188,8 @@ const peers::row_list rows{
 } // namespace
 
 int main(int count, char** arguments) {
-    if (count > 1 && std::string(arguments[1]) == "first")
-        std::cout << session().run(constant(3.f) + constant(5.f)) << '\n';
-    else
-        peers::serve(rows);
+    const std::string how = count > 1 ? arguments[1] : "";
+    if (how == "threads") threads = -1; // as many as there are cores
+    if (how == "first") std::cout << session().run(constant(3.f) + constant(5.f)) << '\n';
+    else peers::serve(rows);
 }

@@ -4,10 +4,11 @@
 
     make bench-peers
     python3 bench/peers/run.py [--rounds 5] [--seconds 0.3] [--rows gelu_1e7 …] [--only rill jax …] [--without torch …]
+    python3 bench/peers/run.py --threads    rill on one core and on all of them instead
 
 Installs the frameworks into build/peers/venv and builds the C++ programs, checks that all programs compute the same
 numbers, then times each row in interleaved rounds. Prints a table; one of all rows also goes into docs/benchmarks.md,
-between its lines `<!-- peers -->` and `<!-- /peers -->`.
+between its lines `<!-- peers -->` and `<!-- /peers -->`, or those of `threads`.
 """
 import argparse
 import datetime
@@ -29,6 +30,8 @@ PYTHON = BUILD / "venv" / "bin" / "python"
 PAGE = ROOT / "docs" / "benchmarks.md"
 
 TITLES = {"rill": "rill", "tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch", "native": "hand C++"}
+THREADS = {"rill": "one thread", "rill_threads": f"{len(os.sched_getaffinity(0))} threads"}
+ALL_TITLES = TITLES | THREADS | {"rill": "rill"}
 PACKAGES = {"tensorflow": "tensorflow-cpu", "jax": "jax", "torch": "torch"}
 FORMS = {"tensorflow": "graphs in sessions", "jax": "jit", "torch": "eager"}
 PEERS = list(PACKAGES)
@@ -104,6 +107,8 @@ def build(name: str) -> None:
 
 # ---- talking to them -------------------------------------------------------------------------------------------------
 def command_of(name: str) -> list[str]:
+    if name == "rill_threads":
+        return [BUILD / "rill", "threads"]
     core = str(max(os.sched_getaffinity(0)))
     return ["taskset", "-c", core] + ([BUILD / name] if name in ("rill", "native") else [PYTHON, HERE / f"{name}_.py"])
 
@@ -125,7 +130,7 @@ class Program:
         except BrokenPipeError:
             reply = ""
         if not reply or reply.startswith("error "):
-            stop(f"{TITLES[self.name]}, {command}: {reply.strip() or 'the program ended'} (more in {self.log})")
+            stop(f"{ALL_TITLES[self.name]}, {command}: {reply.strip() or 'the program ended'} (more in {self.log})")
         return reply.split()
 
     def check(self, row: str) -> list[float]:
@@ -163,7 +168,8 @@ def agree(row: str, programs: list[Program]) -> None:
             abs(a - b) <= tolerances[min(i, len(tolerances) - 1)] * max(abs(a), abs(b))
             for i, (a, b) in enumerate(zip(numbers, first[1])))
         if not close:
-            stop(f"{row}: the programs disagree\n  {TITLES[first[0].name]}: {first[1]}\n  {TITLES[program.name]}: {numbers}")
+            stop(f"{row}: the programs disagree\n  {ALL_TITLES[first[0].name]}: {first[1]}\n"
+                 f"  {ALL_TITLES[program.name]}: {numbers}")
 
 
 def times(row: str, programs: list[Program], rounds: int, seconds: float) -> dict[str, float]:
@@ -209,20 +215,29 @@ def table(results: dict[str, dict[str, float]], names: list[str]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def threads_table(results: dict[str, dict[str, float]]) -> str:
+    head = ["row", *THREADS.values(), "times as fast"]
+    lines = [head, ["---"] + ["--:"] * (len(head) - 1)]
+    for row, taken in results.items():
+        lines.append([row] + [cell(n, row, taken) for n in THREADS] + [ratio(taken.get("rill"), taken.get("rill_threads"))])
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
 def machine(names: list[str], failed: list[str], rounds: int) -> str:
     """What the table was measured on, and what it lacks."""
     model = re.search(r"model name\s*: (.*)", CPU)
     compiler = subprocess.run(["g++", "--version"], capture_output=True, text=True).stdout.splitlines()[0]
     have = versions() if PYTHON.exists() else {}
     used = [f"{TITLES[n]} {have[PACKAGES[n]]} ({FORMS[n]})" for n in names if n in PACKAGES]
-    facts = [f"{model[1] if model else platform.machine()}, one of {os.cpu_count()} cores", compiler, *used,
-             f"Python {platform.python_version()}", f"medians of {rounds} interleaved rounds", str(datetime.date.today())]
-    absent = [f"{TITLES[n]} {'could not be installed' if n in failed else 'was left out'}." for n in TITLES if n not in names]
+    cores = "all" if "rill_threads" in names else "one"
+    facts = [f"{model[1] if model else platform.machine()}, {cores} of {os.cpu_count()} cores", compiler, *used, *([f"Python {platform.python_version()}"] if used else []), f"medians of {rounds} interleaved rounds", str(datetime.date.today())]
+    absent = [] if "rill_threads" in names else [
+        f"{TITLES[n]} {'could not be installed' if n in failed else 'was left out'}." for n in TITLES if n not in names]
     return "; ".join(facts) + ". " + " ".join(absent)
 
 
-def publish(text: str) -> None:
-    marks = re.compile(r"(<!-- peers -->\n).*?(<!-- /peers -->)", re.DOTALL)
+def publish(what: str, text: str) -> None:
+    marks = re.compile(rf"(<!-- {what} -->\n).*?(<!-- /{what} -->)", re.DOTALL)
     if PAGE.exists() and marks.search(page := PAGE.read_text()):
         PAGE.write_text(marks.sub(lambda m: m[1] + text + "\n" + m[2], page))
         say(f"written to {PAGE.relative_to(ROOT)}")
@@ -235,10 +250,13 @@ def main() -> None:
     options.add_argument("--rows", nargs="+", default=["*"], help="names or patterns")
     options.add_argument("--only", nargs="+", default=list(TITLES), choices=TITLES, help="programs")
     options.add_argument("--without", nargs="+", default=[], choices=TITLES, help="programs")
+    options.add_argument("--threads", action="store_true", help="rill on one core and on all of them")
     options.add_argument("--check", action="store_true", help="only compare what the programs compute")
     options = options.parse_args()
     rows = [row for row in ROWS if any(fnmatch.fnmatch(row, pattern) for pattern in options.rows)]
-    names = [n for n in TITLES if n in options.only and n not in options.without]
+    if options.threads: # nothing is shared there
+        rows = [row for row in rows if not row.startswith("chain_") and row != "first_result"]
+    names = list(THREADS) if options.threads else [n for n in TITLES if n in options.only and n not in options.without]
     if not rows or not names:
         stop("nothing to measure")
 
@@ -247,7 +265,7 @@ def main() -> None:
     failed = install(peers) if peers else []
     names = [n for n in names if n not in failed]
     for name in names:
-        if name not in PACKAGES:
+        if name not in PACKAGES and name != "rill_threads":
             build(name)
     if (load := os.getloadavg()[0]) > 1.5:
         say(f"the machine is busy (load {load:.1f}): these times will be too long")
@@ -266,10 +284,11 @@ def main() -> None:
         say(f"timing {row}")
         results[row] = times(row, programs, options.rounds, options.seconds)
     end(programs)
-    text = table(results, names) + "\n\n" + machine(names, failed, options.rounds).strip()
+    text = threads_table(results) if options.threads else table(results, names)
+    text += "\n\n" + machine(names, failed, options.rounds).strip()
     print(text)
-    if rows == ROWS:
-        publish(text)
+    if rows == ROWS or (options.threads and options.rows == ["*"]):
+        publish("threads" if options.threads else "peers", text)
 
 
 if __name__ == "__main__":
