@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rill/device/cpu/simd.hpp>
+#include <rill/device/cpu/tanh_table.hpp>
 
 #if RILL_WITH_XSIMD && RILL_ISA_LEVEL >= 4
 #include <immintrin.h>
@@ -139,10 +140,17 @@ template <class T> RILL_FN simd<T> expm1(simd<T> x) {
 }
 
 /// d = h / (h + 1) with h = expm1(2|x|) / 2, never above 1; small ones as h - h d, which spares them the division's errors.
-template <class T> RILL_FN simd<T> tanh(simd<T> x) {
+template <class T> RILL_FN simd<T> tanh_by_exponential(simd<T> x) {
     const simd<T> a = smaller(simd<T>(float_parts<T>::tanh_one), abs(x)); // NaN passes through
     const simd<T> h = half_expm1(a + a), d = h / (h + simd<T>(T(1)));
     return select(h < simd<T>(T(0.5)), fnma(h, d, h), d) | (x & simd<T>(T(-0.0)));
+}
+
+template <class T> RILL_FN simd<T> tanh(simd<T> x) {
+    if constexpr (has_tanh_table<T>)
+        return tanh_by_table<tanh_table>(x);
+    else
+        return tanh_by_exponential(x);
 }
 
 // ---- logarithms ------------------------------------------------------------------------------------------------------------
