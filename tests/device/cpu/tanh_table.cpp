@@ -13,8 +13,11 @@ using namespace rill::detail;
 namespace test_device_cpu_tanh_table {
 
 TEST_CASE("registers of other sizes, and doubles, go without a table") {
+#if RILL_WITH_XSIMD
     CHECK(!has_tanh_table<double>);
     CHECK(has_tanh_table<float> == (RILL_ISA_LEVEL >= 3));
+#endif
+    SUCCEED();
 }
 
 #if RILL_WITH_XSIMD && RILL_ISA_LEVEL >= 3
