@@ -2,6 +2,7 @@
 #include <rill/device/cpu/padded_tail.hpp>
 
 #include <array>
+#include <complex>
 #include <numeric>
 
 #include "catch.hpp"
@@ -48,6 +49,29 @@ TEST_CASE("padded tail: the rest of a block as a whole pack, and nothing touched
                 CHECK(last[at] == (written && second ? x[static_cast<std::size_t>(15 + rest)] : -1));
             }
         }
+}
+
+/// The sum of a leaf that comes twice and of real and imaginary parts.
+void block_of_one_leaf_twice(const block_args& a) {
+    CHECK(a.leaf[0] == a.leaf[2]);
+    for (int i = 0; i < lanes; ++i) {
+        const auto z = static_cast<const std::complex<double>*>(a.leaf[1])[i];
+        static_cast<double*>(a.result[0])[i] =
+            static_cast<const double*>(a.leaf[0])[i] + static_cast<const double*>(a.leaf[2])[i] + z.real() + z.imag();
+    }
+}
+
+TEST_CASE("padded tail: a leaf that comes twice, and elements of 16 bytes") {
+    constexpr std::array<std::uint8_t, 3> leaf_sizes = {8, 16, 8};
+    constexpr std::array<std::uint8_t, 1> result_sizes = {8};
+    alignas(64) std::byte memory[lanes * (8 + 16 + 8 + 8)];
+    const std::array<double, 3> x = {1, 2, 3};
+    const std::array<std::complex<double>, 3> z = {{{10, 100}, {20, 200}, {30, 300}}};
+    std::array<double, 4> out = {-1, -1, -1, -1};
+    const void* leaves[] = {x.data(), z.data(), x.data()};
+    void* results[] = {out.data()};
+    detail::run_padded(&block_of_one_leaf_twice, {leaves, nullptr, results, nullptr, 3}, 0, lanes, leaf_sizes, result_sizes, memory);
+    CHECK(out == std::array<double, 4>{112, 224, 336, -1});
 }
 
 } // namespace test_padded_tail

@@ -8,6 +8,23 @@
 
 namespace rill::inline RILL_ABI::detail {
 
+/// Elements of a size known at compile time: a call of memcpy for each would cost more than the kernel.
+template <std::size_t Size> void repeat_last(std::byte* memory, std::size_t rest, std::size_t all) {
+    std::byte last[Size];
+    std::memcpy(last, memory + (rest - 1) * Size, Size);
+    for (std::size_t i = rest; i < all; ++i) std::memcpy(memory + i * Size, last, Size);
+}
+inline void repeat_last(std::byte* memory, std::size_t size, std::size_t rest, std::size_t all) {
+    switch (size) {
+    case 1: return repeat_last<1>(memory, rest, all);
+    case 2: return repeat_last<2>(memory, rest, all);
+    case 4: return repeat_last<4>(memory, rest, all);
+    case 8: return repeat_last<8>(memory, rest, all);
+    default:
+        for (std::size_t i = rest; i < all; ++i) std::memcpy(memory + i * size, memory + (rest - 1) * size, size);
+    }
+}
+
 RILL_INLINE void run_padded(block_function f, const block_args& a, std::int64_t done, int lanes,
                             std::span<const std::uint8_t> leaf_sizes, std::span<const std::uint8_t> result_sizes,
                             std::byte* memory) {
@@ -17,8 +34,14 @@ RILL_INLINE void run_padded(block_function f, const block_args& a, std::int64_t 
     const std::size_t rest = static_cast<std::size_t>(a.n) - first;
     for (std::size_t k = 0; k < leaf_sizes.size(); ++k) {
         const std::size_t size = leaf_sizes[k];
+        std::size_t same = 0; // an expression that names a tensor often has it padded once
+        while (a.leaf[same] != a.leaf[k] || leaf_sizes[same] != size) ++same;
+        if (same < k) {
+            leaf[k] = leaf[same];
+            continue;
+        }
         std::memcpy(memory, static_cast<const std::byte*>(a.leaf[k]) + first * size, rest * size);
-        for (std::size_t i = rest; i < all; ++i) std::memcpy(memory + i * size, memory + (rest - 1) * size, size);
+        repeat_last(memory, size, rest, all);
         leaf[k] = memory;
         memory += all * size;
     }
