@@ -132,22 +132,35 @@ template <class Op, class V, class... More> RILL_FN auto apply_op(const V& v, co
 
 template <class S, int Leaf, int Scalar> struct evaluator;
 
+/// `value` gives the result alone, `forward` what a backward sweep needs beside it.
 template <class T, int Leaf, int Scalar> struct evaluator<leaf<T>, Leaf, Scalar> {
+    template <class Leaves, class Scalars> RILL_FN static auto value(const Leaves& leaves, const Scalars&) { return std::get<Leaf>(leaves); }
     template <class Leaves, class Scalars> RILL_FN static auto forward(const Leaves& leaves, const Scalars&) {
         return sweep<std::tuple_element_t<static_cast<std::size_t>(Leaf), Leaves>>{std::get<Leaf>(leaves), {}};
     }
 };
 template <class T, int Leaf, int Scalar> struct evaluator<scalar_leaf<T>, Leaf, Scalar> {
+    template <class Leaves, class Scalars> RILL_FN static auto value(const Leaves&, const Scalars& scalars) {
+        return std::get<Scalar>(scalars);
+    }
     template <class Leaves, class Scalars> RILL_FN static auto forward(const Leaves&, const Scalars& scalars) {
         return sweep<std::tuple_element_t<static_cast<std::size_t>(Scalar), Scalars>>{std::get<Scalar>(scalars), {}};
     }
 };
 template <class Op, class R, class... Args, int Leaf, int Scalar> struct evaluator<structure<Op, R, Args...>, Leaf, Scalar> {
+    template <class Leaves, class Scalars> RILL_FN static auto value(const Leaves& leaves, const Scalars& scalars) {
+        return compute(leaves, scalars, std::index_sequence_for<Args...>{});
+    }
     template <class Leaves, class Scalars> RILL_FN static auto forward(const Leaves& leaves, const Scalars& scalars) {
         return go(leaves, scalars, std::index_sequence_for<Args...>{});
     }
 
 private:
+    template <class Leaves, class Scalars, std::size_t... K>
+    RILL_FN static auto compute(const Leaves& leaves, const Scalars& scalars, std::index_sequence<K...>) {
+        return apply_op<Op>(
+            evaluator<Args, Leaf + leaves_before<Args...>(K), Scalar + scalars_before<Args...>(K)>::value(leaves, scalars)...);
+    }
     template <class Leaves, class Scalars, std::size_t... K>
     RILL_FN static auto go(const Leaves& leaves, const Scalars& scalars, std::index_sequence<K...>) {
         return join(evaluator<Args, Leaf + leaves_before<Args...>(K), Scalar + scalars_before<Args...>(K)>::forward(

@@ -132,9 +132,10 @@ template <class S> void forward_block(const block_args& a) {
     const auto scalars = detail::load_scalars<S, N>(a);
     auto* to = static_cast<R*>(a.result[0]);
     std::int64_t i = 0;
-    for (; i + N <= a.n; i += N) pack<R, N>(evaluate::forward(from.load(i), scalars).value).store(to + i);
+    const std::int64_t n = a.n; // stores may not be thought to change it
+    for (; i + N <= n; i += N) pack<R, N>(evaluate::value(from.load(i), scalars)).store(to + i);
     if constexpr (N > 1)
-        if (i < a.n) detail::run_tail<N, typename detail::element_lists<S>::leaves, std::tuple<R>>(&forward_block<S>, a, i);
+        if (i < n) detail::run_tail<N, typename detail::element_lists<S>::leaves, std::tuple<R>>(&forward_block<S>, a, i);
 }
 
 } // namespace RILL_ISA
@@ -151,13 +152,14 @@ template <class S, class Store> void adjoint_loop(const block_args& a) {
     const auto scalars = load_scalars<S, N>(a);
     const auto* seed = static_cast<const typename S::value_type*>(a.leaf[S::leaves]);
     std::int64_t i = 0;
-    for (; i + N <= a.n; i += N) {
+    const std::int64_t n = a.n;
+    for (; i + N <= n; i += N) {
         slots_type slots;
         pullback_of<S, 0>::run(evaluator<S, 0, 0>::forward(from.load(i), scalars), seed_type::load(seed + i), slots);
         Store::run(slots, a, i);
     }
     if constexpr (N > 1)
-        if (i < a.n)
+        if (i < n)
             run_tail<N, decltype(std::tuple_cat(leaves(), std::tuple<typename S::value_type>())), leaves>(&adjoint_loop<S, Store>, a, i);
 }
 
