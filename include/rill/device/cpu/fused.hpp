@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include <rill/device/cpu/fused_layout.hpp>
 #include <rill/device/cpu/interpreter.hpp>
+#include <rill/device/cpu/repeat.hpp>
 
 namespace rill::inline RILL_ABI {
 
@@ -15,18 +17,19 @@ template <class E>
 E* lay_out(const E* from, E* to, const operand_walk& w, const fused_layout& l, int dim, index_t extent) {
     const index_t stride = w.stride[static_cast<std::size_t>(dim)];
     if (dim == l.rank - 1) {
-        if (stride == 0) std::fill_n(to, extent, *from);
-        else std::copy_n(from, extent, to);
+        constexpr index_t few = 16;
+        if (stride != 0) return std::copy_n(from, extent, to);
+        const index_t first = std::min(extent, few);
+        std::fill_n(to, first, *from);
+        repeat(to, static_cast<std::size_t>(first) * sizeof(E), static_cast<std::size_t>(extent) * sizeof(E));
         return to + extent;
     }
     const auto below = static_cast<std::size_t>(dim + 1);
     const index_t inner = l.extent[below];
-    if (stride == 0) { // each row is like the first: what is there doubles
-        E* const first = to;
-        to = lay_out(from, to, w, l, dim + 1, inner);
-        const index_t all = (to - first) * extent;
-        while (to - first < all) to = std::copy_n(first, std::min(to - first, all - (to - first)), to);
-        return to;
+    if (stride == 0) { // each row is like the first
+        const index_t row = lay_out(from, to, w, l, dim + 1, inner) - to, all = row * extent;
+        repeat(to, static_cast<std::size_t>(row) * sizeof(E), static_cast<std::size_t>(all) * sizeof(E));
+        return to + all;
     }
     constexpr index_t chunk = layout_slack / static_cast<index_t>(sizeof(E));
     if (dim + 2 == l.rank && w.stride[below] == 0 && inner <= chunk) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <rill/core/error.hpp>
+#include <rill/device/cpu/repeat.hpp>
 
 namespace rill::inline RILL_ABI {
 
@@ -33,8 +34,8 @@ RILL_INLINE block_interpreter::block_interpreter(program_ptr p) : program_(std::
 RILL_INLINE void block_interpreter::begin(std::byte* scratch, const void* const* scalars, std::int64_t most) const {
     for (std::size_t s = 0; s < program_->scalars.size(); ++s) {
         const std::size_t size = size_of(program_->scalars[s]);
-        for (std::int64_t i = 0; i < most; ++i)
-            std::memcpy(scratch + offset_[s] + static_cast<std::size_t>(i) * size, scalars[s], size);
+        std::memcpy(scratch + offset_[s], scalars[s], size);
+        detail::repeat(scratch + offset_[s], size, static_cast<std::size_t>(most) * size);
     }
 }
 

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include <rill/config.hpp>
+
+namespace rill::inline RILL_ABI::detail {
+
+/// Repeats the first `have` bytes until there are `all`: what is there doubles. A few long copies are fast however the program
+/// is compiled; a loop of single stores is not.
+inline void repeat(void* memory, std::size_t have, std::size_t all) {
+    auto* const first = static_cast<std::byte*>(memory);
+    for (std::size_t more; have < all; have += more) {
+        more = std::min(have, all - have);
+        std::memcpy(first + have, first, more);
+    }
+}
+
+} // namespace rill::inline RILL_ABI::detail
