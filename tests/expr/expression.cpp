@@ -207,3 +207,23 @@ TEST_CASE("expression: what types can't show is checked when it runs") {
     CHECK_THROWS_WITH(s.run(y, feed(x, two), feed(z, column)),
                       contains("add: the shapes do not broadcast") && contains("[2, 3]") && contains("[4, 1]") && contains("blend") && contains("expression.cpp"));
 }
+
+TEST_CASE("expression: nodes that compute the same one after the other share an op, and so do their gradients") {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, dyn> x("x");
+    const tensor a = x * 2.f, b = a * 2.f, c = b * 3.f, d = c * x, e = d * d;
+    CHECK(a.node()->op == b.node()->op);
+    CHECK_FALSE(b.node()->op == c.node()->op); // another number
+    CHECK_FALSE(d.node()->op == e.node()->op); // one leaf where there were two
+    const auto op = [](const any_tensor& t) { return t.node()->op; };
+    const auto [da] = gradients(a, x);
+    const auto [db] = gradients(b, a);
+    const auto [dc] = gradients(c, b);
+    CHECK(op(da) == op(db));
+    CHECK_FALSE(op(db) == op(dc));
+    const session s(g);
+    const auto got = s.run(da, feed(x, std::vector<float>{1, 2}));
+    CHECK(got(0) == 2);
+    CHECK(s.run(dc, feed(x, std::vector<float>{1, 2}))(1) == 3);
+}

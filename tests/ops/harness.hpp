@@ -196,7 +196,6 @@ inline any_tensor interpreted(const any_tensor& t) {
     if (n.op->kernel_name() != fused_op::name) return t;
     auto spec = static_cast<const fused_op*>(n.op->attributes())->spec;
     spec.kind = fused_spec::form::program;
-    spec.kernel.clear();
     return endpoint{detail::add_node(t.graph(), make_op(fused_op{std::move(spec)}), n.inputs), t.end().port};
 }
 

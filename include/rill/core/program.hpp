@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <rill/core/shape_rules.hpp>
+#include <rill/core/small_vector.hpp>
 
 namespace rill::inline RILL_ABI {
 
@@ -25,6 +26,7 @@ struct program {
     std::vector<instruction> code;
     std::vector<int> results; // value numbers
     std::string key;          // equal keys mean equal programs: "Mul(Add($0:float32,s0:float32),$1:float32)"
+    std::string adjoint_of;   // of a program that computes the adjoints of another: that one's key
 
     int first_scalar() const { return static_cast<int>(leaves.size()); }
     int first_instruction() const { return first_scalar() + static_cast<int>(scalars.size()); }
@@ -42,7 +44,7 @@ using program_ptr = std::shared_ptr<const program>;
 /// The value of a scalar operand: data, not type. Compared by bits.
 struct scalar_value {
     dtype type = dtype::invalid;
-    alignas(16) std::array<std::byte, 16> bytes{};
+    alignas(8) std::array<std::byte, 16> bytes{};
 
     scalar_value() = default;
     template <class T> explicit scalar_value(const T& value) : type(dtype_of<T>) {
@@ -93,11 +95,14 @@ struct fused_spec {
     enum class form : std::uint8_t { forward, adjoint, program }; // which compiled kernel serves it, if any
 
     program_ptr body;
-    std::string kernel; // key of the expression whose compiled kernel serves it
     form kind = form::forward;
-    std::vector<fused_leaf> leaves;
-    std::vector<scalar_value> scalars;
-    std::vector<fused_result> results;
+    // in place: the adjoint of a binary op
+    small_vector<fused_leaf, 3> leaves;
+    small_vector<fused_result, 2> results;
+    std::vector<scalar_value> scalars; // not in place: bound kernels point to them
+
+    /// Key of the expression whose compiled kernel serves it, if there is one; else empty.
+    const std::string& kernel() const;
 
     friend bool operator==(const fused_spec& a, const fused_spec& b) {
         return (a.body == b.body || a.body->key == b.body->key) && a.leaves == b.leaves && a.scalars == b.scalars &&

@@ -26,6 +26,11 @@ RILL_INLINE std::string instruction_key(const program& p, const program::instruc
     return key + ")" + result_suffix(i.type, p.type_of(i.args[0]));
 }
 
+RILL_INLINE const std::string& fused_spec::kernel() const {
+    static const std::string& none = *new std::string;
+    return kind == form::forward ? body->key : kind == form::adjoint ? body->adjoint_of : none;
+}
+
 RILL_INLINE shape_result fused_space(const fused_spec& spec, std::span<const tensor_type> inputs) {
     shape_result space;
     for (const auto& l : spec.leaves) {

@@ -16,12 +16,17 @@ struct shape_result {
 
 /// A list of axes; negative ones count from the end. Empty means "all" where an op reduces.
 struct axis_list {
-    int count = 0;
-    std::array<int, max_rank> axis{};
+    std::int8_t count = 0;
+    std::array<std::int8_t, max_rank> axis{}; // every fused node has some: small
 
     constexpr axis_list() = default;
     constexpr axis_list(std::initializer_list<int> values) {
-        for (const int v : values) axis[static_cast<std::size_t>(count++)] = v;
+        for (const int v : values) set(count++, v);
+    }
+    /// An axis that no tensor has stays one.
+    constexpr void set(int i, int value) {
+        constexpr int most = 127;
+        axis[static_cast<std::size_t>(i)] = static_cast<std::int8_t>(value > most ? most : value < -most ? -most : value);
     }
     constexpr int operator[](int i) const { return axis[static_cast<std::size_t>(i)]; }
     friend constexpr bool operator==(const axis_list&, const axis_list&) = default;

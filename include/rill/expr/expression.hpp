@@ -27,7 +27,7 @@ std::uint64_t next_sealing();
 /// What sealing gathers from an expression: leaves and scalars in order of occurrence, and the graph they belong to.
 struct sealing {
     graph home;
-    std::vector<endpoint> leaves;
+    endpoint_list leaves;
     std::vector<scalar_value> scalars;
     std::uint64_t pass = next_sealing(); // of the outermost expression: scopes do not change within
 

@@ -29,19 +29,19 @@ RILL_INLINE endpoint add_expression(const traced_structure& traced, const sealin
                                     const std::string& name, bool share, const std::source_location& where) {
     fused_spec spec;
     spec.body = traced.body;
-    spec.kernel = traced.body->key;
     spec.scalars = s.scalars;
     spec.scalars.insert(spec.scalars.end(), traced.constants.begin(), traced.constants.end());
     spec.results.resize(1);
     spec.results[0].reduce = how;
-    std::vector<endpoint> inputs;
+    endpoint_list inputs;
     for (const auto& l : s.leaves) {
         std::size_t i = 0;
         while (i < inputs.size() && !(inputs[i] == l)) ++i;
         if (i == inputs.size()) inputs.push_back(l);
         spec.leaves.push_back({static_cast<int>(i), {}});
     }
-    return {add_node(s.home, make(std::move(spec)), std::move(inputs), name, share, where), 0};
+    auto op = make == &make_fused_op ? traced.op.of(std::move(spec)) : make(std::move(spec));
+    return {add_node(s.home, std::move(op), std::move(inputs), name, share, where), 0};
 }
 
 } // namespace rill::inline RILL_ABI::detail

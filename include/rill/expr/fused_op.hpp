@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <mutex>
+
 #include <rill/device/cpu/fused.hpp>
 #include <rill/expr/constant.hpp>
 
@@ -39,6 +41,16 @@ void require_fused();
 using make_fused = op_ptr (*)(fused_spec);
 op_ptr make_fused_op(fused_spec spec);
 
+/// The fused op made last in some place: nodes that compute the same, one after the other, share one.
+class last_fused_op {
+public:
+    op_ptr of(fused_spec spec) const;
+
+private:
+    mutable std::mutex mutex_;
+    mutable op_ptr op_;
+};
+
 /// What differentiating a program gave: the program of the adjoints, the constants it needs beside the node's own
 /// scalars, and per group of leaves whether a gradient flows.
 struct adjoint_program {
@@ -52,8 +64,14 @@ struct adjoint_program {
 adjoint_program differentiate(const program& p, const std::vector<scalar_value>& scalars,
                                      const std::vector<char>& seeded, const std::vector<std::vector<int>>& groups);
 
+/// What is remembered of it.
+struct known_adjoint {
+    adjoint_program made;
+    last_fused_op op;
+};
+
 /// The same, remembered: programs are shared by all nodes of one structure.
-adjoint_program differentiate_once(const program_ptr& p, const std::vector<scalar_value>& scalars,
+const known_adjoint& differentiate_once(const program_ptr& p, const std::vector<scalar_value>& scalars,
                                           const std::vector<char>& seeded, const std::vector<std::vector<int>>& groups);
 
 /// One node computes the gradients of all inputs: the compiled adjoint kernel where there is one, the traced program
@@ -61,8 +79,8 @@ adjoint_program differentiate_once(const program_ptr& p, const std::vector<scala
 std::vector<endpoint> fused_gradient(const fused_spec& spec, const gradient_request& r);
 
 /// A fused node made at run time from a traced program: one map over its leaves.
-endpoint add_program(const graph& g, program_ptr body, std::vector<scalar_value> scalars, std::vector<endpoint> inputs,
-                            const std::string& name = {});
+endpoint add_program(const graph& g, program_ptr body, std::vector<scalar_value> scalars, endpoint_list inputs,
+                     const std::string& name = {});
 
 /// The bits of a number in a dtype.
 scalar_value scalar_of(dtype type, double value);

@@ -7,13 +7,13 @@
 #include <cstddef>
 #include <cstring>
 #include <iterator>
-#include <map>
 #include <mutex>
 #include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -77,6 +77,13 @@ RILL_INLINE void require_fused() {
 
 RILL_INLINE op_ptr make_fused_op(fused_spec spec) { return make_op(fused_op{std::move(spec)}); }
 
+RILL_INLINE op_ptr last_fused_op::of(fused_spec spec) const {
+    const std::lock_guard lock(mutex_);
+    const auto* last = op_ ? &static_cast<const fused_op*>(op_->attributes())->spec : nullptr;
+    if (!last || last->kind != spec.kind || !(*last == spec)) op_ = make_fused_op(std::move(spec));
+    return op_;
+}
+
 RILL_INLINE adjoint_program differentiate(const program& p, const std::vector<scalar_value>& scalars,
                                      const std::vector<char>& seeded, const std::vector<std::vector<int>>& groups) {
     std::vector<dtype> leaves = p.leaves;
@@ -125,28 +132,34 @@ RILL_INLINE adjoint_program differentiate(const program& p, const std::vector<sc
         out.flows.push_back(sum >= 0);
         if (sum >= 0) results.push_back(sum);
     }
-    out.body = t.finish(results);
+    program adjoints = *t.finish(results);
+    adjoints.adjoint_of = p.key;
+    out.body = std::make_shared<const program>(std::move(adjoints));
     out.constants.assign(t.scalars().begin() + static_cast<std::ptrdiff_t>(scalars.size()), t.scalars().end());
     return out;
 }
 
-RILL_INLINE adjoint_program differentiate_once(const program_ptr& p, const std::vector<scalar_value>& scalars,
+RILL_INLINE const known_adjoint& differentiate_once(const program_ptr& p, const std::vector<scalar_value>& scalars,
                                           const std::vector<char>& seeded, const std::vector<std::vector<int>>& groups) {
     // constants in the result depend on no scalar's value, so structure, seeds and groups are the whole key
-    std::string key = p->key + "|";
+    std::string key;
+    key.reserve(p->key.size() + 32);
+    key.append(p->key).append("|");
     for (const char s : seeded) key += s ? '1' : '0';
     for (const auto& group : groups) {
         key += "|";
-        for (const int l : group) key += std::to_string(l) + ",";
+        for (const int l : group) key.append(std::to_string(l)).append(",");
     }
-    static auto& memory = *new std::pair<std::mutex, std::map<std::string, adjoint_program>>;
+    static auto& memory = *new std::pair<std::mutex, std::unordered_map<std::string, known_adjoint>>;
     {
         const std::lock_guard lock(memory.first);
         if (const auto at = memory.second.find(key); at != memory.second.end()) return at->second;
     }
     auto made = differentiate(*p, scalars, seeded, groups);
     const std::lock_guard lock(memory.first);
-    return memory.second.try_emplace(std::move(key), std::move(made)).first->second;
+    auto& known = memory.second[std::move(key)];
+    if (!known.made.body) known.made = std::move(made);
+    return known;
 }
 
 RILL_INLINE std::vector<endpoint> fused_gradient(const fused_spec& spec, const gradient_request& r) {
@@ -169,14 +182,14 @@ RILL_INLINE std::vector<endpoint> fused_gradient(const fused_spec& spec, const g
     }
     std::vector<char> seeded;
     for (const auto& g : r.gradients) seeded.push_back(bool(g));
-    const auto derived = differentiate_once(spec.body, spec.scalars, seeded, members);
+    const auto& [derived, last_op] = differentiate_once(spec.body, spec.scalars, seeded, members);
 
     fused_spec next;
     next.body = derived.body;
     next.leaves = spec.leaves;
     next.scalars = spec.scalars;
     next.scalars.insert(next.scalars.end(), derived.constants.begin(), derived.constants.end());
-    std::vector<endpoint> inputs = r.at.inputs;
+    endpoint_list inputs = r.at.inputs;
     for (std::size_t k = 0; k < spec.results.size(); ++k)
         if (seeded[k]) {
             next.leaves.push_back({static_cast<int>(inputs.size()), spec.results[k].reduce});
@@ -184,7 +197,6 @@ RILL_INLINE std::vector<endpoint> fused_gradient(const fused_spec& spec, const g
         }
     const bool first_order = spec.kind == fused_spec::form::forward;
     next.kind = first_order ? fused_spec::form::adjoint : fused_spec::form::program;
-    if (first_order) next.kernel = spec.kernel;
     std::vector<endpoint> out(r.at.inputs.size());
     std::vector<std::pair<std::size_t, int>> places;
     for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -197,19 +209,18 @@ RILL_INLINE std::vector<endpoint> fused_gradient(const fused_spec& spec, const g
         next.results.push_back(result);
     }
     if (places.empty()) return out;
-    const node* made = add_node(graph(*r.at.owner), make_op(fused_op{std::move(next)}), std::move(inputs));
+    const node* made = add_node(graph(*r.at.owner), last_op.of(std::move(next)), std::move(inputs));
     // An input that is also viewed as the gradient of a reduction would need the sum of two results; inputs are never
     // shared between the two views, since a seed is always appended as an input of its own.
     for (const auto& [result, input] : places) out[static_cast<std::size_t>(input)] = {made, static_cast<int>(result)};
     return out;
 }
 
-RILL_INLINE endpoint add_program(const graph& g, program_ptr body, std::vector<scalar_value> scalars, std::vector<endpoint> inputs,
-                            const std::string& name) {
+RILL_INLINE endpoint add_program(const graph& g, program_ptr body, std::vector<scalar_value> scalars, endpoint_list inputs,
+                                 const std::string& name) {
     require_fused();
     fused_spec spec;
     spec.body = std::move(body);
-    spec.kernel = spec.body->key;
     spec.scalars = std::move(scalars);
     for (std::size_t i = 0; i < inputs.size(); ++i) spec.leaves.push_back({static_cast<int>(i), {}});
     spec.results.resize(1);

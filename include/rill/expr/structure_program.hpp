@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rill/expr/elementwise.hpp>
+#include <rill/expr/fused_op.hpp>
 
 namespace rill::inline RILL_ABI {
 
@@ -9,6 +10,7 @@ namespace rill::inline RILL_ABI {
 struct traced_structure {
     program_ptr body;
     std::vector<scalar_value> constants;
+    detail::last_fused_op op = {};
 };
 
 namespace detail {

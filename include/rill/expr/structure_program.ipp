@@ -35,7 +35,7 @@ RILL_INLINE traced_structure trace_structure(std::span<const structure_item> ite
     program p = *t.finish({done.back()});
     p.key = key; // readable, and what compiled kernels are found by
     return {std::make_shared<const program>(std::move(p)),
-            {t.scalars().begin() + static_cast<std::ptrdiff_t>(own), t.scalars().end()}};
+            {t.scalars().begin() + static_cast<std::ptrdiff_t>(own), t.scalars().end()}, {}};
 }
 
 } // namespace rill::inline RILL_ABI::detail

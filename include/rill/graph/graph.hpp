@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <rill/core/error.hpp>
+#include <rill/core/hash_index.hpp>
 #include <rill/graph/node.hpp>
 
 namespace rill::inline RILL_ABI {
@@ -27,8 +28,8 @@ inline constexpr const char* queue_runners = "queue_runners";
 /// What a new node is to be; scopes have been applied.
 struct node_spec {
     op_ptr op;
-    std::vector<endpoint> inputs;
-    std::vector<const node*> control_inputs;
+    endpoint_list inputs;
+    small_vector<const node*, 1> control_inputs;
     std::string name;  // full, not yet unique
     std::string device;
     const node* colocated = nullptr;
@@ -69,23 +70,24 @@ private:
 
     void check_inputs(const node_spec& spec) const;
 
-    std::vector<tensor_type> infer(const node_spec& spec) const;
+    small_vector<tensor_type, 1> infer(const node_spec& spec) const;
 
     static std::uint64_t sharing_key(const node_spec& spec);
     static bool same(const node& n, const node_spec& spec);
 
-    /// A name that is taken now: of a node, or of a scope.
-    struct taken_name {
+    /// A name that a scope has taken, or that was asked for more than once.
+    struct asked_name {
         int next = 1; // the suffix to try when it is asked for again
-        const node* holder = nullptr;
+        bool scope = false;
     };
-    using name_table = std::unordered_map<std::string, taken_name>;
-    name_table::value_type& take(std::string name);
+    const node* holder(const std::string& name) const;
+    bool taken(const std::string& name) const;
+    std::string free_name(std::string wanted);
 
     mutable std::mutex mutex_;
     std::deque<node> nodes_;
-    name_table names_;
-    std::unordered_multimap<std::uint64_t, const node*> shared_;
+    detail::hash_index names_, shared_; // of nodes, by id
+    std::unordered_map<std::string, asked_name> asked_names_;
     std::map<std::string, std::vector<endpoint>> collections_;
     std::unordered_map<const node*, const node*> initializers_;
     std::atomic<std::uint64_t> seed_{0};

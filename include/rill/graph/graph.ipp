@@ -17,17 +17,15 @@ RILL_INLINE const node* graph_state::add(node_spec spec) {
     std::uint64_t key = 0;
     if (spec.share && !spec.op->stateful()) {
         key = sharing_key(spec);
-        const auto [first, last] = shared_.equal_range(key);
-        for (auto at = first; at != last; ++at)
-            if (same(*at->second, spec)) return at->second;
+        const auto found = shared_.find(key, [&](std::uint32_t id) { return same(nodes_[id], spec); });
+        if (found != detail::hash_index::none) return &nodes_[found];
     }
     auto outputs = infer(spec);
+    auto name = free_name(std::move(spec.name));
     node& n = nodes_.emplace_back();
     n.owner = this;
     n.id = static_cast<std::uint32_t>(nodes_.size() - 1);
-    auto& name = take(std::move(spec.name));
-    name.second.holder = &n;
-    n.name = name.first;
+    n.name = std::move(name);
     n.op = std::move(spec.op);
     n.inputs = std::move(spec.inputs);
     n.control_inputs = std::move(spec.control_inputs);
@@ -35,14 +33,14 @@ RILL_INLINE const node* graph_state::add(node_spec spec) {
     n.colocated = spec.colocated;
     n.outputs = std::move(outputs);
     n.where = spec.where;
-    if (key) shared_.emplace(key, &n);
+    names_.add(std::hash<std::string>()(n.name), n.id);
+    if (key) shared_.add(key, n.id);
     return &n;
 }
 
 RILL_INLINE const node* graph_state::find(const std::string& name) const {
     const std::lock_guard lock(mutex_);
-    const auto at = names_.find(name);
-    return at == names_.end() ? nullptr : at->second.holder;
+    return holder(name);
 }
 
 RILL_INLINE std::vector<const node*> graph_state::nodes() const {
@@ -59,7 +57,9 @@ RILL_INLINE std::size_t graph_state::size() const {
 
 RILL_INLINE std::string graph_state::unique_name(std::string name) {
     const std::lock_guard lock(mutex_);
-    return take(std::move(name)).first;
+    auto free = free_name(std::move(name));
+    asked_names_[free].scope = true;
+    return free;
 }
 
 RILL_INLINE void graph_state::add_to_collection(const std::string& name, endpoint e) {
@@ -101,8 +101,8 @@ RILL_INLINE void graph_state::check_inputs(const node_spec& spec) const {
     if (spec.colocated) check(spec.colocated);
 }
 
-RILL_INLINE std::vector<tensor_type> graph_state::infer(const node_spec& spec) const {
-    std::vector<tensor_type> inputs;
+RILL_INLINE small_vector<tensor_type, 1> graph_state::infer(const node_spec& spec) const {
+    small_vector<tensor_type, 3> inputs;
     for (const auto& e : spec.inputs) inputs.push_back(type_of(e));
     try {
         return spec.op->outputs(inputs);
@@ -126,14 +126,22 @@ RILL_INLINE bool graph_state::same(const node& n, const node_spec& spec) {
            n.colocated == spec.colocated && n.op->equals(*spec.op);
 }
 
-RILL_INLINE graph_state::name_table::value_type& graph_state::take(std::string name) {
-    const auto [first, fresh] = names_.try_emplace(name);
-    auto& asked_for = *first; // stays where it is when the table grows
-    if (fresh) return asked_for;
-    for (;;) {
-        const auto [at, free] = names_.try_emplace(name + "_" + std::to_string(asked_for.second.next++));
-        if (free) return *at;
-    }
+RILL_INLINE const node* graph_state::holder(const std::string& name) const {
+    const auto id = names_.find(std::hash<std::string>()(name), [&](std::uint32_t n) { return nodes_[n].name == name; });
+    return id == detail::hash_index::none ? nullptr : &nodes_[id];
+}
+
+RILL_INLINE bool graph_state::taken(const std::string& name) const {
+    if (holder(name)) return true;
+    const auto at = asked_names_.find(name);
+    return at != asked_names_.end() && at->second.scope;
+}
+
+RILL_INLINE std::string graph_state::free_name(std::string wanted) {
+    if (!taken(wanted)) return wanted;
+    auto& asked_for = asked_names_[wanted];
+    for (;;)
+        if (auto name = wanted + "_" + std::to_string(asked_for.next++); !taken(name)) return name;
 }
 
 RILL_INLINE graph& graph::operator=(const graph& other) noexcept {

@@ -18,11 +18,11 @@ struct node {
     std::uint32_t id = 0; // in order of creation: inputs have smaller ids
     std::string name;
     op_ptr op;
-    std::vector<endpoint> inputs;
-    std::vector<const node*> control_inputs;
+    endpoint_list inputs;
+    small_vector<const node*, 1> control_inputs;
     std::string device;               // constraint, possibly partial
     const node* colocated = nullptr;  // on whichever device that node is
-    std::vector<tensor_type> outputs;
+    small_vector<tensor_type, 1> outputs;
     std::source_location where;
 
     const tensor_type& output(int port) const { return outputs[static_cast<std::size_t>(port)]; }

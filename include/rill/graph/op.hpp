@@ -13,6 +13,7 @@
 #include <rill/core/hash.hpp>
 #include <rill/core/names.hpp>
 #include <rill/core/program.hpp>
+#include <rill/core/small_vector.hpp>
 
 namespace rill::inline RILL_ABI {
 
@@ -26,6 +27,9 @@ struct endpoint {
     explicit operator bool() const { return from != nullptr; }
     friend bool operator==(const endpoint&, const endpoint&) = default;
 };
+
+/// The inputs of a node.
+using endpoint_list = small_vector<endpoint, 3>;
 
 /// What a gradient rule sees: the node and the gradients that reached its outputs.
 struct gradient_request {

@@ -145,9 +145,8 @@ namespace detail {
 
 /// Applies this thread's scopes to a node and adds it. An empty name means the op's label; an empty place (operators can't
 /// ask for theirs) the place where the first input was made.
-const node* add_node(const graph& g, op_ptr op, std::vector<endpoint> inputs, const std::string& name = {},
-                            bool share = false, const std::source_location& where = {},
-                            std::vector<const node*> control_inputs = {});
+const node* add_node(const graph& g, op_ptr op, endpoint_list inputs, const std::string& name = {}, bool share = false,
+                     const std::source_location& where = {}, small_vector<const node*, 1> control_inputs = {});
 
 /// The graph that holds the inputs, or the current one if there are none.
 graph graph_of(std::span<const endpoint> inputs);

@@ -70,16 +70,17 @@ RILL_INLINE std::vector<const node*> control_dependencies::merged(std::initializ
 
 namespace detail {
 
-RILL_INLINE const node* add_node(const graph& g, op_ptr op, std::vector<endpoint> inputs, const std::string& name,
-                            bool share, const std::source_location& where,
-                            std::vector<const node*> control_inputs) {
+RILL_INLINE const node* add_node(const graph& g, op_ptr op, endpoint_list inputs, const std::string& name, bool share,
+                                 const std::source_location& where, small_vector<const node*, 1> control_inputs) {
     const auto& scope = scopes();
     node_spec spec;
     if (!name.empty() && !valid_name(name)) throw invalid_argument(op->label() + ": '" + name + "' is no valid name");
     spec.name = scope.prefix + (name.empty() ? op->label() : name);
-    device_name device;
-    for (const auto& choose : scope.devices) device = merge(device, parse_device(choose({spec.name, op->name()})));
-    spec.device = to_string(device);
+    if (!scope.devices.empty()) {
+        device_name device;
+        for (const auto& choose : scope.devices) device = merge(device, parse_device(choose({spec.name, op->name()})));
+        spec.device = to_string(device);
+    }
     spec.control_inputs = std::move(control_inputs);
     for (const auto* c : scope.control_inputs)
         if (std::find(spec.control_inputs.begin(), spec.control_inputs.end(), c) == spec.control_inputs.end())

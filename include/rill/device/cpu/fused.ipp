@@ -92,7 +92,7 @@ RILL_INLINE void fused_kernel::operator()(const kernel_args& a) const {
 }
 
 RILL_INLINE std::size_t fused_kernel::find_functions(stage& s, const fused_spec& spec) {
-    const auto compiled = the_kernels().blocks.find(spec.kernel);
+    const auto compiled = the_kernels().blocks.find(spec.kernel());
     const bool adjoint = spec.kind == fused_spec::form::adjoint && compiled && compiled->adjoint;
     if (adjoint) {
         const bool one = spec.results.size() == 1 && compiled->adjoint_of_one &&

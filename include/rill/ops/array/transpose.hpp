@@ -16,7 +16,7 @@ struct transpose_op {
 
     std::vector<endpoint> gradient(const gradient_request& r) const {
         transpose_op back;
-        for (int i = 0; i < order.count; ++i) back.order.axis[static_cast<std::size_t>(rules::normal_axis(order[i], order.count))] = i;
+        for (int i = 0; i < order.count; ++i) back.order.set(rules::normal_axis(order[i], order.count), i);
         back.order.count = order.count;
         return {{detail::add_node(graph(*r.at.owner), make_op(back), {r.gradient()}), 0}};
     }

@@ -10,7 +10,6 @@ RILL_INLINE endpoint add_reduction(const any_tensor& x, const reduction& how, ma
     tracer t({x.dtype()}, {});
     fused_spec spec;
     spec.body = t.finish({t.leaf(0)});
-    spec.kernel = spec.body->key;
     spec.leaves.resize(1);
     spec.results.resize(1);
     spec.results[0].reduce = how;

@@ -34,7 +34,7 @@ template <class Build> endpoint row_program(const std::vector<row_operand>& oper
     program body = *t.finish({build(t)});
     spec.kind = fused_spec::form::program;
     if (body.code.size() == 1 && body.scalars.empty() && body.code[0].args.size() == operands.size()) {
-        body.key = spec.kernel = instruction_key(body, body.code[0]); // one op over its leaves in order: found compiled
+        body.key = instruction_key(body, body.code[0]); // one op over its leaves in order: found compiled
         spec.kind = fused_spec::form::forward;
     }
     spec.body = std::make_shared<const program>(std::move(body));

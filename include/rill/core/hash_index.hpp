@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <rill/config.hpp>
+
+namespace rill::inline RILL_ABI::detail {
+
+/// Numbers found by hash: eight bytes for each, where a map of the standard library takes a block of memory. What a number
+/// stands for, and so what is equal, the caller knows.
+class hash_index {
+public:
+    static constexpr std::uint32_t none = ~std::uint32_t(0);
+
+    /// The first number of that hash that `matches`, or none.
+    template <class Matches> std::uint32_t find(std::uint64_t hash, const Matches& matches) const {
+        if (entries_.empty()) return none;
+        const std::uint32_t tag = tag_of(hash);
+        for (std::size_t at = tag & mask();; at = (at + 1) & mask()) {
+            const entry& e = entries_[at];
+            if (e.number == none || (e.tag == tag && matches(e.number))) return e.number;
+        }
+    }
+    void add(std::uint64_t hash, std::uint32_t number);
+    void reserve(std::size_t count);
+
+private:
+    struct entry {
+        std::uint32_t tag = 0, number = none;
+    };
+
+    static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash ^ (hash >> 32)); }
+    std::size_t mask() const { return entries_.size() - 1; }
+    void put(const entry& e);
+
+    std::vector<entry> entries_; // a power of two of them, some always free
+    std::size_t count_ = 0;
+};
+
+} // namespace rill::inline RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/core/hash_index.ipp>
+#endif

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/core/hash_index.hpp>
+
+#include <bit>
+#include <utility>
+
+namespace rill::inline RILL_ABI::detail {
+
+RILL_INLINE void hash_index::add(std::uint64_t hash, std::uint32_t number) {
+    reserve(++count_);
+    put({tag_of(hash), number});
+}
+
+RILL_INLINE void hash_index::reserve(std::size_t count) {
+    if (count * 3 <= entries_.size() * 2) return;
+    const auto before = std::exchange(entries_, std::vector<entry>(std::bit_ceil(count * 2 + 8)));
+    for (const auto& e : before)
+        if (e.number != none) put(e);
+}
+
+RILL_INLINE void hash_index::put(const entry& e) {
+    std::size_t at = e.tag & mask();
+    while (entries_[at].number != none) at = (at + 1) & mask();
+    entries_[at] = e;
+}
+
+} // namespace rill::inline RILL_ABI::detail
