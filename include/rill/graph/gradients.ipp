@@ -59,11 +59,13 @@ RILL_INLINE std::vector<endpoint> add_gradients(std::span<const endpoint> ys, st
         for (const auto& e : n->inputs) depends[n->id] = depends[n->id] || depends[e.from->id];
     }
 
-    std::vector<std::vector<std::vector<endpoint>>> arrived(last + 1); // by node id and port
+    struct arrival {
+        int port;
+        endpoint gradient;
+    };
+    std::vector<std::vector<arrival>> arrived(last + 1); // by node id
     const auto arrive = [&](const endpoint& at, const endpoint& gradient) {
-        auto& ports = arrived[at.from->id];
-        ports.resize(std::max<std::size_t>(ports.size(), at.from->outputs.size()));
-        ports[static_cast<std::size_t>(at.port)].push_back(gradient);
+        arrived[at.from->id].push_back({at.port, gradient});
     };
     for (std::size_t i = 0; i < ys.size(); ++i) {
         const bool given = i < seeds.size() && seeds[i];
@@ -78,16 +80,22 @@ RILL_INLINE std::vector<endpoint> add_gradients(std::span<const endpoint> ys, st
     }
 
     std::unordered_map<const node*, std::vector<endpoint>> sums;
+    std::vector<endpoint> terms, gradients;
+    std::vector<char> wanted;
     for (auto at = nodes.rbegin(); at != nodes.rend(); ++at) {
         const node* n = *at;
-        const auto ports = std::exchange(arrived[n->id], {});
-        if (ports.empty()) continue;
-        std::vector<endpoint> gradients;
-        for (const auto& terms : ports)
+        const auto here = std::exchange(arrived[n->id], {});
+        if (here.empty()) continue;
+        gradients.clear();
+        for (int port = 0; port < static_cast<int>(n->outputs.size()); ++port) {
+            terms.clear();
+            for (const auto& a : here)
+                if (a.port == port) terms.push_back(a.gradient);
             gradients.push_back(terms.empty() ? endpoint() : terms.size() == 1 ? terms[0] : ops.add_n(terms));
+        }
         if (asked_for[n->id]) sums[n] = gradients;
         const bool stopped = std::any_of(stop.begin(), stop.end(), [&](const endpoint& s) { return s.from == n; });
-        std::vector<char> wanted(n->inputs.size());
+        wanted.assign(n->inputs.size(), 0);
         bool any = false;
         for (std::size_t i = 0; i < wanted.size(); ++i) {
             wanted[i] = !stopped && depends[n->inputs[i].from->id] && is_differentiable(type_of(n->inputs[i]).type);
