@@ -56,7 +56,7 @@ RILL_INLINE subgraph order_variables(subgraph g) {
     // what the user asked for, before any edge is added: it alone puts a use after a write
     const int count = static_cast<int>(g.items.size());
     std::vector<std::vector<int>> asked;
-    for (const auto& it : g.items) asked.push_back(it.after);
+    for (const auto& it : g.items) asked.emplace_back(it.after.begin(), it.after.end());
     const detail::item_edges asked_edges = edges;
     std::map<int, std::vector<char>> after_write; // worked out where a control dependency makes it matter
     const auto comes_after_write = [&](int item, int write) {
@@ -150,6 +150,13 @@ RILL_INLINE subgraph order_variables(subgraph g) {
 
 RILL_INLINE subgraph sort_items(subgraph g) {
     const int n = static_cast<int>(g.items.size());
+    bool sorted_already = true; // as it is unless variables or copies were ordered
+    for (int i = 0; i < n && sorted_already; ++i) {
+        const auto& it = g.items[static_cast<std::size_t>(i)];
+        for (const auto& v : it.inputs) sorted_already = sorted_already && v.item < i;
+        for (const int a : it.after) sorted_already = sorted_already && a < i;
+    }
+    if (sorted_already) return g;
     const detail::item_edges edges(g);
     std::vector<int> missing(g.items.size());
     for (int i = 0; i < n; ++i)

@@ -6,48 +6,47 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include <rill/core/hash.hpp>
+#include <rill/core/hash_index.hpp>
 
 namespace rill::inline RILL_ABI {
 
 RILL_INLINE subgraph share_common(subgraph g) {
     std::vector<int> now(g.items.size());
-    std::vector<subgraph::item> kept;
-    kept.reserve(g.items.size());
-    std::unordered_multimap<std::uint64_t, int> seen;
+    std::size_t kept = 0; // items that stay, moved to the front
+    detail::hash_index seen;
     seen.reserve(g.items.size());
     for (std::size_t i = 0; i < g.items.size(); ++i) {
         auto& it = g.items[i];
         for (auto& v : it.inputs) v.item = now[static_cast<std::size_t>(v.item)];
         for (auto& a : it.after) a = now[static_cast<std::size_t>(a)];
-        now[i] = static_cast<int>(kept.size());
+        now[i] = static_cast<int>(kept);
         const bool pure = it.origin && !it.op->stateful() && it.op->writes() == 0;
         if (pure) {
             std::uint64_t key = it.op->hash();
             for (const auto& v : it.inputs)
                 key = detail::hash_combine(key, static_cast<std::uint64_t>(v.item) * 64 + static_cast<std::uint64_t>(v.port));
             for (const int a : it.after) key = detail::hash_combine(key, ~static_cast<std::uint64_t>(a));
-            const auto [first, last] = seen.equal_range(key);
-            for (auto at = first; at != last; ++at) {
-                const auto& other = kept[static_cast<std::size_t>(at->second)];
-                if (other.inputs == it.inputs && other.after == it.after && other.origin->device == it.origin->device &&
-                    other.origin->colocated == it.origin->colocated && other.op->equals(*it.op)) {
-                    now[i] = at->second;
-                    break;
-                }
+            const auto same = seen.find(key, [&](std::uint32_t n) {
+                const auto& other = g.items[n];
+                return other.inputs == it.inputs && other.after == it.after && other.origin->device == it.origin->device &&
+                       other.origin->colocated == it.origin->colocated && other.op->equals(*it.op);
+            });
+            if (same != detail::hash_index::none) {
+                now[i] = static_cast<int>(same);
+                continue;
             }
-            if (now[i] != static_cast<int>(kept.size())) continue;
-            seen.emplace(key, now[i]);
+            seen.add(key, static_cast<std::uint32_t>(kept));
         }
-        kept.push_back(std::move(it));
+        if (kept < i) g.items[kept] = std::move(it);
+        ++kept;
     }
+    g.items.resize(kept);
     for (auto& f : g.fetches) f.item = now[static_cast<std::size_t>(f.item)];
     for (auto& t : g.targets) t = now[static_cast<std::size_t>(t)];
-    g.items = std::move(kept);
     return g;
 }
 
