@@ -54,6 +54,8 @@ TEST_CASE("small_vector: from and like vectors") {
     const std::vector<int> three{1, 2, 3};
     ints v = three;
     CHECK(v == three);
+    const std::vector<int> back = v;
+    CHECK(back == three);
     v.append(three);
     CHECK(v == std::vector<int>{1, 2, 3, 1, 2, 3});
     v.resize(2);

@@ -52,6 +52,8 @@ public:
     std::size_t size() const noexcept { return size_; }
     bool empty() const noexcept { return size_ == 0; }
 
+    operator std::vector<T>() const { return {begin(), end()}; }
+
     T* begin() noexcept { return data(); }
     T* end() noexcept { return data() + size_; }
     const T* begin() const noexcept { return data(); }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstring>
 #include <iterator>
+#include <map>
 #include <mutex>
 #include <ranges>
 #include <span>
@@ -254,6 +255,18 @@ RILL_INLINE endpoint filled_like(endpoint x, double value) {
     return add_program(g, t.finish({t.scalar(0)}), {bits}, {x}, value == 0 ? "zeros_like" : "ones_like");
 }
 
+/// Traced once: there are few.
+inline program_ptr sum_of_leaves(dtype type, std::size_t count) {
+    static auto& memory = *new std::pair<std::mutex, std::map<std::pair<dtype, std::size_t>, program_ptr>>;
+    const std::lock_guard lock(memory.first);
+    auto& known = memory.second[{type, count}];
+    if (known) return known;
+    tracer t(std::vector<dtype>(count, type), {});
+    int sum = t.leaf(0);
+    for (std::size_t i = 1; i < count; ++i) sum = t.emit("Add", type, {sum, t.leaf(static_cast<int>(i))});
+    return known = t.finish({sum});
+}
+
 RILL_INLINE endpoint add_n(const std::vector<endpoint>& terms) {
     const dtype type = type_of(terms[0]).type;
     // a fan-out wider than a fused node takes is added in rounds
@@ -266,10 +279,7 @@ RILL_INLINE endpoint add_n(const std::vector<endpoint>& terms) {
         return add_n(sums);
     }
     if (terms.size() == 1) return terms[0];
-    tracer t(std::vector<dtype>(terms.size(), type), {});
-    int sum = t.leaf(0);
-    for (std::size_t i = 1; i < terms.size(); ++i) sum = t.emit("Add", type, {sum, t.leaf(static_cast<int>(i))});
-    return add_program(graph(*terms[0].from->owner), t.finish({sum}), {}, terms, "add_n");
+    return add_program(graph(*terms[0].from->owner), sum_of_leaves(type, terms.size()), {}, terms, "add_n");
 }
 
 } // namespace detail
