@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -26,6 +27,10 @@ struct bound_graph {
     struct chain {
         std::vector<int> items;
         std::vector<std::vector<char>> needed; // per item and port
+
+        std::size_t link_of(int item) const {
+            return static_cast<std::size_t>(std::lower_bound(items.begin(), items.end(), item) - items.begin());
+        }
     };
     struct bound_variable {
         std::shared_ptr<variable_state> state;

@@ -91,23 +91,22 @@ RILL_INLINE void binder::find_chains() {
     const auto first = detail::find_chains(graph, types, folded);
     for (std::size_t i = 0; i < first.size(); ++i) {
         if (first[i] == static_cast<int>(i)) continue;
-        auto& chain = chained[static_cast<std::size_t>(first[i])];
-        if (chain < 0) {
-            chain = static_cast<int>(chains.size());
+        auto& number = chained[static_cast<std::size_t>(first[i])];
+        if (number < 0) {
+            number = static_cast<int>(chains.size());
             chains.push_back({{first[i]}, {}});
         }
-        chains[static_cast<std::size_t>(chain)].items.push_back(static_cast<int>(i));
-        chained[i] = chain;
+        chains[static_cast<std::size_t>(number)].items.push_back(static_cast<int>(i));
+        chained[i] = number;
     }
     for (auto& c : chains)
         for (const int i : c.items) c.needed.emplace_back(types[static_cast<std::size_t>(i)].size());
     // who reads what from outside
     const auto need = [&](const subgraph::value& v, int reader_chain) {
-        const int c = chained[static_cast<std::size_t>(v.item)];
-        if (c < 0 || c == reader_chain) return;
-        auto& chain = chains[static_cast<std::size_t>(c)];
-        const auto link = std::lower_bound(chain.items.begin(), chain.items.end(), v.item) - chain.items.begin();
-        chain.needed[static_cast<std::size_t>(link)][static_cast<std::size_t>(v.port)] = 1;
+        const int number = chained[static_cast<std::size_t>(v.item)];
+        if (number < 0 || number == reader_chain) return;
+        auto& c = chains[static_cast<std::size_t>(number)];
+        c.needed[c.link_of(v.item)][static_cast<std::size_t>(v.port)] = 1;
     };
     for (std::size_t i = 0; i < graph.items.size(); ++i)
         for (const auto& v : graph.items[i].inputs) need(v, chained[i]);
@@ -161,9 +160,8 @@ RILL_INLINE int binder::aliased_slot(std::size_t i, std::size_t port) const {
 
 RILL_INLINE bool binder::stays_in_block(std::size_t i, std::size_t port) const {
     if (chained[i] < 0) return false;
-    const auto& chain = chains[static_cast<std::size_t>(chained[i])];
-    const auto link = std::lower_bound(chain.items.begin(), chain.items.end(), static_cast<int>(i)) - chain.items.begin();
-    return !chain.needed[static_cast<std::size_t>(link)][port];
+    const auto& c = chains[static_cast<std::size_t>(chained[i])];
+    return !c.needed[c.link_of(static_cast<int>(i))][port];
 }
 
 RILL_INLINE bool binder::is_step(std::size_t i) const {
@@ -181,8 +179,8 @@ RILL_INLINE bool binder::is_step(std::size_t i) const {
 RILL_INLINE void binder::bind_steps(resource_store& resources) {
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         if (chained[i] >= 0) {
-            const auto& chain = chains[static_cast<std::size_t>(chained[i])];
-            if (chain.items[0] == static_cast<int>(i)) bind_chain(chain, resources);
+            const auto& c = chains[static_cast<std::size_t>(chained[i])];
+            if (c.items[0] == static_cast<int>(i)) bind_chain(c, resources);
             continue;
         }
         if (!is_step(i)) continue;
@@ -232,8 +230,7 @@ RILL_INLINE void binder::bind_chain(const chain& c, resource_store& resources) {
         link.spec = it.op->fused();
         for (const auto& v : it.inputs) {
             if (chained[static_cast<std::size_t>(v.item)] == chained[i]) {
-                const auto from = std::lower_bound(c.items.begin(), c.items.end(), v.item) - c.items.begin();
-                link.inputs.push_back({static_cast<int>(from), v.port});
+                link.inputs.push_back({static_cast<int>(c.link_of(v.item)), v.port});
                 continue;
             }
             const auto at = static_cast<std::size_t>(std::find(inputs.begin(), inputs.end(), v) - inputs.begin());
@@ -459,15 +456,15 @@ RILL_INLINE void binder::reuse_inputs() {
         const int in = slot_of(from);
         auto& result = slots[static_cast<std::size_t>(slot_of(to))];
         const auto& input = slots[static_cast<std::size_t>(in)];
-        const auto step = static_cast<int>(k);
+        const auto now = static_cast<int>(k);
         if (result.where != slot_value::home::arena || result.bytes == 0 || result.in_place_of >= 0 || input.many_lanes ||
-            input.where != slot_value::home::arena || input.last != step || input.first == step ||
+            input.where != slot_value::home::arena || input.last != now || input.first == now ||
             type_of(from).shape != result.type.shape || size_of(type_of(from).type) != size_of(result.type.type))
             continue;
         // of a chain of results in one place, the first owns the memory and carries the lifetime of all
         const int owner = input.in_place_of >= 0 ? input.in_place_of : in;
         auto& memory = slots[static_cast<std::size_t>(owner)];
-        if (memory.last != step) continue; // taken by another result of this step
+        if (memory.last != now) continue; // taken by another result of this step
         result.in_place_of = owner;
         memory.last = result.last;
     }

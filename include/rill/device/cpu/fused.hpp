@@ -2,10 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
+#include <cstddef>
+#include <vector>
 
 #include <rill/device/cpu/fused_layout.hpp>
-#include <rill/device/cpu/interpreter.hpp>
+#include <rill/device/cpu/fused_stages.hpp>
 #include <rill/device/cpu/repeat.hpp>
 
 namespace rill::inline RILL_ABI {
@@ -50,29 +51,19 @@ void fold_block(std::byte* to, std::byte* from, const operand_walk& w, const fus
 
 } // namespace detail
 
-/// The kernel of every fused node on the CPU, and of chains of them: blocks of compiled (or interpreted) block functions, with
+/// The kernel of every fused node on the CPU, and of chains of them: block functions run over blocks of elements, with
 /// stretched leaves laid out and results reduced block by block.
 class fused_kernel {
 public:
-    /// Pointers, values and results a chain may have.
-    static constexpr std::size_t max_operands = 64;
+    static constexpr std::size_t max_operands = detail::fused_stages::most;
 
     fused_kernel(const fused_spec& spec, kernel_request& request);
     /// The outputs asked for are those of the chain.
     fused_kernel(const fused_chain& chain, kernel_request& request);
 
-    fused_kernel(fused_kernel&&) = default; // scalars_ points into values_: a copy would share them
-
     void operator()(const kernel_args& a) const;
 
 private:
-    /// One node of the chain. Its leaves, scalars and results stand behind those of the nodes before it.
-    struct stage {
-        block_function run = nullptr;
-        std::optional<block_interpreter> interpreter;
-        std::size_t first_leaf = 0, first_scalar = 0, first_place = 0;
-        std::size_t interpreter_at = 0; // in a thread's own scratch memory
-    };
     struct scaled_leaf { // the gradient of a mean, divided by the count before the loop
         std::size_t leaf;
         combiner by;
@@ -80,43 +71,26 @@ private:
         double factor;
         std::size_t at;
     };
-    struct placed_result { // where a stage puts a result
-        std::size_t place, operand;
-    };
 
-    void plan(const fused_chain& chain, kernel_request& request);
+    /// Types of leaves as the loop sees them.
+    std::vector<tensor_type> plan_leaves(const dims& space, kernel_request& request);
 
-    /// The stage's functions; returns how many places its results take.
-    static std::size_t find_functions(stage& s, const fused_spec& spec);
+    /// Types of results, reduced dimensions kept, and how they are combined.
+    std::vector<tensor_type> plan_results(const fused_chain& chain, const dims& space, const kernel_request& request);
 
     static combiner find_combiner(combine how, dtype type);
 
-    /// The outputs of the chain: their types over the space's rank, and how they are combined.
-    void plan_result(const fused_result& how, const dims& space, std::size_t at, tensor_type& type);
-
     /// How the blocks are shared out: by shape alone, so that sums don't depend on the number of threads.
-    void plan_pieces(kernel_request& request, const std::vector<tensor_type>& results, double work);
+    void plan_pieces(kernel_request& request, const std::vector<tensor_type>& results);
 
     /// Runs all pieces on this thread, or with the pool's help.
     void run_pieces(const void* const* leaf, std::byte* const* out, std::byte* scratch) const;
     void run_piece(index_t piece, const void* const* leaf, std::byte* const* out, std::byte* scratch, std::byte* own) const;
     void run_blocks(index_t first, index_t last, const void* const* base, std::byte* const* out, std::byte* own) const;
 
-    // Operands: leaves (an input in one view each), then results, then values that never leave a block.
-    std::vector<int> input_of_leaf_;
-    std::size_t leaves_ = 0, results_ = 0;
-    std::vector<std::size_t> hidden_; // buffers in a thread's own scratch memory
-
-    std::vector<stage> stages_;
-    std::vector<std::uint8_t> leaf_operand_; // of each occurrence of a leaf in each stage
-    std::vector<scalar_value> values_;
-    std::vector<const void*> scalars_;
-    std::vector<placed_result> placed_;
-    std::size_t places_ = 0;
-    std::vector<std::uint32_t> masks_; // per place
-    bool may_divide_ = false;
-
+    detail::fused_stages stages_;
     detail::fused_layout layout_;
+    std::size_t leaves_ = 0, results_ = 0;
     std::vector<combiner> combiners_; // per result: how it is reduced; empty of a map
     std::vector<double> factor_;      // per result: what a mean is multiplied by; 0 of others
     std::vector<index_t> result_size_;

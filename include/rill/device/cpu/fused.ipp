@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <iterator>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -58,22 +57,47 @@ RILL_INLINE void fold_block(std::byte* to, std::byte* from, const operand_walk& 
 
 } // namespace detail
 
-RILL_INLINE fused_kernel::fused_kernel(const fused_spec& spec, kernel_request& request) {
-    fused_chain alone;
-    auto& link = alone.links.emplace_back();
+namespace detail {
+
+/// A node as a chain of its own.
+inline fused_chain alone(const fused_spec& spec, const kernel_request& request) {
+    fused_chain chain;
+    auto& link = chain.links.emplace_back();
     link.spec = &spec;
     for (int i = 0; i < static_cast<int>(request.inputs.size()); ++i) link.inputs.push_back({-1, i});
     for (int r = 0; r < static_cast<int>(spec.results.size()); ++r) link.results.push_back(r);
-    plan(alone, request);
+    return chain;
 }
 
-RILL_INLINE fused_kernel::fused_kernel(const fused_chain& chain, kernel_request& request) { plan(chain, request); }
+/// All nodes of a chain have the space of the first, whose inputs all come from outside.
+inline dims space_of(const fused_chain& chain, const kernel_request& request) {
+    const auto& first = chain.links[0];
+    std::vector<tensor_type> in;
+    for (const auto& from : first.inputs) in.push_back(request.inputs[static_cast<std::size_t>(from.index)]);
+    return fused_space(*first.spec, in).shape;
+}
+
+} // namespace detail
+
+RILL_INLINE fused_kernel::fused_kernel(const fused_spec& spec, kernel_request& request) : fused_kernel(detail::alone(spec, request), request) {}
+
+RILL_INLINE fused_kernel::fused_kernel(const fused_chain& chain, kernel_request& request) : stages_(chain, request.outputs.size()) {
+    leaves_ = stages_.leaves().size();
+    results_ = request.outputs.size();
+    const dims space = detail::space_of(chain, request);
+    const auto leaf_types = plan_leaves(space, request), result_types = plan_results(chain, space, request);
+    layout_ = detail::plan_fused(space, leaf_types, result_types, stages_.in_blocks());
+    for (std::size_t r = 0; r < results_; ++r) // a reduced result may look contiguous (a single block): still fold it
+        if (combiners_[r].init && layout_.total > 0 && layout_.results[r].direct) combiners_[r] = {}, factor_[r] = 0;
+    own_bytes_ = stages_.place_buffers(layout_.scratch, layout_.rows * layout_.row_size);
+    plan_pieces(request, result_types);
+}
 
 RILL_INLINE void fused_kernel::operator()(const kernel_args& a) const {
     std::byte* scratch = a.out<std::byte>(static_cast<int>(results_));
     const void* leaf[max_operands];
     std::byte* out[max_operands];
-    for (std::size_t i = 0; i < leaves_; ++i) leaf[i] = a.in<void>(input_of_leaf_[i]);
+    for (std::size_t i = 0; i < leaves_; ++i) leaf[i] = a.in<void>(stages_.leaves()[i].input);
     for (const auto& m : means_) {
         m.by.scale(scratch + m.at, leaf[m.leaf], m.size, m.factor);
         leaf[m.leaf] = scratch + m.at;
@@ -85,158 +109,48 @@ RILL_INLINE void fused_kernel::operator()(const kernel_args& a) const {
     if (layout_.total > 0) run_pieces(leaf, out, scratch);
     for (std::size_t r = 0; r < results_; ++r)
         if (factor_[r] != 0) combiners_[r].scale(out[r], out[r], result_size_[r], factor_[r]);
-    if (may_divide_ && (detail::sticky_errors() & detail::integer_division_by_zero)) {
+    if (stages_.may_divide() && (detail::sticky_errors() & detail::integer_division_by_zero)) {
         detail::sticky_errors() &= ~detail::integer_division_by_zero;
         throw invalid_argument("integer division by zero");
     }
 }
 
-RILL_INLINE std::size_t fused_kernel::find_functions(stage& s, const fused_spec& spec) {
-    const auto compiled = the_kernels().blocks.find(spec.kernel());
-    const bool adjoint = spec.kind == fused_spec::form::adjoint && compiled && compiled->adjoint;
-    if (adjoint) {
-        const bool one = spec.results.size() == 1 && compiled->adjoint_of_one &&
-                         std::popcount(spec.results[0].mask) == static_cast<int>(spec.leaves.size()) - 1;
-        s.run = one ? compiled->adjoint_of_one : compiled->adjoint;
-        return spec.leaves.size();
+RILL_INLINE std::vector<tensor_type> fused_kernel::plan_leaves(const dims& space, kernel_request& request) {
+    std::vector<tensor_type> types;
+    for (const auto& leaf : stages_.leaves()) {
+        auto type = request.inputs[static_cast<std::size_t>(leaf.input)];
+        if (leaf.view.how != combine::map) type.shape = rules::reduce(space, leaf.view.axes, true).shape;
+        if (leaf.view.how == combine::mean) {
+            const index_t size = type.shape.size();
+            const std::size_t bytes = (static_cast<std::size_t>(size) * size_of(type.type) + 63) / 64 * 64;
+            means_.push_back({types.size(), find_combiner(combine::sum, type.type), size,
+                              static_cast<double>(size) / static_cast<double>(space.size()),
+                              std::exchange(request.scratch_bytes, request.scratch_bytes + bytes)});
+        }
+        types.push_back(type);
     }
-    if (spec.kind == fused_spec::form::forward && compiled) s.run = compiled->forward;
-    if (!s.run) s.interpreter.emplace(spec.body);
-    return spec.results.size();
+    return types;
 }
 
-RILL_INLINE void fused_kernel::plan(const fused_chain& chain, kernel_request& request) {
-    results_ = request.outputs.size();
-    std::vector<tensor_type> leaf_types, result_types(results_);
+RILL_INLINE std::vector<tensor_type> fused_kernel::plan_results(const fused_chain& chain, const dims& space, const kernel_request& request) {
+    std::vector<tensor_type> types(request.outputs.begin(), request.outputs.end());
     combiners_.resize(results_), factor_.resize(results_), result_size_.resize(results_);
-
-    // the leaves of all stages: an input that several read in one way is one operand
-    dims space;
-    std::vector<reduction> views;
-    std::vector<std::vector<std::size_t>> leaf_of; // per link and leaf
-    for (const auto& link : chain.links) {
-        auto& of = leaf_of.emplace_back();
-        for (const auto& l : link.spec->leaves) {
-            const auto from = link.inputs[static_cast<std::size_t>(l.input)];
-            std::size_t at = 0;
-            if (from.link < 0) {
-                while (at < views.size() && !(input_of_leaf_[at] == from.index && views[at] == l.view)) ++at;
-                if (at == views.size()) views.push_back(l.view), input_of_leaf_.push_back(from.index);
-            }
-            of.push_back(at);
-        }
-    }
-    leaves_ = views.size();
-    if (&chain.links.front() == &chain.links.back()) {
-        space = fused_space(*chain.links[0].spec, request.inputs).shape;
-    } else { // all of them have the space of the first, whose inputs all come from outside
-        std::vector<tensor_type> in;
-        for (const auto& from : chain.links[0].inputs) in.push_back(request.inputs[static_cast<std::size_t>(from.index)]);
-        space = fused_space(*chain.links[0].spec, in).shape;
-    }
-    for (std::size_t i = 0; i < leaves_; ++i) {
-        auto type = request.inputs[static_cast<std::size_t>(input_of_leaf_[i])];
-        if (views[i].how != combine::map) type.shape = rules::reduce(space, views[i].axes, true).shape;
-        if (views[i].how == combine::mean) {
-            const double share = static_cast<double>(type.shape.size()) / static_cast<double>(space.size());
-            means_.push_back({i, find_combiner(combine::sum, type.type), type.shape.size(), share, 0});
-        }
-        leaf_types.push_back(type);
-    }
     for (const auto& link : chain.links)
-        for (std::size_t r = 0; r < link.results.size(); ++r)
-            if (link.results[r] >= 0) {
-                const auto at = static_cast<std::size_t>(link.results[r]);
-                result_types[at] = request.outputs[at];
-                plan_result(link.spec->results[r], space, at, result_types[at]);
-            }
-
-    std::vector<std::size_t> last_reader(chain.links.size());
-    for (std::size_t k = 0; k < chain.links.size(); ++k) {
-        auto& s = stages_.emplace_back();
-        s.first_place = places_;
-        places_ += find_functions(s, *chain.links[k].spec);
-        for (const auto& from : chain.links[k].inputs)
-            if (from.link >= 0) last_reader[static_cast<std::size_t>(from.link)] = k;
-    }
-    const bool interpreted = std::any_of(stages_.begin(), stages_.end(), [](const stage& s) { return s.interpreter.has_value(); });
-    layout_ = detail::plan_fused(space, leaf_types, result_types, interpreted || stages_.size() > 1);
-    for (std::size_t r = 0; r < results_; ++r) // a reduced result may look contiguous (a single block): still fold it
-        if (combiners_[r].init && layout_.total > 0 && layout_.results[r].direct) combiners_[r] = {}, factor_[r] = 0;
-
-    // values that only later stages read: a buffer is free again after the last one that reads it
-    struct buffer {
-        std::size_t bytes, at, busy_until;
-    };
-    std::vector<buffer> buffers;
-    own_bytes_ = layout_.scratch;
-    const auto add = [&](std::size_t bytes) { return std::exchange(own_bytes_, own_bytes_ + (bytes + 63) / 64 * 64); };
-    const auto hide = [&](std::size_t bytes, std::size_t from, std::size_t until) {
-        for (auto& b : buffers)
-            if (b.bytes >= bytes && b.busy_until < from) return b.busy_until = until, b.at;
-        buffers.push_back({bytes, add(bytes), until});
-        return buffers.back().at;
-    };
-    double work = static_cast<double>(leaves_ + results_);
-    // threads cost some microseconds: as long as 2^19 additions take
-    const auto dear = [](const std::string& op) {
-        static constexpr std::string_view cheap[] = {"Add", "Sub", "Mul", "Neg", "Square", "Relu", "Select", "Greater", "Less", "Maximum", "Minimum", "Abs"};
-        return std::find(std::begin(cheap), std::end(cheap), op) == std::end(cheap);
-    };
-    const index_t block = layout_.rows * layout_.row_size;
-    std::vector<std::vector<std::size_t>> operand_of; // per link and result
-    for (std::size_t k = 0; k < chain.links.size(); ++k) {
-        const auto& link = chain.links[k];
-        const auto& spec = *link.spec;
-        auto& s = stages_[k];
-        s.first_leaf = leaf_operand_.size();
-        for (std::size_t i = 0; i < spec.leaves.size(); ++i) {
-            const auto from = link.inputs[static_cast<std::size_t>(spec.leaves[i].input)];
-            leaf_operand_.push_back(static_cast<std::uint8_t>(
-                from.link < 0 ? leaf_of[k][i] : operand_of[static_cast<std::size_t>(from.link)][static_cast<std::size_t>(from.index)]));
+        for (std::size_t r = 0; r < link.results.size(); ++r) {
+            if (link.results[r] < 0) continue;
+            const auto at = static_cast<std::size_t>(link.results[r]);
+            const auto& how = link.spec->results[r];
+            auto& type = types[at];
+            if (how.reduce.how != combine::map) type.shape = rules::reduce(space, how.reduce.axes, true).shape;
+            result_size_[at] = type.shape.size();
+            if (type.shape == space || (how.like < 0 && how.reduce.how == combine::map)) continue;
+            combiners_[at] = find_combiner(how.like >= 0 ? combine::sum : how.reduce.how, type.type);
+            if (how.reduce.how == combine::mean) factor_[at] = static_cast<double>(type.shape.size()) / static_cast<double>(space.size());
         }
-        s.first_scalar = values_.size();
-        values_.insert(values_.end(), spec.scalars.begin(), spec.scalars.end());
-        masks_.resize(places_);
-        auto& operands = operand_of.emplace_back();
-        const bool adjoint = spec.kind == fused_spec::form::adjoint && s.run;
-        for (std::size_t r = 0; r < spec.results.size(); ++r) {
-            if (link.results[r] >= 0) {
-                operands.push_back(leaves_ + static_cast<std::size_t>(link.results[r]));
-            } else {
-                const std::size_t bytes = static_cast<std::size_t>(block) * size_of(spec.body->type_of(spec.body->results[r]));
-                operands.push_back(leaves_ + results_ + hidden_.size());
-                hidden_.push_back(hide(bytes, k, std::max(k, last_reader[k])));
-            }
-            const auto place = s.first_place + (adjoint ? static_cast<std::size_t>(std::countr_zero(spec.results[r].mask)) : r);
-            placed_.push_back({place, operands.back()});
-            if (adjoint) masks_[place] = spec.results[r].mask;
-        }
-        if (s.interpreter) s.interpreter_at = add(s.interpreter->scratch_bytes());
-        for (const auto& i : spec.body->code) {
-            may_divide_ = may_divide_ || (!is_differentiable(i.type) && (i.op == "Div" || i.op == "Mod"));
-            work += dear(i.op) ? 8 : 1;
-        }
-    }
-    if (leaves_ + results_ + hidden_.size() > max_operands || leaf_operand_.size() > max_operands || places_ > max_operands)
-        throw internal("fused node with more than 64 operands");
-    for (const auto& v : values_) scalars_.push_back(v.bytes.data());
-    for (auto& m : means_)
-        m.at = std::exchange(request.scratch_bytes,
-                             request.scratch_bytes + (static_cast<std::size_t>(m.size) * size_of(leaf_types[m.leaf].type) + 63) / 64 * 64);
-    plan_pieces(request, result_types, work);
+    return types;
 }
 
-RILL_INLINE void fused_kernel::plan_result(const fused_result& how, const dims& space, std::size_t at, tensor_type& type) {
-    if (how.reduce.how != combine::map) type.shape = rules::reduce(space, how.reduce.axes, true).shape;
-    const bool reduces = (how.like >= 0 || how.reduce.how != combine::map) && type.shape != space;
-    if (reduces) combiners_[at] = find_combiner(how.like >= 0 ? combine::sum : how.reduce.how, type.type);
-    if (reduces && how.reduce.how == combine::mean)
-        factor_[at] = static_cast<double>(type.shape.size()) / static_cast<double>(space.size());
-    result_size_[at] = type.shape.size();
-}
-
-RILL_INLINE void fused_kernel::plan_pieces(kernel_request& request, const std::vector<tensor_type>& results, double work) {
+RILL_INLINE void fused_kernel::plan_pieces(kernel_request& request, const std::vector<tensor_type>& results) {
     if (layout_.total == 0) return;
     const auto& l = layout_;
     blocks_ = (l.extent[static_cast<std::size_t>(l.outer)] + l.rows - 1) / l.rows;
@@ -253,7 +167,8 @@ RILL_INLINE void fused_kernel::plan_pieces(kernel_request& request, const std::v
     constexpr index_t piece = 1 << 16, most = 64;
     pieces_ = reduced == 0 ? blocks_ : std::clamp<index_t>(std::min(l.total / piece, l.total / (8 * reduced)), 1, std::min(most, blocks_));
 
-    const double additions = work * static_cast<double>(l.total);
+    // threads cost some microseconds: as long as 2^19 additions take
+    const double additions = stages_.work() * static_cast<double>(l.total);
     request.microseconds = additions * 5e-5;
     request.shared = request.pool && request.pool->threads() > 1 && pieces_ > 1 && additions >= 1 << 19;
     if (request.shared) pool_ = request.pool;
@@ -272,10 +187,7 @@ RILL_INLINE combiner fused_kernel::find_combiner(combine how, dtype type) {
 }
 
 RILL_INLINE void fused_kernel::run_pieces(const void* const* leaf, std::byte* const* out, std::byte* scratch) const {
-    const auto begin = [&](std::byte* own) {
-        for (const auto& s : stages_)
-            if (s.interpreter) s.interpreter->begin(own + s.interpreter_at, scalars_.data() + s.first_scalar, layout_.rows * layout_.row_size);
-    };
+    const auto begin = [&](std::byte* own) { stages_.begin(own, layout_.rows * layout_.row_size); };
     if (!pool_) {
         std::byte* own = scratch + own_at_;
         begin(own);
@@ -295,9 +207,9 @@ RILL_INLINE void fused_kernel::run_pieces(const void* const* leaf, std::byte* co
                 if (partial_bytes_ > 0) run_piece(p, leaf, out, scratch, own);
                 else run_blocks(p, std::min(p + together, pieces_), leaf, out, own);
             }
-            if (may_divide_) problems |= std::exchange(detail::sticky_errors(), 0u);
+            if (stages_.may_divide()) problems |= std::exchange(detail::sticky_errors(), 0u);
         });
-        if (may_divide_) detail::sticky_errors() |= problems;
+        if (stages_.may_divide()) detail::sticky_errors() |= problems;
     }
     for (std::size_t r = 0; partial_bytes_ > 0 && r < results_; ++r)
         for (index_t p = 0; combiners_[r].init && p < pieces_; ++p)
@@ -319,10 +231,7 @@ RILL_INLINE void fused_kernel::run_piece(index_t piece, const void* const* leaf,
 RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void* const* base, std::byte* const* out, std::byte* own) const {
     const auto& l = layout_;
     void* operand[max_operands]; // where this block of each is
-    const void* leaf[max_operands];
-    void* result[max_operands];
-    std::fill_n(result, places_, nullptr);
-    for (std::size_t h = 0; h < hidden_.size(); ++h) operand[leaves_ + results_ + h] = own + hidden_[h];
+    stages_.place_hidden(operand, own);
     const auto outer = static_cast<std::size_t>(l.outer);
 
     // where block `begin` lies: its row, and its place in each stepped dimension
@@ -352,14 +261,7 @@ RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void
             const auto& w = l.results[r];
             operand[leaves_ + r] = w.direct ? out[r] + offset(w) : own + w.buffer;
         }
-        for (std::size_t k = 0; k < leaf_operand_.size(); ++k) leaf[k] = operand[leaf_operand_[k]];
-        for (const auto& p : placed_) result[p.place] = operand[p.operand];
-        for (const auto& s : stages_) {
-            const block_args args{leaf + s.first_leaf, scalars_.data() + s.first_scalar, result + s.first_place,
-                                  masks_.data() + s.first_place, rows * l.row_size};
-            if (s.run) s.run(args);
-            else s.interpreter->run(args, own + s.interpreter_at);
-        }
+        stages_.run(operand, rows * l.row_size, own);
         for (std::size_t r = 0; r < results_; ++r) {
             const auto& w = l.results[r];
             if (!w.direct) detail::fold_block(out[r] + offset(w), own + w.buffer, w, l, l.outer, rows, combiners_[r]);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <rill/device/cpu/interpreter.hpp>
+
+namespace rill::inline RILL_ABI::detail {
+
+/// The nodes of a chain as block functions, and what each reads and writes. Operands are numbered: leaves, then the chain's
+/// results, then values that never leave a block.
+class fused_stages {
+public:
+    /// Operands, pointers and results that a chain may have.
+    static constexpr std::size_t most = 64;
+
+    /// An input in one view: what several nodes read alike is one leaf.
+    struct leaf {
+        int input;
+        reduction view;
+        friend bool operator==(const leaf&, const leaf&) = default;
+    };
+
+    fused_stages(const fused_chain& chain, std::size_t results);
+    fused_stages(fused_stages&&) = default; // scalars_ points into values_: a copy would share them
+
+    const std::vector<leaf>& leaves() const noexcept { return leaves_; }
+    /// Functions take a block at a time only.
+    bool in_blocks() const noexcept { return stages_.size() > 1 || stages_[0].interpreter; }
+    bool may_divide() const noexcept { return may_divide_; }
+    /// Additions that an element costs, roughly.
+    double work() const noexcept { return work_; }
+
+    /// Lays out what a thread needs beside operands that have memory, for blocks of so many elements, from byte `at` of its
+    /// scratch memory on; returns where that ends.
+    std::size_t place_buffers(std::size_t at, index_t block);
+
+    /// Once a run and thread, before its first block.
+    void begin(std::byte* own, index_t block) const;
+    /// Once before a row of blocks: where the operands are that have no memory of their own.
+    void place_hidden(void** operand, std::byte* own) const;
+    /// One block of so many elements; `operand` says where this block of each is.
+    void run(void* const* operand, index_t n, std::byte* own) const;
+
+private:
+    struct stage { // its leaves, scalars and places of results stand behind those of the stages before it
+        block_function run = nullptr;
+        std::optional<block_interpreter> interpreter;
+        std::size_t first_leaf = 0, first_scalar = 0, first_place = 0;
+        std::size_t interpreter_at = 0; // in a thread's own scratch memory
+    };
+    struct placed_result {
+        std::size_t place, operand;
+    };
+    struct hidden_value { // alive from the stage that makes it to the last that reads it
+        std::size_t element, first, last, at = 0;
+    };
+
+    void add_leaves(const fused_chain& chain);
+    void add_stage(const fused_chain& chain, std::size_t k, std::vector<std::vector<std::size_t>>& operand_of);
+
+    /// Returns how many places the results take.
+    static std::size_t find_functions(stage& s, const fused_spec& spec);
+
+    std::size_t results_;
+    std::vector<leaf> leaves_;
+    std::vector<stage> stages_;
+    std::vector<std::uint8_t> leaf_operand_; // of each occurrence of a leaf in each stage
+    std::vector<scalar_value> values_;
+    std::vector<const void*> scalars_;
+    std::vector<placed_result> placed_;
+    std::vector<std::uint32_t> masks_; // per place
+    std::vector<hidden_value> hidden_;
+    bool may_divide_ = false;
+    double work_ = 0;
+};
+
+} // namespace rill::inline RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/device/cpu/fused_stages.ipp>
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/device/cpu/fused_stages.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <rill/core/error.hpp>
+
+namespace rill::inline RILL_ABI::detail {
+
+RILL_INLINE fused_stages::fused_stages(const fused_chain& chain, std::size_t results) : results_(results) {
+    add_leaves(chain);
+    std::vector<std::vector<std::size_t>> operand_of; // per link and result
+    for (std::size_t k = 0; k < chain.links.size(); ++k) add_stage(chain, k, operand_of);
+    if (leaves_.size() + results_ + hidden_.size() > most || leaf_operand_.size() > most || masks_.size() > most)
+        throw internal("fused node with more than 64 operands");
+    for (const auto& v : values_) scalars_.push_back(v.bytes.data());
+    work_ += static_cast<double>(leaves_.size() + results_);
+}
+
+RILL_INLINE void fused_stages::add_leaves(const fused_chain& chain) {
+    for (const auto& link : chain.links)
+        for (const auto& l : link.spec->leaves)
+            if (const auto from = link.inputs[static_cast<std::size_t>(l.input)]; from.link < 0)
+                if (const leaf it{from.index, l.view}; std::find(leaves_.begin(), leaves_.end(), it) == leaves_.end())
+                    leaves_.push_back(it);
+}
+
+RILL_INLINE void fused_stages::add_stage(const fused_chain& chain, std::size_t k, std::vector<std::vector<std::size_t>>& operand_of) {
+    const auto& link = chain.links[k];
+    const auto& spec = *link.spec;
+    auto& s = stages_.emplace_back();
+    s.first_leaf = leaf_operand_.size();
+    s.first_scalar = values_.size();
+    s.first_place = masks_.size();
+    masks_.resize(s.first_place + find_functions(s, spec));
+    values_.insert(values_.end(), spec.scalars.begin(), spec.scalars.end());
+    for (const auto& l : spec.leaves) {
+        const auto from = link.inputs[static_cast<std::size_t>(l.input)];
+        std::size_t operand;
+        if (from.link < 0) {
+            operand = static_cast<std::size_t>(std::find(leaves_.begin(), leaves_.end(), leaf{from.index, l.view}) - leaves_.begin());
+        } else {
+            operand = operand_of[static_cast<std::size_t>(from.link)][static_cast<std::size_t>(from.index)];
+            if (operand >= leaves_.size() + results_) hidden_[operand - leaves_.size() - results_].last = k;
+        }
+        leaf_operand_.push_back(static_cast<std::uint8_t>(operand));
+    }
+    auto& operands = operand_of.emplace_back();
+    const bool adjoint = spec.kind == fused_spec::form::adjoint && s.run;
+    for (std::size_t r = 0; r < spec.results.size(); ++r) {
+        if (link.results[r] >= 0) {
+            operands.push_back(leaves_.size() + static_cast<std::size_t>(link.results[r]));
+        } else {
+            operands.push_back(leaves_.size() + results_ + hidden_.size());
+            hidden_.push_back({size_of(spec.body->type_of(spec.body->results[r])), k, k});
+        }
+        const auto place = s.first_place + (adjoint ? static_cast<std::size_t>(std::countr_zero(spec.results[r].mask)) : r);
+        placed_.push_back({place, operands.back()});
+        if (adjoint) masks_[place] = spec.results[r].mask;
+    }
+    const auto is_cheap = [](const std::string& op) {
+        static constexpr std::string_view cheap[] = {"Add", "Sub", "Mul", "Neg", "Square", "Relu", "Select", "Greater", "Less", "Maximum", "Minimum", "Abs"};
+        return std::find(std::begin(cheap), std::end(cheap), op) != std::end(cheap);
+    };
+    for (const auto& i : spec.body->code) {
+        may_divide_ = may_divide_ || (!is_differentiable(i.type) && (i.op == "Div" || i.op == "Mod"));
+        work_ += is_cheap(i.op) ? 1 : 8;
+    }
+}
+
+RILL_INLINE std::size_t fused_stages::find_functions(stage& s, const fused_spec& spec) {
+    const auto compiled = the_kernels().blocks.find(spec.kernel());
+    if (spec.kind == fused_spec::form::adjoint && compiled && compiled->adjoint) {
+        const bool one = spec.results.size() == 1 && compiled->adjoint_of_one &&
+                         std::popcount(spec.results[0].mask) == static_cast<int>(spec.leaves.size()) - 1;
+        s.run = one ? compiled->adjoint_of_one : compiled->adjoint;
+        return spec.leaves.size();
+    }
+    if (spec.kind == fused_spec::form::forward && compiled) s.run = compiled->forward;
+    if (!s.run) s.interpreter.emplace(spec.body);
+    return spec.results.size();
+}
+
+RILL_INLINE std::size_t fused_stages::place_buffers(std::size_t at, index_t block) {
+    const auto add = [&](std::size_t bytes) { return std::exchange(at, at + (bytes + 63) / 64 * 64); };
+    for (auto& s : stages_)
+        if (s.interpreter) s.interpreter_at = add(s.interpreter->scratch_bytes());
+    for (std::size_t h = 0; h < hidden_.size(); ++h) {
+        auto& value = hidden_[h];
+        // a buffer is free again after the last stage that reads what is in it
+        const auto taken = [&](std::size_t place) {
+            return std::any_of(hidden_.begin(), hidden_.begin() + static_cast<std::ptrdiff_t>(h),
+                               [&](const hidden_value& v) { return v.at == place && v.last >= value.first; });
+        };
+        const auto free = std::find_if(hidden_.begin(), hidden_.begin() + static_cast<std::ptrdiff_t>(h),
+                                       [&](const hidden_value& v) { return v.element >= value.element && !taken(v.at); });
+        value.at = free - hidden_.begin() < static_cast<std::ptrdiff_t>(h) ? free->at : add(static_cast<std::size_t>(block) * value.element);
+    }
+    return at;
+}
+
+RILL_INLINE void fused_stages::begin(std::byte* own, index_t block) const {
+    for (const auto& s : stages_)
+        if (s.interpreter) s.interpreter->begin(own + s.interpreter_at, scalars_.data() + s.first_scalar, block);
+}
+
+RILL_INLINE void fused_stages::place_hidden(void** operand, std::byte* own) const {
+    for (const auto& h : hidden_) operand[leaves_.size() + results_ + static_cast<std::size_t>(&h - hidden_.data())] = own + h.at;
+}
+
+RILL_INLINE void fused_stages::run(void* const* operand, index_t n, std::byte* own) const {
+    const void* read[most];
+    void* written[most];
+    const std::size_t reads = leaf_operand_.size(), places = masks_.size();
+    for (std::size_t k = 0; k < reads; ++k) read[k] = operand[leaf_operand_[k]];
+    for (std::size_t k = 0; k < places; ++k) written[k] = nullptr;
+    for (const auto& p : placed_) written[p.place] = operand[p.operand];
+    for (const auto& s : stages_) {
+        const block_args args{read + s.first_leaf, scalars_.data() + s.first_scalar, written + s.first_place,
+                              masks_.data() + s.first_place, n};
+        if (s.run) s.run(args);
+        else s.interpreter->run(args, own + s.interpreter_at);
+    }
+}
+
+} // namespace rill::inline RILL_ABI::detail

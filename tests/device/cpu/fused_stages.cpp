@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/device/cpu/fused_stages.hpp>
+
+#include <cmath>
+
+#include <rill/expr/fused_op.hpp>
+#include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/math/div.hpp>
+#include <rill/ops/math/exp.hpp>
+#include <rill/ops/math/mul.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+namespace test_fused_stages {
+
+struct fixture {
+    graph g;
+    graph_scope here{g};
+    placeholder<float, dyn> x{"x"};
+    using chain = fused_chain;
+
+    static const fused_spec* spec(const any_tensor& t) { return t.node()->op->fused(); }
+};
+
+} // namespace test_fused_stages
+
+using test_fused_stages_fixture = test_fused_stages::fixture;
+
+TEST_CASE_METHOD(test_fused_stages_fixture, "fused_stages: one reads what another made, in a block; leaves that are alike are one") {
+    const tensor a(exp(x), "a"), b(a * x + x, "b");
+    const chain c{{{spec(a), {{-1, 0}}, {-1}}, {spec(b), {{0, 0}, {-1, 0}}, {0}}}};
+    detail::fused_stages stages(c, 1);
+    REQUIRE(stages.leaves().size() == 1);
+    CHECK(stages.leaves()[0].input == 0);
+    CHECK(stages.in_blocks());
+    CHECK_FALSE(stages.may_divide());
+    CHECK(stages.work() > 3);
+    constexpr index_t n = 37;
+    const std::size_t end = stages.place_buffers(64, n);
+    CHECK(end >= 64 + n * sizeof(float));
+    std::vector<float> values(n), out(n);
+    for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<float>(i) * 0.05f;
+    std::vector<std::byte> own(end);
+    stages.begin(own.data(), n);
+    void* operand[detail::fused_stages::most] = {values.data(), out.data()};
+    stages.place_hidden(operand, own.data());
+    stages.run(operand, n, own.data());
+    for (std::size_t i = 0; i < n; ++i) REQUIRE(out[i] == Approx(std::exp(values[i]) * values[i] + values[i]));
+}
+
+TEST_CASE_METHOD(test_fused_stages_fixture, "fused_stages: a long chain needs two buffers, not one for each value") {
+    tensor<float, dyn> last = x;
+    chain c;
+    std::vector<tensor<float, dyn>> all;
+    for (int i = 0; i < 12; ++i) {
+        last = tensor<float, dyn>(last + 1.f);
+        all.push_back(last);
+        c.links.push_back({spec(last), {{i - 1, 0}}, {i == 11 ? 0 : -1}});
+    }
+    detail::fused_stages stages(c, 1);
+    CHECK(stages.place_buffers(0, 1024) == 2 * 4096);
+    std::vector<std::byte> own(2 * 4096);
+    std::vector<float> values(1000, 0.5f), out(1000);
+    void* operand[detail::fused_stages::most] = {values.data(), out.data()};
+    stages.place_hidden(operand, own.data());
+    stages.begin(own.data(), 1024);
+    stages.run(operand, 1000, own.data());
+    CHECK(out == std::vector<float>(1000, 12.5f));
+}
+
+TEST_CASE_METHOD(test_fused_stages_fixture, "fused_stages: integer divisions are known, too many operands refused") {
+    placeholder<int, dyn> n("n");
+    const tensor q(n / n, "q");
+    CHECK(detail::fused_stages({{{spec(q), {{-1, 0}}, {0}}}}, 1).may_divide());
+    const tensor sum(x + x, "sum");
+    chain wide;
+    for (int i = 0; i < 40; ++i) wide.links.push_back({spec(sum), {{-1, i}}, {i}});
+    CHECK_THROWS_AS(detail::fused_stages(wide, 40), internal);
+}
