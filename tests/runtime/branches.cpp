@@ -75,6 +75,14 @@ TEST_CASE("branches: none where there is one thread, one path, or too little to 
     CHECK(detail::find_branches(fork, costs({1, 9, 9, 1}), 2).empty());
     CHECK(detail::find_branches(fork, costs({1, 100, 3, 1}), 2).empty()); // one long, one short
     CHECK(detail::find_branches({}, {}, 2).empty());
+    CHECK_FALSE(detail::worth_branching({}, 2));
+    CHECK_FALSE(detail::worth_branching(costs({1, 9, 9, 1}), 2));
+    CHECK_FALSE(detail::worth_branching(costs({1, 100, 100, 1}), 1));
+    CHECK(detail::worth_branching(costs({1, 100, 100, 1}), 2));
+    CHECK_FALSE(detail::worth_branching(costs(std::vector<double>(10000, 0.1)), 2)); // much, but little at a time
+    std::vector<double> late(200, 0.1);
+    late.back() = 50;
+    CHECK(detail::worth_branching(costs(late), 2));
     const auto two = detail::find_branches(fork, costs({1, 100, 100, 1}), 2);
     REQUIRE(two.size() == 1);
     CHECK(two[0].lanes.size() == 2);

@@ -100,7 +100,7 @@ TEST_CASE_METHOD(test_chains_fixture, "chains: not around a node that needs one 
     CHECK(chains(bind({elsewhere})).empty());
 }
 
-TEST_CASE_METHOD(test_chains_fixture, "chains: integer divisions, whose errors name one node, stay alone; wide sums too") {
+TEST_CASE_METHOD(test_chains_fixture, "chains: integer divisions, whose errors name one node, stay alone, and so do wide sums") {
     placeholder<int, dyn> n("n");
     const tensor a(n + 1, "a"), b(a / n, "b"), c(b * 2, "c");
     const std::vector<tensor_type> types{{dtype::int32, dims{10}}};

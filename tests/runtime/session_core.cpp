@@ -4,6 +4,7 @@
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/control/group.hpp>
 #include <rill/ops/math/add.hpp>
+#include <rill/ops/math/mul.hpp>
 
 #include "catch.hpp"
 

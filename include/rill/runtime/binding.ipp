@@ -8,25 +8,16 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
-#include <map>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <rill/device/registry.hpp>
 #include <rill/graph/graph.hpp>
 #include <rill/runtime/chains.hpp>
-#include <rill/runtime/memory_plan.hpp>
 
 namespace rill::inline RILL_ABI::detail {
-
-RILL_INLINE const tensor_type& bound_graph::type_of(const subgraph::value& v) const {
-    return types[static_cast<std::size_t>(v.item)][static_cast<std::size_t>(v.port)];
-}
-
-RILL_INLINE int bound_graph::slot_of(const subgraph::value& v) const {
-    return value_slot[static_cast<std::size_t>(v.item)][static_cast<std::size_t>(v.port)];
-}
 
 RILL_INLINE bound_graph binder::bind(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources) {
     binder b;
@@ -36,9 +27,9 @@ RILL_INLINE bound_graph binder::bind(const subgraph& g, std::span<const tensor_t
     b.find_chains();
     b.assign_slots(resources);
     b.bind_steps(resources);
-    if (const auto& threads = resources.threads(); threads.pool && threads.lanes > 1)
+    if (const auto& threads = resources.threads(); threads.pool && worth_branching(b.costs_, threads.lanes))
         b.parallel = find_branches(b.step_needs(), b.costs_, threads.lanes);
-    b.plan_memory();
+    plan_memory(b, b.may_share_);
     return std::move(static_cast<bound_graph&>(b));
 }
 
@@ -370,104 +361,6 @@ RILL_INLINE kernel binder::copy_kernel(const tensor_type& t) {
     const auto type = t.type;
     const index_t n = t.shape.size();
     return kernel([=](const kernel_args& a) { copy_elements(type, a.in<void>(0), a.out<void>(0), n); });
-}
-
-RILL_INLINE void binder::plan_memory() {
-    lane_of_.assign(steps.size(), {-1, 0});
-    for (std::size_t r = 0; r < parallel.size(); ++r)
-        for (std::size_t l = 0; l < parallel[r].lanes.size(); ++l)
-            for (const int k : parallel[r].lanes[l]) lane_of_[static_cast<std::size_t>(k)] = {static_cast<int>(r), static_cast<int>(l)};
-    for (std::size_t k = 0; k < steps.size(); ++k)
-        for (auto j = steps[k].inputs; j < steps[k].end; ++j) {
-            auto& s = slots[static_cast<std::size_t>(indices[static_cast<std::size_t>(j)])];
-            // who else uses it in the stretch that uses it last?
-            const bool again = s.last >= 0 && lane_of_[static_cast<std::size_t>(s.last)].first == lane_of_[k].first;
-            s.many_lanes = again && (s.many_lanes || lane_of_[static_cast<std::size_t>(s.last)] != lane_of_[k]);
-            if (s.first < 0) s.first = static_cast<int>(k);
-            s.last = static_cast<int>(k);
-        }
-    for (const auto& f : graph.fetches) slots[static_cast<std::size_t>(slot_of(f))].last = static_cast<int>(steps.size());
-    reuse_inputs();
-    plan_arena_by_lanes();
-}
-
-RILL_INLINE void binder::plan_arena_by_lanes() {
-    // values by where they are used: in one lane of a stretch only, or anywhere (-1, 0)
-    std::map<std::pair<int, int>, std::vector<std::size_t>> groups;
-    std::vector<std::pair<int, int>> lane(slots.size(), {-2, 0}); // -2: not used yet
-    const auto owner_of = [&](std::size_t slot) {
-        const int owner = slots[slot].in_place_of;
-        return owner >= 0 ? static_cast<std::size_t>(owner) : slot;
-    };
-    for (std::size_t k = 0; k < steps.size(); ++k)
-        for (auto j = steps[k].inputs; j < steps[k].end; ++j) {
-            auto& of = lane[owner_of(static_cast<std::size_t>(indices[static_cast<std::size_t>(j)]))];
-            of = of.first == -2 || of == lane_of_[k] ? lane_of_[k] : std::pair(-1, 0);
-        }
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-        const auto& s = slots[i];
-        const bool in_arena = s.where == slot_value::home::arena || s.where == slot_value::home::scratch;
-        if (!in_arena || s.bytes == 0 || s.first < 0 || s.in_place_of >= 0) continue;
-        groups[s.last == static_cast<int>(steps.size()) ? std::pair(-1, 0) : lane[i]].push_back(i);
-    }
-
-    offsets.assign(slots.size(), npos);
-    const auto values_of = [&](const std::vector<std::size_t>& owners) {
-        std::vector<arena_value> values;
-        for (const auto i : owners) values.push_back({slots[i].bytes, slots[i].first, slots[i].last, 0});
-        return values;
-    };
-    // what one lane alone uses is laid out for itself, and is one value as long as the stretch lasts
-    std::vector<arena_value> all;
-    std::vector<std::pair<int, int>> lanes;
-    for (const auto& [at, owners] : groups) {
-        if (at.first < 0) continue;
-        const auto& stretch = parallel[static_cast<std::size_t>(at.first)];
-        auto values = values_of(owners);
-        all.push_back({plan_arena(values), stretch.first, stretch.last - 1, 0});
-        lanes.push_back(at);
-        for (std::size_t i = 0; i < owners.size(); ++i) offsets[owners[i]] = values[i].offset;
-    }
-    const auto& anywhere = groups[{-1, 0}];
-    const std::size_t local = all.size();
-    for (auto v : values_of(anywhere)) {
-        if (const int r = lane_of_[static_cast<std::size_t>(v.first)].first; r >= 0) v.first = parallel[static_cast<std::size_t>(r)].first;
-        if (v.last < static_cast<int>(steps.size()))
-            if (const int r = lane_of_[static_cast<std::size_t>(v.last)].first; r >= 0) v.last = parallel[static_cast<std::size_t>(r)].last - 1;
-        all.push_back(v);
-    }
-    std::vector<std::ptrdiff_t> change(steps.size() + 2);
-    for (const auto& v : all) {
-        change[static_cast<std::size_t>(v.first)] += static_cast<std::ptrdiff_t>(v.bytes);
-        change[static_cast<std::size_t>(v.last) + 1] -= static_cast<std::ptrdiff_t>(v.bytes);
-    }
-    std::ptrdiff_t alive = 0;
-    for (const auto c : change) lower_bound = std::max(lower_bound, static_cast<std::size_t>(alive += c));
-    arena_bytes = plan_arena(all);
-    for (std::size_t i = 0; i < local; ++i)
-        for (const auto slot : groups[lanes[i]]) offsets[slot] += all[i].offset;
-    for (std::size_t i = 0; i < anywhere.size(); ++i) offsets[anywhere[i]] = all[local + i].offset;
-    for (std::size_t i = 0; i < slots.size(); ++i)
-        if (const int owner_slot = slots[i].in_place_of; owner_slot >= 0) offsets[i] = offsets[static_cast<std::size_t>(owner_slot)];
-}
-
-RILL_INLINE void binder::reuse_inputs() {
-    for (const auto& [k, from, to] : may_share_) {
-        const int in = slot_of(from);
-        auto& result = slots[static_cast<std::size_t>(slot_of(to))];
-        const auto& input = slots[static_cast<std::size_t>(in)];
-        const auto now = static_cast<int>(k);
-        if (result.where != slot_value::home::arena || result.bytes == 0 || result.in_place_of >= 0 || input.many_lanes ||
-            input.where != slot_value::home::arena || input.last != now || input.first == now ||
-            type_of(from).shape != result.type.shape || size_of(type_of(from).type) != size_of(result.type.type))
-            continue;
-        // of a chain of results in one place, the first owns the memory and carries the lifetime of all
-        const int owner = input.in_place_of >= 0 ? input.in_place_of : in;
-        auto& memory = slots[static_cast<std::size_t>(owner)];
-        if (memory.last != now) continue; // taken by another result of this step
-        result.in_place_of = owner;
-        memory.last = result.last;
-    }
 }
 
 } // namespace rill::inline RILL_ABI::detail

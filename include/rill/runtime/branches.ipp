@@ -11,6 +11,26 @@
 
 namespace rill::inline RILL_ABI::detail {
 
+/// Microseconds: what handing out lanes and waiting for them may cost.
+inline constexpr double fork_cost = 10;
+
+/// Steps of a stretch at most, which keeps the search linear.
+inline constexpr int longest_stretch = 64;
+
+/// What stretches of steps take.
+class running_costs {
+public:
+    explicit running_costs(std::span<const step_cost> costs) {
+        for (const auto& c : costs) until_.push_back(until_.back() + c.microseconds);
+    }
+    bool is_worth(int first, int last) const {
+        return until_[static_cast<std::size_t>(last)] - until_[static_cast<std::size_t>(first)] > 2 * fork_cost;
+    }
+
+private:
+    std::vector<double> until_{0};
+};
+
 /// A stretch that grows by a step at a time, and the parts it falls into.
 class stretch {
 public:
@@ -67,14 +87,19 @@ private:
     std::vector<int> part_; // a forest: towards the root of each step's part
 };
 
+RILL_INLINE bool worth_branching(std::span<const step_cost> costs, int threads) {
+    if (threads < 2) return false;
+    const running_costs cost(costs);
+    const auto n = static_cast<int>(costs.size());
+    for (int s = 0; s == 0 || s + longest_stretch <= n; ++s)
+        if (cost.is_worth(s, std::min(n, s + longest_stretch))) return true;
+    return false;
+}
+
 RILL_INLINE std::vector<branches> find_branches(std::span<const std::vector<int>> needs, std::span<const step_cost> costs, int threads) {
-    constexpr double fork = 10;   // microseconds: what handing out lanes and waiting for them may cost
-    constexpr int longest = 64;   // steps of a stretch, which keeps the search linear
-    std::vector<double> until{0}; // what the steps before each take
-    for (const auto& c : costs) until.push_back(until.back() + c.microseconds);
-    const auto is_worth = [&](int s, int e) { return until[static_cast<std::size_t>(e)] - until[static_cast<std::size_t>(s)] > 2 * fork; };
+    const running_costs cost(costs);
     const auto n = static_cast<int>(needs.size());
-    if (threads < 2 || !is_worth(0, n)) return {};
+    if (threads < 2) return {};
 
     // stretches begin behind steps that several need, end before steps that need several
     std::vector<char> begins(needs.size() + 1), ends(needs.size() + 1);
@@ -92,13 +117,13 @@ RILL_INLINE std::vector<branches> find_branches(std::span<const std::vector<int>
     for (int s = 0; s < n; ++s) {
         const auto at = static_cast<std::size_t>(s);
         if (saved[at + 1] < saved[at]) saved[at + 1] = saved[at], from[at + 1] = -1;
-        if (!begins[at] || !is_worth(s, std::min(n, s + longest))) continue;
+        if (!begins[at] || !cost.is_worth(s, std::min(n, s + longest_stretch))) continue;
         stretch here(needs, costs, s);
-        for (int e = s + 1; e <= std::min(n, s + longest); ++e) {
+        for (int e = s + 1; e <= std::min(n, s + longest_stretch); ++e) {
             here.add();
             const auto to = static_cast<std::size_t>(e);
-            if (!ends[to] || !is_worth(s, e)) continue;
-            if (const double saves = saved[at] + here.lanes(threads) - fork; saves > saved[to]) saved[to] = saves, from[to] = s;
+            if (!ends[to] || !cost.is_worth(s, e)) continue;
+            if (const double saves = saved[at] + here.lanes(threads) - fork_cost; saves > saved[to]) saved[to] = saves, from[to] = s;
         }
     }
     std::vector<branches> found;

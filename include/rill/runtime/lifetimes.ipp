@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/lifetimes.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <rill/runtime/memory_plan.hpp>
+
+namespace rill::inline RILL_ABI::detail {
+
+class lifetimes {
+public:
+    explicit lifetimes(bound_graph& b) : b_(b), lane_of_(b.steps.size(), anywhere) {
+        for (std::size_t r = 0; r < b.parallel.size(); ++r)
+            for (std::size_t l = 0; l < b.parallel[r].lanes.size(); ++l)
+                for (const int k : b.parallel[r].lanes[l]) lane_of_[static_cast<std::size_t>(k)] = {static_cast<int>(r), static_cast<int>(l)};
+    }
+
+    void note_uses();
+    void share_places(std::span<const shared_place> may_share);
+    void lay_out();
+
+private:
+    using home = bound_graph::slot_value::home;
+    using lane = std::pair<int, int>; // a stretch of steps and a lane in it
+    static constexpr lane anywhere{-1, 0};
+
+    int steps() const { return static_cast<int>(b_.steps.size()); }
+    template <class F> void for_each_use(const F& f) const {
+        for (std::size_t k = 0; k < b_.steps.size(); ++k)
+            for (auto j = b_.steps[k].inputs; j < b_.steps[k].end; ++j) f(static_cast<std::size_t>(b_.indices[static_cast<std::size_t>(j)]), k);
+    }
+    std::size_t owner_of(std::size_t slot) const {
+        const int owner = b_.slots[slot].in_place_of;
+        return owner >= 0 ? static_cast<std::size_t>(owner) : slot;
+    }
+    const branches* stretch_at(int step) const {
+        const int r = step < steps() ? lane_of_[static_cast<std::size_t>(step)].first : -1;
+        return r < 0 ? nullptr : &b_.parallel[static_cast<std::size_t>(r)];
+    }
+    /// Slots that own memory, by the lane that alone uses them.
+    std::map<lane, std::vector<std::size_t>> owners() const;
+    std::vector<arena_value> values_of(const std::vector<std::size_t>& slots) const;
+
+    bound_graph& b_;
+    std::vector<lane> lane_of_; // per step
+};
+
+RILL_INLINE void lifetimes::note_uses() {
+    for_each_use([&](std::size_t slot, std::size_t k) {
+        auto& s = b_.slots[slot];
+        // who else uses it in the stretch that uses it last?
+        const auto before = s.last < 0 ? lane{-2, 0} : lane_of_[static_cast<std::size_t>(s.last)];
+        s.many_lanes = before.first == lane_of_[k].first && (s.many_lanes || before != lane_of_[k]);
+        if (s.first < 0) s.first = static_cast<int>(k);
+        s.last = static_cast<int>(k);
+    });
+    for (const auto& f : b_.graph.fetches) b_.slots[static_cast<std::size_t>(b_.slot_of(f))].last = steps();
+}
+
+RILL_INLINE void lifetimes::share_places(std::span<const shared_place> may_share) {
+    for (const auto& [k, from, to] : may_share) {
+        const int in = b_.slot_of(from);
+        auto& result = b_.slots[static_cast<std::size_t>(b_.slot_of(to))];
+        const auto& input = b_.slots[static_cast<std::size_t>(in)];
+        const auto now = static_cast<int>(k);
+        if (result.where != home::arena || result.bytes == 0 || result.in_place_of >= 0 || input.many_lanes ||
+            input.where != home::arena || input.last != now || input.first == now ||
+            b_.type_of(from).shape != result.type.shape || size_of(b_.type_of(from).type) != size_of(result.type.type))
+            continue;
+        // of a chain of results in one place, the first owns the memory and carries the lifetime of all
+        const int owner = input.in_place_of >= 0 ? input.in_place_of : in;
+        auto& memory = b_.slots[static_cast<std::size_t>(owner)];
+        if (memory.last != now) continue; // taken by another result of this step
+        result.in_place_of = owner;
+        memory.last = result.last;
+    }
+}
+
+RILL_INLINE std::map<lifetimes::lane, std::vector<std::size_t>> lifetimes::owners() const {
+    constexpr lane unused{-2, 0};
+    std::vector<lane> user(b_.slots.size(), unused);
+    for_each_use([&](std::size_t slot, std::size_t k) {
+        auto& u = user[owner_of(slot)];
+        u = u == unused || u == lane_of_[k] ? lane_of_[k] : anywhere;
+    });
+    std::map<lane, std::vector<std::size_t>> all;
+    for (std::size_t i = 0; i < b_.slots.size(); ++i) {
+        const auto& s = b_.slots[i];
+        const bool in_arena = s.where == home::arena || s.where == home::scratch;
+        if (!in_arena || s.bytes == 0 || s.first < 0 || s.in_place_of >= 0) continue;
+        all[s.last == steps() ? anywhere : user[i]].push_back(i); // a fetch outlives its lane
+    }
+    return all;
+}
+
+RILL_INLINE std::vector<arena_value> lifetimes::values_of(const std::vector<std::size_t>& slots) const {
+    std::vector<arena_value> values;
+    for (const auto i : slots) values.push_back({b_.slots[i].bytes, b_.slots[i].first, b_.slots[i].last, 0});
+    return values;
+}
+
+RILL_INLINE void lifetimes::lay_out() {
+    auto groups = owners();
+    const auto shared = std::move(groups[anywhere]);
+    groups.erase(anywhere);
+    b_.offsets.assign(b_.slots.size(), bound_graph::npos);
+
+    // what one lane alone uses is laid out for itself, and is one value as long as the stretch lasts
+    std::vector<arena_value> all;
+    for (const auto& [at, slots] : groups) {
+        const auto& stretch = b_.parallel[static_cast<std::size_t>(at.first)];
+        auto values = values_of(slots);
+        all.push_back({plan_arena(values), stretch.first, stretch.last - 1, 0});
+        for (std::size_t i = 0; i < slots.size(); ++i) b_.offsets[slots[i]] = values[i].offset;
+    }
+    for (auto v : values_of(shared)) {
+        if (const auto* stretch = stretch_at(v.first)) v.first = stretch->first;
+        if (const auto* stretch = stretch_at(v.last)) v.last = stretch->last - 1;
+        all.push_back(v);
+    }
+    std::vector<std::ptrdiff_t> change(b_.steps.size() + 2);
+    for (const auto& v : all) {
+        change[static_cast<std::size_t>(v.first)] += static_cast<std::ptrdiff_t>(v.bytes);
+        change[static_cast<std::size_t>(v.last) + 1] -= static_cast<std::ptrdiff_t>(v.bytes);
+    }
+    std::ptrdiff_t alive = 0;
+    for (const auto c : change) b_.lower_bound = std::max(b_.lower_bound, static_cast<std::size_t>(alive += c));
+    b_.arena_bytes = plan_arena(all);
+
+    auto placed = all.begin();
+    for (const auto& [at, slots] : groups) {
+        for (const auto slot : slots) b_.offsets[slot] += placed->offset;
+        ++placed;
+    }
+    for (const auto slot : shared) b_.offsets[slot] = (placed++)->offset;
+    for (std::size_t i = 0; i < b_.slots.size(); ++i) b_.offsets[i] = b_.offsets[owner_of(i)];
+}
+
+RILL_INLINE void plan_memory(bound_graph& b, std::span<const shared_place> may_share) {
+    lifetimes l(b);
+    l.note_uses();
+    l.share_places(may_share);
+    l.lay_out();
+}
+
+} // namespace rill::inline RILL_ABI::detail
