@@ -45,4 +45,23 @@ void train_784_100_10_batch_100(benchmark::State& state) {
 }
 BENCHMARK(train_784_100_10_batch_100)->Unit(benchmark::kMicrosecond);
 
+/// Eight chains of products too small to share, beside one another: on the caller's thread, and in lanes on two.
+void towers(benchmark::State& state) {
+    using namespace rill;
+    const auto lanes = static_cast<int>(state.range(0));
+    time(state, [&] {
+        placeholder<float, dyn, 64> x("x");
+        any_tensor sum;
+        for (std::uint64_t t = 0; t < 8; ++t) {
+            any_tensor h = x;
+            for (std::uint64_t i = 0; i < 6; ++i) h = tanh(matmul(h, any_tensor(variable<float, 64, 64>("w", glorot_uniform(8 * t + i + 1)))));
+            sum = sum ? sum + h : h;
+        }
+        auto s = std::make_shared<session>(current_graph(), session_options{.inter_op_threads = lanes, .intra_op_threads = 1});
+        s->run(global_variables_initializer());
+        return [s, call = s->make_callable(reduce_sum(sum), x), xs = models::matrix(64, 64)] { call(xs); };
+    }, 8 * 6 * 2.0 * 64 * 64 * 64);
+}
+BENCHMARK(towers)->Arg(1)->Arg(2)->Unit(benchmark::kMicrosecond)->UseRealTime();
+
 } // namespace
