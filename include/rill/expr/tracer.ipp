@@ -45,13 +45,13 @@ RILL_INLINE program_ptr tracer::finish(const std::vector<int>& results) const {
     for (const auto d : p.scalars) p.key += " " + std::string(to_string(d));
     for (auto i : code_) {
         p.key += "; " + i.op + ":" + std::string(to_string(i.type));
-        for (auto& a : i.args) p.key += " " + std::to_string(a = number(a));
+        for (auto& a : i.args) p.key.append(" ").append(std::to_string(a = number(a)));
         p.code.push_back(std::move(i));
     }
     p.key += " ->";
     for (const int r : results) {
         p.results.push_back(number(r));
-        p.key += " " + std::to_string(p.results.back());
+        p.key.append(" ").append(std::to_string(p.results.back()));
     }
     return std::make_shared<const program>(std::move(p));
 }
