@@ -13,14 +13,15 @@
 
 namespace rill::inline RILL_ABI::detail {
 
-RILL_INLINE std::size_t plan_arena(std::vector<arena_value>& values) {
+inline std::size_t rounded_to_alignment(std::size_t n) { return (n + memory_alignment - 1) / memory_alignment * memory_alignment; }
+
+/// In order of creation, each in the smallest gap that holds it.
+inline std::size_t plan_by_creation(std::vector<arena_value>& values) {
     std::vector<std::size_t> order(values.size()), ends(values.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = ends[i] = i;
     // ties by number: std::stable_sort would do, but makes clang warn of the standard library's own use of itself
     std::sort(order.begin(), order.end(), [&](auto a, auto b) { return std::pair(values[a].first, a) < std::pair(values[b].first, b); });
     std::sort(ends.begin(), ends.end(), [&](auto a, auto b) { return std::pair(values[a].last, a) < std::pair(values[b].last, b); });
-    const auto rounded = [](std::size_t n) { return (n + memory_alignment - 1) / memory_alignment * memory_alignment; };
-
     std::map<std::size_t, std::size_t> gaps;                // offset -> size
     std::set<std::pair<std::size_t, std::size_t>> by_size;  // the same, as (size, offset)
     const auto add_gap = [&](std::size_t offset, std::size_t size) {
@@ -47,9 +48,9 @@ RILL_INLINE std::size_t plan_arena(std::vector<arena_value>& values) {
     for (const auto i : order) {
         while (ended < ends.size() && values[ends[ended]].last < values[i].first) {
             const auto& gone = values[ends[ended++]];
-            give_back(gone.offset, rounded(gone.bytes));
+            give_back(gone.offset, rounded_to_alignment(gone.bytes));
         }
-        const std::size_t size = rounded(values[i].bytes);
+        const std::size_t size = rounded_to_alignment(values[i].bytes);
         if (const auto best = by_size.lower_bound({size, 0}); best != by_size.end()) {
             const auto [offset, length] = take_gap(gaps.find(best->second));
             values[i].offset = offset;
@@ -63,6 +64,40 @@ RILL_INLINE std::size_t plan_arena(std::vector<arena_value>& values) {
         }
     }
     return top;
+}
+
+/// The largest first, each in the smallest gap between those that are alive with it: what is small fills what is left.
+inline std::size_t plan_by_size(std::vector<arena_value>& values) {
+    std::vector<std::size_t> order(values.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::sort(order.begin(), order.end(), [&](auto a, auto b) { return std::pair(values[b].bytes, a) < std::pair(values[a].bytes, b); });
+    std::vector<const arena_value*> placed; // by offset
+    std::size_t top = 0;
+    for (const auto i : order) {
+        auto& v = values[i];
+        const std::size_t size = rounded_to_alignment(v.bytes);
+        std::size_t free_from = 0, best = 0, best_gap = static_cast<std::size_t>(-1);
+        for (const auto* p : placed) {
+            if (p->last < v.first || v.last < p->first) continue;
+            if (p->offset >= free_from + size && p->offset - free_from < best_gap) best = free_from, best_gap = p->offset - free_from;
+            free_from = std::max(free_from, p->offset + rounded_to_alignment(p->bytes));
+        }
+        v.offset = best_gap == static_cast<std::size_t>(-1) ? free_from : best;
+        top = std::max(top, v.offset + size);
+        placed.insert(std::upper_bound(placed.begin(), placed.end(), v.offset, [](std::size_t at, const arena_value* p) { return at < p->offset; }), &v);
+    }
+    return top;
+}
+
+RILL_INLINE std::size_t plan_arena(std::vector<arena_value>& values) {
+    const std::size_t size = plan_by_creation(values);
+    constexpr std::size_t few = 2000; // the time of the second way grows with the square of their number
+    if (values.size() > few) return size;
+    auto again = values;
+    const std::size_t other = plan_by_size(again);
+    if (other >= size) return size;
+    values = std::move(again);
+    return other;
 }
 
 } // namespace rill::inline RILL_ABI::detail

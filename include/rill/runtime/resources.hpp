@@ -31,18 +31,20 @@ public:
     class writer {
     public:
         writer(variable_state& v, std::shared_ptr<element_block>& mine, bool whole);
-        bool ready() const noexcept { return target_ != nullptr; }
-        void* data() const noexcept { return target_->data(); }
+        bool ready() const noexcept { return ready_; }
+        void* data() const noexcept { return mine_->data(); }
         /// The new version becomes visible. Without it, nothing was changed (or the op failed half way in place).
         void commit() noexcept {
-            v_.value_ = target_;
-            v_.newest_.store(target_.get(), std::memory_order_release);
+            if (v_.value_ == mine_) return; // changed in place: no count of references is touched
+            v_.value_ = mine_;
+            v_.newest_.store(mine_.get(), std::memory_order_release);
         }
 
     private:
         variable_state& v_;
+        std::shared_ptr<element_block>& mine_;
         std::unique_lock<std::mutex> lock_;
-        std::shared_ptr<element_block> target_;
+        bool ready_ = false;
     };
 
 private:

@@ -14,17 +14,18 @@ RILL_INLINE std::shared_ptr<element_block> variable_state::read() const {
     return value_;
 }
 
-RILL_INLINE variable_state::writer::writer(variable_state& v, std::shared_ptr<element_block>& mine, bool whole) : v_(v), lock_(v.mutex_) {
+RILL_INLINE variable_state::writer::writer(variable_state& v, std::shared_ptr<element_block>& mine, bool whole)
+    : v_(v), mine_(mine), lock_(v.mutex_) {
     if (!v_.value_ && !whole) return; // the caller reports it
-    const bool held = mine && mine == v_.value_;
-    if (v_.value_ && v_.value_.use_count() <= 1 + (held ? 1 : 0)) {
-        target_ = v_.value_;
-    } else {
-        target_ = std::make_shared<element_block>(v_.memory_, v_.type_.type, v_.type_.shape.size());
+    const bool held = mine_ && mine_ == v_.value_;
+    if (!v_.value_ || v_.value_.use_count() > 1 + (held ? 1 : 0)) { // somebody else holds it
+        mine_ = std::make_shared<element_block>(v_.memory_, v_.type_.type, v_.type_.shape.size());
         if (v_.value_ && !whole)
-            copy_elements(v_.type_.type, v_.value_->data(), target_->data(), v_.type_.shape.size());
+            copy_elements(v_.type_.type, v_.value_->data(), mine_->data(), v_.type_.shape.size());
+    } else if (!held) {
+        mine_ = v_.value_;
     }
-    mine = target_;
+    ready_ = true;
 }
 
 RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node* n) {
