@@ -41,9 +41,20 @@ TEMPLATE_TEST_CASE("a library computes what we mean, also into a part of a matri
     }
 }
 
+TEST_CASE("a library's products are cut where a part is worth a thread") {
+    const auto parts = [](std::int64_t m, std::int64_t n, std::int64_t k, bool tb) { return detail::cut_for_library({false, tb, m, n, k}).parts; };
+    CHECK(parts(100, 100, 100, false) == 1);
+    CHECK(parts(128, 512, 784, false) == 2);
+    CHECK(detail::cut_for_library({false, false, 128, 512, 784}).rows);
+    CHECK_FALSE(detail::cut_for_library({false, true, 128, 512, 784}).rows);
+    CHECK(parts(40, 4096, 1024, false) == 8);
+    CHECK(parts(40, 4096, 1024, true) == 8);
+    CHECK(parts(5000, 512, 512, true) == 9);
+}
+
 TEST_CASE("a library's products are cut by shape: the same for any number of threads, and what our tiles compute") {
     std::mt19937 random(3);
-    for (const auto& [m, n, k] : {std::tuple(1100, 70, 40), std::tuple(60, 1700, 30), std::tuple(520, 520, 16)}) {
+    for (const auto& [m, n, k] : {std::tuple(1100, 70, 40), std::tuple(60, 1700, 30), std::tuple(520, 520, 16), std::tuple(160, 700, 600)}) {
         const auto at = [](int size) { return static_cast<std::size_t>(size); };
         std::vector<float> a(at(m * k)), b(at(k * n)), alone(at(m * n)), shared(at(m * n)), wanted(at(m * n));
         for (auto& x : a) x = static_cast<float>(random() % 1000) / 999.f;

@@ -28,7 +28,9 @@ struct cpu {
     static double gemm_microseconds(index_t m, index_t n, index_t k) {
         return 2e-5 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
     }
-    static bool gemm_is_shared(index_t m, index_t n, index_t k) { return detail::product_threads({false, false, m, n, k}, 2) > 1; }
+    template <class T> static bool gemm_is_shared(bool ta, bool tb, index_t m, index_t n, index_t k, const thread_pool* pool) {
+        return pool && detail::product_is_shared<T>({ta, tb, m, n, k}, pool->threads());
+    }
     /// to[i] = S(from[i]...): an expression structure over dense arrays.
     template <class S, class To, class... From> static void map(index_t n, To* to, const From*... from) {
         const void* leaves[] = {from...};

@@ -54,7 +54,7 @@ struct matmul_op {
         thread_pool* const pool = request.pool;
         request.scratch_bytes = D::template gemm_scratch<T>(ta, tb, m, n, k, pool);
         request.microseconds = D::gemm_microseconds(m, n, k);
-        request.shared = pool && D::gemm_is_shared(m, n, k);
+        request.shared = D::template gemm_is_shared<T>(ta, tb, m, n, k, pool);
         return kernel([=](const kernel_args& s) {
             D::gemm(ta, tb, m, n, k, s.in<T>(0), s.in<T>(1), s.out<T>(0), s.out<void>(1), pool);
         });
