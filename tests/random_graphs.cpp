@@ -21,7 +21,9 @@ struct made {
 };
 
 int below(random& r, std::size_t n) { return static_cast<int>(r() % n); }
-any_tensor pick(random& r, const std::vector<any_tensor>& from) { return from[static_cast<std::size_t>(below(r, from.size()))]; }
+any_tensor pick(random& r, const std::vector<any_tensor>& from) {
+    return from[static_cast<std::size_t>(below(r, from.size()))];
+}
 
 /// One more value; null where the operands drawn do not go together.
 any_tensor next(random& r, const std::vector<any_tensor>& have) {
@@ -66,7 +68,8 @@ made build(random& r, index_t scale = 1) {
         m.values.push_back(any_placeholder("x" + std::to_string(i), dtype::float64, shape));
         any_array value(dtype::float64, shape);
         for (index_t k = 0; k < shape.size(); ++k)
-            static_cast<double*>(value.mutable_data())[k] = below(r, 9) == 0 ? 0 : static_cast<double>(below(r, 4001)) / 1000 - 2;
+            static_cast<double*>(value.mutable_data())[k] =
+                below(r, 9) == 0 ? 0 : static_cast<double>(below(r, 4001)) / 1000 - 2;
         m.feeds.push_back(value);
     }
     const std::size_t wanted = 6 + static_cast<std::size_t>(below(r, 20));
@@ -89,7 +92,8 @@ std::map<std::pair<const node*, int>, any_array> one_by_one(const graph& g, cons
         std::map<std::pair<const node*, int>, bool> fed;
         std::vector<feed_value> feeds;
         for (const auto& e : n->inputs)
-            if (std::exchange(fed[{e.from, e.port}], true) == false) feeds.push_back(feed(any_tensor(e), value.at({e.from, e.port})));
+            if (std::exchange(fed[{e.from, e.port}], true) == false)
+                feeds.push_back(feed(any_tensor(e), value.at({e.from, e.port})));
         for (int port = 0; port < static_cast<int>(n->outputs.size()); ++port)
             value[{n, port}] = s.run(any_tensor(endpoint{n, port}), feeds);
     }
@@ -100,7 +104,8 @@ std::map<std::pair<const node*, int>, any_array> one_by_one(const graph& g, cons
 bool same(const any_array& a, const any_array& b) {
     if (a.type() != b.type()) return false;
     for (index_t i = 0; i < a.size(); ++i) {
-        const double x = a.elements<double>()[static_cast<std::size_t>(i)], y = b.elements<double>()[static_cast<std::size_t>(i)];
+        const double x = a.elements<double>()[static_cast<std::size_t>(i)],
+                     y = b.elements<double>()[static_cast<std::size_t>(i)];
         const double rounding = 1e-10 * std::max({1.0, std::abs(x), std::abs(y)});
         if (!(x == y || std::abs(x - y) <= rounding || (std::isnan(x) && std::isnan(y)))) return false;
     }

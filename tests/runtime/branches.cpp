@@ -100,7 +100,8 @@ TEST_CASE("branches: any graph: every step once, in an order that its needs allo
         needs all(static_cast<std::size_t>(n));
         std::vector<double> time;
         for (int k = 0; k < n; ++k) {
-            for (int i = below(3); k > 0 && i > 0; --i) all[static_cast<std::size_t>(k)].push_back(k - 1 - below(std::min(k, 8)));
+            for (int i = below(3); k > 0 && i > 0; --i)
+                all[static_cast<std::size_t>(k)].push_back(k - 1 - below(std::min(k, 8)));
             time.push_back(below(30));
         }
         int at = 0;
@@ -153,7 +154,9 @@ TEST_CASE("branches: towers run at once, with the results and nearly the memory 
     const auto bind = [&](int lanes) {
         detail::resource_store resources(default_allocator(), {std::make_shared<thread_pool>(lanes - 1), false, lanes});
         const std::vector<tensor_type> types{{dtype::float32, dims{64, 48}}};
-        return detail::binder::bind(sort_items(order_variables(prune(std::vector<endpoint>{loss}, {}, std::vector<endpoint>{t.x}))), types, resources);
+        return detail::binder::bind(
+            sort_items(order_variables(prune(std::vector<endpoint>{loss}, {}, std::vector<endpoint>{t.x}))), types,
+            resources);
     };
     const auto one = bind(1), two = bind(2);
     CHECK(one.parallel.empty());
@@ -195,8 +198,11 @@ TEST_CASE("branches: an error in a lane names its node, and the session goes on"
     const session s(t.g, {.inter_op_threads = 2, .intra_op_threads = 1});
     s.run(global_variables_initializer());
     const std::vector<int> fine(20000, 3), zero(20000);
-    const auto run = [&](const std::vector<int>& v) { return std::get<1>(s.run(std::tuple(t.sum, quotient), feed(t.x, towers::data()), feed(n, v)))(9); };
+    const auto run = [&](const std::vector<int>& v) {
+        return std::get<1>(s.run(std::tuple(t.sum, quotient), feed(t.x, towers::data()), feed(n, v)))(9);
+    };
     CHECK(run(fine) == 1);
-    CHECK_THROWS_WITH(run(zero), contains("integer division by zero") && contains("'quotient'") && contains("branches.cpp:"));
+    CHECK_THROWS_WITH(run(zero),
+                      contains("integer division by zero") && contains("'quotient'") && contains("branches.cpp:"));
     CHECK(run(fine) == 1);
 }

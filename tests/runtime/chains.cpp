@@ -33,7 +33,8 @@ struct fixture {
 
     detail::bound_graph bind(const std::vector<endpoint>& fetches, const dims& shape = dims{40, 50}) {
         const std::vector<tensor_type> types{{dtype::float32, shape}};
-        return detail::binder::bind(sort_items(order_variables(prune(fetches, {}, std::vector<endpoint>{x}))), types, resources);
+        return detail::binder::bind(sort_items(order_variables(prune(fetches, {}, std::vector<endpoint>{x}))), types,
+                                    resources);
     }
     /// The nodes of each chain.
     static std::vector<std::vector<std::string>> chains(const detail::bound_graph& b) {
@@ -49,7 +50,8 @@ struct fixture {
 
 using test_chains_fixture = test_chains::fixture;
 
-TEST_CASE_METHOD(test_chains_fixture, "chains: maps and what is reduced of them run together, and only what is fetched has memory") {
+TEST_CASE_METHOD(test_chains_fixture,
+                 "chains: maps and what is reduced of them run together, and only what is fetched has memory") {
     const tensor a(exp(x), "a"), b(a * 2.f, "b"), c(a + b, "c");
     const tensor sum = reduce_sum<0>(c);
     const tensor mean = reduce_mean(b);
@@ -59,7 +61,8 @@ TEST_CASE_METHOD(test_chains_fixture, "chains: maps and what is reduced of them 
     using home = detail::bound_graph::slot_value::home;
     const auto where = [&](const any_tensor& t) {
         for (std::size_t i = 0; i < bound.graph.items.size(); ++i)
-            if (bound.graph.items[i].origin == t.node()) return bound.slots[static_cast<std::size_t>(bound.value_slot[i][0])].where;
+            if (bound.graph.items[i].origin == t.node())
+                return bound.slots[static_cast<std::size_t>(bound.value_slot[i][0])].where;
         return home::string;
     };
     CHECK(where(a) == home::block);
@@ -67,7 +70,8 @@ TEST_CASE_METHOD(test_chains_fixture, "chains: maps and what is reduced of them 
     CHECK(where(c) == home::arena);
     CHECK(where(sum) == home::arena);
     const session s;
-    const auto [sums, one, all] = s.run(std::tuple(sum, mean, c), feed(x, xt::xtensor<float, 2>(std::array<std::size_t, 2>{40, 50}, 0.f)));
+    const auto [sums, one, all] =
+        s.run(std::tuple(sum, mean, c), feed(x, xt::xtensor<float, 2>(std::array<std::size_t, 2>{40, 50}, 0.f)));
     CHECK(std::ranges::all_of(sums, [](float v) { return v == 120.f; }));
     CHECK(one == 2.f);
     CHECK(std::ranges::all_of(all, [](float v) { return v == 3.f; }));
@@ -82,13 +86,16 @@ TEST_CASE_METHOD(test_chains_fixture, "chains: end where a value must be whole, 
     const tensor row(exp(y), "row");
     const tensor wide(row + x, "wide"); // stretched: another space
     const std::vector<tensor_type> types{{dtype::float32, dims{2, 3}}, {dtype::float32, dims{3}}};
-    const auto bound = detail::binder::bind(sort_items(prune(std::vector<endpoint>{wide}, {}, std::vector<endpoint>{x, y})), types, resources);
+    const auto bound = detail::binder::bind(
+        sort_items(prune(std::vector<endpoint>{wide}, {}, std::vector<endpoint>{x, y})), types, resources);
     CHECK(chains(bound).empty());
-    const tensor product(matmul(a, a), "product"), after(product + a, "after"); // the product stands between a and its sum with it
+    const tensor product(matmul(a, a), "product"),
+        after(product + a, "after"); // the product stands between a and its sum with it
     CHECK(chains(bind({after}, dims{4, 4})).empty());
 }
 
-TEST_CASE_METHOD(test_chains_fixture, "chains: not around a node that needs one of theirs, nor with one of another device") {
+TEST_CASE_METHOD(test_chains_fixture,
+                 "chains: not around a node that needs one of theirs, nor with one of another device") {
     const tensor a(exp(x), "a"), b(tanh(a), "b");
     const tensor outside(matmul(b, b), "outside");
     const tensor c(b * outside, "c"), d(c + a, "d");
@@ -100,11 +107,13 @@ TEST_CASE_METHOD(test_chains_fixture, "chains: not around a node that needs one 
     CHECK(chains(bind({elsewhere})).empty());
 }
 
-TEST_CASE_METHOD(test_chains_fixture, "chains: integer divisions, whose errors name one node, stay alone, and so do wide sums") {
+TEST_CASE_METHOD(test_chains_fixture,
+                 "chains: integer divisions, whose errors name one node, stay alone, and so do wide sums") {
     placeholder<int, dyn> n("n");
     const tensor a(n + 1, "a"), b(a / n, "b"), c(b * 2, "c");
     const std::vector<tensor_type> types{{dtype::int32, dims{10}}};
-    const auto bound = detail::binder::bind(sort_items(prune(std::vector<endpoint>{c}, {}, std::vector<endpoint>{n})), types, resources);
+    const auto bound = detail::binder::bind(sort_items(prune(std::vector<endpoint>{c}, {}, std::vector<endpoint>{n})),
+                                            types, resources);
     CHECK(chains(bound).empty());
     const tensor m(exp(x), "m");
     const tensor rows = reduce_sum<0>(m);
@@ -112,11 +121,14 @@ TEST_CASE_METHOD(test_chains_fixture, "chains: integer divisions, whose errors n
     CHECK(chains(bind({rows}, dims{1000, 1000})) == names{{"m", "reduce_sum"}});
 }
 
-TEST_CASE_METHOD(test_chains_fixture, "chains: no result is written over what a later node of the chain reads, under whatever name") {
+TEST_CASE_METHOD(test_chains_fixture,
+                 "chains: no result is written over what a later node of the chain reads, under whatever name") {
     const tensor h(matmul(x, x), "h"), same(identity(h), "same");
-    const tensor a(h * 2.f, "a"), b(same + a, "b"), c(same * b, "c"); // h, also called same, ends with this chain; a is fetched
+    const tensor a(h * 2.f, "a"), b(same + a, "b"),
+        c(same * b, "c"); // h, also called same, ends with this chain; a is fetched
     const session s;
-    const auto [av, cv] = s.run(std::tuple(a, c), feed(x, xt::xtensor<float, 2>(std::array<std::size_t, 2>{30, 30}, 0.1f)));
+    const auto [av, cv] =
+        s.run(std::tuple(a, c), feed(x, xt::xtensor<float, 2>(std::array<std::size_t, 2>{30, 30}, 0.1f)));
     CHECK(av(7, 7) == Approx(0.6));
     CHECK(cv(7, 7) == Approx(0.27));
     CHECK(cv(29, 29) == Approx(0.27));

@@ -90,13 +90,15 @@ TEST_CASE("lifetimes: no value is written over while something may still read it
         stretches += static_cast<int>(s.b.parallel.size());
         for (int y = 0; y < n; ++y) {
             in_place += s.b.slots[static_cast<std::size_t>(y)].in_place_of >= 0;
-            REQUIRE(s.b.offsets[static_cast<std::size_t>(y)] + s.b.slots[static_cast<std::size_t>(y)].bytes <= s.b.arena_bytes);
+            REQUIRE(s.b.offsets[static_cast<std::size_t>(y)] + s.b.slots[static_cast<std::size_t>(y)].bytes <=
+                    s.b.arena_bytes);
             for (int x = 0; x < n; ++x) {
                 if (x == y || !s.overlap(x, y)) continue;
                 ++shared;
                 // one of them is over when the other is made; in place, the last reader is the maker
                 const auto over = [&](int first, int then) {
-                    return std::ranges::all_of(s.uses(first), [&](int u) { return s.before(u, then) || (u == then && u != first); });
+                    return std::ranges::all_of(s.uses(first),
+                                               [&](int u) { return s.before(u, then) || (u == then && u != first); });
                 };
                 REQUIRE((over(x, y) || over(y, x)));
             }

@@ -101,8 +101,11 @@ private:
     void take(small_vector& other) noexcept {
         size_ = std::exchange(other.size_, 0);
         capacity_ = std::exchange(other.capacity_, N);
-        if (capacity_ > N) place_.heap = other.place_.heap;
-        else std::uninitialized_copy_n(reinterpret_cast<const T*>(other.place_.own), size_, reinterpret_cast<T*>(place_.own));
+        if (capacity_ > N)
+            place_.heap = other.place_.heap;
+        else
+            std::uninitialized_copy_n(reinterpret_cast<const T*>(other.place_.own), size_,
+                                      reinterpret_cast<T*>(place_.own));
     }
 
     std::uint32_t size_ = 0, capacity_ = N;

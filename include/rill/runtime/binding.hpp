@@ -33,8 +33,8 @@ private:
     void bind_chain(const chain& c, resource_store& resources);
 
     /// Adds a step that is bound: its slot numbers and its scratch memory.
-    void add_step(step s, std::span<const subgraph::value> inputs, std::span<const int> outputs, const kernel_request& request,
-                  bool is_folded);
+    void add_step(step s, std::span<const subgraph::value> inputs, std::span<const int> outputs,
+                  const kernel_request& request, bool is_folded);
 
     /// Of each step, the earlier ones it comes after.
     std::vector<std::vector<int>> step_needs() const;

@@ -51,13 +51,13 @@ RILL_INLINE void binder::infer(std::span<const tensor_type> feed_types) {
         } catch (const error& problem) {
             std::string shapes;
             for (const auto& t : in) shapes += (shapes.empty() ? "" : ", ") + to_string(t);
-            throw_error(problem.code(), it.op->label() + ": " + problem.what() + " (" + shapes + "; " +
-                                            place_of(*it.origin) + ")");
+            throw_error(problem.code(),
+                        it.op->label() + ": " + problem.what() + " (" + shapes + "; " + place_of(*it.origin) + ")");
         }
         for (const auto& t : types.back())
             if (t.shape.complete() && !t.countable())
-                throw resource_exhausted(it.origin->op->label() + ": " + to_string(t) + " is more than memory can hold (" +
-                                         place_of(*it.origin) + ")");
+                throw resource_exhausted(it.origin->op->label() + ": " + to_string(t) +
+                                         " is more than memory can hold (" + place_of(*it.origin) + ")");
             else if (!t.shape.complete())
                 throw unimplemented(it.op->label() + ": the shape " + to_string(t) + " depends on data (" +
                                     place_of(*it.origin) + ")");
@@ -68,8 +68,8 @@ RILL_INLINE void binder::find_folded() {
     folded.assign(graph.items.size(), 0);
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         const auto& it = graph.items[i];
-        if (it.origin && graph.role(static_cast<int>(i)) == op_role::ordinary && !it.inputs.empty() && it.after.empty() &&
-            !it.op->stateful() && it.op->writes() == 0)
+        if (it.origin && graph.role(static_cast<int>(i)) == op_role::ordinary && !it.inputs.empty() &&
+            it.after.empty() && !it.op->stateful() && it.op->writes() == 0)
             folded[i] = std::all_of(it.inputs.begin(), it.inputs.end(), [&](const auto& v) {
                 return graph.role(v.item) == op_role::constant || folded[static_cast<std::size_t>(v.item)];
             });
@@ -118,12 +118,18 @@ RILL_INLINE void binder::assign_slots(resource_store& resources) {
             s.type = types[i][port];
             s.bytes = static_cast<std::size_t>(s.type.shape.size()) * size_of(s.type.type);
             using home = slot_value::home;
-            if (it.feed >= 0) s.where = home::feed;
-            else if (role == op_role::constant) s.where = home::constant;
-            else if (role == op_role::variable) s.where = home::variable;
-            else if (folded[i]) s.where = home::folded;
-            else if (s.type.type == dtype::string) s.where = home::string;
-            else if (stays_in_block(i, port)) s.where = home::block;
+            if (it.feed >= 0)
+                s.where = home::feed;
+            else if (role == op_role::constant)
+                s.where = home::constant;
+            else if (role == op_role::variable)
+                s.where = home::variable;
+            else if (folded[i])
+                s.where = home::folded;
+            else if (s.type.type == dtype::string)
+                s.where = home::string;
+            else if (stays_in_block(i, port))
+                s.where = home::block;
             value_slot[i].push_back(static_cast<int>(slots.size()));
             slots.push_back(s);
         }
@@ -161,9 +167,9 @@ RILL_INLINE bool binder::is_step(std::size_t i) const {
     if (!it.origin) return true;
     if (it.op->role() != op_role::ordinary) return false;
     if (it.origin->outputs.empty()) return false; // control only
-    const bool aliases = it.op->alias() >= 0 && it.op->writes() == 0 &&
-                         slot_of({static_cast<int>(i), 0}) ==
-                             slot_of(it.inputs[static_cast<std::size_t>(it.op->alias())]);
+    const bool aliases =
+        it.op->alias() >= 0 && it.op->writes() == 0 &&
+        slot_of({static_cast<int>(i), 0}) == slot_of(it.inputs[static_cast<std::size_t>(it.op->alias())]);
     return !aliases;
 }
 
@@ -181,8 +187,8 @@ RILL_INLINE void binder::bind_steps(resource_store& resources) {
         kernel_request request{in, types[i]};
         if (resources.threads().within_ops) request.pool = resources.threads().pool.get();
         if (it.origin) {
-            request.seed = it.op->seed() ? it.op->seed()
-                                                 : hash_combine(it.origin->owner->seed(), hash_bytes(it.origin->name));
+            request.seed =
+                it.op->seed() ? it.op->seed() : hash_combine(it.origin->owner->seed(), hash_bytes(it.origin->name));
             request.counter = [&] { return resources.counter(it.origin); };
         }
         step s;
@@ -266,7 +272,8 @@ RILL_INLINE void binder::add_step(step s, std::span<const subgraph::value> input
     s.end = static_cast<std::int32_t>(indices.size());
     if (is_folded) return folded_steps.push_back(std::move(s));
     double bytes = 0;
-    for (auto k = s.inputs; k < s.end; ++k) bytes += static_cast<double>(slots[static_cast<std::size_t>(indices[static_cast<std::size_t>(k)])].bytes);
+    for (auto k = s.inputs; k < s.end; ++k)
+        bytes += static_cast<double>(slots[static_cast<std::size_t>(indices[static_cast<std::size_t>(k)])].bytes);
     costs_.push_back({std::max(request.microseconds, 0.05 + bytes * 1e-4), request.shared});
     steps.push_back(std::move(s));
 }
@@ -277,9 +284,11 @@ RILL_INLINE std::vector<std::vector<int>> binder::step_needs() const {
     std::vector<int> step_of(graph.items.size(), -1);
     for (std::size_t k = 0; k < steps.size(); ++k) {
         const auto item = static_cast<std::size_t>(steps[k].item);
-        if (chained[item] < 0) step_of[item] = static_cast<int>(k);
+        if (chained[item] < 0)
+            step_of[item] = static_cast<int>(k);
         else
-            for (const int i : chains[static_cast<std::size_t>(chained[item])].items) step_of[static_cast<std::size_t>(i)] = static_cast<int>(k);
+            for (const int i : chains[static_cast<std::size_t>(chained[item])].items)
+                step_of[static_cast<std::size_t>(i)] = static_cast<int>(k);
     }
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         auto& before = steps_of[i];
@@ -331,7 +340,8 @@ RILL_INLINE std::int32_t binder::variable_index(const subgraph::value& v, const 
 RILL_INLINE void binder::note_start_reads() {
     std::vector<char> written(slots.size());
     const auto read = [&](int slot) {
-        if (const auto at = variable_of_slot_.find(slot); at != variable_of_slot_.end() && !written[static_cast<std::size_t>(slot)])
+        if (const auto at = variable_of_slot_.find(slot);
+            at != variable_of_slot_.end() && !written[static_cast<std::size_t>(slot)])
             variables[static_cast<std::size_t>(at->second)].read_at_start = true;
     };
     for (const auto& s : steps) {

@@ -16,11 +16,12 @@ namespace rill::inline RILL_ABI::detail {
 struct bound_graph {
     struct step {
         kernel run;
-        std::int32_t inputs = 0, outputs = 0, end = 0; // its slot numbers in indices: of inputs, outputs and scratch memory
-        std::int32_t writes = 0;              // so many variables are written, from write_list_[first_write] on
+        std::int32_t inputs = 0, outputs = 0,
+                     end = 0;    // its slot numbers in indices: of inputs, outputs and scratch memory
+        std::int32_t writes = 0; // so many variables are written, from write_list_[first_write] on
         std::int32_t first_write = 0;
-        std::int32_t item = 0;                // of a chain, the last
-        bool initialises = false;             // gives what it writes a whole value
+        std::int32_t item = 0;    // of a chain, the last
+        bool initialises = false; // gives what it writes a whole value
     };
     /// Fused nodes that are one step. A value that nothing else needs has no memory but a block of a thread's.
     struct chain {
@@ -50,24 +51,26 @@ struct bound_graph {
     static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
     subgraph graph;
-    std::vector<std::vector<tensor_type>> types;  // per item and port
-    std::vector<std::vector<int>> value_slot;     // per item and port
-    std::vector<char> folded;                     // items that depend on constants alone
+    std::vector<std::vector<tensor_type>> types; // per item and port
+    std::vector<std::vector<int>> value_slot;    // per item and port
+    std::vector<char> folded;                    // items that depend on constants alone
     std::vector<slot_value> slots;
     std::vector<std::int32_t> feed_slots, indices, write_list;
     std::vector<bound_variable> variables;
     std::vector<step> steps, folded_steps;
     std::vector<chain> chains;
-    std::vector<int> chained; // per item: its chain, or -1
+    std::vector<int> chained;       // per item: its chain, or -1
     std::vector<branches> parallel; // stretches of steps that run in several lanes
     std::size_t arena_bytes = 0;
-    std::size_t lower_bound = 0; // bytes alive at once at the worst: no layout needs less
+    std::size_t lower_bound = 0;      // bytes alive at once at the worst: no layout needs less
     std::vector<std::size_t> offsets; // per slot: its place in the arena, or npos
 
     const tensor_type& type_of(const subgraph::value& v) const {
         return types[static_cast<std::size_t>(v.item)][static_cast<std::size_t>(v.port)];
     }
-    int slot_of(const subgraph::value& v) const { return value_slot[static_cast<std::size_t>(v.item)][static_cast<std::size_t>(v.port)]; }
+    int slot_of(const subgraph::value& v) const {
+        return value_slot[static_cast<std::size_t>(v.item)][static_cast<std::size_t>(v.port)];
+    }
 };
 
 } // namespace rill::inline RILL_ABI::detail

@@ -25,7 +25,8 @@ bool worth_branching(std::span<const step_cost> costs, int threads);
 
 /// Where it pays to run parts of a list of steps at once, on so many threads: in stretches that fall into parts which need
 /// nothing of one another. `needs`: of each step, the earlier ones it comes after. Stretches don't overlap.
-std::vector<branches> find_branches(std::span<const std::vector<int>> needs, std::span<const step_cost> costs, int threads);
+std::vector<branches> find_branches(std::span<const std::vector<int>> needs, std::span<const step_cost> costs,
+                                    int threads);
 
 } // namespace rill::inline RILL_ABI::detail
 

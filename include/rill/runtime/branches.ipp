@@ -96,7 +96,8 @@ RILL_INLINE bool worth_branching(std::span<const step_cost> costs, int threads) 
     return false;
 }
 
-RILL_INLINE std::vector<branches> find_branches(std::span<const std::vector<int>> needs, std::span<const step_cost> costs, int threads) {
+RILL_INLINE std::vector<branches> find_branches(std::span<const std::vector<int>> needs,
+                                                std::span<const step_cost> costs, int threads) {
     const running_costs cost(costs);
     const auto n = static_cast<int>(needs.size());
     if (threads < 2) return {};
@@ -123,7 +124,8 @@ RILL_INLINE std::vector<branches> find_branches(std::span<const std::vector<int>
             here.add();
             const auto to = static_cast<std::size_t>(e);
             if (!ends[to] || !cost.is_worth(s, e)) continue;
-            if (const double saves = saved[at] + here.lanes(threads) - fork_cost; saves > saved[to]) saved[to] = saves, from[to] = s;
+            if (const double saves = saved[at] + here.lanes(threads) - fork_cost; saves > saved[to])
+                saved[to] = saves, from[to] = s;
         }
     }
     std::vector<branches> found;

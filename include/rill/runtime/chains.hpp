@@ -11,7 +11,8 @@ namespace rill::inline RILL_ABI::detail {
 /// Which fused nodes run as one step, block by block: of each item the first of its chain, or itself. A chain runs where its
 /// first node stands, so all else that its nodes need comes before that. `types` per item and port; `folded` items have
 /// their values already. Time and memory grow with the number of edges.
-std::vector<int> find_chains(const subgraph& g, std::span<const std::vector<tensor_type>> types, std::span<const char> folded);
+std::vector<int> find_chains(const subgraph& g, std::span<const std::vector<tensor_type>> types,
+                             std::span<const char> folded);
 
 } // namespace rill::inline RILL_ABI::detail
 

@@ -26,8 +26,10 @@ public:
         for (int i = 0; i < static_cast<int>(first_.size()); ++i)
             if (const auto here = as_chain(i)) {
                 const int before = chain_for(i, *here);
-                if (before >= 0) join(i, before, *here);
-                else chains_.emplace(i, *here);
+                if (before >= 0)
+                    join(i, before, *here);
+                else
+                    chains_.emplace(i, *here);
             }
         return std::move(first_);
     }
@@ -87,7 +89,8 @@ private:
         const auto early = [&](int d) { return first(d) < best || is_source(d); };
         for (std::size_t k = 0; k < it.inputs.size(); ++k) {
             const auto& v = it.inputs[k];
-            if (first(v.item) == best ? !flows(v, *it.op->fused(), static_cast<int>(k), here.space) : !early(v.item)) return -1;
+            if (first(v.item) == best ? !flows(v, *it.op->fused(), static_cast<int>(k), here.space) : !early(v.item))
+                return -1;
         }
         return std::all_of(it.after.begin(), it.after.end(), early) ? best : -1;
     }
@@ -109,7 +112,8 @@ private:
     std::unordered_map<int, chain> chains_;
 };
 
-RILL_INLINE std::vector<int> find_chains(const subgraph& g, std::span<const std::vector<tensor_type>> types, std::span<const char> folded) {
+RILL_INLINE std::vector<int> find_chains(const subgraph& g, std::span<const std::vector<tensor_type>> types,
+                                         std::span<const char> folded) {
     return chain_finder(g, types, folded).run();
 }
 

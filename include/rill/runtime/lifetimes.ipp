@@ -19,7 +19,8 @@ public:
     explicit lifetimes(bound_graph& b) : b_(b), lane_of_(b.steps.size(), anywhere) {
         for (std::size_t r = 0; r < b.parallel.size(); ++r)
             for (std::size_t l = 0; l < b.parallel[r].lanes.size(); ++l)
-                for (const int k : b.parallel[r].lanes[l]) lane_of_[static_cast<std::size_t>(k)] = {static_cast<int>(r), static_cast<int>(l)};
+                for (const int k : b.parallel[r].lanes[l])
+                    lane_of_[static_cast<std::size_t>(k)] = {static_cast<int>(r), static_cast<int>(l)};
     }
 
     void note_uses();
@@ -34,7 +35,8 @@ private:
     int steps() const { return static_cast<int>(b_.steps.size()); }
     template <class F> void for_each_use(const F& f) const {
         for (std::size_t k = 0; k < b_.steps.size(); ++k)
-            for (auto j = b_.steps[k].inputs; j < b_.steps[k].end; ++j) f(static_cast<std::size_t>(b_.indices[static_cast<std::size_t>(j)]), k);
+            for (auto j = b_.steps[k].inputs; j < b_.steps[k].end; ++j)
+                f(static_cast<std::size_t>(b_.indices[static_cast<std::size_t>(j)]), k);
     }
     std::size_t owner_of(std::size_t slot) const {
         const int owner = b_.slots[slot].in_place_of;

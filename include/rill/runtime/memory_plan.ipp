@@ -13,17 +13,21 @@
 
 namespace rill::inline RILL_ABI::detail {
 
-inline std::size_t rounded_to_alignment(std::size_t n) { return (n + memory_alignment - 1) / memory_alignment * memory_alignment; }
+inline std::size_t rounded_to_alignment(std::size_t n) {
+    return (n + memory_alignment - 1) / memory_alignment * memory_alignment;
+}
 
 /// In order of creation, each in the smallest gap that holds it.
 inline std::size_t plan_by_creation(std::vector<arena_value>& values) {
     std::vector<std::size_t> order(values.size()), ends(values.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = ends[i] = i;
     // ties by number: std::stable_sort would do, but makes clang warn of the standard library's own use of itself
-    std::sort(order.begin(), order.end(), [&](auto a, auto b) { return std::pair(values[a].first, a) < std::pair(values[b].first, b); });
-    std::sort(ends.begin(), ends.end(), [&](auto a, auto b) { return std::pair(values[a].last, a) < std::pair(values[b].last, b); });
-    std::map<std::size_t, std::size_t> gaps;                // offset -> size
-    std::set<std::pair<std::size_t, std::size_t>> by_size;  // the same, as (size, offset)
+    std::sort(order.begin(), order.end(),
+              [&](auto a, auto b) { return std::pair(values[a].first, a) < std::pair(values[b].first, b); });
+    std::sort(ends.begin(), ends.end(),
+              [&](auto a, auto b) { return std::pair(values[a].last, a) < std::pair(values[b].last, b); });
+    std::map<std::size_t, std::size_t> gaps;               // offset -> size
+    std::set<std::pair<std::size_t, std::size_t>> by_size; // the same, as (size, offset)
     const auto add_gap = [&](std::size_t offset, std::size_t size) {
         gaps.emplace(offset, size);
         by_size.emplace(size, offset);
@@ -38,7 +42,8 @@ inline std::size_t plan_by_creation(std::vector<arena_value>& values) {
     const auto give_back = [&](std::size_t offset, std::size_t size) {
         if (size == 0) return;
         if (const auto next = gaps.find(offset + size); next != gaps.end()) size += take_gap(next).second;
-        if (auto before = gaps.lower_bound(offset); before != gaps.begin() && (--before)->first + before->second == offset) {
+        if (auto before = gaps.lower_bound(offset);
+            before != gaps.begin() && (--before)->first + before->second == offset) {
             const auto [first, length] = take_gap(before);
             offset = first;
             size += length;
@@ -70,7 +75,8 @@ inline std::size_t plan_by_creation(std::vector<arena_value>& values) {
 inline std::size_t plan_by_size(std::vector<arena_value>& values) {
     std::vector<std::size_t> order(values.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [&](auto a, auto b) { return std::pair(values[b].bytes, a) < std::pair(values[a].bytes, b); });
+    std::sort(order.begin(), order.end(),
+              [&](auto a, auto b) { return std::pair(values[b].bytes, a) < std::pair(values[a].bytes, b); });
     std::vector<const arena_value*> placed; // by offset
     std::size_t top = 0;
     for (const auto i : order) {
@@ -79,12 +85,15 @@ inline std::size_t plan_by_size(std::vector<arena_value>& values) {
         std::size_t free_from = 0, best = 0, best_gap = static_cast<std::size_t>(-1);
         for (const auto* p : placed) {
             if (p->last < v.first || v.last < p->first) continue;
-            if (p->offset >= free_from + size && p->offset - free_from < best_gap) best = free_from, best_gap = p->offset - free_from;
+            if (p->offset >= free_from + size && p->offset - free_from < best_gap)
+                best = free_from, best_gap = p->offset - free_from;
             free_from = std::max(free_from, p->offset + rounded_to_alignment(p->bytes));
         }
         v.offset = best_gap == static_cast<std::size_t>(-1) ? free_from : best;
         top = std::max(top, v.offset + size);
-        placed.insert(std::upper_bound(placed.begin(), placed.end(), v.offset, [](std::size_t at, const arena_value* p) { return at < p->offset; }), &v);
+        placed.insert(std::upper_bound(placed.begin(), placed.end(), v.offset,
+                                       [](std::size_t at, const arena_value* p) { return at < p->offset; }),
+                      &v);
     }
     return top;
 }

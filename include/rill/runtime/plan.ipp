@@ -4,8 +4,8 @@
 #include <rill/runtime/plan.hpp>
 
 #include <cstddef>
-#include <cstdio>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <iterator>
 #include <memory>
@@ -86,9 +86,11 @@ RILL_INLINE std::string plan::memory_report() {
     for (const auto& s : segments_) {
         const auto arena = s->arena_bytes(), bound = s->lower_bound();
         char ratio[32] = "1";
-        if (bound > 0) std::snprintf(ratio, sizeof ratio, "%.2f", static_cast<double>(arena) / static_cast<double>(bound));
-        lines += what + ": " + std::to_string(s->steps()) + " steps, " + std::to_string(arena) + " bytes a step, " + ratio +
-                 " of the least possible (" + std::to_string(bound) + "), in " + std::to_string(s->frames()) + " frames\n";
+        if (bound > 0)
+            std::snprintf(ratio, sizeof ratio, "%.2f", static_cast<double>(arena) / static_cast<double>(bound));
+        lines += what + ": " + std::to_string(s->steps()) + " steps, " + std::to_string(arena) + " bytes a step, " +
+                 ratio + " of the least possible (" + std::to_string(bound) + "), in " + std::to_string(s->frames()) +
+                 " frames\n";
     }
     return lines;
 }

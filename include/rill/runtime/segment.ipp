@@ -18,8 +18,10 @@
 
 namespace rill::inline RILL_ABI::detail {
 
-RILL_INLINE segment::segment(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources, allocator& memory)
-    : memory_(memory), pool_(resources.threads().pool.get()), feed_types_(feeds.begin(), feeds.end()), b_(binder::bind(g, feeds, resources)) {
+RILL_INLINE segment::segment(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources,
+                             allocator& memory)
+    : memory_(memory), pool_(resources.threads().pool.get()), feed_types_(feeds.begin(), feeds.end()),
+      b_(binder::bind(g, feeds, resources)) {
     fold_constants();
 }
 
@@ -43,7 +45,7 @@ RILL_INLINE void segment::place(frame& f, std::size_t i, const fetch_place& wher
     const auto& value = b_.slots[slot];
     if (!where.make || value.bytes < small || value.where != home::arena) return;
     for (const auto& m : f.moved)
-        if (m.slot == slot) return; // fetched twice
+        if (m.slot == slot) return;                          // fetched twice
     void* const to = where.make(where.array, fetch_type(i)); // not the slot's: reshaped values share it
     if (!to) return;
     f.moved.push_back({i, slot, f.slots[slot]});
@@ -93,12 +95,15 @@ RILL_INLINE void segment::release(std::unique_ptr<frame> f) {
 }
 
 RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds, step_trace* trace) const {
-    for (std::size_t i = 0; i < feeds.size(); ++i) f.slots[static_cast<std::size_t>(b_.feed_slots[i])] = const_cast<void*>(feeds[i]);
+    for (std::size_t i = 0; i < feeds.size(); ++i)
+        f.slots[static_cast<std::size_t>(b_.feed_slots[i])] = const_cast<void*>(feeds[i]);
     for (std::size_t i = 0; i < b_.variables.size(); ++i) {
         const auto& v = b_.variables[i];
         if (!v.state->is_newest(f.variables[i])) f.variables[i] = v.state->read();
-        if (f.variables[i]) f.slots[static_cast<std::size_t>(v.slot)] = f.variables[i]->data();
-        else if (v.read_at_start) throw_uninitialised(i);
+        if (f.variables[i])
+            f.slots[static_cast<std::size_t>(v.slot)] = f.variables[i]->data();
+        else if (v.read_at_start)
+            throw_uninitialised(i);
     }
     if (trace) return run_traced(f, *trace);
     int at = 0;
@@ -133,7 +138,8 @@ RILL_INLINE void segment::fold_constants() {
             value = any_array(type.type, type.shape, memory_);
             f->slots[static_cast<std::size_t>(o)] = value.mutable_data();
         }
-        const auto scratch_slot = static_cast<std::size_t>(b_.indices[static_cast<std::size_t>(s.outputs) + outputs.size()]);
+        const auto scratch_slot =
+            static_cast<std::size_t>(b_.indices[static_cast<std::size_t>(s.outputs) + outputs.size()]);
         const memory_block scratch(memory_, b_.slots[scratch_slot].bytes);
         f->slots[scratch_slot] = scratch.data();
         try {
@@ -151,8 +157,11 @@ RILL_INLINE std::unique_ptr<frame> segment::make_frame() const {
     try {
         f->arena = memory_block(memory_, b_.arena_bytes);
     } catch (const error& problem) {
-        const int wanted = !b_.graph.fetches.empty() ? b_.graph.fetches[0].item : b_.graph.targets.empty() ? -1 : b_.graph.targets[0];
-        throw_error(problem.code(), "the memory of a step" + (wanted < 0 ? "" : " that runs '" + b_.graph.name_of(wanted) + "'") + ": " +
+        const int wanted = !b_.graph.fetches.empty()  ? b_.graph.fetches[0].item
+                           : b_.graph.targets.empty() ? -1
+                                                      : b_.graph.targets[0];
+        throw_error(problem.code(), "the memory of a step" +
+                                        (wanted < 0 ? "" : " that runs '" + b_.graph.name_of(wanted) + "'") + ": " +
                                         problem.what());
     }
     for (std::size_t i = 0; i < b_.slots.size(); ++i) {
@@ -169,7 +178,8 @@ RILL_INLINE std::unique_ptr<frame> segment::make_frame() const {
     }
     for (std::size_t i = 0; i < b_.graph.items.size(); ++i)
         if (b_.graph.role(static_cast<int>(i)) == op_role::constant)
-            f->slots[static_cast<std::size_t>(b_.value_slot[i][0])] = const_cast<void*>(b_.graph.items[i].op->constant()->data());
+            f->slots[static_cast<std::size_t>(b_.value_slot[i][0])] =
+                const_cast<void*>(b_.graph.items[i].op->constant()->data());
     return f;
 }
 
@@ -212,8 +222,9 @@ RILL_INLINE void segment::run_traced(frame& f, step_trace& trace) const {
 }
 
 RILL_INLINE void segment::throw_uninitialised(std::size_t v) const {
-    throw failed_precondition("variable '" + b_.variables[v].origin->name + "' (made at " + to_string(b_.variables[v].origin->where) +
-             ") is uninitialized: run global_variables_initializer() first");
+    throw failed_precondition("variable '" + b_.variables[v].origin->name + "' (made at " +
+                              to_string(b_.variables[v].origin->where) +
+                              ") is uninitialized: run global_variables_initializer() first");
 }
 
 RILL_INLINE std::string segment::described(const step& s, const std::string& what) const {

@@ -29,7 +29,8 @@ struct fixture {
 
 using test_fused_stages_fixture = test_fused_stages::fixture;
 
-TEST_CASE_METHOD(test_fused_stages_fixture, "fused_stages: one reads what another made, in a block, and leaves that are alike are one") {
+TEST_CASE_METHOD(test_fused_stages_fixture,
+                 "fused_stages: one reads what another made, in a block, and leaves that are alike are one") {
     const tensor a(exp(x), "a"), b(a * x + x, "b");
     const chain c{{{spec(a), {{-1, 0}}, {-1}}, {spec(b), {{0, 0}, {-1, 0}}, {0}}}};
     detail::fused_stages stages(c, 1);

@@ -47,7 +47,7 @@ void lay_out(const void* from, void* to, const operand_walk& w, const fused_layo
 /// Brings a block of values into a reduced result. Halving rows rather than adding them one by one keeps the loops long
 /// and the rounding small.
 void fold_block(std::byte* to, std::byte* from, const operand_walk& w, const fused_layout& l, int dim, index_t extent,
-                       const combiner& c);
+                const combiner& c);
 
 } // namespace detail
 
@@ -85,7 +85,8 @@ private:
 
     /// Runs all pieces on this thread, or with the pool's help.
     void run_pieces(const void* const* leaf, std::byte* const* out, std::byte* scratch) const;
-    void run_piece(index_t piece, const void* const* leaf, std::byte* const* out, std::byte* scratch, std::byte* own) const;
+    void run_piece(index_t piece, const void* const* leaf, std::byte* const* out, std::byte* scratch,
+                   std::byte* own) const;
     void run_blocks(index_t first, index_t last, const void* const* base, std::byte* const* out, std::byte* own) const;
 
     detail::fused_stages stages_;

@@ -21,7 +21,9 @@ namespace rill::inline RILL_ABI {
 namespace detail {
 
 RILL_INLINE void lay_out(const void* from, void* to, const operand_walk& w, const fused_layout& l, index_t rows) {
-    const auto go = [&]<class E>(E*) { lay_out(static_cast<const E*>(from), static_cast<E*>(to), w, l, l.outer, rows); };
+    const auto go = [&]<class E>(E*) {
+        lay_out(static_cast<const E*>(from), static_cast<E*>(to), w, l, l.outer, rows);
+    };
     switch (w.element) {
     case 1: return go(static_cast<std::uint8_t*>(nullptr));
     case 2: return go(static_cast<std::uint16_t*>(nullptr));
@@ -31,8 +33,8 @@ RILL_INLINE void lay_out(const void* from, void* to, const operand_walk& w, cons
     }
 }
 
-RILL_INLINE void fold_block(std::byte* to, std::byte* from, const operand_walk& w, const fused_layout& l, int dim, index_t extent,
-                       const combiner& c) {
+RILL_INLINE void fold_block(std::byte* to, std::byte* from, const operand_walk& w, const fused_layout& l, int dim,
+                            index_t extent, const combiner& c) {
     const auto at = static_cast<std::size_t>(dim);
     index_t below = 1;
     bool all_reduced = true;
@@ -79,9 +81,11 @@ inline dims space_of(const fused_chain& chain, const kernel_request& request) {
 
 } // namespace detail
 
-RILL_INLINE fused_kernel::fused_kernel(const fused_spec& spec, kernel_request& request) : fused_kernel(detail::alone(spec, request), request) {}
+RILL_INLINE fused_kernel::fused_kernel(const fused_spec& spec, kernel_request& request)
+    : fused_kernel(detail::alone(spec, request), request) {}
 
-RILL_INLINE fused_kernel::fused_kernel(const fused_chain& chain, kernel_request& request) : stages_(chain, request.outputs.size()) {
+RILL_INLINE fused_kernel::fused_kernel(const fused_chain& chain, kernel_request& request)
+    : stages_(chain, request.outputs.size()) {
     leaves_ = stages_.leaves().size();
     results_ = request.outputs.size();
     const dims space = detail::space_of(chain, request);
@@ -132,7 +136,8 @@ RILL_INLINE std::vector<tensor_type> fused_kernel::plan_leaves(const dims& space
     return types;
 }
 
-RILL_INLINE std::vector<tensor_type> fused_kernel::plan_results(const fused_chain& chain, const dims& space, const kernel_request& request) {
+RILL_INLINE std::vector<tensor_type> fused_kernel::plan_results(const fused_chain& chain, const dims& space,
+                                                                const kernel_request& request) {
     std::vector<tensor_type> types(request.outputs.begin(), request.outputs.end());
     combiners_.resize(results_), factor_.resize(results_), result_size_.resize(results_);
     for (const auto& link : chain.links)
@@ -145,7 +150,8 @@ RILL_INLINE std::vector<tensor_type> fused_kernel::plan_results(const fused_chai
             result_size_[at] = type.shape.size();
             if (type.shape == space || (how.like < 0 && how.reduce.how == combine::map)) continue;
             combiners_[at] = find_combiner(how.like >= 0 ? combine::sum : how.reduce.how, type.type);
-            if (how.reduce.how == combine::mean) factor_[at] = static_cast<double>(type.shape.size()) / static_cast<double>(space.size());
+            if (how.reduce.how == combine::mean)
+                factor_[at] = static_cast<double>(type.shape.size()) / static_cast<double>(space.size());
         }
     return types;
 }
@@ -165,7 +171,9 @@ RILL_INLINE void fused_kernel::plan_pieces(kernel_request& request, const std::v
     }
     // each piece of a reduction has results of its own: few enough for what they cost to disappear
     constexpr index_t piece = 1 << 16, most = 64;
-    pieces_ = reduced == 0 ? blocks_ : std::clamp<index_t>(std::min(l.total / piece, l.total / (8 * reduced)), 1, std::min(most, blocks_));
+    pieces_ = reduced == 0
+                  ? blocks_
+                  : std::clamp<index_t>(std::min(l.total / piece, l.total / (8 * reduced)), 1, std::min(most, blocks_));
 
     // threads cost some microseconds: as long as 2^19 additions take
     const double additions = stages_.work() * static_cast<double>(l.total);
@@ -173,13 +181,16 @@ RILL_INLINE void fused_kernel::plan_pieces(kernel_request& request, const std::v
     request.shared = request.pool && request.pool->threads() > 1 && pieces_ > 1 && additions >= 1 << 19;
     if (request.shared) pool_ = request.pool;
 
-    const auto reserve = [&](std::size_t bytes) { return std::exchange(request.scratch_bytes, request.scratch_bytes + bytes); };
+    const auto reserve = [&](std::size_t bytes) {
+        return std::exchange(request.scratch_bytes, request.scratch_bytes + bytes);
+    };
     own_at_ = reserve(own_bytes_ * static_cast<std::size_t>(pool_ ? pool_->threads() : 1));
     if (partial_bytes_ > 0 && pieces_ > 1) partial_at_ = reserve(partial_bytes_ * static_cast<std::size_t>(pieces_));
 }
 
 RILL_INLINE combiner fused_kernel::find_combiner(combine how, dtype type) {
-    const auto found = the_kernels().combiners.find(detail::kernel_key(how == combine::mean ? "Sum" : to_string(how), type));
+    const auto found =
+        the_kernels().combiners.find(detail::kernel_key(how == combine::mean ? "Sum" : to_string(how), type));
     if (!found)
         throw unimplemented("no kernel that combines by " + std::string(to_string(how)) + " for " +
                             std::string(to_string(type)) + " is in this program");
@@ -204,8 +215,10 @@ RILL_INLINE void fused_kernel::run_pieces(const void* const* leaf, std::byte* co
             std::byte* own = scratch + own_at_ + own_bytes_ * static_cast<std::size_t>(t);
             begin(own);
             for (; p < pieces_; p = next.fetch_add(together, std::memory_order_relaxed)) {
-                if (partial_bytes_ > 0) run_piece(p, leaf, out, scratch, own);
-                else run_blocks(p, std::min(p + together, pieces_), leaf, out, own);
+                if (partial_bytes_ > 0)
+                    run_piece(p, leaf, out, scratch, own);
+                else
+                    run_blocks(p, std::min(p + together, pieces_), leaf, out, own);
             }
             if (stages_.may_divide()) problems |= std::exchange(detail::sticky_errors(), 0u);
         });
@@ -213,11 +226,13 @@ RILL_INLINE void fused_kernel::run_pieces(const void* const* leaf, std::byte* co
     }
     for (std::size_t r = 0; partial_bytes_ > 0 && r < results_; ++r)
         for (index_t p = 0; combiners_[r].init && p < pieces_; ++p)
-            combiners_[r].merge(out[r], scratch + partial_at_ + partial_bytes_ * static_cast<std::size_t>(p) + partial_[r], result_size_[r]);
+            combiners_[r].merge(out[r],
+                                scratch + partial_at_ + partial_bytes_ * static_cast<std::size_t>(p) + partial_[r],
+                                result_size_[r]);
 }
 
-RILL_INLINE void fused_kernel::run_piece(index_t piece, const void* const* leaf, std::byte* const* out, std::byte* scratch,
-                                         std::byte* own) const {
+RILL_INLINE void fused_kernel::run_piece(index_t piece, const void* const* leaf, std::byte* const* out,
+                                         std::byte* scratch, std::byte* own) const {
     std::byte* to[max_operands];
     for (std::size_t r = 0; r < results_; ++r) {
         to[r] = out[r];
@@ -228,7 +243,8 @@ RILL_INLINE void fused_kernel::run_piece(index_t piece, const void* const* leaf,
     run_blocks(blocks_ * piece / pieces_, blocks_ * (piece + 1) / pieces_, leaf, to, own);
 }
 
-RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void* const* base, std::byte* const* out, std::byte* own) const {
+RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void* const* base, std::byte* const* out,
+                                          std::byte* own) const {
     const auto& l = layout_;
     void* operand[max_operands]; // where this block of each is
     stages_.place_hidden(operand, own);

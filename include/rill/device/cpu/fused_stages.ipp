@@ -33,7 +33,8 @@ RILL_INLINE void fused_stages::add_leaves(const fused_chain& chain) {
                     leaves_.push_back(it);
 }
 
-RILL_INLINE void fused_stages::add_stage(const fused_chain& chain, std::size_t k, std::vector<std::vector<std::size_t>>& operand_of) {
+RILL_INLINE void fused_stages::add_stage(const fused_chain& chain, std::size_t k,
+                                         std::vector<std::vector<std::size_t>>& operand_of) {
     const auto& link = chain.links[k];
     const auto& spec = *link.spec;
     auto& s = stages_.emplace_back();
@@ -46,7 +47,8 @@ RILL_INLINE void fused_stages::add_stage(const fused_chain& chain, std::size_t k
         const auto from = link.inputs[static_cast<std::size_t>(l.input)];
         std::size_t operand;
         if (from.link < 0) {
-            operand = static_cast<std::size_t>(std::find(leaves_.begin(), leaves_.end(), leaf{from.index, l.view}) - leaves_.begin());
+            operand = static_cast<std::size_t>(std::find(leaves_.begin(), leaves_.end(), leaf{from.index, l.view}) -
+                                               leaves_.begin());
         } else {
             operand = operand_of[static_cast<std::size_t>(from.link)][static_cast<std::size_t>(from.index)];
             if (operand >= leaves_.size() + results_) hidden_[operand - leaves_.size() - results_].last = k;
@@ -62,12 +64,14 @@ RILL_INLINE void fused_stages::add_stage(const fused_chain& chain, std::size_t k
             operands.push_back(leaves_.size() + results_ + hidden_.size());
             hidden_.push_back({size_of(spec.body->type_of(spec.body->results[r])), k, k});
         }
-        const auto place = s.first_place + (adjoint ? static_cast<std::size_t>(std::countr_zero(spec.results[r].mask)) : r);
+        const auto place =
+            s.first_place + (adjoint ? static_cast<std::size_t>(std::countr_zero(spec.results[r].mask)) : r);
         placed_.push_back({place, operands.back()});
         if (adjoint) masks_[place] = spec.results[r].mask;
     }
     const auto is_cheap = [](const std::string& op) {
-        static constexpr std::string_view cheap[] = {"Add", "Sub", "Mul", "Neg", "Square", "Relu", "Select", "Greater", "Less", "Maximum", "Minimum", "Abs"};
+        static constexpr std::string_view cheap[] = {"Add",    "Sub",     "Mul",  "Neg",     "Square",  "Relu",
+                                                     "Select", "Greater", "Less", "Maximum", "Minimum", "Abs"};
         return std::find(std::begin(cheap), std::end(cheap), op) != std::end(cheap);
     };
     for (const auto& i : spec.body->code) {
@@ -100,9 +104,12 @@ RILL_INLINE std::size_t fused_stages::place_buffers(std::size_t at, index_t bloc
             return std::any_of(hidden_.begin(), hidden_.begin() + static_cast<std::ptrdiff_t>(h),
                                [&](const hidden_value& v) { return v.at == place && v.last >= value.first; });
         };
-        const auto free = std::find_if(hidden_.begin(), hidden_.begin() + static_cast<std::ptrdiff_t>(h),
-                                       [&](const hidden_value& v) { return v.element >= value.element && !taken(v.at); });
-        value.at = free - hidden_.begin() < static_cast<std::ptrdiff_t>(h) ? free->at : add(static_cast<std::size_t>(block) * value.element);
+        const auto free =
+            std::find_if(hidden_.begin(), hidden_.begin() + static_cast<std::ptrdiff_t>(h),
+                         [&](const hidden_value& v) { return v.element >= value.element && !taken(v.at); });
+        value.at = free - hidden_.begin() < static_cast<std::ptrdiff_t>(h)
+                       ? free->at
+                       : add(static_cast<std::size_t>(block) * value.element);
     }
     return at;
 }
@@ -113,7 +120,8 @@ RILL_INLINE void fused_stages::begin(std::byte* own, index_t block) const {
 }
 
 RILL_INLINE void fused_stages::place_hidden(void** operand, std::byte* own) const {
-    for (const auto& h : hidden_) operand[leaves_.size() + results_ + static_cast<std::size_t>(&h - hidden_.data())] = own + h.at;
+    for (const auto& h : hidden_)
+        operand[leaves_.size() + results_ + static_cast<std::size_t>(&h - hidden_.data())] = own + h.at;
 }
 
 RILL_INLINE void fused_stages::run(void* const* operand, index_t n, std::byte* own) const {
@@ -126,8 +134,10 @@ RILL_INLINE void fused_stages::run(void* const* operand, index_t n, std::byte* o
     for (const auto& s : stages_) {
         const block_args args{read + s.first_leaf, scalars_.data() + s.first_scalar, written + s.first_place,
                               masks_.data() + s.first_place, n};
-        if (s.run) s.run(args);
-        else s.interpreter->run(args, own + s.interpreter_at);
+        if (s.run)
+            s.run(args);
+        else
+            s.interpreter->run(args, own + s.interpreter_at);
     }
 }
 
