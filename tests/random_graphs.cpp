@@ -145,7 +145,7 @@ tally compare(random& r, int rounds, index_t scale) {
 
 TEST_CASE("random graphs: plans compute what their nodes give one by one, on any number of threads") {
     random r(20261121);
-    const auto t = compare(r, 1000, 1);
+    const auto t = compare(r, 2500, 1);
     CHECK(t.wrong == 0);
     CHECK(t.not_finite > 1000); // NaN and infinity take part
     CHECK(t.values > 20000);
