@@ -56,8 +56,7 @@ public:
     any_array() = default;
 
     /// Uninitialised numbers, or empty strings. Throws invalid_argument if an extent is unknown, resource_exhausted if it is too much.
-    any_array(rill::dtype type, const dims& shape, allocator& from = default_allocator())
-        : type_{type, shape}, block_(std::make_shared<detail::element_block>(from, type, count())), data_(block_->data()) {}
+    any_array(rill::dtype type, const dims& shape, allocator& from = default_allocator());
 
     /// Memory of somebody else's, kept alive by `owner` (null: borrowed).
     any_array(rill::dtype type, const dims& shape, const void* data, std::shared_ptr<const void> owner)
@@ -74,29 +73,21 @@ public:
 
     /// The elements in row-major order; throws invalid_argument if T is another type.
     template <element T> std::span<const T> elements() const {
-        check(dtype_of<T>);
+        if (type_.type != dtype_of<T>) refuse(dtype_of<T>);
         return {static_cast<const T*>(data_), static_cast<std::size_t>(size())};
     }
     /// The value of a rank-0 array (or of one element).
     template <element T> T value() const {
         const auto all = elements<T>();
-        if (all.size() != 1)
-            throw invalid_argument("any_array::value: one element expected, the shape is " + to_string(shape()));
+        if (all.size() != 1) refuse_many();
         return all[0];
     }
 
 private:
     /// The number of elements to make room for.
-    index_t count() const {
-        if (!type_.shape.complete()) throw invalid_argument("any_array: the shape " + to_string(type_.shape) + " is not complete");
-        if (!type_.countable()) throw resource_exhausted("any_array: " + to_string(type_) + " is more than memory can hold");
-        return type_.shape.size();
-    }
-    void check(rill::dtype asked) const {
-        if (asked != type_.type)
-            throw invalid_argument("any_array: asked for " + std::string(to_string(asked)) + ", holds " +
-                                   std::string(to_string(type_.type)));
-    }
+    index_t count() const;
+    [[noreturn]] void refuse(rill::dtype asked) const;
+    [[noreturn]] void refuse_many() const;
 
     tensor_type type_;
     std::shared_ptr<detail::element_block> block_;
@@ -105,3 +96,7 @@ private:
 };
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/core/any_array.ipp>
+#endif

@@ -84,7 +84,7 @@ struct tensor_type {
 std::string to_string(const dims& d);
 
 /// "float32 [2, ?]"
-inline std::string to_string(const tensor_type& t) { return std::string(to_string(t.type)) + " " + to_string(t.shape); }
+std::string to_string(const tensor_type& t);
 
 /// Static extents: the shape as a type. `extents<2, dyn>`.
 template <index_t... D> struct extents {

@@ -138,6 +138,9 @@ template <class T, class X> any_array from_xtensor(X&& x) {
     return copy_range<T>(x.template begin<xt::layout_type::row_major>(), shape);
 }
 
+/// One element, copied to an allocation of its own, not to one of the aligned blocks that arrays come from.
+any_array single_element(dtype type, const void* value);
+
 /// Flat data gets its shape from the tensor it is meant for: all extents known, or one dyn to be worked out.
 dims shape_of_flat(index_t count, const dims& wanted);
 
@@ -189,10 +192,9 @@ template <element T, class X> any_array to_any_array(X&& x, const dims& wanted =
         return detail::from_xtensor<T>(std::forward<X>(x));
     } else if constexpr (flat_range<X>) {
         return detail::from_range<T>(std::forward<X>(x), wanted);
-    } else { // one number: an allocation of its own, not one of the aligned blocks that arrays come from
-        auto owner = std::make_shared<T>(static_cast<T>(x));
-        void* const data = owner.get();
-        return any_array(dtype_of<T>, dims{}, data, std::move(owner));
+    } else {
+        const T value(static_cast<T>(x));
+        return detail::single_element(dtype_of<T>, &value);
     }
 }
 

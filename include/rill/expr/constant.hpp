@@ -17,10 +17,22 @@ struct constant_op {
     any_array value;
 
     template <class V> void attributes(V& v) const { v("value", value); }
-    std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {value.type()}; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const;
     const any_array& constant() const { return value; }
     friend bool operator==(const constant_op& a, const constant_op& b) { return a.value.data() == b.value.data(); }
 };
+
+namespace detail {
+
+/// The node of a constant; shared with those of the same memory if asked for.
+endpoint add_constant(const graph& g, const any_array& value, bool share, const std::string& name = {},
+                      const std::source_location& where = {});
+
+/// A constant keeps its value: what was borrowed is copied.
+any_array owned_copy(const any_array& a);
+any_array owned_copy(dtype type, const dims& shape, const void* data);
+
+} // namespace detail
 
 /// A constant that has not joined a graph yet: it joins the graph it is used in, once.
 template <class T, index_t... D> class constant_value : public operand<T, D...> {
@@ -30,7 +42,7 @@ public:
     const any_array& value() const noexcept { return value_; }
 
     /// The node in that graph; shared by all uses there.
-    endpoint join(const graph& g) const { return {detail::add_node(g, make_op(constant_op{value_}), {}, {}, true), 0}; }
+    endpoint join(const graph& g) const { return detail::add_constant(g, value_, true); }
 
 private:
     any_array value_;
@@ -47,19 +59,14 @@ inline auto constant(const char* text) { return constant_value<std::string>(to_a
 
 /// Constants whose extents are in the braces: constant({{1.f, 2.f}, {3.f, 4.f}}) is 2 x 2.
 template <element T, std::size_t N> auto constant(const T (&values)[N]) {
-    any_array a(dtype_of<T>, dims{static_cast<index_t>(N)});
-    std::copy_n(values, N, static_cast<T*>(a.mutable_data()));
-    return constant_value<T, static_cast<index_t>(N)>(std::move(a));
+    return constant_value<T, static_cast<index_t>(N)>(detail::owned_copy(dtype_of<T>, dims{static_cast<index_t>(N)}, values));
 }
 template <element T, std::size_t N, std::size_t M> auto constant(const T (&values)[N][M]) {
-    any_array a(dtype_of<T>, dims{static_cast<index_t>(N), static_cast<index_t>(M)});
-    std::copy_n(&values[0][0], N * M, static_cast<T*>(a.mutable_data()));
-    return constant_value<T, static_cast<index_t>(N), static_cast<index_t>(M)>(std::move(a));
+    return constant_value<T, static_cast<index_t>(N), static_cast<index_t>(M)>(detail::owned_copy(dtype_of<T>, dims{static_cast<index_t>(N), static_cast<index_t>(M)}, &values[0][0]));
 }
 template <element T, std::size_t N, std::size_t M, std::size_t L> auto constant(const T (&values)[N][M][L]) {
-    any_array a(dtype_of<T>, dims{static_cast<index_t>(N), static_cast<index_t>(M), static_cast<index_t>(L)});
-    std::copy_n(&values[0][0][0], N * M * L, static_cast<T*>(a.mutable_data()));
-    return constant_value<T, static_cast<index_t>(N), static_cast<index_t>(M), static_cast<index_t>(L)>(std::move(a));
+    return constant_value<T, static_cast<index_t>(N), static_cast<index_t>(M), static_cast<index_t>(L)>(
+        detail::owned_copy(dtype_of<T>, dims{static_cast<index_t>(N), static_cast<index_t>(M), static_cast<index_t>(L)}, &values[0][0][0]));
 }
 
 namespace detail {
@@ -67,9 +74,6 @@ namespace detail {
 template <class T, std::size_t... I> auto dynamic_constant(any_array a, std::index_sequence<I...>) {
     return constant_value<T, (static_cast<void>(I), dyn)...>(std::move(a));
 }
-
-/// A constant keeps its value: what was borrowed is copied.
-any_array owned_copy(const any_array& a);
 
 } // namespace detail
 

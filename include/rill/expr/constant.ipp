@@ -3,20 +3,32 @@
 
 #include <rill/expr/constant.hpp>
 
+#include <span>
+#include <string>
+#include <vector>
+
 namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> constant_op::outputs(std::span<const tensor_type>) const { return {value.type()}; }
 
 namespace detail {
 
-RILL_INLINE any_array owned_copy(const any_array& a) {
-    any_array copy(a.dtype(), a.shape());
-    copy_elements(a.dtype(), a.data(), copy.mutable_data(), a.size());
+RILL_INLINE endpoint add_constant(const graph& g, const any_array& value, bool share, const std::string& name,
+                                  const std::source_location& where) {
+    return {add_node(g, make_op(constant_op{value}), {}, name, share, where), 0};
+}
+
+RILL_INLINE any_array owned_copy(dtype type, const dims& shape, const void* data) {
+    any_array copy(type, shape);
+    copy_elements(type, data, copy.mutable_data(), copy.size());
     return copy;
 }
+RILL_INLINE any_array owned_copy(const any_array& a) { return owned_copy(a.dtype(), a.shape(), a.data()); }
 
 } // namespace detail
 
 RILL_INLINE any_tensor constant(const any_array& value) {
-    return endpoint{detail::add_node(current_graph(), make_op(constant_op{detail::owned_copy(value)}), {}), 0};
+    return detail::add_constant(current_graph(), detail::owned_copy(value), false);
 }
 
 } // namespace rill::inline RILL_ABI

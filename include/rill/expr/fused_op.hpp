@@ -28,7 +28,7 @@ struct fused_op {
     dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type>) const { return dtype::invalid; }
     std::vector<endpoint> gradient(const gradient_request& r) const { return detail::fused_gradient(spec, r); }
     bool in_place() const { return spec.results[0].reduce.how == combine::map && spec.results[0].like < 0; }
-    kernel bind(kernel_request& request) const { return kernel(fused_kernel(spec, request)); }
+    kernel bind(kernel_request& request) const;
     friend bool operator==(const fused_op&, const fused_op&) = default;
 };
 

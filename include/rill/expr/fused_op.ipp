@@ -37,6 +37,8 @@ RILL_INLINE std::string fused_op::label() const {
     return spec.kind == fused_spec::form::forward ? root : root + "_grad";
 }
 
+RILL_INLINE kernel fused_op::bind(kernel_request& request) const { return kernel(fused_kernel(spec, request)); }
+
 RILL_INLINE std::vector<tensor_type> fused_op::outputs(std::span<const tensor_type> in) const {
     for (std::size_t i = 0; i < spec.leaves.size(); ++i) {
         const auto& given = in[static_cast<std::size_t>(spec.leaves[i].input)];

@@ -27,7 +27,7 @@ public:
     rill::graph graph() const { return rill::graph(*checked().from->owner); }
 
     /// "layer1/add:0"
-    std::string name() const { return name_of(checked()); }
+    std::string name() const;
     rill::dtype dtype() const { return type_of(checked()).type; }
     /// What is known of the shape when the graph is built.
     const dims& static_shape() const { return type_of(checked()).shape; }
@@ -93,18 +93,24 @@ template <class X> using extents_of = typename extents_of_operand<X>::type;
 /// Static type information as a value.
 template <typed_operand X> inline constexpr tensor_type static_type{dtype_of<value_type_of<X>>, extents_of<X>::value};
 
+namespace detail {
+
+std::string text_of(const any_tensor& t);
+std::string text_of(const operation& o);
+
+} // namespace detail
+
 /// Prints name, dtype and shape: tensor("layer1/add:0", float32, [?, 10]).
 template <class Stream>
     requires requires(Stream& s) { s << std::string(); }
 Stream& operator<<(Stream& out, const any_tensor& t) {
-    if (!t) out << std::string("tensor(null)");
-    else out << "tensor(\"" + t.name() + "\", " + std::string(to_string(t.dtype())) + ", " + to_string(t.static_shape()) + ")";
+    out << detail::text_of(t);
     return out;
 }
 template <class Stream>
     requires requires(Stream& s) { s << std::string(); }
 Stream& operator<<(Stream& out, const operation& o) {
-    out << (o ? "operation(\"" + o.name() + "\")" : std::string("operation(null)"));
+    out << detail::text_of(o);
     return out;
 }
 

@@ -14,6 +14,8 @@ RILL_INLINE any_tensor::~any_tensor() {
     if (end_) end_.from->owner->release();
 }
 
+RILL_INLINE std::string any_tensor::name() const { return name_of(checked()); }
+
 RILL_INLINE const endpoint& any_tensor::checked() const {
     if (!end_) throw failed_precondition("any_tensor: a null handle was used");
     return end_;
@@ -27,5 +29,18 @@ RILL_INLINE const std::string& operation::name() const {
     if (!handle_) throw failed_precondition("operation: a null handle was used");
     return handle_.node()->name;
 }
+
+namespace detail {
+
+RILL_INLINE std::string text_of(const any_tensor& t) {
+    if (!t) return "tensor(null)";
+    return "tensor(\"" + t.name() + "\", " + std::string(to_string(t.dtype())) + ", " + to_string(t.static_shape()) + ")";
+}
+
+RILL_INLINE std::string text_of(const operation& o) {
+    return o ? "operation(\"" + o.name() + "\")" : std::string("operation(null)");
+}
+
+} // namespace detail
 
 } // namespace rill::inline RILL_ABI

@@ -34,9 +34,13 @@ inline endpoint gradient_request::output(int i) const { return {&at, i}; }
 inline const tensor_type& type_of(const endpoint& e) { return e.from->output(e.port); }
 
 /// "layer/add:0"
-inline std::string name_of(const endpoint& e) { return e.from->name + ":" + std::to_string(e.port); }
+std::string name_of(const endpoint& e);
 
 /// "node 'layer/add', made at model.cpp:42": how messages name a place.
-inline std::string place_of(const node& n) { return "node '" + n.name + "', made at " + to_string(n.where); }
+std::string place_of(const node& n);
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/graph/node.ipp>
+#endif

@@ -20,7 +20,7 @@ public:
     template <class T> endpoint initial_value(const dims& shape) const {
         any_array all(dtype_of<T>, shape);
         std::fill_n(static_cast<T*>(all.mutable_data()), all.size(), detail::scalar_of(dtype_of<T>, value_).template as<T>());
-        return {detail::add_node(current_graph(), make_op(constant_op{all}), {}, "initial_value"), 0};
+        return detail::add_constant(current_graph(), all, false, "initial_value");
     }
 
 private:
@@ -103,13 +103,7 @@ public:
     }
 
     /// Inputs and outputs of a weight of this shape.
-    static std::pair<double, double> fans(const dims& shape) {
-        if (shape.rank == 0) return {1, 1};
-        if (shape.rank == 1) return {static_cast<double>(shape[0]), static_cast<double>(shape[0])};
-        double field = 1;
-        for (int i = 0; i < shape.rank - 2; ++i) field *= static_cast<double>(shape[i]);
-        return {field * static_cast<double>(shape[shape.rank - 2]), field * static_cast<double>(shape[shape.rank - 1])};
-    }
+    static std::pair<double, double> fans(const dims& shape);
 
 private:
     variance_scaling_options options_;
@@ -128,3 +122,7 @@ inline variance_scaling he_normal(std::uint64_t seed = 0) {
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/train/initializers.ipp>
+#endif

@@ -27,24 +27,8 @@ struct concat_op {
     int axis = 0;
 
     template <class V> void attributes(V& v) const { v("axis", axis); }
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
-        std::vector<dims> shapes;
-        for (const auto& t : in) {
-            if (t.type != in[0].type) throw invalid_argument("the dtypes differ: " + to_string(in[0]) + " and " + to_string(t));
-            shapes.push_back(t.shape);
-        }
-        const auto joined = rules::concat(shapes, axis);
-        if (!joined.ok()) throw invalid_argument(joined.broken);
-        return {{in[0].type, joined.shape}};
-    }
-    std::vector<endpoint> gradient(const gradient_request& r) const {
-        std::vector<endpoint> inputs{r.gradient()};
-        inputs.insert(inputs.end(), r.at.inputs.begin(), r.at.inputs.end());
-        const auto* cut = detail::add_node(graph(*r.at.owner), make_op(concat_grad_op{axis}), std::move(inputs));
-        std::vector<endpoint> parts;
-        for (std::size_t i = 0; i < r.at.inputs.size(); ++i) parts.push_back({cut, static_cast<int>(i)});
-        return parts;
-    }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    std::vector<endpoint> gradient(const gradient_request& r) const;
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         auto parts = detail::concat_parts(request.outputs[0].shape, request.inputs, axis, false);
@@ -55,15 +39,6 @@ struct concat_op {
     }
     friend bool operator==(const concat_op&, const concat_op&) = default;
 };
-
-inline std::vector<endpoint> concat_grad_op::gradient(const gradient_request& r) const {
-    std::vector<endpoint> parts;
-    for (std::size_t i = 0; i < r.gradients.size(); ++i)
-        parts.push_back(r.gradients[i] ? r.gradients[i] : detail::filled_like(r.input(static_cast<int>(i) + 1), 0));
-    std::vector<endpoint> d(r.at.inputs.size()); // the shapes of the parts carry no gradient
-    d[0] = {detail::add_node(graph(*r.at.owner), make_op(concat_op{axis}), std::move(parts)), 0};
-    return d;
-}
 
 template <class... E> inline constexpr bool ranks_agree = ((E::rank == std::max({E::rank...})) && ...);
 /// All extents but those along the axis agree.
@@ -126,3 +101,7 @@ any_tensor concat(const std::vector<any_tensor>& all, int axis, const std::sourc
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/array/concat.ipp>
+#endif

@@ -15,7 +15,7 @@ struct expand_dims_op {
     template <class V> void attributes(V& v) const { v("axis", axis); }
     constexpr shape_result shape(const dims& x) const { return rules::insert_axis(x, axis, 1); }
     dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type>) const { return dtype::invalid; }
-    std::vector<endpoint> gradient(const gradient_request& r) const { return {detail::in_shape_of(r.input(0), r.gradient())}; }
+    std::vector<endpoint> gradient(const gradient_request& r) const;
     template <class D, class T> kernel bind(kernel_request& request) const { return detail::copy_of_input<D>(request); }
     friend bool operator==(const expand_dims_op&, const expand_dims_op&) = default;
 };
@@ -30,11 +30,7 @@ template <class E, int Axis> struct expand_dims_rule {
     static constexpr dims value = expand_dims_op{Axis}.shape(E::value).shape;
 };
 
-inline endpoint expanded(const endpoint& x, int axis, const std::source_location& where) {
-    require_kernel<expand_dims_op, void>();
-    require_reshape();
-    return {add_node(graph(*x.from->owner), make_op(expand_dims_op{axis}), {x}, {}, false, where), 0};
-}
+endpoint expanded(const endpoint& x, int axis, const std::source_location& where);
 
 } // namespace detail
 
@@ -57,3 +53,7 @@ any_tensor expand_dims(const X& x, int axis, const std::source_location& where =
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/array/expand_dims.ipp>
+#endif

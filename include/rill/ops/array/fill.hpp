@@ -21,23 +21,14 @@ template <class T> any_array filled_array(const dims& shape, const T& value) {
     return all;
 }
 
-inline any_array filled_array(dtype type, const dims& shape, double value) {
-    const scalar_value bits = scalar_of(type, value);
-    any_array all;
-    visit_dtype(type, [&]<class T>(std::type_identity<T>) {
-        if constexpr (has_zero_and_one<T>) all = filled_array(shape, bits.as<T>());
-    });
-    return all;
-}
+any_array filled_array(dtype type, const dims& shape, double value);
 
 /// A constant of those extents; after a failed check, one without elements.
 template <class T, index_t... D> auto filled_constant(const T& value) {
     return constant_value<T, D...>(filled_array<T>(dims{(D == dyn ? 0 : D)...}, value));
 }
 
-inline any_tensor constant_node(any_array value, const std::source_location& where) {
-    return endpoint{add_node(current_graph(), make_op(constant_op{std::move(value)}), {}, {}, false, where), 0};
-}
+any_tensor constant_node(any_array value, const std::source_location& where);
 
 } // namespace detail
 
@@ -52,3 +43,7 @@ template <element T> any_tensor fill(const dims& shape, const T& value, const st
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/array/fill.ipp>
+#endif

@@ -13,15 +13,8 @@ struct gather_op {
     int axis = 0;
 
     template <class V> void attributes(V& v) const { v("axis", axis); }
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
-        detail::check_index_type(in[1].type, "the ids");
-        const auto slices = rules::gather(in[0].shape, in[1].shape, axis);
-        if (!slices.ok()) throw invalid_argument(slices.broken);
-        return {{in[0].type, slices.shape}};
-    }
-    std::vector<endpoint> gradient(const gradient_request& r) const {
-        return {{detail::add_node(graph(*r.at.owner), make_op(gather_grad_op{axis}), {r.gradient(), r.input(1), r.input(0)}), 0}, {}};
-    }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    std::vector<endpoint> gradient(const gradient_request& r) const;
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const detail::axis_view view(request.inputs[0].shape, axis);
@@ -34,10 +27,6 @@ struct gather_op {
     }
     friend bool operator==(const gather_op&, const gather_op&) = default;
 };
-
-inline std::vector<endpoint> gather_grad_op::gradient(const gradient_request& r) const {
-    return {{detail::add_node(graph(*r.at.owner), make_op(gather_op{axis}), {r.gradient(), r.input(1)}), 0}, {}, {}};
-}
 
 /// The result has no more than 8 dimensions.
 template <class Table, class Ids> inline constexpr bool gathered_rank_fits = Table::rank - 1 + Ids::rank <= max_rank;
@@ -84,3 +73,7 @@ any_tensor gather(const A& table, const B& ids, int axis, const std::source_loca
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/array/gather.ipp>
+#endif

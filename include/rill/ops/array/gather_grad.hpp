@@ -12,13 +12,7 @@ struct gather_grad_op {
     int axis = 0;
 
     template <class V> void attributes(V& v) const { v("axis", axis); }
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
-        detail::check_index_type(in[1].type, "the ids");
-        const auto slices = rules::gather(in[2].shape, in[1].shape, axis);
-        if (!slices.ok()) throw invalid_argument(slices.broken);
-        if (!rules::compatible(in[0].shape, slices.shape)) throw invalid_argument("the slices don't fit the table and the ids");
-        return {{in[0].type, in[2].shape}};
-    }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
 
     template <class D, class T> kernel bind(kernel_request& request) const {
@@ -38,3 +32,7 @@ struct gather_grad_op {
 } // namespace rill::inline RILL_ABI
 
 #include <rill/ops/array/gather.hpp> // its gradient, as this is the gradient of that
+
+#if !RILL_COMPILED
+#include <rill/ops/array/gather_grad.ipp>
+#endif

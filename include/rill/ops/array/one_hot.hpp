@@ -17,13 +17,7 @@ struct one_hot_op {
         v("depth", depth);
         v("values", values);
     }
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
-        detail::check_index_type(in[0].type, "the ids");
-        if (depth < 0) throw invalid_argument("the depth is negative");
-        const auto deeper = rules::insert_axis(in[0].shape, -1, depth);
-        if (!deeper.ok()) throw invalid_argument(deeper.broken);
-        return {{values.dtype(), deeper.shape}};
-    }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type>) const { return values.dtype(); }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
@@ -78,3 +72,7 @@ any_tensor one_hot(const X& ids, index_t depth, const std::type_identity_t<T>& o
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/array/one_hot.ipp>
+#endif

@@ -17,25 +17,29 @@ struct placeholder_op {
         v("dtype", type.type);
         v("shape", type.shape);
     }
-    std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {type}; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const;
     friend bool operator==(const placeholder_op&, const placeholder_op&) = default;
 };
+
+namespace detail {
+
+endpoint add_placeholder(const tensor_type& type, const std::string& name, const std::source_location& where);
+
+} // namespace detail
 
 /// A tensor whose value comes with each run: placeholder<float, dyn, 784> x("x").
 template <class T, index_t... D> class placeholder : public tensor<T, D...> {
 public:
     explicit placeholder(const std::string& name = {}, const std::source_location& where = std::source_location::current())
-        : tensor<T, D...>(detail::unchecked,
-                          endpoint{detail::add_node(current_graph(),
-                                                    make_op(placeholder_op{{dtype_of<T>, extents<D...>::value}}), {}, name,
-                                                    false, where),
-                                   0}) {}
+        : tensor<T, D...>(detail::unchecked, detail::add_placeholder({dtype_of<T>, extents<D...>::value}, name, where)) {}
 };
 
 /// A placeholder whose shape, or rank, is known at run time only: any_placeholder("x", dtype::float32).
-inline any_tensor any_placeholder(const std::string& name, dtype type, const dims& shape = dims::unknown(),
-                                  const std::source_location& where = std::source_location::current()) {
-    return endpoint{detail::add_node(current_graph(), make_op(placeholder_op{{type, shape}}), {}, name, false, where), 0};
-}
+any_tensor any_placeholder(const std::string& name, dtype type, const dims& shape = dims::unknown(),
+                           const std::source_location& where = std::source_location::current());
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/array/placeholder.ipp>
+#endif

@@ -21,11 +21,7 @@ struct reshape_op {
         if (!rules::sizes_compatible(x, to)) return {to, "the sizes differ"};
         return rules::reshape(x, to);
     }
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
-        const auto r = shape(in[0].shape);
-        if (!r.ok()) throw invalid_argument(std::string(r.broken) + " (asked for " + to_string(to) + ")");
-        return {{in[0].type, r.shape}};
-    }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type>) const { return dtype::invalid; }
     std::vector<endpoint> gradient(const gradient_request& r) const;
     template <class D, class T> kernel bind(kernel_request& request) const { return detail::copy_of_input<D>(request); }
@@ -35,15 +31,7 @@ struct reshape_op {
 namespace detail {
 
 /// The gradient of an op that only gives x another shape: g in the shape of x, which the run tells where it must.
-inline endpoint in_shape_of(const endpoint& x, const endpoint& g) {
-    const graph here(*g.from->owner);
-    const dims& shape = type_of(x).shape;
-    const auto end = shape.extent.begin() + std::max(shape.rank, 0);
-    const bool empty = std::find(shape.extent.begin(), end, 0) != end; // then no dyn can be worked out
-    if (shape.complete() || (shape.known_rank() && shape.dynamic_extents() == 1 && !empty))
-        return {add_node(here, make_op(reshape_op{shape}), {g}), 0};
-    return {add_node(here, make_op(reshape_like_op{}), {g, x}), 0};
-}
+endpoint in_shape_of(const endpoint& x, const endpoint& g);
 
 inline void require_reshape() {
     require_kernel<reshape_op, void>();
@@ -55,10 +43,6 @@ template <class E, index_t... D> struct reshape_rule {
 };
 
 } // namespace detail
-
-inline std::vector<endpoint> reshape_op::gradient(const gradient_request& r) const {
-    return {detail::in_shape_of(r.input(0), r.gradient())};
-}
 
 template <index_t... D> inline constexpr bool one_dynamic_extent = extents<D...>::value.dynamic_extents() <= 1;
 
@@ -81,3 +65,7 @@ any_tensor reshape(const X& x, const dims& to, const std::source_location& where
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/array/reshape.ipp>
+#endif

@@ -31,14 +31,9 @@ struct reshape_like_op {
     static constexpr auto name = "ReshapeLike";
     static constexpr int alias = 0;
 
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
-        if (!rules::sizes_compatible(in[0].shape, in[1].shape)) throw invalid_argument("the sizes differ");
-        return {{in[0].type, in[1].shape}};
-    }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type>) const { return dtype::invalid; }
-    std::vector<endpoint> gradient(const gradient_request& r) const {
-        return {{detail::add_node(graph(*r.at.owner), make_op(reshape_like_op{}), {r.gradient(), r.input(0)}), 0}, {}};
-    }
+    std::vector<endpoint> gradient(const gradient_request& r) const;
     template <class D, class T> kernel bind(kernel_request& request) const { return detail::copy_of_input<D>(request); }
     friend bool operator==(const reshape_like_op&, const reshape_like_op&) = default;
 };
@@ -58,3 +53,7 @@ auto reshape_like(const X& x, const Y& like, const std::source_location& where =
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/array/reshape_like.ipp>
+#endif

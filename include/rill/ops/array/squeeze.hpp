@@ -35,7 +35,7 @@ struct squeeze_op {
     template <class V> void attributes(V& v) const { v("axes", axes); }
     constexpr shape_result shape(const dims& x) const { return rules::squeeze(x, axes); }
     dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type>) const { return dtype::invalid; }
-    std::vector<endpoint> gradient(const gradient_request& r) const { return {detail::in_shape_of(r.input(0), r.gradient())}; }
+    std::vector<endpoint> gradient(const gradient_request& r) const;
     template <class D, class T> kernel bind(kernel_request& request) const { return detail::copy_of_input<D>(request); }
     friend bool operator==(const squeeze_op&, const squeeze_op&) = default;
 };
@@ -53,11 +53,7 @@ template <class E, int... Axes> struct squeeze_rule {
     static constexpr dims value = shape.known_rank() ? shape : dims{}; // after a failed check: merely well-formed
 };
 
-inline endpoint squeezed(const endpoint& x, const axis_list& axes, const std::source_location& where) {
-    require_kernel<squeeze_op, void>();
-    require_reshape();
-    return {add_node(graph(*x.from->owner), make_op(squeeze_op{axes}), {x}, {}, false, where), 0};
-}
+endpoint squeezed(const endpoint& x, const axis_list& axes, const std::source_location& where);
 
 } // namespace detail
 
@@ -82,3 +78,7 @@ any_tensor squeeze(const X& x, const axis_list& axes, const std::source_location
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/array/squeeze.ipp>
+#endif

@@ -14,12 +14,7 @@ struct transpose_op {
     template <class V> void attributes(V& v) const { v("order", order); }
     constexpr shape_result shape(const dims& x) const { return rules::transpose(x, order); }
 
-    std::vector<endpoint> gradient(const gradient_request& r) const {
-        transpose_op back;
-        for (int i = 0; i < order.count; ++i) back.order.set(rules::normal_axis(order[i], order.count), i);
-        back.order.count = order.count;
-        return {{detail::add_node(graph(*r.at.owner), make_op(back), {r.gradient()}), 0}};
-    }
+    std::vector<endpoint> gradient(const gradient_request& r) const;
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const dims &x = request.inputs[0].shape, &y = request.outputs[0].shape;
@@ -62,3 +57,7 @@ auto transpose(const X& x, const std::source_location& where = std::source_locat
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/array/transpose.ipp>
+#endif

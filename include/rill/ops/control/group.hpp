@@ -17,13 +17,7 @@ struct no_op {
 
 namespace detail {
 
-inline operation add_group(std::vector<const node*> after, const std::string& name, const std::source_location& where) {
-    for (const auto* n : after) checked_node(n, "group");
-    const graph g = after.empty() ? current_graph() : graph(*after[0]->owner);
-    // variadic calls can't ask where they are
-    const auto& place = where.line() == 0 && !after.empty() ? after[0]->where : where;
-    return operation(add_node(g, make_op(no_op{}), {}, name, false, place, std::move(after)));
-}
+operation add_group(std::vector<const node*> after, const std::string& name, const std::source_location& where);
 
 } // namespace detail
 
@@ -33,11 +27,11 @@ template <node_handle... H>
 operation group(const H&... all) {
     return detail::add_group({static_cast<const node*>(all.node())...}, "group", {});
 }
-inline operation group(const std::vector<operation>& all, const std::string& name = "group",
-                       const std::source_location& where = std::source_location::current()) {
-    std::vector<const node*> after;
-    for (const auto& o : all) after.push_back(o.node());
-    return detail::add_group(std::move(after), name, where);
-}
+operation group(const std::vector<operation>& all, const std::string& name = "group",
+                const std::source_location& where = std::source_location::current());
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/control/group.ipp>
+#endif

@@ -21,31 +21,10 @@ struct matmul_op {
     }
     constexpr shape_result shape(const dims& a, const dims& b) const { return rules::matmul(a, b, transpose_a, transpose_b); }
 
-    std::vector<endpoint> gradient(const gradient_request& r) const {
-        // with A = op(a), B = op(b): dA = g B^T, dB = A^T g, each written so that a and b keep their own layout
-        const auto product = [&](const endpoint& x, bool tx, const endpoint& y, bool ty) {
-            return endpoint{detail::add_node(graph(*r.at.owner), make_op(matmul_op{tx, ty}), {x, y}), 0};
-        };
-        const auto conjugate = [&](const endpoint& x) {
-            const dtype type = type_of(x).type;
-            if (type != dtype::complex64 && type != dtype::complex128) return x;
-            return detail::apply_untyped(conj_op::name, dtype::invalid, {{x}, {}, {0}}, graph(*r.at.owner));
-        };
-        const endpoint g = r.gradient();
-        const endpoint a = r.wanted[1] ? conjugate(r.input(0)) : r.input(0), b = r.wanted[0] ? conjugate(r.input(1)) : r.input(1);
-        std::vector<endpoint> d(2);
-        if (r.wanted[0]) d[0] = transpose_a ? product(b, transpose_b, g, true) : product(g, false, b, !transpose_b);
-        if (r.wanted[1]) d[1] = transpose_b ? product(g, true, a, transpose_a) : product(a, !transpose_a, g, false);
-        return d;
-    }
+    std::vector<endpoint> gradient(const gradient_request& r) const;
 
     /// A transposed matrix is read as it lies.
-    std::optional<matmul_op> absorb(int input, const op& producer) const {
-        if (producer.kernel_name() != transpose_op::name) return std::nullopt;
-        const auto& order = static_cast<const transpose_op*>(producer.attributes())->order;
-        const bool swapped = order.count == 0 || order[0] == 1 || order[0] == -1;
-        return matmul_op{transpose_a != (swapped && input == 0), transpose_b != (swapped && input == 1)};
-    }
+    std::optional<matmul_op> absorb(int input, const op& producer) const;
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const dims &a = request.inputs[0].shape, &c = request.outputs[0].shape;
@@ -99,3 +78,7 @@ auto matmul(const A& a, const B& b, const std::source_location& where = std::sou
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/linalg/matmul.ipp>
+#endif

@@ -17,14 +17,7 @@ struct arg_extremum {
         v("axis", axis);
         v("output_type", index);
     }
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
-        const auto reduced = rules::reduce(in[0].shape, axis_list{axis}, false);
-        if (!reduced.ok()) throw invalid_argument("the axis is out of range");
-        check_index_type(index, "the result");
-        if (in[0].shape.complete() && reduced.shape.size() > 0 && axis_view(in[0].shape, axis).extent == 0)
-            throw invalid_argument("nothing to choose from along the axis");
-        return {{index, reduced.shape}};
-    }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     friend bool operator==(const arg_extremum&, const arg_extremum&) = default;
 };
 
@@ -69,3 +62,7 @@ any_tensor argmax(const X& x, int axis, const std::source_location& where = std:
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/math/argmax.ipp>
+#endif

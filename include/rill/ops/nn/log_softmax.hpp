@@ -11,13 +11,7 @@ struct log_softmax_op {
     static constexpr auto name = "LogSoftmax";
 
     constexpr shape_result shape(const dims& x) const { return detail::rows_shape(x); }
-    std::vector<endpoint> gradient(const gradient_request& r) const {
-        using detail::row_op;
-        const endpoint g = r.gradient();
-        return {detail::row_program({{g}, {r.output(0)}, detail::each_row(detail::row_sum(g))}, false, [](tracer& t) {
-            return row_op(t, "Sub", {t.leaf(0), row_op(t, "Mul", {row_op(t, "Exp", {t.leaf(1)}), t.leaf(2)})});
-        })};
-    }
+    std::vector<endpoint> gradient(const gradient_request& r) const;
     bool in_place() const { return true; }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
@@ -50,3 +44,7 @@ template <graph_operand X> auto log_softmax(const X& x, const std::source_locati
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/nn/log_softmax.ipp>
+#endif

@@ -18,31 +18,7 @@ struct row_operand {
 inline row_operand each_row(const endpoint& e) { return {e, true}; }
 
 /// A fused node that runs build(tracer) over its operands (leaves 0, 1, …), and maybe sums each row.
-template <class Build> endpoint row_program(const std::vector<row_operand>& operands, bool sum_rows, Build build) {
-    const reduction over_rows{combine::sum, axis_list{-1}, false};
-    fused_spec spec;
-    std::vector<dtype> types;
-    std::vector<endpoint> inputs;
-    for (const auto& o : operands) {
-        types.push_back(type_of(o.from).type);
-        std::size_t at = 0; // an operand that occurs twice is one input
-        while (at < inputs.size() && !(inputs[at] == o.from)) ++at;
-        if (at == inputs.size()) inputs.push_back(o.from);
-        spec.leaves.push_back({static_cast<int>(at), o.per_row ? over_rows : reduction{}});
-    }
-    tracer t(std::move(types), {});
-    program body = *t.finish({build(t)});
-    spec.kind = fused_spec::form::program;
-    if (body.code.size() == 1 && body.scalars.empty() && body.code[0].args.size() == operands.size()) {
-        body.key = instruction_key(body, body.code[0]); // one op over its leaves in order: found compiled
-        spec.kind = fused_spec::form::forward;
-    }
-    spec.body = std::make_shared<const program>(std::move(body));
-    spec.scalars = t.scalars();
-    spec.results.resize(1);
-    if (sum_rows) spec.results[0].reduce = over_rows;
-    return {add_node(graph(*inputs[0].from->owner), make_op(fused_op{std::move(spec)}), inputs), 0};
-}
+endpoint row_program(const std::vector<row_operand>& operands, bool sum_rows, int (*build)(tracer& t));
 
 /// Shorthands for instructions on leaves of one type.
 int row_op(tracer& t, std::string_view op, std::vector<int> args);
@@ -53,7 +29,7 @@ endpoint row_product(const row_operand& a, const row_operand& b);
 endpoint row_dot(const endpoint& a, const endpoint& b);
 endpoint row_sum(const endpoint& a);
 /// The sum of two gradients, either of which may be missing.
-inline endpoint sum_of(const endpoint& a, const endpoint& b) { return !a ? b : !b ? a : add_n({a, b}); }
+endpoint sum_of(const endpoint& a, const endpoint& b);
 
 /// The kernels that such programs and their derivatives need.
 template <class T> void require_row_programs() {

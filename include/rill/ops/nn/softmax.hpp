@@ -9,11 +9,7 @@ namespace rill::inline RILL_ABI {
 namespace detail {
 
 /// The gradient of softmax by its argument, given its result y: y (g - sum(g y)).
-inline endpoint softmax_gradient(const endpoint& y, const endpoint& g) {
-    return row_program({{y}, {g}, each_row(row_dot(g, y))}, false, [](tracer& t) {
-        return row_op(t, "Mul", {t.leaf(0), row_op(t, "Sub", {t.leaf(1), t.leaf(2)})});
-    });
-}
+endpoint softmax_gradient(const endpoint& y, const endpoint& g);
 
 /// The shape of an op over rows: that of x, which has a last axis.
 constexpr shape_result rows_shape(const dims& x) { return {x, x.rank == 0 ? "a scalar has no last axis" : nullptr}; }
@@ -25,7 +21,7 @@ struct softmax_op {
     static constexpr auto name = "Softmax";
 
     constexpr shape_result shape(const dims& x) const { return detail::rows_shape(x); }
-    std::vector<endpoint> gradient(const gradient_request& r) const { return {detail::softmax_gradient(r.output(0), r.gradient())}; }
+    std::vector<endpoint> gradient(const gradient_request& r) const;
     bool in_place() const { return true; }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
@@ -60,3 +56,7 @@ template <graph_operand X> auto softmax(const X& x, const std::source_location& 
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/nn/softmax.ipp>
+#endif

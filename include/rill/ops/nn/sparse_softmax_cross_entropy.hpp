@@ -25,22 +25,8 @@ constexpr shape_result sparse_cross_entropy(const dims& logits, const dims& labe
 struct sparse_softmax_cross_entropy_op {
     static constexpr auto name = "SparseSoftmaxCrossEntropyWithLogits", label = "sparse_softmax_cross_entropy";
 
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
-        detail::check_index_type(in[1].type, "the labels");
-        const auto loss = rules::sparse_cross_entropy(in[0].shape, in[1].shape);
-        if (!loss.ok()) throw invalid_argument(loss.broken);
-        return {{in[0].type, loss.shape}, {in[0].type, in[0].shape}};
-    }
-    std::vector<endpoint> gradient(const gradient_request& r) const {
-        using namespace detail;
-        const endpoint g = r.gradient(0), h = r.gradient(1);
-        endpoint d = g ? row_product(each_row(g), {r.output(1)}) : endpoint();
-        if (h) { // the gradient of the gradient is that of softmax: the label's share is constant
-            const endpoint p{add_node(graph(*r.at.owner), make_op(softmax_op{}), {r.input(0)}), 0};
-            d = sum_of(d, softmax_gradient(p, h));
-        }
-        return {d, {}};
-    }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    std::vector<endpoint> gradient(const gradient_request& r) const;
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const detail::row_view v(request.inputs[0].shape);
@@ -94,3 +80,7 @@ auto sparse_softmax_cross_entropy(const A& logits, const B& labels, const std::s
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/nn/sparse_softmax_cross_entropy.ipp>
+#endif

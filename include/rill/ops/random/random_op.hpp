@@ -14,12 +14,7 @@ template <index_t... D> inline constexpr bool random_extents_known = extents<D..
 
 namespace detail {
 
-inline std::vector<tensor_type> random_outputs(dtype type, const dims& shape) {
-    if (!shape.complete()) throw invalid_argument("the shape " + to_string(shape) + " is not known");
-    for (int i = 0; i < shape.rank; ++i)
-        if (shape[i] < 0) throw invalid_argument("an extent is negative");
-    return {{type, shape}};
-}
+std::vector<tensor_type> random_outputs(dtype type, const dims& shape);
 
 /// What random_normal and truncated_normal share.
 struct normal_numbers {
@@ -35,13 +30,7 @@ struct normal_numbers {
         v("stddev", stddev);
         v("seed", seed);
     }
-    std::vector<tensor_type> outputs(std::span<const tensor_type>) const {
-        if (!is_differentiable(type) || type == dtype::complex64 || type == dtype::complex128)
-            throw invalid_argument("normal numbers of type " + std::string(to_string(type)));
-        if (!std::isfinite(mean) || !std::isfinite(stddev) || stddev < 0)
-            throw invalid_argument("mean and stddev must be finite, and stddev not negative");
-        return random_outputs(type, to);
-    }
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const;
     friend bool operator==(const normal_numbers&, const normal_numbers&) = default;
 };
 
@@ -63,3 +52,7 @@ template <class T, index_t... D> tensor<T, D...> random_tensor(const endpoint& e
 } // namespace detail
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/random/random_op.ipp>
+#endif

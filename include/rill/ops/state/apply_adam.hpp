@@ -21,14 +21,7 @@ struct apply_adam_op {
         v("beta2", beta2);
         v("epsilon", epsilon);
     }
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
-        for (const int i : {1, 2, 6})
-            if (in[static_cast<std::size_t>(i)].type != in[0].type ||
-                !rules::compatible(in[0].shape, in[static_cast<std::size_t>(i)].shape))
-                throw invalid_argument("the variable is " + to_string(in[0]) + ", input " + std::to_string(i) + " " +
-                                       to_string(in[static_cast<std::size_t>(i)]));
-        return {in[0]};
-    }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
         const index_t n = request.inputs[0].shape.size();
         thread_pool* const pool = request.pool;
@@ -55,3 +48,7 @@ struct apply_adam_op {
 };
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/state/apply_adam.ipp>
+#endif

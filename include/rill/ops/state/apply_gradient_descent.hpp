@@ -12,11 +12,7 @@ struct apply_gradient_descent_op {
     static constexpr bool stateful = true;
     static constexpr int writes = 1, alias = 0;
 
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
-        if (in[2].type != in[0].type || !rules::compatible(in[0].shape, in[2].shape))
-            throw invalid_argument("the variable is " + to_string(in[0]) + ", its gradient " + to_string(in[2]));
-        return {in[0]};
-    }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
         const index_t n = request.inputs[0].shape.size();
         thread_pool* const pool = request.pool;
@@ -35,3 +31,7 @@ struct apply_gradient_descent_op {
 };
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/state/apply_gradient_descent.ipp>
+#endif

@@ -8,11 +8,7 @@ namespace rill::inline RILL_ABI {
 namespace detail {
 
 /// Both inputs of a write have the variable's dtype and shape.
-inline std::vector<tensor_type> write_outputs(std::span<const tensor_type> in) {
-    if (in[0].type != in[1].type || !rules::compatible(in[0].shape, in[1].shape))
-        throw invalid_argument("the variable is " + to_string(in[0]) + ", the value " + to_string(in[1]));
-    return {in[0]};
-}
+std::vector<tensor_type> write_outputs(std::span<const tensor_type> in);
 
 } // namespace detail
 
@@ -32,3 +28,7 @@ struct assign_op {
 };
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/state/assign.ipp>
+#endif

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/graph/node.hpp>
+
+#include <string>
+
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::string name_of(const endpoint& e) { return e.from->name + ":" + std::to_string(e.port); }
+
+RILL_INLINE std::string place_of(const node& n) { return "node '" + n.name + "', made at " + to_string(n.where); }
+
+} // namespace rill::inline RILL_ABI

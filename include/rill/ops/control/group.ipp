@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/control/group.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rill::inline RILL_ABI {
+
+namespace detail {
+
+RILL_INLINE operation add_group(std::vector<const node*> after, const std::string& name, const std::source_location& where) {
+    for (const auto* n : after) checked_node(n, "group");
+    const graph g = after.empty() ? current_graph() : graph(*after[0]->owner);
+    // variadic calls can't ask where they are
+    const auto& place = where.line() == 0 && !after.empty() ? after[0]->where : where;
+    return operation(add_node(g, make_op(no_op{}), {}, name, false, place, std::move(after)));
+}
+
+} // namespace detail
+
+RILL_INLINE operation group(const std::vector<operation>& all, const std::string& name, const std::source_location& where) {
+    std::vector<const node*> after;
+    for (const auto& o : all) after.push_back(o.node());
+    return detail::add_group(std::move(after), name, where);
+}
+
+} // namespace rill::inline RILL_ABI
