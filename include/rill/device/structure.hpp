@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -101,6 +102,15 @@ template <class S> struct structure_data {
 };
 
 std::string structure_key(std::span<const structure_item> items);
+
+/// The key of a structure, spelled out on first use and kept for good: no guard and no destructor for each structure.
+class structure_name {
+public:
+    const std::string& key(std::span<const structure_item> items);
+
+private:
+    std::atomic<const std::string*> key_{nullptr};
+};
 
 // ---- the value of a structure, on any kind of value --------------------------------------------------------------------
 
@@ -214,8 +224,8 @@ struct leaf_slots<structure<Op, R, Args...>, Value> {
 
 /// Names a structure: equal keys mean equal structures. "Mul(Add($0:float32,s0:float32),$1:float32)".
 template <class S> const std::string& key_of() {
-    static const std::string key = detail::structure_key(detail::structure_data<S>::items);
-    return key;
+    static constinit detail::structure_name name;
+    return name.key(detail::structure_data<S>::items);
 }
 
 } // namespace rill::inline RILL_ABI

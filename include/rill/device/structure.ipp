@@ -3,6 +3,9 @@
 
 #include <rill/device/structure.hpp>
 
+#include <atomic>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace rill::inline RILL_ABI::detail {
@@ -26,6 +29,13 @@ RILL_INLINE std::string structure_key(std::span<const structure_item> items) {
         done.push_back(std::move(text));
     }
     return done.back();
+}
+
+RILL_INLINE const std::string& structure_name::key(std::span<const structure_item> items) {
+    if (const auto* const known = key_.load(std::memory_order_acquire)) return *known;
+    auto made = std::make_unique<const std::string>(structure_key(items));
+    const std::string* other = nullptr; // a thread that was faster
+    return key_.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel) ? *made.release() : *other;
 }
 
 } // namespace rill::inline RILL_ABI::detail

@@ -215,7 +215,7 @@ auto apply(const A&... args) {
     if constexpr ((untyped_operand<A> || ...)) {
         const graph_state* home = nullptr;
         ((home = home ? home : detail::home_of(args)), ...);
-        const graph g = home ? graph(const_cast<graph_state&>(*home)) : current_graph();
+        const graph g = detail::graph_or_current(home);
         // numbers take the dtype of the last tensor (of a select, the branches')
         dtype type = dtype::invalid;
         const auto look = [&](const auto& a) {

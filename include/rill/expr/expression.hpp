@@ -29,7 +29,10 @@ struct sealing {
     graph home;
     endpoint_list leaves;
     std::vector<scalar_value> scalars;
-    std::uint64_t pass = next_sealing(); // of the outermost expression: scopes do not change within
+    std::uint64_t pass; // of the outermost expression: scopes do not change within
+
+    explicit sealing(const graph& g, std::uint64_t pass_ = next_sealing());
+    ~sealing();
 
     /// Refuses null handles.
     void leaf(const endpoint& e);
@@ -148,9 +151,11 @@ template <class Op, class... Args> const graph_state* home_of(const expression<O
     std::apply([&](const auto&... a) { ((found = found ? found : home_of(a)), ...); }, e.args());
     return found;
 }
+/// The current graph, if there is no other.
+graph graph_or_current(const graph_state* found);
+
 template <class E> graph graph_of_operand(const E& e) {
-    const graph_state* found = home_of(e);
-    return found ? graph(const_cast<graph_state&>(*found)) : current_graph();
+    return graph_or_current(home_of(e));
 }
 
 // ---- gathering -------------------------------------------------------------------------------------------------------------
@@ -186,7 +191,7 @@ endpoint seal(const E& e, const graph& g, const std::string& name = {}, bool sha
     if constexpr (is_expression<E>) {
         using S = typename strip<E>::type;
         require_structure<S>();
-        sealing s{g, {}, {}, pass};
+        sealing s(g, pass);
         gather_leaves(e, s);
         return add_expression(program_of<S>(), s, {}, &make_fused_op, name, share, where);
     } else if constexpr (is_constant_value<E>) {

@@ -22,6 +22,12 @@ RILL_INLINE const endpoint& checked(const endpoint& e) {
     return e;
 }
 
+RILL_INLINE graph graph_or_current(const graph_state* found) {
+    return found ? graph(const_cast<graph_state&>(*found)) : current_graph();
+}
+
+RILL_INLINE sealing::sealing(const graph& g, std::uint64_t pass_) : home(g), pass(pass_) {}
+RILL_INLINE sealing::~sealing() = default;
 RILL_INLINE void sealing::leaf(const endpoint& e) { leaves.push_back(checked(e)); }
 RILL_INLINE void sealing::scalar(const scalar_value& value) { scalars.push_back(value); }
 

@@ -61,7 +61,7 @@ template <class Op, class X> void require_kernel_for() {
 template <class Op, class... X> endpoint make_node(Op op, const std::source_location& where, const X&... operands) {
     const graph_state* home = nullptr;
     ((home = home ? home : home_of(operands)), ...);
-    const graph g = home ? graph(const_cast<graph_state&>(*home)) : current_graph();
+    const graph g = graph_or_current(home);
     return {add_node(g, make_op(std::move(op)), {seal(operands, g)...}, {}, false, where), 0};
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
+
 #include <rill/expr/elementwise.hpp>
 #include <rill/expr/fused_op.hpp>
 
@@ -44,15 +46,21 @@ template <class S> struct expansion_data {
     }();
 };
 
-traced_structure trace_structure(std::span<const structure_item> items, const expansion* expansions, const std::string& key);
+/// The program of a structure, traced on first use and kept for good: no guard and no destructor for each structure.
+class structure_tracing {
+public:
+    const traced_structure& program(std::span<const structure_item> items, const expansion* expansions, const std::string& (*key)());
+
+private:
+    std::atomic<const traced_structure*> made_{nullptr};
+};
 
 } // namespace detail
 
 /// Traced once per structure, on first use.
 template <class S> const traced_structure& program_of() {
-    static const traced_structure made =
-        detail::trace_structure(detail::structure_data<S>::items, detail::expansion_data<S>::all.data(), key_of<S>());
-    return made;
+    static constinit detail::structure_tracing tracing;
+    return tracing.program(detail::structure_data<S>::items, detail::expansion_data<S>::all.data(), &key_of<S>);
 }
 
 } // namespace rill::inline RILL_ABI

@@ -3,10 +3,17 @@
 
 #include <rill/expr/structure_program.hpp>
 
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace rill::inline RILL_ABI::detail {
 
-RILL_INLINE traced_structure trace_structure(std::span<const structure_item> items, const expansion* expansions,
-                                             const std::string& key) {
+RILL_INLINE const traced_structure& structure_tracing::program(std::span<const structure_item> items, const expansion* expansions,
+                                                               const std::string& (*key)()) {
+    if (const auto* const known = made_.load(std::memory_order_acquire)) return *known;
     std::vector<dtype> leaves, scalars;
     for (const auto& item : items)
         if (item.is != structure_item::kind::op) (item.is == structure_item::kind::leaf ? leaves : scalars).push_back(item.type);
@@ -33,9 +40,12 @@ RILL_INLINE traced_structure trace_structure(std::span<const structure_item> ite
         }
     }
     program p = *t.finish({done.back()});
-    p.key = key; // readable, and what compiled kernels are found by
-    return {std::make_shared<const program>(std::move(p)),
-            {t.scalars().begin() + static_cast<std::ptrdiff_t>(own), t.scalars().end()}, {}};
+    p.key = key(); // readable, and what compiled kernels are found by
+    std::unique_ptr<const traced_structure> made(
+        new traced_structure{std::make_shared<const program>(std::move(p)),
+                             {t.scalars().begin() + static_cast<std::ptrdiff_t>(own), t.scalars().end()}, {}});
+    const traced_structure* other = nullptr; // a thread that was faster
+    return made_.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel) ? *made.release() : *other;
 }
 
 } // namespace rill::inline RILL_ABI::detail

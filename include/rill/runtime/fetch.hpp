@@ -39,11 +39,10 @@ struct fetch_list {
     }
 
 private:
-    template <class X> endpoint edge_of(const X& x) {
-        // an expression is sealed where its leaves live; one made of constants alone, in the session's graph
-        const graph_state* home = home_of(x);
-        return seal(x, home ? graph(const_cast<graph_state&>(*home)) : core.graph());
-    }
+    template <class X> endpoint edge_of(const X& x) { return seal(x, graph_for(home_of(x))); }
+
+    /// An expression is sealed where its leaves live; one made of constants alone, in the session's graph.
+    graph graph_for(const graph_state* home) const;
 };
 
 template <class X> struct is_vector : std::false_type {};
@@ -52,26 +51,38 @@ template <class X, class A> struct is_vector<std::vector<X, A>> : std::true_type
 /// Refuses a value of another shape than its handle promised.
 void check_fetched(const dims& promised, const dims& came);
 
-/// The array that a fetched value becomes, if the run may write into it: of a typed tensor, not of a single number.
-template <class X> struct fetch_array {
-    fetch_place place() { return {}; }
+/// No array: the value is copied.
+struct copied_fetch {
+    fetch_place place(const dims&) { return {}; }
 };
-template <class X>
-    requires(typed_operand<X> && extents_of<X>::rank > 0 && std::is_trivially_copyable_v<value_type_of<X>>)
-struct fetch_array<X> {
-    static constexpr int rank = extents_of<X>::rank;
-    host_array<value_type_of<X>, rank> value;
+/// The array that a fetched value becomes, if the run may write into it.
+template <class T, int Rank> struct placed_fetch {
+    host_array<T, Rank> value;
+    const dims* promised = nullptr;
 
-    fetch_place place() {
-        return {&value, [](void* array, const tensor_type& type) -> void* {
-                    if (!rules::compatible(extents_of<X>::value, type.shape)) return nullptr;
-                    auto& to = *static_cast<host_array<value_type_of<X>, rank>*>(array);
-                    to = make_host_array<value_type_of<X>, rank>(type.shape);
-                    prefer_large_pages(to.data(), to.size() * sizeof(value_type_of<X>));
-                    return to.data();
+    fetch_place place(const dims& extents) {
+        promised = &extents;
+        return {this, [](void* fetch, const tensor_type& type) -> void* {
+                    auto& to = *static_cast<placed_fetch*>(fetch);
+                    if (!rules::compatible(*to.promised, type.shape)) return nullptr;
+                    to.value = make_host_array<T, Rank>(type.shape);
+                    prefer_large_pages(to.value.data(), to.value.size() * sizeof(T));
+                    return to.value.data();
                 }};
     }
 };
+
+// by element type and rank, so that fetches of different kinds and extents share code
+template <class X> struct fetch_array_of {
+    using type = copied_fetch;
+};
+template <class X>
+    requires(typed_operand<X> && extents_of<X>::rank > 0 && std::is_trivially_copyable_v<value_type_of<X>>)
+struct fetch_array_of<X> {
+    using type = placed_fetch<value_type_of<X>, extents_of<X>::rank>;
+};
+/// Of a typed tensor, not of a single number: the array that the run may write into.
+template <class X> using fetch_array = typename fetch_array_of<X>::type;
 
 /// One array for each fetch of a list, and a place for each value. Lists of unknown length are copied.
 template <class List> struct fetch_arrays;
@@ -81,24 +92,37 @@ template <class... X> struct fetch_arrays<std::tuple<X...>> {
     std::array<fetch_place, countable ? (0 + ... + (is_valueless<X> ? 0 : 1)) : 0> places;
 
     fetch_arrays() {
-        if constexpr (countable)
-            std::apply([&](auto&... a) {
-                std::size_t at = 0;
-                ((is_valueless<X> ? void() : void(places[at++] = a.place())), ...);
-            }, all);
+        if constexpr (countable) place_all(std::index_sequence_for<X...>{});
     }
     fetch_arrays(const fetch_arrays&) = delete; // places point into it
+
+private:
+    template <std::size_t... I> void place_all(std::index_sequence<I...>) {
+        std::size_t at = 0;
+        ((is_valueless<X> ? void() : void(places[at++] = std::get<I>(all).place(extents_of<X>::value))), ...);
+    }
 };
+
+/// The value of a typed fetch.
+template <class T, int Rank> host_value<T, Rank> take_typed(const dims& promised, const step_result& r, std::size_t i, copied_fetch&) {
+    const dims& shape = r.type(i).shape;
+    check_fetched(promised, shape);
+    return to_host_value<T, Rank>(shape, r.data(i));
+}
+template <class T, int Rank>
+host_value<T, Rank> take_typed(const dims& promised, const step_result& r, std::size_t i, placed_fetch<T, Rank>& into) {
+    if (r.placed(i)) return std::move(into.value);
+    copied_fetch copied;
+    return take_typed<T, Rank>(promised, r, i, copied);
+}
+
+/// The value of a fetch whose type is not known.
+any_array take_untyped(const step_result& r, std::size_t i);
 
 /// The host value of a fetch; operations give none.
 template <class X> auto take_value(const X& x, const step_result& r, std::size_t& at, fetch_array<X>& into) {
     if constexpr (typed_operand<X>) {
-        const std::size_t i = at++;
-        const dims& shape = r.type(i).shape;
-        if constexpr (requires { into.value; })
-            if (r.placed(i)) return std::move(into.value);
-        check_fetched(extents_of<X>::value, shape);
-        return to_host_value<value_type_of<X>, extents_of<X>::rank>(shape, r.data(i));
+        return take_typed<value_type_of<X>, extents_of<X>::rank>(extents_of<X>::value, r, at++, into);
     } else if constexpr (is_vector<X>::value) {
         using each = typename X::value_type;
         fetch_array<each> none;
@@ -106,8 +130,7 @@ template <class X> auto take_value(const X& x, const step_result& r, std::size_t
         for (const auto& e : x) all.push_back(take_value(e, r, at, none));
         return all;
     } else {
-        const std::size_t i = at++;
-        return owned_copy(any_array(r.type(i).type, r.type(i).shape, r.data(i), nullptr));
+        return take_untyped(r, at++);
     }
 }
 
@@ -116,14 +139,21 @@ template <class X> auto take_tuple(const X& x, const step_result& r, std::size_t
     else return std::tuple(take_value(x, r, at, into));
 }
 
-template <class... X> auto take_values(const std::tuple<X...>& all, const step_result& r, fetch_arrays<std::tuple<X...>>& into) {
+template <class... X, std::size_t... I>
+auto take_all(const std::tuple<X...>& all, const step_result& r, fetch_arrays<std::tuple<X...>>& into, std::index_sequence<I...>) {
     std::size_t at = 0;
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        // braces: values are taken in order
+    // braces: values are taken in order
+    if constexpr (!(is_valueless<X> || ...)) {
+        return std::tuple<decltype(take_value(std::get<I>(all), r, at, std::get<I>(into.all)))...>{
+            take_value(std::get<I>(all), r, at, std::get<I>(into.all))...};
+    } else {
         std::tuple<decltype(take_tuple(std::get<I>(all), r, at, std::get<I>(into.all)))...> parts{
             take_tuple(std::get<I>(all), r, at, std::get<I>(into.all))...};
         return std::tuple_cat(std::move(std::get<I>(parts))...);
-    }(std::index_sequence_for<X...>{});
+    }
+}
+template <class... X> auto take_values(const std::tuple<X...>& all, const step_result& r, fetch_arrays<std::tuple<X...>>& into) {
+    return take_all(all, r, into, std::index_sequence_for<X...>{});
 }
 
 } // namespace detail

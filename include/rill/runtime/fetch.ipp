@@ -5,6 +5,12 @@
 
 namespace rill::inline RILL_ABI::detail {
 
+RILL_INLINE graph fetch_list::graph_for(const graph_state* home) const {
+    return home ? graph(const_cast<graph_state&>(*home)) : core.graph();
+}
+
+RILL_INLINE any_array take_untyped(const step_result& r, std::size_t i) { return owned_copy(r.type(i).type, r.type(i).shape, r.data(i)); }
+
 RILL_INLINE void check_fetched(const dims& promised, const dims& came) {
     if (!rules::compatible(promised, came))
         throw invalid_argument("fetch: a tensor of shape " + to_string(promised) + " came out as " + to_string(came));

@@ -44,6 +44,22 @@ private:
     std::shared_ptr<detail::plan> plan_;
 };
 
+namespace detail {
+
+/// A run that is over, with the values it fetched.
+struct finished_run {
+    std::shared_ptr<plan> steps;
+    std::vector<any_array> fed;
+    step_result result;
+
+    ~finished_run();
+};
+
+/// Runs what a list asks for, with values by edge or by name.
+finished_run run_once(fetch_list& list, std::span<const feed_value* const> feeds, std::span<const fetch_place> places, step_trace* trace);
+
+} // namespace detail
+
 /// Runs parts of a graph and keeps its variables. May be used from several threads at once; several sessions on one graph
 /// are independent. The graph may grow meanwhile.
 class session {
@@ -110,30 +126,22 @@ private:
         else return any_tensor(input);
     }
 
-    template <class X, class Feeds> auto run_list(const X& what, step_trace* trace, const Feeds& feeds) const {
+    template <class X> auto run_list(const X& what, step_trace* trace, std::span<const feed_value* const> feeds) const {
         detail::fetch_list list{*core_, {}};
-        if constexpr (requires { std::tuple_size<X>::value; })
-            std::apply([&](const auto&... x) { (list.add(x), ...); }, what);
-        else list.add(what);
-        std::vector<any_array> values;
-        for (const feed_value* f : feeds) {
-            const endpoint e = f->edge ? f->edge.end() : core_->edge(f->edge_name);
-            if (!f->edge) detail::check_feed(e, f->value.type());
-            list.key.feeds.push_back(e);
-            values.push_back(f->value);
-        }
-        const auto plan = core_->find_plan(list.key);
         if constexpr (requires { std::tuple_size<X>::value; }) {
+            std::apply([&](const auto&... x) { (list.add(x), ...); }, what);
             detail::fetch_arrays<X> into;
-            const auto result = core_->run(*plan, values, into.places, trace);
-            return detail::take_values(what, result, into);
+            const auto run = detail::run_once(list, feeds, into.places, trace);
+            return detail::take_values(what, run.result, into);
         } else if constexpr (is_valueless<X>) {
-            core_->run(*plan, values, {}, trace);
+            list.add(what);
+            detail::run_once(list, feeds, {}, trace);
         } else {
+            list.add(what);
             detail::fetch_arrays<std::tuple<X>> into;
-            const auto result = core_->run(*plan, values, into.places, trace);
+            const auto run = detail::run_once(list, feeds, into.places, trace);
             std::size_t at = 0;
-            return detail::take_value(what, result, at, std::get<0>(into.all));
+            return detail::take_value(what, run.result, at, std::get<0>(into.all));
         }
     }
 

@@ -3,9 +3,29 @@
 
 #include <rill/runtime/session.hpp>
 
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace rill::inline RILL_ABI::detail {
+
+RILL_INLINE finished_run::~finished_run() = default;
+
+RILL_INLINE finished_run run_once(fetch_list& list, std::span<const feed_value* const> feeds, std::span<const fetch_place> places,
+                                  step_trace* trace) {
+    std::vector<any_array> values;
+    for (const feed_value* f : feeds) {
+        const endpoint e = f->edge ? f->edge.end() : list.core.edge(f->edge_name);
+        if (!f->edge) check_feed(e, f->value.type());
+        list.key.feeds.push_back(e);
+        values.push_back(f->value);
+    }
+    auto steps = list.core.find_plan(list.key);
+    auto& chosen = *steps;
+    auto result = list.core.run(chosen, values, places, trace);
+    return {std::move(steps), std::move(values), std::move(result)};
+}
 
 RILL_INLINE const session*& default_session_slot() {
     thread_local const session* current = nullptr;

@@ -71,7 +71,7 @@ auto matmul(const A& a, const B& b, const std::source_location& where = std::sou
         if constexpr (is_complex<value_type_of<one>>) require_primitive<conj_op, value_type_of<one>>();
     const graph_state* home = detail::home_of(a);
     if (!home) home = detail::home_of(b);
-    const graph g = home ? graph(const_cast<graph_state&>(*home)) : current_graph();
+    const graph g = detail::graph_or_current(home);
     const endpoint made{detail::add_node(g, make_op(matmul_op{}), {detail::seal(a, g), detail::seal(b, g)}, {}, false, where), 0};
     if constexpr (typed) return detail::typed_result<true, value_type_of<A>, detail::matmul_rule<extents_of<A>, extents_of<B>>>(made);
     else return any_tensor(made);

@@ -40,7 +40,7 @@ auto reduce(const X& x, make_fused make, const std::source_location& where) {
     if constexpr (typed_operand<X>) {
         using S = typename strip<X>::type;
         require_structure<S>();
-        sealing s{graph_of_operand(x), {}, {}};
+        sealing s(graph_of_operand(x));
         gather_leaves(x, s);
         return typed_result<true, value_type_of<X>, reduce_rule<extents_of<X>, Keep, Axes...>>(
             add_expression(program_of<S>(), s, how, make, {}, false, where));
