@@ -7,10 +7,10 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include <rill/core/program.hpp>
+#include <rill/core/row.hpp>
 
 namespace rill::inline RILL_ABI {
 
@@ -39,7 +39,7 @@ template <class Op, class R, class... Args> struct structure {
 struct no_gradient {};
 
 /// A pullback's result for an op of several operands, in their order.
-template <class... V> using adjoints = std::tuple<V...>;
+template <class... V> using adjoints = row<V...>;
 
 namespace detail {
 
@@ -131,7 +131,7 @@ template <class... Args> constexpr int scalars_before(std::size_t k) {
 /// The values of a node and of all below it: what the backward sweep needs, kept in registers.
 template <class V, class... Below> struct sweep {
     V value;
-    std::tuple<Below...> below;
+    row<Below...> below;
 };
 
 /// An op's result. Values that build a program take the op as one instruction; its value function need not run on them.
@@ -144,17 +144,17 @@ template <class S, int Leaf, int Scalar> struct evaluator;
 
 /// `value` gives the result alone, `forward` what a backward sweep needs beside it.
 template <class T, int Leaf, int Scalar> struct evaluator<leaf<T>, Leaf, Scalar> {
-    template <class Leaves, class Scalars> RILL_FN static auto value(const Leaves& leaves, const Scalars&) { return std::get<Leaf>(leaves); }
+    template <class Leaves, class Scalars> RILL_FN static auto value(const Leaves& leaves, const Scalars&) { return at<Leaf>(leaves); }
     template <class Leaves, class Scalars> RILL_FN static auto forward(const Leaves& leaves, const Scalars&) {
-        return sweep<std::tuple_element_t<static_cast<std::size_t>(Leaf), Leaves>>{std::get<Leaf>(leaves), {}};
+        return sweep<row_element<Leaf, Leaves>>{at<Leaf>(leaves), {}};
     }
 };
 template <class T, int Leaf, int Scalar> struct evaluator<scalar_leaf<T>, Leaf, Scalar> {
     template <class Leaves, class Scalars> RILL_FN static auto value(const Leaves&, const Scalars& scalars) {
-        return std::get<Scalar>(scalars);
+        return at<Scalar>(scalars);
     }
     template <class Leaves, class Scalars> RILL_FN static auto forward(const Leaves&, const Scalars& scalars) {
-        return sweep<std::tuple_element_t<static_cast<std::size_t>(Scalar), Scalars>>{std::get<Scalar>(scalars), {}};
+        return sweep<row_element<Scalar, Scalars>>{at<Scalar>(scalars), {}};
     }
 };
 template <class Op, class R, class... Args, int Leaf, int Scalar> struct evaluator<structure<Op, R, Args...>, Leaf, Scalar> {
@@ -178,7 +178,7 @@ private:
     }
     template <class... Below> RILL_FN static auto join(const Below&... below) {
         const auto v = apply_op<Op>(below.value...);
-        return sweep<std::remove_const_t<decltype(v)>, Below...>{v, {below...}};
+        return sweep<std::remove_const_t<decltype(v)>, Below...>{v, row<Below...>(below...)};
     }
 };
 
@@ -187,7 +187,7 @@ private:
 /// Runs the pullbacks in reverse; the adjoint of each leaf occurrence lands in its place of `slots`.
 template <class S, int Leaf> struct pullback_of {
     template <class Sweep, class G, class Slots> RILL_FN static void run(const Sweep&, const G& g, Slots& slots) {
-        if constexpr (differentiable_structure<S>) std::get<Leaf>(slots) = g;
+        if constexpr (differentiable_structure<S>) at<Leaf>(slots) = g;
     }
 };
 template <class Op, class R, class... Args, int Leaf> struct pullback_of<structure<Op, R, Args...>, Leaf> {
@@ -199,26 +199,27 @@ template <class Op, class R, class... Args, int Leaf> struct pullback_of<structu
 private:
     template <class Sweep, class G, class Slots, std::size_t... K>
     RILL_FN static void go(const Sweep& s, const G& g, Slots& slots, std::index_sequence<K...>) {
-        const auto d = Op::pullback(std::get<K>(s.below).value..., s.value, g);
+        const auto d = Op::pullback(at<K>(s.below).value..., s.value, g);
         if constexpr (sizeof...(Args) == 1)
-            (pullback_of<Args, Leaf>::run(std::get<0>(s.below), d, slots), ...);
+            (pullback_of<Args, Leaf>::run(at<0>(s.below), d, slots), ...);
         else
-            (pullback_of<Args, Leaf + leaves_before<Args...>(K)>::run(std::get<K>(s.below), std::get<K>(d), slots), ...);
+            (pullback_of<Args, Leaf + leaves_before<Args...>(K)>::run(at<K>(s.below), at<K>(d), slots), ...);
     }
 };
 
 /// One slot per leaf occurrence; leaves that carry no gradient have an empty one.
-template <class S, template <class> class Value> struct leaf_slots;
-template <class T, template <class> class Value> struct leaf_slots<leaf<T>, Value> {
-    using type = std::tuple<std::conditional_t<is_differentiable(dtype_of<T>), Value<T>, no_gradient>>;
+template <class S, template <class> class Value> struct slot_list;
+template <class T, template <class> class Value> struct slot_list<leaf<T>, Value> {
+    using type = type_list<std::conditional_t<is_differentiable(dtype_of<T>), Value<T>, no_gradient>>;
 };
-template <class T, template <class> class Value> struct leaf_slots<scalar_leaf<T>, Value> {
-    using type = std::tuple<>;
+template <class T, template <class> class Value> struct slot_list<scalar_leaf<T>, Value> {
+    using type = type_list<>;
 };
 template <class Op, class R, class... Args, template <class> class Value>
-struct leaf_slots<structure<Op, R, Args...>, Value> {
-    using type = decltype(std::tuple_cat(std::declval<typename leaf_slots<Args, Value>::type>()...));
+struct slot_list<structure<Op, R, Args...>, Value> {
+    using type = joined<typename slot_list<Args, Value>::type...>;
 };
+template <class S, template <class> class Value> using leaf_slots = row_of_list<typename slot_list<S, Value>::type>;
 
 } // namespace detail
 

@@ -67,7 +67,7 @@ template <class D, std::size_t... I> void return_adjoints(const D& d, rill::trac
         else to = -1;
     };
     if constexpr (symbolic<D>) one(d, out[0]);
-    else (one(std::get<I>(d), out[I]), ...);
+    else (one(at<I>(d), out[I]), ...);
 }
 
 template <class Op, class R, class... T, std::size_t... I>

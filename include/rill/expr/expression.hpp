@@ -83,15 +83,15 @@ template <class Op, class... Args> class expression : public detail::expression_
 public:
     using op_type = Op;
 
-    explicit expression(Args... args) : args_(std::move(args)...) {}
+    explicit expression(const Args&... args) : args_(args...) {}
 
-    const std::tuple<Args...>& args() const noexcept { return args_; }
+    const row<Args...>& args() const noexcept { return args_; }
 
     /// Computes it in the default session (see session_scope).
     auto eval() const;
 
 private:
-    std::tuple<Args...> args_;
+    row<Args...> args_;
 };
 
 /// Stands for a part of an expression that was too heavy to stay in its type.
@@ -148,7 +148,7 @@ template <class A> const graph_state* home_of(const A& a) {
 }
 template <class Op, class... Args> const graph_state* home_of(const expression<Op, Args...>& e) {
     const graph_state* found = nullptr;
-    std::apply([&](const auto&... a) { ((found = found ? found : home_of(a)), ...); }, e.args());
+    spread([&](const auto&... a) { ((found = found ? found : home_of(a)), ...); }, e.args());
     return found;
 }
 /// The current graph, if there is no other.
@@ -171,7 +171,7 @@ template <class A> void gather_leaves(const A& a, sealing& s) {
 }
 template <class T> void gather_leaves(const scalar<T>& a, sealing& s) { s.scalar(scalar_value(a.value)); }
 template <class Op, class... Args> void gather_leaves(const expression<Op, Args...>& e, sealing& s) {
-    std::apply([&](const auto&... a) { (gather_leaves(a, s), ...); }, e.args());
+    spread([&](const auto&... a) { (gather_leaves(a, s), ...); }, e.args());
 }
 
 /// A node for a program over gathered leaves: equal leaves become one input.

@@ -49,7 +49,7 @@ template <class S> struct expansion_data {
 /// The program of a structure, traced on first use and kept for good: no guard and no destructor for each structure.
 class structure_tracing {
 public:
-    const traced_structure& program(std::span<const structure_item> items, const expansion* expansions, const std::string& (*key)());
+    const traced_structure& traced(std::span<const structure_item> items, const expansion* expansions, const std::string& (*key)());
 
 private:
     std::atomic<const traced_structure*> made_{nullptr};
@@ -60,7 +60,7 @@ private:
 /// Traced once per structure, on first use.
 template <class S> const traced_structure& program_of() {
     static constinit detail::structure_tracing tracing;
-    return tracing.program(detail::structure_data<S>::items, detail::expansion_data<S>::all.data(), &key_of<S>);
+    return tracing.traced(detail::structure_data<S>::items, detail::expansion_data<S>::all.data(), &key_of<S>);
 }
 
 } // namespace rill::inline RILL_ABI

@@ -11,8 +11,8 @@
 
 namespace rill::inline RILL_ABI::detail {
 
-RILL_INLINE const traced_structure& structure_tracing::program(std::span<const structure_item> items, const expansion* expansions,
-                                                               const std::string& (*key)()) {
+RILL_INLINE const traced_structure& structure_tracing::traced(std::span<const structure_item> items, const expansion* expansions,
+                                                              const std::string& (*key)()) {
     if (const auto* const known = made_.load(std::memory_order_acquire)) return *known;
     std::vector<dtype> leaves, scalars;
     for (const auto& item : items)

@@ -18,7 +18,7 @@ auto with_inputs(const A& a, std::vector<any_array>& values, std::vector<any_ten
         inputs.push_back(input);
         return input;
     } else if constexpr (is_expression<A>) {
-        return std::apply([&](const auto&... x) {
+        return spread([&](const auto&... x) {
             return [&]<class... Y>(std::tuple<Y...> args) {
                 return std::apply([](const auto&... y) { return expression<typename A::op_type, Y...>(y...); }, args);
             }(std::tuple<decltype(with_inputs(x, values, inputs, where))...>{with_inputs(x, values, inputs, where)...});
@@ -31,7 +31,7 @@ auto with_inputs(const A& a, std::vector<any_array>& values, std::vector<any_ten
 template <class A> void gather_constants(const A& a, std::vector<any_array>& values, std::vector<scalar_value>& scalars) {
     if constexpr (is_constant_value<A>) values.push_back(a.value());
     else if constexpr (is_expression<A>)
-        std::apply([&](const auto&... x) { (gather_constants(x, values, scalars), ...); }, a.args());
+        spread([&](const auto&... x) { (gather_constants(x, values, scalars), ...); }, a.args());
     else if constexpr (requires { a.value; }) scalars.emplace_back(a.value);
 }
 

@@ -29,17 +29,23 @@ struct fetch_list {
     session_core& core;
     plan_key key;
 
+    explicit fetch_list(session_core& c);
+    ~fetch_list();
+
     template <class X> void add(const X& x) {
-        if constexpr (operation_like<X>) key.targets.push_back(x.node());
-        else if constexpr (std::is_same_v<X, named_fetch>) key.fetches.push_back(core.edge(x.name));
-        else if constexpr (typed_operand<X>) key.fetches.push_back(edge_of(x));
-        else if constexpr (untyped_operand<X>) key.fetches.push_back(x.end());
+        if constexpr (operation_like<X>) target(x.node());
+        else if constexpr (std::is_same_v<X, named_fetch>) fetch(core.edge(x.name));
+        else if constexpr (typed_operand<X>) fetch(edge_of(x));
+        else if constexpr (untyped_operand<X>) fetch(x.end());
         else
             for (const auto& each : x) add(each);
     }
 
 private:
     template <class X> endpoint edge_of(const X& x) { return seal(x, graph_for(home_of(x))); }
+
+    void fetch(const endpoint& e);
+    void target(const node* n);
 
     /// An expression is sealed where its leaves live; one made of constants alone, in the session's graph.
     graph graph_for(const graph_state* home) const;

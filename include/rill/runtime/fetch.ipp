@@ -5,6 +5,11 @@
 
 namespace rill::inline RILL_ABI::detail {
 
+RILL_INLINE fetch_list::fetch_list(session_core& c) : core(c) {}
+RILL_INLINE fetch_list::~fetch_list() = default;
+RILL_INLINE void fetch_list::fetch(const endpoint& e) { key.fetches.push_back(e); }
+RILL_INLINE void fetch_list::target(const node* n) { key.targets.push_back(n); }
+
 RILL_INLINE graph fetch_list::graph_for(const graph_state* home) const {
     return home ? graph(const_cast<graph_state&>(*home)) : core.graph();
 }

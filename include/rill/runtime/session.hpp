@@ -11,7 +11,7 @@ template <class Fetches, class... Inputs> class callable {
 public:
     callable(std::shared_ptr<detail::session_core> core, Fetches fetches, Inputs... inputs)
         : core_(std::move(core)), fetches_(std::move(fetches)), inputs_(std::move(inputs)...) {
-        detail::fetch_list list{*core_, {}};
+        detail::fetch_list list(*core_);
         std::apply([&](const auto&... f) { (list.add(f), ...); }, fetches_);
         std::apply([&](const auto&... x) { (list.key.feeds.push_back(x.end()), ...); }, inputs_);
         plan_ = core_->find_plan(list.key);
@@ -127,7 +127,7 @@ private:
     }
 
     template <class X> auto run_list(const X& what, step_trace* trace, std::span<const feed_value* const> feeds) const {
-        detail::fetch_list list{*core_, {}};
+        detail::fetch_list list(*core_);
         if constexpr (requires { std::tuple_size<X>::value; }) {
             std::apply([&](const auto&... x) { (list.add(x), ...); }, what);
             detail::fetch_arrays<X> into;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <tuple>
 #include <utility>
 
 #include <rill/device/cpu/combiners.hpp>
@@ -25,21 +24,21 @@ struct lanes_of<structure<Op, R, Args...>>
 
 template <class S> struct element_lists;
 template <class T> struct element_lists<leaf<T>> {
-    using leaves = std::tuple<T>;
-    using scalars = std::tuple<>;
+    using leaves = type_list<T>;
+    using scalars = type_list<>;
 };
 template <class T> struct element_lists<scalar_leaf<T>> {
-    using leaves = std::tuple<>;
-    using scalars = std::tuple<T>;
+    using leaves = type_list<>;
+    using scalars = type_list<T>;
 };
 template <class Op, class R, class... Args> struct element_lists<structure<Op, R, Args...>> {
-    using leaves = decltype(std::tuple_cat(std::declval<typename element_lists<Args>::leaves>()...));
-    using scalars = decltype(std::tuple_cat(std::declval<typename element_lists<Args>::scalars>()...));
+    using leaves = joined<typename element_lists<Args>::leaves...>;
+    using scalars = joined<typename element_lists<Args>::scalars...>;
 };
 
 template <int N, class List> struct leaf_loader;
-template <int N, class... T> struct leaf_loader<N, std::tuple<T...>> {
-    std::tuple<const T*...> from;
+template <int N, class... T> struct leaf_loader<N, type_list<T...>> {
+    row<const T*...> from;
 
     RILL_FN explicit leaf_loader(const block_args& a) : leaf_loader(a, std::index_sequence_for<T...>{}) {}
 
@@ -49,23 +48,22 @@ private:
     template <std::size_t... K>
     RILL_FN leaf_loader(const block_args& a, std::index_sequence<K...>) : from(static_cast<const T*>(a.leaf[K])...) {}
     template <std::size_t... K> RILL_FN auto load(std::int64_t i, std::index_sequence<K...>) const {
-        return std::tuple<pack<T, N>...>(pack<T, N>::load(std::get<K>(from) + i)...);
+        return row<pack<T, N>...>(pack<T, N>::load(at<K>(from) + i)...);
     }
 };
 
 template <int N, class... T, std::size_t... K>
-RILL_FN auto load_scalars(const block_args& a, std::tuple<T...>*, std::index_sequence<K...>) {
-    return std::tuple<pack<T, N>...>(pack<T, N>(*static_cast<const T*>(a.scalar[K]))...);
+RILL_FN auto load_scalars(const block_args& a, type_list<T...>, std::index_sequence<K...>) {
+    return row<pack<T, N>...>(pack<T, N>(*static_cast<const T*>(a.scalar[K]))...);
 }
 template <class S, int N> RILL_FN auto load_scalars(const block_args& a) {
-    using list = typename element_lists<S>::scalars;
-    return load_scalars<N>(a, static_cast<list*>(nullptr), std::make_index_sequence<std::tuple_size_v<list>>{});
+    return load_scalars<N>(a, typename element_lists<S>::scalars(), std::make_index_sequence<static_cast<std::size_t>(S::scalars)>{});
 }
 
 // ---- the last elements, fewer than a pack: outside the kernel, which then compiles once and for whole packs only ---------
 
 template <class List> struct element_sizes;
-template <class... T> struct element_sizes<std::tuple<T...>> {
+template <class... T> struct element_sizes<type_list<T...>> {
     static constexpr std::array<std::uint8_t, sizeof...(T)> value = {sizeof(T)...};
     static constexpr std::size_t sum = (0 + ... + sizeof(T));
 };
@@ -89,16 +87,16 @@ template <int N> struct packs_of {
 /// Adds occurrence K to the sum of the leaf that First leads. The mask is the same for the whole call: branches predict.
 template <std::size_t First, std::size_t K, class V, class Slots>
 RILL_FN void add_occurrence(V& sum, const Slots& slots, std::uint32_t mask) {
-    if constexpr (K > First && std::is_same_v<std::tuple_element_t<K, Slots>, std::tuple_element_t<First, Slots>>)
-        if (mask >> K & 1) sum = sum + std::get<K>(slots).value;
+    if constexpr (K > First && std::is_same_v<row_element<K, Slots>, row_element<First, Slots>>)
+        if (mask >> K & 1) sum = sum + at<K>(slots).value;
 }
 
 /// Stores one result per distinct leaf, at the place of its first occurrence.
 template <int N, std::size_t J, class Slots, std::size_t... All>
 RILL_FN void store_leaf(const Slots& slots, const block_args& a, std::index_sequence<All...>, std::int64_t i) {
-    if constexpr (!std::is_same_v<std::tuple_element_t<J, Slots>, no_gradient>) {
+    if constexpr (!std::is_same_v<row_element<J, Slots>, no_gradient>) {
         if (!a.result[J]) return;
-        auto sum = std::get<J>(slots).value;
+        auto sum = at<J>(slots).value;
         (add_occurrence<J, All>(sum, slots, a.mask[J]), ...);
         sum.store(static_cast<typename decltype(sum)::value_type*>(a.result[J]) + i);
     }
@@ -113,7 +111,7 @@ template <int N, std::size_t... J> struct store_leaves {
 /// Stores the sum over all leaves: they are one handle.
 template <int N, std::size_t... J> struct store_sum {
     template <class Slots> RILL_FN static void run(const Slots& slots, const block_args& a, std::int64_t i) {
-        auto sum = std::get<0>(slots).value;
+        auto sum = at<0>(slots).value;
         (add_occurrence<0, J>(sum, slots, ~0u), ...);
         sum.store(static_cast<typename decltype(sum)::value_type*>(a.result[0]) + i);
     }
@@ -135,7 +133,7 @@ template <class S> void forward_block(const block_args& a) {
     const std::int64_t n = a.n; // stores may not be thought to change it
     for (; i + N <= n; i += N) pack<R, N>(evaluate::value(from.load(i), scalars)).store(to + i);
     if constexpr (N > 1)
-        if (i < n) detail::run_tail<N, typename detail::element_lists<S>::leaves, std::tuple<R>>(&forward_block<S>, a, i);
+        if (i < n) detail::run_tail<N, typename detail::element_lists<S>::leaves, type_list<R>>(&forward_block<S>, a, i);
 }
 
 } // namespace RILL_ISA
@@ -145,7 +143,7 @@ namespace detail::inline RILL_ISA {
 /// Re-evaluates the expression in registers, runs the pullbacks in reverse and stores the leaves' adjoints.
 template <class S, class Store> void adjoint_loop(const block_args& a) {
     constexpr int N = lanes_of<S>::value;
-    using slots_type = typename leaf_slots<S, packs_of<N>::template slot>::type;
+    using slots_type = leaf_slots<S, packs_of<N>::template slot>;
     using seed_type = pack<typename S::value_type, N>;
     using leaves = typename element_lists<S>::leaves;
     const leaf_loader<N, leaves> from(a);
@@ -160,7 +158,7 @@ template <class S, class Store> void adjoint_loop(const block_args& a) {
     }
     if constexpr (N > 1)
         if (i < n)
-            run_tail<N, decltype(std::tuple_cat(leaves(), std::tuple<typename S::value_type>())), leaves>(&adjoint_loop<S, Store>, a, i);
+            run_tail<N, joined<leaves, type_list<typename S::value_type>>, leaves>(&adjoint_loop<S, Store>, a, i);
 }
 
 template <class S, std::size_t... J> constexpr block_function adjoint_function(std::index_sequence<J...>) {

@@ -50,13 +50,13 @@ namespace detail {
 /// The leaves of an expression as arguments of another one.
 template <class A> auto leaf_arguments(const A& a) {
     if constexpr (is_expression<A>)
-        return std::apply([](const auto&... x) { return std::tuple_cat(leaf_arguments(x)...); }, a.args());
+        return spread([](const auto&... x) { return std::tuple_cat(leaf_arguments(x)...); }, a.args());
     else if constexpr (typed_operand<A>) return std::tuple<A>(a);
     else return std::tuple<>();
 }
 template <class A> auto scalar_arguments(const A& a) {
     if constexpr (is_expression<A>)
-        return std::apply([](const auto&... x) { return std::tuple_cat(scalar_arguments(x)...); }, a.args());
+        return spread([](const auto&... x) { return std::tuple_cat(scalar_arguments(x)...); }, a.args());
     else if constexpr (typed_operand<A>) return std::tuple<>();
     else return std::tuple<A>(a);
 }
