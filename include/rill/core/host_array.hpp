@@ -11,7 +11,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <memory>
-#include <ranges>
+#include <span> // and with it, in every standard library, the concepts of ranges: <ranges> has views, which take long to compile
 #include <string>
 #include <type_traits>
 #include <utility>

@@ -55,7 +55,7 @@ template <class T, index_t... D> inline constexpr bool is_constant_value<constan
 template <element T> auto constant(const T& value) {
     return constant_value<T>(to_any_array<T>(value));
 }
-inline auto constant(const char* text) { return constant_value<std::string>(to_any_array<std::string>(std::string(text))); }
+constant_value<std::string> constant(const char* text);
 
 /// Constants whose extents are in the braces: constant({{1.f, 2.f}, {3.f, 4.f}}) is 2 x 2.
 template <element T, std::size_t N> auto constant(const T (&values)[N]) {

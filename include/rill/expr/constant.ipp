@@ -27,6 +27,10 @@ RILL_INLINE any_array owned_copy(const any_array& a) { return owned_copy(a.dtype
 
 } // namespace detail
 
+RILL_INLINE constant_value<std::string> constant(const char* text) {
+    return constant_value<std::string>(to_any_array<std::string>(std::string(text)));
+}
+
 RILL_INLINE any_tensor constant(const any_array& value) {
     return detail::add_constant(current_graph(), detail::owned_copy(value), false);
 }

@@ -13,8 +13,8 @@ namespace rill::inline RILL_ABI {
 /// Builds a program instruction by instruction; equal instructions become one.
 class tracer {
 public:
-    tracer(std::vector<dtype> leaves, std::vector<scalar_value> scalars)
-        : leaves_(std::move(leaves)), scalars_(std::move(scalars)) {}
+    tracer(std::vector<dtype> leaves, std::vector<scalar_value> scalars);
+    ~tracer();
 
     // Values are numbered while their kinds are still growing: the kind sits in the upper bits until `finish`.
     static constexpr int scalar_base = 1 << 20, code_base = 1 << 21;

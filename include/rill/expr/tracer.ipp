@@ -11,6 +11,10 @@
 
 namespace rill::inline RILL_ABI {
 
+RILL_INLINE tracer::tracer(std::vector<dtype> leaves, std::vector<scalar_value> scalars)
+    : leaves_(std::move(leaves)), scalars_(std::move(scalars)) {}
+RILL_INLINE tracer::~tracer() = default;
+
 RILL_INLINE int tracer::constant(const scalar_value& value) {
     for (std::size_t i = 0; i < scalars_.size(); ++i)
         if (i >= fixed_scalars_ && scalars_[i] == value) return scalar(i);

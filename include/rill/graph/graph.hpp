@@ -40,7 +40,7 @@ struct node_spec {
 /// The nodes of a graph. Append-only and safe to use from many threads; sessions run while it grows.
 class RILL_EXPORT graph_state {
 public:
-    graph_state() = default;
+    graph_state();
     graph_state(const graph_state&) = delete;
 
     const node* add(node_spec spec);
@@ -66,7 +66,7 @@ public:
     void release() noexcept;
 
 private:
-    ~graph_state() = default;
+    ~graph_state();
 
     void check_inputs(const node_spec& spec) const;
 
@@ -97,7 +97,7 @@ private:
 /// A graph. Copies are the same graph; it lives while any of them, or any handle to one of its nodes, does.
 class graph {
 public:
-    graph() : graph(*new graph_state) {}
+    graph();
     explicit graph(graph_state& state) noexcept : state_(&state) { state_->retain(); }
     graph(const graph& other) noexcept : graph(*other.state_) {}
     graph& operator=(const graph& other) noexcept;

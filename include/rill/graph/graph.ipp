@@ -11,6 +11,9 @@
 
 namespace rill::inline RILL_ABI {
 
+RILL_INLINE graph_state::graph_state() = default;
+RILL_INLINE graph_state::~graph_state() = default;
+
 RILL_INLINE const node* graph_state::add(node_spec spec) {
     const std::lock_guard lock(mutex_);
     check_inputs(spec);
@@ -143,6 +146,8 @@ RILL_INLINE std::string graph_state::free_name(std::string wanted) {
     for (;;)
         if (auto name = wanted + "_" + std::to_string(asked_for.next++); !taken(name)) return name;
 }
+
+RILL_INLINE graph::graph() : graph(*new graph_state) {}
 
 RILL_INLINE graph& graph::operator=(const graph& other) noexcept {
     other.state_->retain();

@@ -98,9 +98,8 @@ private:
 /// Constrains the device of nodes made in this scope; inner scopes override part by part.
 class device_scope : detail::scoped<std::vector<device_function>> {
 public:
-    explicit device_scope(const std::string& device)
-        : device_scope(device_function([checked = to_string(parse_device(device))](const node_info&) { return checked; })) {}
-    explicit device_scope(device_function choose) : scoped(detail::scopes().devices, push(std::move(choose))) {}
+    explicit device_scope(const std::string& device);
+    explicit device_scope(device_function choose);
     template <class F>
         requires std::is_invocable_r_v<std::string, F, const node_info&>
     explicit device_scope(F choose) : device_scope(device_function(std::move(choose))) {}

@@ -162,8 +162,6 @@ public:
     explicit session_scope(const session& s) : scoped(detail::default_session_slot(), &s) {}
 };
 
-inline void operation::run() const { detail::default_session("operation::run").run(*this); }
-
 template <class T, index_t... D> auto tensor<T, D...>::eval() const { return detail::default_session("eval").run(*this); }
 
 template <class Op, class... Args> auto expression<Op, Args...>::eval() const {

@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill::inline RILL_ABI {
+
+namespace detail {
 
 RILL_INLINE finished_run::~finished_run() = default;
 
@@ -37,4 +39,8 @@ RILL_INLINE const session& default_session(const char* who) {
     return *default_session_slot();
 }
 
-} // namespace rill::inline RILL_ABI::detail
+} // namespace detail
+
+RILL_INLINE void operation::run() const { detail::default_session("operation::run").run(*this); }
+
+} // namespace rill::inline RILL_ABI

@@ -12,6 +12,16 @@ struct gradient_and_variable {
     any_tensor gradient, variable;
 };
 
+namespace detail {
+
+/// The gradients of a loss by variables, or by all trainable ones, as far as it depends on them.
+std::vector<gradient_and_variable> gradients_by_variables(const endpoint& loss, std::vector<any_tensor> variables);
+
+/// Refuses variables of another type than the loss.
+void check_pairs(const std::vector<gradient_and_variable>& pairs, dtype loss);
+
+} // namespace detail
+
 /// Base of the optimizers. A derived class has `update<T>(gradients)`: it adds its nodes and returns the last operations.
 template <class Self> class optimizer {
 public:
@@ -38,27 +48,14 @@ public:
         static_assert(is_differentiable(dtype_of<value_type_of<Loss>>), "minimize: the loss must be floating");
         static_assert(extents_of<Loss>::rank == 0, "minimize: the loss must be of rank 0; reduce it (reduce_mean, reduce_sum)");
         detail::require_gradient_kernels<value_type_of<Loss>>();
-        const endpoint y = detail::seal(loss);
-        const graph g(*y.from->owner);
-        if (variables.empty())
-            for (const auto& e : g.collection(collections::trainable_variables)) variables.emplace_back(e);
-        std::vector<endpoint> xs(variables.begin(), variables.end());
-        const auto d = detail::gradient_endpoints({y}, xs, {});
-        std::vector<gradient_and_variable> out;
-        for (std::size_t i = 0; i < d.size(); ++i)
-            if (d[i]) out.push_back({d[i], variables[i]});
-        if (out.empty()) throw invalid_argument("minimize: '" + name_of(y) + "' depends on no trainable variable");
-        return out;
+        return detail::gradients_by_variables(detail::seal(loss), std::move(variables));
     }
 
     /// The second half: updates the variables by their gradients, once all of these are known.
     template <class T>
     operation apply_gradients(const std::vector<gradient_and_variable>& pairs,
                               const std::source_location& where = std::source_location::current()) const {
-        for (const auto& p : pairs)
-            if (p.variable.dtype() != dtype_of<T>)
-                throw invalid_argument("apply_gradients: '" + p.variable.name() + "' is " + std::string(to_string(p.variable.dtype())) +
-                                       ", the loss " + std::string(to_string(dtype_of<T>)));
+        detail::check_pairs(pairs, dtype_of<T>);
         const graph_scope here(pairs.at(0).variable.graph());
         const name_scope scope(Self::scope_name);
         return group(static_cast<const Self*>(this)->template update<T>(pairs), "train", where);

@@ -7,8 +7,30 @@
 #include <cstring>
 #include <iterator>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace rill::inline RILL_ABI::detail {
+
+RILL_INLINE std::vector<gradient_and_variable> gradients_by_variables(const endpoint& loss, std::vector<any_tensor> variables) {
+    const graph g(*loss.from->owner);
+    if (variables.empty())
+        for (const auto& e : g.collection(collections::trainable_variables)) variables.emplace_back(e);
+    std::vector<endpoint> xs(variables.begin(), variables.end());
+    const auto d = gradient_endpoints({loss}, xs, {});
+    std::vector<gradient_and_variable> out;
+    for (std::size_t i = 0; i < d.size(); ++i)
+        if (d[i]) out.push_back({d[i], variables[i]});
+    if (out.empty()) throw invalid_argument("minimize: '" + name_of(loss) + "' depends on no trainable variable");
+    return out;
+}
+
+RILL_INLINE void check_pairs(const std::vector<gradient_and_variable>& pairs, dtype loss) {
+    for (const auto& p : pairs)
+        if (p.variable.dtype() != loss)
+            throw invalid_argument("apply_gradients: '" + p.variable.name() + "' is " + std::string(to_string(p.variable.dtype())) +
+                                   ", the loss " + std::string(to_string(loss)));
+}
 
 RILL_INLINE endpoint add_slot(const any_tensor& of, const std::string& name, double first_value) {
     const auto& type = type_of(of.end());

@@ -18,6 +18,9 @@ namespace detail {
 std::vector<endpoint> gradient_endpoints(const std::vector<endpoint>& ys, const std::vector<endpoint>& xs,
                                                 const gradient_options& options);
 
+std::vector<std::optional<any_tensor>> gradient_tensors(const std::vector<any_tensor>& ys, const std::vector<any_tensor>& xs,
+                                                        const gradient_options& options);
+
 /// Sums of gradients need the addition of their dtype.
 template <class T> void require_gradient_kernels() {
     if constexpr (is_differentiable(dtype_of<T>)) {
@@ -62,10 +65,7 @@ std::vector<std::optional<any_tensor>> gradients(const std::vector<any_tensor>& 
                                                  const gradient_options& options = {}) {
     detail::require_gradient_kernels<float>();
     detail::require_gradient_kernels<double>();
-    const auto d = detail::gradient_endpoints({ys.begin(), ys.end()}, {xs.begin(), xs.end()}, options);
-    std::vector<std::optional<any_tensor>> out;
-    for (const auto& e : d) out.push_back(e ? std::optional<any_tensor>(e) : std::nullopt);
-    return out;
+    return detail::gradient_tensors(ys, xs, options);
 }
 
 } // namespace rill::inline RILL_ABI

@@ -3,6 +3,7 @@
 
 #include <rill/ops/math/gradients.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,14 @@ RILL_INLINE std::vector<endpoint> gradient_endpoints(const std::vector<endpoint>
     require_fused();
     const graph_scope here(graph(*ys[0].from->owner));
     return add_gradients(ys, xs, seeds, stop, {[](endpoint y) { return filled_like(y, 1); }, [](const auto& terms) { return add_n(terms); }});
+}
+
+RILL_INLINE std::vector<std::optional<any_tensor>> gradient_tensors(const std::vector<any_tensor>& ys, const std::vector<any_tensor>& xs,
+                                                                    const gradient_options& options) {
+    const auto d = gradient_endpoints({ys.begin(), ys.end()}, {xs.begin(), xs.end()}, options);
+    std::vector<std::optional<any_tensor>> out;
+    for (const auto& e : d) out.push_back(e ? std::optional<any_tensor>(e) : std::nullopt);
+    return out;
 }
 
 } // namespace rill::inline RILL_ABI::detail

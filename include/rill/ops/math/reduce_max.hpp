@@ -11,8 +11,8 @@ struct reduce_max_op {
     fused_spec spec;
 
     template <class V> void attributes(V& v) const { v("spec", spec); }
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return fused_op{spec}.outputs(in); }
-    std::vector<endpoint> gradient(const gradient_request& r) const { return detail::extremum_gradient(spec, r); }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    std::vector<endpoint> gradient(const gradient_request& r) const;
     template <class D, class T> kernel bind(kernel_request& request) const { return kernel(fused_kernel(spec, request)); }
     friend bool operator==(const reduce_max_op&, const reduce_max_op&) = default;
 };
@@ -43,3 +43,7 @@ auto reduce_max(const X& x, keep_dims_t, const std::source_location& where = std
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/math/reduce_max.ipp>
+#endif
