@@ -89,7 +89,8 @@ private:
 /// their names, nodes and devices are not that graph's.
 class graph_scope : detail::scoped<detail::scope_state> {
 public:
-    explicit graph_scope(const graph& g) : scoped(detail::scopes(), entered(g)) {}
+    explicit graph_scope(const graph& g);
+    ~graph_scope();
 
 private:
     static detail::scope_state entered(const graph& g);

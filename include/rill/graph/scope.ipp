@@ -48,6 +48,9 @@ RILL_INLINE std::string name_scope::enter(const std::string& name) {
     return current_graph().state().unique_name(detail::scopes().prefix + name) + "/";
 }
 
+RILL_INLINE graph_scope::graph_scope(const graph& g) : scoped(detail::scopes(), entered(g)) {}
+RILL_INLINE graph_scope::~graph_scope() = default;
+
 RILL_INLINE detail::scope_state graph_scope::entered(const graph& g) {
     auto state = g == current_graph() ? detail::scopes() : detail::scope_state{};
     state.current = g;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <concepts>
+
 #include <rill/device/cpu/simd.hpp>
 #include <rill/device/cpu/tanh_table.hpp>
 
@@ -348,8 +350,8 @@ template <class T> RILL_FN simd<T> tan(simd<T> x) {
 template <class T> RILL_FN simd<T> rsqrt(simd<T> x) { return simd<T>(T(1)) / sqrt(x); }
 
 /// exp(y log|x|) of doubles, whose error of 1e-14 vanishes in floats; then the cases of the C standard.
-RILL_FN simd<double> rough_pow(simd<double> x, simd<double> y) {
-    using V = simd<double>;
+template <std::same_as<double> T> RILL_FN simd<T> rough_pow(simd<T> x, simd<T> y) {
+    using V = simd<T>;
     const V zero(0.0), one(1.0), a = abs(x), infinity(std::numeric_limits<double>::infinity());
     V r = exp(y * log(a));
     r = select(a == one || y == zero, one, r); // also for infinite y, for infinite and zero x
@@ -360,7 +362,8 @@ RILL_FN simd<double> rough_pow(simd<double> x, simd<double> y) {
     return select((x == x || y == zero) && (y == y || x == one), r, x + y);
 }
 
-RILL_FN simd<float> pow(simd<float> x, simd<float> y) {
+// a template like all others: what is none is compiled in every file
+template <std::same_as<float> T> RILL_FN simd<T> pow(simd<T> x, simd<T> y) {
     constexpr int n = simd<float>::lanes, half = simd<double>::lanes;
     float in[2][n], out[n];
     x.store(in[0]);

@@ -3,11 +3,19 @@
 
 #include <rill/ops/array/identity.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+#include <span>
+#include <string>
+#include <vector>
 
-RILL_INLINE endpoint named_edge(const endpoint& e, const std::string& name, const std::source_location& where) {
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> identity_op::outputs(std::span<const tensor_type> in) const { return {in[0]}; }
+
+RILL_INLINE std::vector<endpoint> identity_op::gradient(const gradient_request& r) const { return {r.gradient()}; }
+
+RILL_INLINE endpoint detail::named_edge(const endpoint& e, const std::string& name, const std::source_location& where) {
     require_kernel<identity_op, void>();
     return {add_node(graph(*checked(e).from->owner), make_op(identity_op{}), {e}, name, false, where), 0};
 }
 
-} // namespace rill::inline RILL_ABI::detail
+} // namespace rill::inline RILL_ABI

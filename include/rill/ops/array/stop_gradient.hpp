@@ -11,7 +11,7 @@ struct stop_gradient_op {
     static constexpr auto no_gradient = ""; // that is what it is for
     static constexpr int alias = 0;
 
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return {in[0]}; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type>) const { return dtype::invalid; }
     template <class D, class T> kernel bind(kernel_request& request) const { return detail::copy_of_input<D>(request); }
     friend bool operator==(const stop_gradient_op&, const stop_gradient_op&) = default;
@@ -25,3 +25,7 @@ template <graph_operand X> auto stop_gradient(const X& x, const std::source_loca
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/ops/array/stop_gradient.ipp>
+#endif

@@ -3,11 +3,14 @@
 
 #include <rill/ops/control/group.hpp>
 
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> no_op::outputs(std::span<const tensor_type>) const { return {}; }
 
 namespace detail {
 

@@ -13,6 +13,8 @@
 
 namespace rill::inline RILL_ABI {
 
+RILL_INLINE std::vector<tensor_type> variable_op::outputs(std::span<const tensor_type>) const { return {type}; }
+
 namespace detail {
 
 RILL_INLINE const std::string& checked_shape(const std::string& name, const any_array& value, const dims& wanted) {
