@@ -8,6 +8,7 @@
 using namespace rill;
 
 TEST_CASE("row: values of different types, found by index") {
+    using namespace rill::detail;
     row<int, std::string, int> r(1, "two", 3);
     CHECK(at<0>(r) == 1);
     CHECK(at<1>(r) == "two");
@@ -21,6 +22,7 @@ TEST_CASE("row: values of different types, found by index") {
 }
 
 TEST_CASE("row: std::tuple is read alike") {
+    using namespace rill::detail;
     std::tuple t(1, 2.5);
     at<0>(t) = 7;
     CHECK(at<0>(t) == 7);
@@ -29,11 +31,13 @@ TEST_CASE("row: std::tuple is read alike") {
 }
 
 TEST_CASE("row: spread hands all values to a function") {
+    using namespace rill::detail;
     CHECK(spread([](int a, const std::string& b) { return std::to_string(a) + b; }, row<int, std::string>(1, "b")) == "1b");
     CHECK(spread([] { return 5; }, row<>()) == 5);
 }
 
 TEST_CASE("row: lists of types are joined") {
+    using namespace rill::detail;
     using all = joined<type_list<int>, type_list<>, type_list<float, bool>>;
     static_assert(std::is_same_v<all, type_list<int, float, bool>>);
     static_assert(std::is_same_v<joined<>, type_list<>>);

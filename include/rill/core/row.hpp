@@ -11,7 +11,7 @@
 // Values of different types side by side. What std::tuple does too, but its constructors check much: it was four in ten of the
 // functions that a sealed expression instantiated.
 
-namespace rill::inline RILL_ABI {
+namespace rill::inline RILL_ABI::detail {
 
 /// The place of one value: equal types differ by index.
 template <std::size_t I, class T> struct row_place {
@@ -21,7 +21,7 @@ template <std::size_t I, class T> struct row_place {
 template <class Indices, class... T> struct row_of;
 template <std::size_t... I, class... T> struct row_of<std::index_sequence<I...>, T...> : row_place<I, T>... {
     row_of() = default;
-    RILL_FN constexpr explicit row_of(const T&... values)
+    RILL_FN constexpr explicit(sizeof...(T) == 1) row_of(const T&... values)
         requires(sizeof...(T) > 0)
         : row_place<I, T>{values}... {}
 };
@@ -47,8 +47,6 @@ constexpr decltype(auto) spread(F&& f, const row_of<std::index_sequence<I...>, T
 /// Types in order.
 template <class... T> struct type_list {};
 
-namespace detail {
-
 template <class... Lists> struct joined_lists;
 template <> struct joined_lists<> {
     using type = type_list<>;
@@ -65,12 +63,10 @@ template <class... T> struct row_from_list<type_list<T...>> {
     using type = row<T...>;
 };
 
-} // namespace detail
-
 /// The types of several lists.
-template <class... Lists> using joined = typename detail::joined_lists<Lists...>::type;
+template <class... Lists> using joined = typename joined_lists<Lists...>::type;
 
 /// A row of the types of a list.
-template <class List> using row_of_list = typename detail::row_from_list<List>::type;
+template <class List> using row_of_list = typename row_from_list<List>::type;
 
-} // namespace rill::inline RILL_ABI
+} // namespace rill::inline RILL_ABI::detail

@@ -39,7 +39,7 @@ template <class Op, class R, class... Args> struct structure {
 struct no_gradient {};
 
 /// A pullback's result for an op of several operands, in their order.
-template <class... V> using adjoints = row<V...>;
+template <class... V> using adjoints = detail::row<V...>;
 
 namespace detail {
 

@@ -85,13 +85,13 @@ public:
 
     explicit expression(const Args&... args) : args_(args...) {}
 
-    const row<Args...>& args() const noexcept { return args_; }
+    const detail::row<Args...>& args() const noexcept { return args_; }
 
     /// Computes it in the default session (see session_scope).
     auto eval() const;
 
 private:
-    row<Args...> args_;
+    detail::row<Args...> args_;
 };
 
 /// Stands for a part of an expression that was too heavy to stay in its type.

@@ -133,7 +133,7 @@ template <class S> void forward_block(const block_args& a) {
     const std::int64_t n = a.n; // stores may not be thought to change it
     for (; i + N <= n; i += N) pack<R, N>(evaluate::value(from.load(i), scalars)).store(to + i);
     if constexpr (N > 1)
-        if (i < n) detail::run_tail<N, typename detail::element_lists<S>::leaves, type_list<R>>(&forward_block<S>, a, i);
+        if (i < n) detail::run_tail<N, typename detail::element_lists<S>::leaves, detail::type_list<R>>(&forward_block<S>, a, i);
 }
 
 } // namespace RILL_ISA
