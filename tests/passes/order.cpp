@@ -144,7 +144,7 @@ TEST_CASE_METHOD(test_order_fixture, "order: without writes nothing changes, a c
 TEST_CASE("order: random programs mean what the rule says") {
     // a model of the rule: a use is the variable after the writes that its own control inputs wait for, else at the start
     struct step {
-        enum { use, assign, increase, mix, hold } kind = use;
+        enum { use, assign, increase, mix, hold, number } kind = use;
         int variable = 0;
         std::vector<int> inputs; // earlier steps
         std::vector<int> after;  // earlier steps, by control dependency
@@ -162,9 +162,9 @@ TEST_CASE("order: random programs mean what the rule says") {
         const auto at = [&](int i) -> step& { return steps[static_cast<std::size_t>(i)]; };
         for (int i = 0; i < n; ++i) {
             step& p = at(i);
-            p.kind = i == 0 ? step::use : static_cast<decltype(p.kind)>(pick(5));
+            p.kind = i == 0 ? step::use : static_cast<decltype(p.kind)>(pick(6));
             p.variable = pick(2);
-            const int inputs = p.kind == step::use ? 0 : p.kind == step::mix ? 2 : 1;
+            const int inputs = p.kind == step::use || p.kind == step::number ? 0 : p.kind == step::mix ? 2 : 1;
             for (int k = 0; k < inputs; ++k) p.inputs.push_back(pick(i));
             std::optional<control_dependencies> first, second;
             const auto wait_for = [&](std::optional<control_dependencies>& scope) {
@@ -182,6 +182,7 @@ TEST_CASE("order: random programs mean what the rule says") {
             case step::increase: p.made = w.assign_add(input(0)); break;
             case step::mix: p.made = tensor<float>(input(0) * 0.5f + input(1) + w); break;
             case step::hold: p.made = identity(input(0)); break;
+            case step::number: p.made = tensor<float>(constant(static_cast<float>(pick(3)))); break;
             }
             second.reset();
             first.reset();

@@ -6,6 +6,7 @@
 #include <set>
 
 #include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/control/group.hpp>
 #include <rill/ops/linalg/matmul.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/div.hpp>
@@ -28,6 +29,12 @@ using namespace rill;
 namespace test_branches {
 
 using needs = std::vector<std::vector<int>>;
+
+std::vector<detail::step_order> order(const needs& n) {
+    std::vector<detail::step_order> all;
+    for (const auto& after : n) all.push_back({after, -1});
+    return all;
+}
 
 std::vector<detail::step_cost> costs(const std::vector<double>& microseconds) {
     std::vector<detail::step_cost> all;
@@ -61,7 +68,7 @@ TEST_CASE("branches: a fork and its join, light steps along, serial steps before
     //   0 - 1 - 2 - 4 - 6 - 7
     //        \ 3 - 5 /
     const needs n{{}, {0}, {1}, {1}, {2}, {3}, {4, 5}, {6}};
-    const auto found = detail::find_branches(n, costs({30, 30, 40, 20, 1, 25, 5, 50}), 2);
+    const auto found = detail::find_branches(order(n), costs({30, 30, 40, 20, 1, 25, 5, 50}), 2);
     REQUIRE(found.size() == 1);
     CHECK(found[0].first == 2);
     CHECK(found[0].last == 6);
@@ -70,10 +77,10 @@ TEST_CASE("branches: a fork and its join, light steps along, serial steps before
 
 TEST_CASE("branches: none where there is one thread, one path, or too little to do") {
     const needs fork{{}, {0}, {0}, {1, 2}}, path{{}, {0}, {1}, {2}};
-    CHECK(detail::find_branches(fork, costs({1, 100, 100, 1}), 1).empty());
-    CHECK(detail::find_branches(path, costs({1, 100, 100, 1}), 4).empty());
-    CHECK(detail::find_branches(fork, costs({1, 9, 9, 1}), 2).empty());
-    CHECK(detail::find_branches(fork, costs({1, 100, 3, 1}), 2).empty()); // one long, one short
+    CHECK(detail::find_branches(order(fork), costs({1, 100, 100, 1}), 1).empty());
+    CHECK(detail::find_branches(order(path), costs({1, 100, 100, 1}), 4).empty());
+    CHECK(detail::find_branches(order(fork), costs({1, 9, 9, 1}), 2).empty());
+    CHECK(detail::find_branches(order(fork), costs({1, 100, 3, 1}), 2).empty()); // one long, one short
     CHECK(detail::find_branches({}, {}, 2).empty());
     CHECK_FALSE(detail::worth_branching({}, 2));
     CHECK_FALSE(detail::worth_branching(costs({1, 9, 9, 1}), 2));
@@ -83,12 +90,38 @@ TEST_CASE("branches: none where there is one thread, one path, or too little to 
     std::vector<double> late(200, 0.1);
     late.back() = 50;
     CHECK(detail::worth_branching(costs(late), 2));
-    const auto two = detail::find_branches(fork, costs({1, 100, 100, 1}), 2);
+    const auto two = detail::find_branches(order(fork), costs({1, 100, 100, 1}), 2);
     REQUIRE(two.size() == 1);
     CHECK(two[0].lanes.size() == 2);
     // what its own threads share gains nothing from a lane
     const std::vector<detail::step_cost> shared{{1, false}, {100, true}, {8, false}, {1, false}};
-    CHECK(detail::find_branches(fork, shared, 2).empty());
+    CHECK(detail::find_branches(order(fork), shared, 2).empty());
+}
+
+TEST_CASE("branches: no stretch holds both a fence and what it waits for") {
+    auto four = order({{}, {}, {}, {}});
+    const auto whole = detail::find_branches(four, costs({50, 50, 50, 50}), 2);
+    REQUIRE(whole.size() == 1);
+    CHECK((whole[0].first == 0 && whole[0].last == 4));
+    four[2].fence = four[3].fence = 1;
+    const auto halves = detail::find_branches(four, costs({50, 50, 50, 50}), 2);
+    REQUIRE(halves.size() == 2);
+    CHECK((halves[0].first == 0 && halves[0].last == 2 && halves[1].first == 2 && halves[1].last == 4));
+}
+
+TEST_CASE("branches: many steps behind many others are planned in time that grows with their number") {
+    // a list of each step's predecessors would have 10^8 entries
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, 64, 64> x("x");
+    std::vector<operation> first;
+    std::vector<any_tensor> last;
+    for (int i = 0; i < 10000; ++i) first.emplace_back(tensor(x + static_cast<float>(i)).node());
+    const control_dependencies after(group(first));
+    for (int i = 0; i < 10000; ++i) last.push_back(tensor(x * static_cast<float>(i)));
+    const session s(g, {.inter_op_threads = 2, .intra_op_threads = 1});
+    const auto all = s.run(last, feed(x, xt::xtensor<float, 2>(std::array<std::size_t, 2>{64, 64}, 1.f)));
+    CHECK(all[777].elements<float>()[5] == 777.f);
 }
 
 TEST_CASE("branches: any graph: every step once, in an order that its needs allow") {
@@ -105,7 +138,7 @@ TEST_CASE("branches: any graph: every step once, in an order that its needs allo
             time.push_back(below(30));
         }
         int at = 0;
-        for (const auto& b : detail::find_branches(all, costs(time), threads)) {
+        for (const auto& b : detail::find_branches(order(all), costs(time), threads)) {
             REQUIRE(b.first >= at);
             REQUIRE(b.last > b.first);
             at = b.last;
@@ -128,7 +161,7 @@ TEST_CASE("branches: any graph: every step once, in an order that its needs allo
     CHECK(lanes > 100);
 }
 
-TEST_CASE("branches: towers run at once, with the results and nearly the memory of one thread") {
+TEST_CASE("branches: towers run at once, with the results of one thread and memory within bounds") {
     const towers t;
     const graph_scope here(t.g);
     const auto loss = reduce_sum(t.sum * t.sum);
@@ -162,8 +195,9 @@ TEST_CASE("branches: towers run at once, with the results and nearly the memory 
     CHECK(one.parallel.empty());
     REQUIRE(two.parallel.size() > 0);
     for (const auto& stretch : two.parallel) CHECK(stretch.lanes.size() == 2);
-    CHECK(two.arena_bytes <= 3 * one.arena_bytes);
-    CHECK(static_cast<double>(two.arena_bytes) <= 1.1 * static_cast<double>(two.lower_bound) + 4096);
+    CHECK(two.arena_bytes <= one.arena_bytes + (1 << 19));
+    CHECK(two.lower_bound >= one.lower_bound);
+    CHECK(two.lower_bound <= two.arena_bytes);
 }
 
 TEST_CASE("branches: writes of variables keep their order with reads in other lanes") {
@@ -188,6 +222,22 @@ TEST_CASE("branches: writes of variables keep their order with reads in other la
         REQUIRE(std::ranges::equal(std::get<0>(p).elements<float>(), std::get<0>(q).elements<float>()));
         REQUIRE(std::ranges::equal(std::get<1>(p).elements<float>(), std::get<1>(q).elements<float>()));
     }
+}
+
+TEST_CASE("branches: lanes that would cost much memory are left") {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, 600, 600> x("x");
+    std::vector<endpoint> sums;
+    for (int i = 0; i < 4; ++i) { // one after the other they need room for one product of 1.4 MB
+        const tensor p = matmul(x, x * static_cast<float>(i + 1));
+        sums.push_back(reduce_sum(matmul(p, p)));
+    }
+    const std::vector<tensor_type> types{{dtype::float32, dims{600, 600}}};
+    detail::resource_store resources(default_allocator(), {std::make_shared<thread_pool>(1), false, 2});
+    const auto b = detail::binder::bind(sort_items(prune(sums, {}, std::vector<endpoint>{x})), types, resources);
+    CHECK(b.parallel.empty());
+    CHECK(b.arena_bytes <= b.lower_bound / 10 * 11);
 }
 
 TEST_CASE("branches: an error in a lane names its node, and the session goes on") {

@@ -12,6 +12,8 @@
 #include <rill/ops/math/reduce_mean.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/math/tanh.hpp>
+#include <rill/ops/state/assign_add.hpp>
+#include <rill/ops/state/variable.hpp>
 #include <rill/passes/order.hpp>
 #include <rill/passes/prune.hpp>
 #include <rill/runtime/binding.hpp>
@@ -132,6 +134,23 @@ TEST_CASE_METHOD(test_chains_fixture,
     CHECK(av(7, 7) == Approx(0.6));
     CHECK(cv(7, 7) == Approx(0.27));
     CHECK(cv(29, 29) == Approx(0.27));
+}
+
+TEST_CASE_METHOD(test_chains_fixture, "chains: a constant that stands behind a write holds its readers back") {
+    const variable<float> w("w", 1.f);
+    const tensor a(tanh(x), "a");
+    const auto write = w.assign_add(10.f);
+    const auto behind = [&] {
+        const control_dependencies after(write);
+        return tensor<float>(constant(1.f), "behind");
+    }();
+    const auto reader = [&] {
+        const control_dependencies after(behind);
+        return tensor(a * w, "reader");
+    }();
+    const session s;
+    s.run(global_variables_initializer());
+    CHECK(s.run(reader, feed(x, xt::xtensor<float, 2>(std::array<std::size_t, 2>{1, 1}, 100.f)))(0, 0) == 11.f);
 }
 
 TEST_CASE_METHOD(test_chains_fixture, "chains: forward and backward, many blocks, equal to the same nodes one by one") {

@@ -44,7 +44,9 @@ struct random_steps {
             costs.push_back({static_cast<double>(1 + below(40)), false});
             if (below(8) == 0) b.graph.fetches.push_back({k, 0});
         }
-        b.parallel = detail::find_branches(needs, costs, threads);
+        std::vector<detail::step_order> order;
+        for (const auto& after : needs) order.push_back({after, -1});
+        b.parallel = detail::find_branches(order, costs, threads);
         detail::plan_memory(b, may_share);
     }
 

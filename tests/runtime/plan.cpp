@@ -55,6 +55,30 @@ TEST_CASE_METHOD(test_plan_fixture, "plan: one segment a list of shapes, those u
     CHECK(p.bind(floats(4)) != four);
 }
 
+TEST_CASE_METHOD(test_plan_fixture, "plan: a run takes over the frame of the one before it, if the shapes are the same") {
+    auto p = plan({tensor(exp(x))});
+    const auto array = [](index_t n) { return any_array(dtype::float32, dims{n}); };
+    const std::vector<any_array> three{array(3)}, four{array(4)};
+    auto first = p.acquire(three), second = p.acquire(three); // at once
+    const auto *a = first->memory.get(), *b = second->memory.get();
+    CHECK(a != b);
+    p.release(std::move(first));
+    p.release(std::move(second));
+    auto again = p.acquire(three);
+    CHECK(again->memory.get() == a);
+    p.release(std::move(again));
+    auto other = p.acquire(four);
+    CHECK(other->of->fetch_type(0).shape == dims{4});
+    CHECK(other->memory.get() != a);
+    p.release(std::move(other));
+    auto back = p.acquire(three);
+    CHECK((back->memory.get() == a || back->memory.get() == b));
+    p.close();
+    p.release(std::move(back)); // goes with its run
+    CHECK_THROWS_AS(p.acquire(three), cancelled);
+    CHECK_THROWS_AS(p.bind(floats(3)), cancelled);
+}
+
 TEST_CASE_METHOD(test_plan_fixture, "plan: shapes that do not go together are refused when they show, with their place") {
     placeholder<float, dyn> y("y");
     const tensor sum(x + y, "sum");

@@ -370,6 +370,10 @@ TEST_CASE("session: the default session belongs to a scope of a thread") {
         CHECK(y.eval() == 8.f);
         CHECK((y + 1.f).eval() == 9.f);
         w.assign(5.f).eval();
+        CHECK(tensor(x + 1.f).eval(feed(x, 2.f)) == 3.f);
+        CHECK((x + w).eval(feed(x, 2.f)) == 7.f);
+        operation(w.assign_add(x).node()).run(feed(x, 1.f));
+        w.assign(5.f).eval();
         {
             const session_scope nested(inner);
             CHECK_THROWS_AS(w.eval(), failed_precondition); // not initialised in this one
@@ -551,4 +555,35 @@ TEST_CASE("session: closing while threads run ends them with cancelled, and noth
     s->close();
     for (auto& t : threads) t.join();
     CHECK(ended == 3);
+}
+
+TEST_CASE("session: frames that wait keep no old versions of variables, but the last one of each plan") {
+    tracked_allocator memory;
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, dyn> x("x");
+    constexpr int count = 20, size = 1000; // 4 kB each
+    std::vector<operation> updates;
+    std::optional<tensor<float>> sum;
+    for (int i = 0; i < count; ++i) {
+        const variable<float, size> w("w", zeros());
+        updates.emplace_back(w.assign_add(1.f).node());
+        const tensor<float> part(reduce_sum(w));
+        sum.emplace(sum ? tensor<float>(*sum + part) : part);
+    }
+    const tensor<float> y(*sum + reduce_sum(x));
+    const std::size_t variables = count * size * sizeof(float);
+    {
+        const session s(g, {.memory = &memory});
+        s.run(global_variables_initializer());
+        const auto step = s.make_callable(group(updates));
+        const auto look = s.make_callable(y, x);
+        for (int round = 0; round < 20; ++round) {
+            step();
+            look(std::vector<float>(static_cast<std::size_t>(1 + round), 0.f)); // a shape of its own: a frame of its own
+        }
+        CHECK(memory.bytes_in_use() < 5 * variables);
+        CHECK(std::get<0>(look(std::vector<float>{0.5f})) == 20.f * count * size + 0.5f);
+    }
+    CHECK(memory.bytes_in_use() == 0);
 }

@@ -88,7 +88,7 @@ public:
     const detail::row<Args...>& args() const noexcept { return args_; }
 
     /// Computes it in the default session (see session_scope).
-    auto eval() const;
+    template <class... Feeds> auto eval(const Feeds&... feeds) const;
 
 private:
     detail::row<Args...> args_;

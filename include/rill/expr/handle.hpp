@@ -52,8 +52,11 @@ public:
     const std::string& name() const;
     explicit operator bool() const noexcept { return bool(handle_); }
 
-    /// Runs it in the default session (see session_scope).
+    /// Runs it in the default session (see session_scope): op.run(feed(x, value)).
     void run() const;
+    template <class... Feeds>
+        requires(sizeof...(Feeds) > 0)
+    void run(const Feeds&... feeds) const;
 
 private:
     any_tensor handle_;

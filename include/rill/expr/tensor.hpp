@@ -48,7 +48,7 @@ public:
     tensor(detail::unchecked_t, const any_tensor& t) : any_tensor(t) {}
 
     /// Computes it in the default session (see session_scope).
-    auto eval() const;
+    template <class... Feeds> auto eval(const Feeds&... feeds) const;
 
 private:
     template <class E>

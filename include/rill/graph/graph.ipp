@@ -25,6 +25,8 @@ RILL_INLINE const node* graph_state::add(node_spec spec) {
     }
     auto outputs = infer(spec);
     auto name = free_name(std::move(spec.name));
+    names_.reserve(nodes_.size() + 1); // from here on nothing fails half way
+    shared_.reserve(nodes_.size() + 1);
     node& n = nodes_.emplace_back();
     n.owner = this;
     n.id = static_cast<std::uint32_t>(nodes_.size() - 1);

@@ -36,8 +36,7 @@ private:
     void add_step(step s, std::span<const subgraph::value> inputs, std::span<const int> outputs,
                   const kernel_request& request, bool is_folded);
 
-    /// Of each step, the earlier ones it comes after.
-    std::vector<std::vector<int>> step_needs() const;
+    std::vector<step_order> order_of_steps() const;
 
     std::int32_t variable_index(const subgraph::value& v, const node& writer) const;
 

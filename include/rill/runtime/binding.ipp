@@ -28,7 +28,7 @@ RILL_INLINE bound_graph binder::bind(const subgraph& g, std::span<const tensor_t
     b.assign_slots(resources);
     b.bind_steps(resources);
     if (const auto& threads = resources.threads(); threads.pool && worth_branching(b.costs_, threads.lanes))
-        b.parallel = find_branches(b.step_needs(), b.costs_, threads.lanes);
+        b.parallel = find_branches(b.order_of_steps(), b.costs_, threads.lanes);
     plan_memory(b, b.may_share_);
     return std::move(static_cast<bound_graph&>(b));
 }
@@ -278,9 +278,7 @@ RILL_INLINE void binder::add_step(step s, std::span<const subgraph::value> input
     steps.push_back(std::move(s));
 }
 
-RILL_INLINE std::vector<std::vector<int>> binder::step_needs() const {
-    // control dependencies lead from item to item: through those that are no steps
-    std::vector<std::vector<int>> steps_of(graph.items.size()), needs(steps.size());
+RILL_INLINE std::vector<step_order> binder::order_of_steps() const {
     std::vector<int> step_of(graph.items.size(), -1);
     for (std::size_t k = 0; k < steps.size(); ++k) {
         const auto item = static_cast<std::size_t>(steps[k].item);
@@ -290,45 +288,50 @@ RILL_INLINE std::vector<std::vector<int>> binder::step_needs() const {
             for (const int i : chains[static_cast<std::size_t>(chained[item])].items)
                 step_of[static_cast<std::size_t>(i)] = static_cast<int>(k);
     }
+    // control dependencies lead from item to item: through those that are no steps
+    constexpr std::size_t few = 16;
+    std::vector<step_order> before(graph.items.size()), order(steps.size());
+    const auto add = [](step_order& to, const step_order& more) {
+        to.after.insert(to.after.end(), more.after.begin(), more.after.end());
+        to.fence = std::max(to.fence, more.fence);
+        if (to.after.size() <= few) return;
+        to.fence = std::max(to.fence, *std::max_element(to.after.begin(), to.after.end()));
+        to.after.clear();
+    };
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
-        auto& before = steps_of[i];
-        const auto add = [&](int from) {
-            const auto& more = steps_of[static_cast<std::size_t>(from)];
-            before.insert(before.end(), more.begin(), more.end());
-        };
-        for (const int a : graph.items[i].after) add(a);
-        if (const int k = step_of[i]; k >= 0) {
-            auto& of = needs[static_cast<std::size_t>(k)];
-            of.insert(of.end(), before.begin(), before.end());
-            before = {k};
-        } else {
-            for (const auto& v : graph.items[i].inputs) add(v.item);
-        }
+        const auto& it = graph.items[i];
+        const int k = step_of[i];
+        auto& here = k < 0 ? before[i] : order[static_cast<std::size_t>(k)];
+        for (const int a : it.after) add(here, before[static_cast<std::size_t>(a)]);
+        if (k >= 0) before[i].after = {k};
+        else
+            for (const auto& v : it.inputs) add(here, before[static_cast<std::size_t>(v.item)]);
     }
     // values: from who wrote a slot last, and, before it is written again, from all who read it since
     std::vector<int> writer(slots.size(), -1);
     std::vector<std::vector<int>> readers(slots.size());
     for (std::size_t k = 0; k < steps.size(); ++k) {
         const auto& s = steps[k];
+        auto& after = order[k].after;
         const auto each = [&](std::int32_t begin, std::int32_t end, auto&& f) {
             for (auto j = begin; j < end; ++j) f(static_cast<std::size_t>(indices[static_cast<std::size_t>(j)]));
         };
         each(s.inputs, s.end, [&](std::size_t slot) {
-            if (writer[slot] >= 0) needs[k].push_back(writer[slot]);
+            if (writer[slot] >= 0) after.push_back(writer[slot]);
         });
         each(s.outputs, s.end, [&](std::size_t slot) {
-            needs[k].insert(needs[k].end(), readers[slot].begin(), readers[slot].end());
+            after.insert(after.end(), readers[slot].begin(), readers[slot].end());
             readers[slot].clear();
             writer[slot] = static_cast<int>(k);
         });
         each(s.inputs, s.outputs, [&](std::size_t slot) {
             if (writer[slot] != static_cast<int>(k)) readers[slot].push_back(static_cast<int>(k));
         });
-        std::sort(needs[k].begin(), needs[k].end());
-        needs[k].erase(std::unique(needs[k].begin(), needs[k].end()), needs[k].end());
-        std::erase(needs[k], static_cast<int>(k));
+        std::sort(after.begin(), after.end());
+        after.erase(std::unique(after.begin(), after.end()), after.end());
+        std::erase(after, static_cast<int>(k));
     }
-    return needs;
+    return order;
 }
 
 RILL_INLINE std::int32_t binder::variable_index(const subgraph::value& v, const node& writer) const {

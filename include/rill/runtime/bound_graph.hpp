@@ -18,7 +18,7 @@ struct bound_graph {
         kernel run;
         std::int32_t inputs = 0, outputs = 0,
                      end = 0;    // its slot numbers in indices: of inputs, outputs and scratch memory
-        std::int32_t writes = 0; // so many variables are written, from write_list_[first_write] on
+        std::int32_t writes = 0; // so many variables are written, from write_list[first_write] on
         std::int32_t first_write = 0;
         std::int32_t item = 0;    // of a chain, the last
         bool initialises = false; // gives what it writes a whole value
@@ -62,7 +62,7 @@ struct bound_graph {
     std::vector<int> chained;       // per item: its chain, or -1
     std::vector<branches> parallel; // stretches of steps that run in several lanes
     std::size_t arena_bytes = 0;
-    std::size_t lower_bound = 0;      // bytes alive at once at the worst: no layout needs less
+    std::size_t lower_bound = 0;      // bytes alive at once at the worst, step after step
     std::vector<std::size_t> offsets; // per slot: its place in the arena, or npos
 
     const tensor_type& type_of(const subgraph::value& v) const {

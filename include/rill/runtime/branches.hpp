@@ -14,19 +14,24 @@ struct branches {
     std::vector<std::vector<int>> lanes;
 };
 
+/// What a step comes after.
+struct step_order {
+    std::vector<int> after; // earlier steps
+    int fence = -1;         // and all steps up to this one: instead of a long list
+};
+
 /// What a plan knows of a step before it runs.
 struct step_cost {
     double microseconds = 0; // on one thread, roughly
     bool shared = false;     // its kernel lets other threads help
 };
 
-/// Whether there may be such stretches at all: cheap to ask before `needs` are worked out.
+/// Whether there may be such stretches at all: cheap to ask before the order is worked out.
 bool worth_branching(std::span<const step_cost> costs, int threads);
 
 /// Where it pays to run parts of a list of steps at once, on so many threads: in stretches that fall into parts which need
-/// nothing of one another. `needs`: of each step, the earlier ones it comes after. Stretches don't overlap.
-std::vector<branches> find_branches(std::span<const std::vector<int>> needs, std::span<const step_cost> costs,
-                                    int threads);
+/// nothing of one another. Stretches don't overlap.
+std::vector<branches> find_branches(std::span<const step_order> order, std::span<const step_cost> costs, int threads);
 
 } // namespace rill::inline RILL_ABI::detail
 

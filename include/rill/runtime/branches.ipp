@@ -34,18 +34,26 @@ private:
 /// A stretch that grows by a step at a time, and the parts it falls into.
 class stretch {
 public:
-    stretch(std::span<const std::vector<int>> needs, std::span<const step_cost> costs, int first)
-        : needs_(needs), costs_(costs), first_(first) {}
+    stretch(std::span<const step_order> order, std::span<const step_cost> costs, int first)
+        : order_(order), costs_(costs), first_(first) {}
 
-    void add() {
+    /// False if the next step can't be in one stretch with the first.
+    bool add() {
         const int step = first_ + static_cast<int>(part_.size());
+        const auto& o = order_[static_cast<std::size_t>(step)];
+        if (o.fence >= first_) return false;
         part_.push_back(static_cast<int>(part_.size()));
-        for (const int n : needs_[static_cast<std::size_t>(step)])
+        for (const int n : o.after)
             if (n >= first_) part_[find(n - first_)] = static_cast<int>(find(step - first_));
+        return true;
     }
 
-    /// Microseconds that `threads` save, the lanes being the parts, longest first, each where there is least to do.
-    double lanes(int threads, std::vector<std::vector<int>>* out = nullptr) {
+    /// The parts dealt out to threads, longest first, each where there is least to do.
+    struct deal {
+        std::vector<std::size_t> thread_of; // by step of the stretch
+        double saved;                       // microseconds, beside one thread
+    };
+    deal deal_out(int threads) {
         std::vector<std::pair<double, std::size_t>> parts; // negative time and root
         std::vector<double> cost(part_.size());
         for (std::size_t i = 0; i < part_.size(); ++i) {
@@ -56,19 +64,15 @@ public:
             if (find(static_cast<int>(i)) == i) parts.emplace_back(-cost[i], i);
         std::sort(parts.begin(), parts.end());
         std::vector<double> busy(static_cast<std::size_t>(threads));
-        std::vector<std::size_t> lane(part_.size());
+        std::vector<std::size_t> thread(part_.size());
         for (const auto& [time, root] : parts) {
             const auto least = std::min_element(busy.begin(), busy.end());
             *least -= time;
-            lane[root] = static_cast<std::size_t>(least - busy.begin());
+            thread[root] = static_cast<std::size_t>(least - busy.begin());
         }
-        if (out) {
-            out->resize(busy.size());
-            for (std::size_t i = 0; i < part_.size(); ++i)
-                (*out)[lane[find(static_cast<int>(i))]].push_back(first_ + static_cast<int>(i));
-            std::erase_if(*out, [](const auto& l) { return l.empty(); });
-        }
-        return std::accumulate(busy.begin(), busy.end(), 0.0) - *std::max_element(busy.begin(), busy.end());
+        deal d{{}, std::accumulate(busy.begin(), busy.end(), 0.0) - *std::max_element(busy.begin(), busy.end())};
+        for (std::size_t i = 0; i < part_.size(); ++i) d.thread_of.push_back(thread[find(static_cast<int>(i))]);
+        return d;
     }
 
 private:
@@ -81,7 +85,7 @@ private:
         return at;
     }
 
-    std::span<const std::vector<int>> needs_;
+    std::span<const step_order> order_;
     std::span<const step_cost> costs_;
     int first_;
     std::vector<int> part_; // a forest: towards the root of each step's part
@@ -96,49 +100,53 @@ RILL_INLINE bool worth_branching(std::span<const step_cost> costs, int threads) 
     return false;
 }
 
-RILL_INLINE std::vector<branches> find_branches(std::span<const std::vector<int>> needs,
-                                                std::span<const step_cost> costs, int threads) {
+RILL_INLINE std::vector<branches> find_branches(std::span<const step_order> order, std::span<const step_cost> costs,
+                                                int threads) {
     const running_costs cost(costs);
-    const auto n = static_cast<int>(needs.size());
+    const auto n = static_cast<int>(order.size());
     if (threads < 2) return {};
 
     // stretches begin behind steps that several need, end before steps that need several
-    std::vector<char> begins(needs.size() + 1), ends(needs.size() + 1);
-    std::vector<int> users(needs.size());
-    begins[0] = ends[needs.size()] = 1;
-    for (std::size_t k = 0; k < needs.size(); ++k) {
-        for (const int d : needs[k])
+    std::vector<char> begins(order.size() + 1), ends(order.size() + 1);
+    std::vector<int> users(order.size());
+    begins[0] = ends[order.size()] = 1;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+        for (const int d : order[k].after)
             if (++users[static_cast<std::size_t>(d)] == 2) begins[static_cast<std::size_t>(d) + 1] = 1;
-        if (needs[k].size() > 1) begins[k] = ends[k] = 1;
+        if (order[k].after.size() > 1 || order[k].fence >= 0) begins[k] = ends[k] = 1;
     }
 
-    // saved[e]: the most that stretches before step e can save; the last of them begins at from[e], if there is one
-    std::vector<double> saved(needs.size() + 1);
-    std::vector<int> from(needs.size() + 1, -1);
+    // the most that stretches before each step can save, and where the last of them begins, if one ends there
+    struct best {
+        double saved = 0;
+        int from = -1;
+    };
+    std::vector<best> until(order.size() + 1);
     for (int s = 0; s < n; ++s) {
         const auto at = static_cast<std::size_t>(s);
-        if (saved[at + 1] < saved[at]) saved[at + 1] = saved[at], from[at + 1] = -1;
+        if (until[at + 1].saved < until[at].saved) until[at + 1] = {until[at].saved, -1};
         if (!begins[at] || !cost.is_worth(s, std::min(n, s + longest_stretch))) continue;
-        stretch here(needs, costs, s);
-        for (int e = s + 1; e <= std::min(n, s + longest_stretch); ++e) {
-            here.add();
-            const auto to = static_cast<std::size_t>(e);
-            if (!ends[to] || !cost.is_worth(s, e)) continue;
-            if (const double saves = saved[at] + here.lanes(threads) - fork_cost; saves > saved[to])
-                saved[to] = saves, from[to] = s;
+        stretch here(order, costs, s);
+        for (int e = s + 1; e <= std::min(n, s + longest_stretch) && here.add(); ++e) {
+            if (!ends[static_cast<std::size_t>(e)] || !cost.is_worth(s, e)) continue;
+            auto& to = until[static_cast<std::size_t>(e)];
+            const double saved = until[at].saved + here.deal_out(threads).saved - fork_cost;
+            if (saved > to.saved) to = {saved, s};
         }
     }
     std::vector<branches> found;
     for (int e = n; e > 0;) {
-        const int s = from[static_cast<std::size_t>(e)];
+        const int s = until[static_cast<std::size_t>(e)].from;
         if (s < 0) {
             --e;
             continue;
         }
-        branches b{s, e, {}};
-        stretch whole(needs, costs, s);
+        stretch whole(order, costs, s);
         for (int k = s; k < e; ++k) whole.add();
-        whole.lanes(threads, &b.lanes);
+        const auto dealt = whole.deal_out(threads);
+        branches b{s, e, std::vector<std::vector<int>>(static_cast<std::size_t>(threads))};
+        for (int k = s; k < e; ++k) b.lanes[dealt.thread_of[static_cast<std::size_t>(k - s)]].push_back(k);
+        std::erase_if(b.lanes, [](const auto& lane) { return lane.empty(); });
         found.push_back(std::move(b));
         e = s;
     }

@@ -95,8 +95,9 @@ private:
         return std::all_of(it.after.begin(), it.after.end(), early) ? best : -1;
     }
 
-    /// Has its value before the first step runs.
+    /// Has its value before the first step runs, and waits for none: a constant may stand behind a write.
     bool is_source(int i) const {
+        if (!item(i).after.empty()) return false;
         return item(i).feed >= 0 || graph_.role(i) != op_role::ordinary || folded_[static_cast<std::size_t>(i)];
     }
 

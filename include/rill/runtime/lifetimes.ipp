@@ -25,6 +25,7 @@ public:
 
     void note_uses();
     void share_places(std::span<const shared_place> may_share);
+    void find_bound();
     void lay_out();
 
 private:
@@ -127,13 +128,6 @@ RILL_INLINE void lifetimes::lay_out() {
         if (const auto* stretch = stretch_at(v.last)) v.last = stretch->last - 1;
         all.push_back(v);
     }
-    std::vector<std::ptrdiff_t> change(b_.steps.size() + 2);
-    for (const auto& v : all) {
-        change[static_cast<std::size_t>(v.first)] += static_cast<std::ptrdiff_t>(v.bytes);
-        change[static_cast<std::size_t>(v.last) + 1] -= static_cast<std::ptrdiff_t>(v.bytes);
-    }
-    std::ptrdiff_t alive = 0;
-    for (const auto c : change) b_.lower_bound = std::max(b_.lower_bound, static_cast<std::size_t>(alive += c));
     b_.arena_bytes = plan_arena(all);
 
     auto placed = all.begin();
@@ -145,11 +139,35 @@ RILL_INLINE void lifetimes::lay_out() {
     for (std::size_t i = 0; i < b_.slots.size(); ++i) b_.offsets[i] = b_.offsets[owner_of(i)];
 }
 
+/// Step after step, whatever the lanes.
+RILL_INLINE void lifetimes::find_bound() {
+    std::vector<std::ptrdiff_t> change(b_.steps.size() + 2);
+    for (const auto& [at, slots] : owners())
+        for (const auto& v : values_of(slots)) {
+            change[static_cast<std::size_t>(v.first)] += static_cast<std::ptrdiff_t>(v.bytes);
+            change[static_cast<std::size_t>(v.last) + 1] -= static_cast<std::ptrdiff_t>(v.bytes);
+        }
+    std::ptrdiff_t alive = 0;
+    for (const auto c : change) b_.lower_bound = std::max(b_.lower_bound, static_cast<std::size_t>(alive += c));
+}
+
 RILL_INLINE void plan_memory(bound_graph& b, std::span<const shared_place> may_share) {
-    lifetimes l(b);
-    l.note_uses();
-    l.share_places(may_share);
-    l.lay_out();
+    const auto plan = [&] {
+        lifetimes l(b);
+        l.note_uses();
+        l.share_places(may_share);
+        l.find_bound();
+        l.lay_out();
+    };
+    const auto slots = b.slots;
+    plan();
+    // what lanes save in time they may cost in memory, within bounds
+    constexpr std::size_t little = std::size_t(1) << 19;
+    if (b.parallel.empty() || b.arena_bytes <= std::max(b.lower_bound + little, b.lower_bound / 10 * 11)) return;
+    b.parallel.clear();
+    b.slots = slots;
+    b.lower_bound = 0;
+    plan();
 }
 
 } // namespace rill::inline RILL_ABI::detail

@@ -15,7 +15,7 @@ struct arena_value {
     std::size_t offset = 0; // the result
 };
 
-/// Lays values out so that those alive at once don't overlap, in the better of two ways. Returns the size of the arena.
+/// Lays values out so that those alive at once don't overlap, in the best of some ways. Returns the size of the arena.
 std::size_t plan_arena(std::vector<arena_value>& values);
 
 } // namespace rill::inline RILL_ABI::detail

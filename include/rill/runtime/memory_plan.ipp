@@ -71,12 +71,8 @@ inline std::size_t plan_by_creation(std::vector<arena_value>& values) {
     return top;
 }
 
-/// The largest first, each in the smallest gap between those that are alive with it: what is small fills what is left.
-inline std::size_t plan_by_size(std::vector<arena_value>& values) {
-    std::vector<std::size_t> order(values.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(),
-              [&](auto a, auto b) { return std::pair(values[b].bytes, a) < std::pair(values[a].bytes, b); });
+/// In a given order, each in the smallest gap between those that are alive with it: what is small fills what is left.
+inline std::size_t plan_in_order(std::vector<arena_value>& values, const std::vector<std::size_t>& order) {
     std::vector<const arena_value*> placed; // by offset
     std::size_t top = 0;
     for (const auto i : order) {
@@ -85,28 +81,41 @@ inline std::size_t plan_by_size(std::vector<arena_value>& values) {
         std::size_t free_from = 0, best = 0, best_gap = static_cast<std::size_t>(-1);
         for (const auto* p : placed) {
             if (p->last < v.first || v.last < p->first) continue;
-            if (p->offset >= free_from + size && p->offset - free_from < best_gap)
-                best = free_from, best_gap = p->offset - free_from;
+            if (p->offset >= free_from + size && p->offset - free_from < best_gap) {
+                best = free_from;
+                best_gap = p->offset - free_from;
+            }
             free_from = std::max(free_from, p->offset + rounded_to_alignment(p->bytes));
         }
         v.offset = best_gap == static_cast<std::size_t>(-1) ? free_from : best;
         top = std::max(top, v.offset + size);
-        placed.insert(std::upper_bound(placed.begin(), placed.end(), v.offset,
-                                       [](std::size_t at, const arena_value* p) { return at < p->offset; }),
-                      &v);
+        const auto above = [](std::size_t at, const arena_value* p) { return at < p->offset; };
+        placed.insert(std::upper_bound(placed.begin(), placed.end(), v.offset, above), &v);
     }
     return top;
 }
 
 RILL_INLINE std::size_t plan_arena(std::vector<arena_value>& values) {
-    const std::size_t size = plan_by_creation(values);
-    constexpr std::size_t few = 2000; // the time of the second way grows with the square of their number
+    std::size_t size = plan_by_creation(values);
+    constexpr std::size_t few = 1000; // the time of the other ways grows with the square of their number
     if (values.size() > few) return size;
-    auto again = values;
-    const std::size_t other = plan_by_size(again);
-    if (other >= size) return size;
-    values = std::move(again);
-    return other;
+    const auto lasts = [](const arena_value& v) { return static_cast<std::size_t>(v.last - v.first + 1); };
+    const auto better_by = [&](auto&& weight) { // heaviest first
+        std::vector<std::size_t> order(values.size());
+        for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+        std::sort(order.begin(), order.end(), [&](auto a, auto b) {
+            return std::pair(weight(values[b]), a) < std::pair(weight(values[a]), b);
+        });
+        auto again = values;
+        if (const std::size_t other = plan_in_order(again, order); other < size) {
+            size = other;
+            values = std::move(again);
+        }
+    };
+    better_by([](const arena_value& v) { return v.bytes; });
+    better_by([&](const arena_value& v) { return v.bytes * lasts(v); });
+    better_by(lasts);
+    return size;
 }
 
 } // namespace rill::inline RILL_ABI::detail

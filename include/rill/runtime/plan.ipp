@@ -97,6 +97,7 @@ RILL_INLINE std::string plan::memory_report() {
 
 RILL_INLINE std::shared_ptr<segment> plan::bind(std::span<const tensor_type> feeds) {
     const std::lock_guard lock(mutex_);
+    if (closed_) throw cancelled("the session is closed"); // while this run began
     for (auto at = segments_.begin(); at != segments_.end(); ++at)
         if ((*at)->serves(feeds)) {
             if (at != segments_.begin()) segments_.splice(segments_.begin(), segments_, at);

@@ -52,6 +52,7 @@ private:
     allocator& memory_;
     mutable std::mutex mutex_;
     std::shared_ptr<element_block> value_;
+    mutable bool lent_ = false; // read since it was last written in place
     std::atomic<const element_block*> newest_{nullptr}; // value_, to compare with
 };
 

@@ -3,7 +3,9 @@
 
 #include <rill/runtime/resources.hpp>
 
+#include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include <rill/core/any_array.hpp>
 
@@ -11,6 +13,7 @@ namespace rill::inline RILL_ABI::detail {
 
 RILL_INLINE std::shared_ptr<element_block> variable_state::read() const {
     const std::lock_guard lock(mutex_);
+    lent_ = true;
     return value_;
 }
 
@@ -22,8 +25,15 @@ RILL_INLINE variable_state::writer::writer(variable_state& v, std::shared_ptr<el
         mine_ = std::make_shared<element_block>(v_.memory_, v_.type_.type, v_.type_.shape.size());
         if (v_.value_ && !whole)
             copy_elements(v_.type_.type, v_.value_->data(), mine_->data(), v_.type_.shape.size());
-    } else if (!held) {
-        mine_ = v_.value_;
+    } else {
+        if (std::exchange(v_.lent_, false)) {
+            // what the last holder read, it read before we write: a count alone, read by use_count(), does not say so
+            const auto after_the_holders = v_.value_;
+#if !defined(__SANITIZE_THREAD__) // which knows no fences; libstdc++, which it is used with, needs none
+            std::atomic_thread_fence(std::memory_order_acquire);
+#endif
+        }
+        if (!held) mine_ = v_.value_;
     }
     ready_ = true;
 }

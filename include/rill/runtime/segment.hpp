@@ -40,9 +40,9 @@ public:
     bool placed(const frame& f, std::size_t i) const;
 
     std::unique_ptr<frame> acquire();
-    /// A run is over: the frame lets go of what it need not keep.
+    /// A run is over: the frame lets go of what it need not keep for one that follows.
     void finish(frame& f) const noexcept;
-    void release(std::unique_ptr<frame> f);
+    void release(std::unique_ptr<frame> f) noexcept;
 
     /// One step: the feeds' memory is borrowed until the frame is released.
     void run(frame& f, std::span<const void* const> feeds, step_trace* trace = nullptr) const;

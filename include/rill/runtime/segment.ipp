@@ -69,7 +69,7 @@ RILL_INLINE std::unique_ptr<frame> segment::acquire() {
     }
     auto f = make_frame();
     const std::lock_guard lock(mutex_);
-    ++frames_;
+    idle_.reserve(++frames_);
     return f;
 }
 
@@ -81,17 +81,18 @@ RILL_INLINE std::size_t segment::frames() const {
 RILL_INLINE void segment::finish(frame& f) const noexcept {
     // A version that is kept makes the next write by somebody else a copy: cheap for small ones, while to take and give back
     // a version, four atomic operations, is most of what the step of a small model costs.
-    constexpr std::size_t small = 16384;
+    constexpr std::size_t small = 4096; // bytes
     for (std::size_t i = 0; i < b_.variables.size(); ++i)
         if (b_.slots[static_cast<std::size_t>(b_.variables[i].slot)].bytes > small) f.variables[i].reset();
     for (const auto& m : f.moved) f.slots[m.slot] = m.own;
     f.moved.clear();
 }
 
-RILL_INLINE void segment::release(std::unique_ptr<frame> f) {
+RILL_INLINE void segment::release(std::unique_ptr<frame> f) noexcept {
     finish(*f);
+    for (auto& v : f->variables) v.reset(); // nobody may ask for this frame for long
     const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(f));
+    idle_.push_back(std::move(f)); // there is room for every frame
 }
 
 RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds, step_trace* trace) const {

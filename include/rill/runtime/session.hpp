@@ -162,10 +162,22 @@ public:
     explicit session_scope(const session& s) : scoped(detail::default_session_slot(), &s) {}
 };
 
-template <class T, index_t... D> auto tensor<T, D...>::eval() const { return detail::default_session("eval").run(*this); }
+template <class... Feeds>
+    requires(sizeof...(Feeds) > 0)
+void operation::run(const Feeds&... feeds) const {
+    detail::default_session("operation::run").run(*this, feeds...);
+}
 
-template <class Op, class... Args> auto expression<Op, Args...>::eval() const {
-    return detail::default_session("eval").run(*this);
+template <class T, index_t... D>
+template <class... Feeds>
+auto tensor<T, D...>::eval(const Feeds&... feeds) const {
+    return detail::default_session("eval").run(*this, feeds...);
+}
+
+template <class Op, class... Args>
+template <class... Feeds>
+auto expression<Op, Args...>::eval(const Feeds&... feeds) const {
+    return detail::default_session("eval").run(*this, feeds...);
 }
 
 } // namespace rill::inline RILL_ABI

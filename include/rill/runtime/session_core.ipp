@@ -84,6 +84,7 @@ RILL_INLINE std::shared_ptr<plan> session_core::find_plan(const plan_key& key) {
     check_key(key);
     auto made = std::make_shared<plan>(key, options_, state_->resources);
     const std::lock_guard lock(state_->mutex);
+    check_open(); // what is added after closing would stay
     return state_->plans.try_emplace(key, std::move(made)).first->second;
 }
 
