@@ -47,17 +47,19 @@ inline auto linear_regression_sgd() {
     variable<float> w("w", 0.f), b("b", 0.f);
     auto train = gradient_descent(0.05f).minimize(reduce_mean(square(w * x + b - y)));
     auto s = ready();
-    return [s, step = s->make_callable(train, x, y), xs = std::vector<float>(100, 0.5f), ys = std::vector<float>(100, 1.f)] {
-        step(xs, ys);
-    };
+    return [s, step = s->make_callable(train, x, y), xs = std::vector<float>(100, 0.5f),
+            ys = std::vector<float>(100, 1.f)] { step(xs, ys); };
 }
 
 /// A step of a classifier, given its logits.
-template <class Logits, class X> auto classifier_step(const Logits& logits, const X& x, std::size_t batch, std::size_t features, int count) {
+template <class Logits, class X>
+auto classifier_step(const Logits& logits, const X& x, std::size_t batch, std::size_t features, int count) {
     placeholder<int, dyn> label("label");
     auto train = gradient_descent(0.01f).minimize(reduce_mean(sparse_softmax_cross_entropy(logits, label)));
     auto s = ready();
-    return [s, step = s->make_callable(train, x, label), xs = matrix(batch, features), ids = classes(batch, count)] { step(xs, ids); };
+    return [s, step = s->make_callable(train, x, label), xs = matrix(batch, features), ids = classes(batch, count)] {
+        step(xs, ids);
+    };
 }
 
 inline auto train_4_10_10_3_batch_32() {
@@ -78,7 +80,9 @@ template <class X> auto gelu(const X& x) { return 0.5f * x * (1.f + tanh(0.79788
 inline auto gelu_of_1000() {
     placeholder<float, dyn> x("x");
     auto s = ready();
-    return [s, call = s->make_callable(reduce_sum(gelu(x)), x), xs = std::vector<float>(1000, 0.25f)] { return std::get<0>(call(xs)); };
+    return [s, call = s->make_callable(reduce_sum(gelu(x)), x), xs = std::vector<float>(1000, 0.25f)] {
+        return std::get<0>(call(xs));
+    };
 }
 
 } // namespace models

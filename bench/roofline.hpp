@@ -61,7 +61,8 @@ private:
             V sum[streams];
             for (auto& s : sum) s = V(0.f);
             for (std::size_t i = 0; i + lanes * streams <= memory.size(); i += lanes * streams)
-                for (int k = 0; k < streams; ++k) sum[k] = sum[k] + V::load(memory.data() + i + static_cast<std::size_t>(k * lanes));
+                for (int k = 0; k < streams; ++k)
+                    sum[k] = sum[k] + V::load(memory.data() + i + static_cast<std::size_t>(k * lanes));
             benchmark::DoNotOptimize(sum);
         });
         return static_cast<double>(memory.size() * sizeof(float)) / seconds;
@@ -75,7 +76,8 @@ class meter {
 public:
     void report(benchmark::State& state, double bytes, double flops) const {
         const std::chrono::duration<double> all = std::chrono::steady_clock::now() - begin_;
-        const double seconds = all.count() / static_cast<double>(std::max<std::int64_t>(1, static_cast<std::int64_t>(state.iterations())));
+        const double seconds =
+            all.count() / static_cast<double>(std::max<std::int64_t>(1, static_cast<std::int64_t>(state.iterations())));
         const auto& m = machine::measured();
         if (bytes > 0) state.counters["GB/s"] = bytes * 1e-9 / seconds;
         if (flops > 0) state.counters["GFLOP/s"] = flops * 1e-9 / seconds;

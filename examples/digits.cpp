@@ -23,7 +23,8 @@ struct samples {
     std::size_t size() const { return labels.size(); }
 };
 
-samples take(const xt::xtensor<float, 2>& rows, const std::vector<std::size_t>& order, std::size_t begin, std::size_t end) {
+samples take(const xt::xtensor<float, 2>& rows, const std::vector<std::size_t>& order, std::size_t begin,
+             std::size_t end) {
     samples s{xt::xtensor<float, 2>({end - begin, 64}), {}};
     for (std::size_t i = begin; i < end; ++i) {
         for (std::size_t p = 0; p < 64; ++p) s.images(i - begin, p) = rows(order[i], p) / 16.f;
@@ -34,8 +35,10 @@ samples take(const xt::xtensor<float, 2>& rows, const std::vector<std::size_t>& 
 
 void progress(int epoch, int epochs, float loss, double steps_per_second) {
     const int filled = 30 * epoch / epochs;
-    std::printf("\r  epoch %2d/%d  [%s%s]  loss %.4f  %.0f steps/s ", epoch, epochs, std::string(static_cast<std::size_t>(filled), '#').c_str(),
-                std::string(static_cast<std::size_t>(30 - filled), '.').c_str(), static_cast<double>(loss), steps_per_second);
+    std::printf("\r  epoch %2d/%d  [%s%s]  loss %.4f  %.0f steps/s ", epoch, epochs,
+                std::string(static_cast<std::size_t>(filled), '#').c_str(),
+                std::string(static_cast<std::size_t>(30 - filled), '.').c_str(), static_cast<double>(loss),
+                steps_per_second);
     std::fflush(stdout);
 }
 
@@ -52,7 +55,8 @@ void draw(const samples& s, const std::vector<std::size_t>& which, const xt::xte
         }
         std::printf("\n");
     }
-    for (const std::size_t i : which) std::printf("   read as %d%-8s", predicted(i), predicted(i) == s.labels[i] ? "" : " (no!)");
+    for (const std::size_t i : which)
+        std::printf("   read as %d%-8s", predicted(i), predicted(i) == s.labels[i] ? "" : " (no!)");
     std::printf("\n\n");
 }
 
@@ -68,7 +72,8 @@ int main(int argc, char** argv) {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::shuffle(order.begin(), order.end(), std::mt19937(42));
     const std::size_t split = order.size() * 8 / 10;
-    const samples train_set = take(table.values, order, 0, split), test_set = take(table.values, order, split, order.size());
+    const samples train_set = take(table.values, order, 0, split),
+                  test_set = take(table.values, order, split, order.size());
 
     default_graph().set_seed(1);
     placeholder<float, dyn, 64> image("image");
@@ -93,7 +98,9 @@ int main(int argc, char** argv) {
     xt::xtensor<float, 2> images({batch, 64});
     std::vector<int> labels(batch);
     const auto begin = std::chrono::steady_clock::now();
-    const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
+    const auto seconds = [&] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
     int steps = 0;
     for (int epoch = 1; epoch <= epochs; ++epoch) {
         std::shuffle(deck.begin(), deck.end(), shuffler);
@@ -111,7 +118,8 @@ int main(int argc, char** argv) {
     }
     std::printf("\n  trained in %.2f s\n\n", seconds());
 
-    const auto [right, classes] = s.run(std::tuple(accuracy, predicted), feed(image, test_set.images), feed(label, test_set.labels));
+    const auto [right, classes] =
+        s.run(std::tuple(accuracy, predicted), feed(image, test_set.images), feed(label, test_set.labels));
     std::printf("test accuracy %.4f\n\nconfusion (rows: truth, columns: read as)\n     ", static_cast<double>(right));
     int confusion[10][10] = {};
     for (std::size_t i = 0; i < test_set.size(); ++i) ++confusion[test_set.labels[i]][classes(i)];

@@ -34,8 +34,10 @@ int main() {
     for (int step = 0; step < 10; ++step) {
         const auto [cost] = s.run(std::tuple(C, train), feed(x, input));
         std::cout << "step " << step << "  C = " << cost << '\n';
-        if (step == 0) first = cost;
-        else expect(cost < last, "the cost falls at every step");
+        if (step == 0)
+            first = cost;
+        else
+            expect(cost < last, "the cost falls at every step");
         last = cost;
     }
     expect(last < first, "the cost fell");

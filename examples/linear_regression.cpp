@@ -55,7 +55,8 @@ template <class F> void draw(const char* title, const points& p, F predict) {
     std::vector<std::string> canvas(rows, std::string(columns, ' '));
     const auto [low, high] = std::minmax_element(p.y.begin(), p.y.end());
     const auto put = [&](float x, float y, char mark) {
-        const int c = static_cast<int>((x + 1.f) / 2.f * (columns - 1)), r = static_cast<int>((*high - y) / (*high - *low) * (rows - 1));
+        const int c = static_cast<int>((x + 1.f) / 2.f * (columns - 1)),
+                  r = static_cast<int>((*high - y) / (*high - *low) * (rows - 1));
         if (r >= 0 && r < rows) canvas[static_cast<std::size_t>(r)][static_cast<std::size_t>(c)] = mark;
     };
     for (std::size_t i = 0; i < p.x.size(); ++i) put(p.x[i], p.y[i], '.');
@@ -99,17 +100,21 @@ std::vector<float> fit_layered(const points& p) {
 } // namespace
 
 int main() {
-    const auto line = [](std::pair<float, float> wb) { return [wb](float x, std::size_t) { return wb.first * x + wb.second; }; };
+    const auto line = [](std::pair<float, float> wb) {
+        return [wb](float x, std::size_t) { return wb.first * x + wb.second; };
+    };
 
     const points straight = sample(false);
-    const auto best = least_squares(straight), sgd = fit_line(straight, gradient_descent(0.1f), 500), by_adam = fit_line(straight, adam(0.05f), 500);
+    const auto best = least_squares(straight), sgd = fit_line(straight, gradient_descent(0.1f), 500),
+               by_adam = fit_line(straight, adam(0.05f), 500);
     const float e_best = mean_squared_error(straight, line(best)), e_sgd = mean_squared_error(straight, line(sgd)),
                 e_adam = mean_squared_error(straight, line(by_adam));
     std::printf("least squares     w %.4f  b %.4f  error %.5f\n", best.first, best.second, e_best);
     std::printf("gradient descent  w %.4f  b %.4f  error %.5f\n", sgd.first, sgd.second, e_sgd);
     std::printf("adam              w %.4f  b %.4f  error %.5f\n", by_adam.first, by_adam.second, e_adam);
     draw("a line through noisy points", straight, line(sgd));
-    expect(e_sgd >= e_best - 1e-6f && e_sgd < e_best * 1.01f, "gradient descent comes close to least squares, from above");
+    expect(e_sgd >= e_best - 1e-6f && e_sgd < e_best * 1.01f,
+           "gradient descent comes close to least squares, from above");
     expect(e_adam < e_best * 1.01f, "and so does Adam");
 
     const points curved = sample(true);

@@ -17,8 +17,11 @@ struct fresh { // each test has a default graph of its own, as a program would
 
 struct softsign {
     static constexpr auto name = "Softsign";
-    template <class V> static constexpr V value(V x)              { return x / (V(1) + abs(x)); }
-    template <class V> static constexpr V pullback(V x, V, V g)   { auto d = V(1) + abs(x); return g / (d * d); }
+    template <class V> static constexpr V value(V x) { return x / (V(1) + abs(x)); }
+    template <class V> static constexpr V pullback(V x, V, V g) {
+        auto d = V(1) + abs(x);
+        return g / (d * d);
+    }
 };
 
 } // namespace test_rill
@@ -29,7 +32,7 @@ TEST_CASE_METHOD(test_rill::fresh, "program 1: hello, and what auto and tensor m
     CHECK(s.run(hello) == "Hello, dataflow");
 
     tensor a = constant({{1.f, 2.f}, {3.f, 4.f}});
-    auto   y = 0.5f * a * (1.f + tanh(a));
+    auto y = 0.5f * a * (1.f + tanh(a));
     tensor h = sigmoid(y);
     static_assert(std::is_same_v<decltype(a), tensor<float, 2, 2>>);
     static_assert(std::is_same_v<decltype(h), tensor<float, 2, 2>>);
@@ -52,7 +55,7 @@ TEST_CASE_METHOD(test_rill::fresh, "program 2: linear regression") {
 
     placeholder<float, dyn> x("x"), y("y");
     variable<float> w("w", 0.f), b("b", 0.f);
-    auto loss  = reduce_mean(square(w * x + b - y));
+    auto loss = reduce_mean(square(w * x + b - y));
     auto train = gradient_descent(0.05f).minimize(loss);
     session s;
     s.run(global_variables_initializer());
@@ -68,12 +71,12 @@ TEST_CASE_METHOD(test_rill::fresh, "program 2: linear regression") {
 
 TEST_CASE_METHOD(test_rill::fresh, "program 3: a typed classifier") {
     placeholder<float, dyn, 64> image("image");
-    placeholder<int, dyn>       label("label");
+    placeholder<int, dyn> label("label");
     auto hidden = relu(dense<64, 128>("hidden", image));
     auto logits = dense<128, 10>("logits", hidden);
-    auto loss   = reduce_mean(sparse_softmax_cross_entropy(logits, label));
-    auto right  = reduce_mean(cast<float>(equal(argmax<1>(logits), label)));
-    auto train  = adam({.learning_rate = 1e-3f}).minimize(loss);
+    auto loss = reduce_mean(sparse_softmax_cross_entropy(logits, label));
+    auto right = reduce_mean(cast<float>(equal(argmax<1>(logits), label)));
+    auto train = adam({.learning_rate = 1e-3f}).minimize(loss);
     static_assert(std::is_same_v<extents_of<decltype(hidden)>, extents<dyn, 128>>);
     static_assert(std::is_same_v<extents_of<decltype(logits)>, extents<dyn, 10>>);
 
@@ -97,14 +100,14 @@ TEST_CASE_METHOD(test_rill::fresh, "program 4: gradients of any order, as nodes"
     variable<float> w("w", 2.f), b("b", 1.f);
     auto loss = reduce_sum(square(w * x + b));
     auto [dw, db] = gradients(loss, w, b);
-    auto [d2w]    = gradients(dw, w);
+    auto [d2w] = gradients(dw, w);
     static_assert(std::is_same_v<std::remove_cvref_t<decltype(dw)>, tensor<float>>);
     tensor a = constant({0.5f, -1.f});
     auto y = a * tanh(a);
     auto slope = derivative(y, a);
     tensor h = w * x;
     std::vector<any_tensor> outputs{h}, inputs{w, x}, seeds{tensor(constant({1.f, 10.f}))};
-    auto vjp  = gradients(outputs, inputs, {.grad_ys = seeds, .stop = {}});
+    auto vjp = gradients(outputs, inputs, {.grad_ys = seeds, .stop = {}});
     auto none = gradients(outputs, inputs, {.grad_ys = seeds, .stop = {h}});
 
     session s;
@@ -142,7 +145,10 @@ TEST_CASE_METHOD(test_rill::fresh, "program 6: scopes") {
         CHECK(bar.node()->control_inputs.size() == 1);
         CHECK(bar.device() == "/device:cpu:0");
     }
-    session s(g, {.inter_op_threads = 2, .intra_op_threads = 1, .allow_soft_placement = true, .log_device_placement = true,
+    session s(g, {.inter_op_threads = 2,
+                  .intra_op_threads = 1,
+                  .allow_soft_placement = true,
+                  .log_device_placement = true,
                   .gpu = {.memory_fraction = 0.4, .allow_growth = true}});
     {
         graph_scope use(g);

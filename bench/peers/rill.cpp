@@ -18,7 +18,8 @@ int threads = 0;              // of sessions
 
 /// The session of the current graph. Rows share it with the closures that run it.
 std::shared_ptr<session> new_session() {
-    return std::make_shared<session>(current_graph(), session_options{.inter_op_threads = threads, .intra_op_threads = threads});
+    return std::make_shared<session>(current_graph(),
+                                     session_options{.inter_op_threads = threads, .intra_op_threads = threads});
 }
 /// The same with variables that have their first values.
 std::shared_ptr<session> initialized() {
@@ -190,6 +191,8 @@ const peers::row_list rows{
 int main(int count, char** arguments) {
     const std::string how = count > 1 ? arguments[1] : "";
     if (how == "threads") threads = -1; // as many as there are cores
-    if (how == "first") std::cout << session().run(constant(3.f) + constant(5.f)) << '\n';
-    else peers::serve(rows);
+    if (how == "first")
+        std::cout << session().run(constant(3.f) + constant(5.f)) << '\n';
+    else
+        peers::serve(rows);
 }

@@ -22,7 +22,8 @@
 #endif
 #endif
 #ifndef RILL_WITH_ONEDNN
-#define RILL_WITH_ONEDNN 1 // looked for when the first large product comes; neither header nor linking is needed. 0: never
+#define RILL_WITH_ONEDNN                                                                                               \
+    1 // looked for when the first large product comes; neither header nor linking is needed. 0: never
 #endif
 #ifndef RILL_WITH_BLAS
 #define RILL_WITH_BLAS 0 // CBLAS; needs linking
@@ -91,7 +92,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "rill supports little-e
 // mixing one another's functions.
 #define RILL_DETAIL_JOIN(a, b, c, d, e, f) v##a##_##b##_o##c##d##e##f
 #define RILL_DETAIL_NAME(a, b, c, d, e, f) RILL_DETAIL_JOIN(a, b, c, d, e, f)
-#define RILL_ABI                                                                                                          \
+#define RILL_ABI                                                                                                       \
     RILL_DETAIL_NAME(RILL_VERSION_MAJOR, RILL_VERSION_MINOR, RILL_WITH_XSIMD, RILL_WITH_ONEDNN, RILL_WITH_BLAS, 0)
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)

@@ -68,8 +68,7 @@ TEST_CASE("allocator: counts are exact from many threads, and the limit holds") 
                 try {
                     void* block = memory.allocate(128);
                     memory.deallocate(block, 128);
-                } catch (const resource_exhausted&) {
-                }
+                } catch (const resource_exhausted&) {}
             }
         });
     for (auto& t : threads) t.join();

@@ -8,10 +8,11 @@
 using namespace rill;
 
 TEST_CASE("dtype: numbers are those of the file and wire formats") {
-    const std::vector<dtype> in_order{dtype::invalid, dtype::float32, dtype::float64, dtype::int8, dtype::int16, dtype::int32,
-                                      dtype::int64, dtype::uint8, dtype::uint16, dtype::uint32, dtype::uint64, dtype::boolean,
-                                      dtype::string, dtype::complex64, dtype::complex128, dtype::bfloat16, dtype::half,
-                                      dtype::qint8, dtype::quint8, dtype::qint32};
+    const std::vector<dtype> in_order{dtype::invalid, dtype::float32,   dtype::float64,    dtype::int8,
+                                      dtype::int16,   dtype::int32,     dtype::int64,      dtype::uint8,
+                                      dtype::uint16,  dtype::uint32,    dtype::uint64,     dtype::boolean,
+                                      dtype::string,  dtype::complex64, dtype::complex128, dtype::bfloat16,
+                                      dtype::half,    dtype::qint8,     dtype::quint8,     dtype::qint32};
     REQUIRE(static_cast<int>(in_order.size()) == dtype_count);
     for (std::size_t i = 0; i < in_order.size(); ++i) CHECK(static_cast<std::size_t>(in_order[i]) == i);
 }

@@ -21,7 +21,8 @@ template <int Fraction> double reference(unsigned bits) {
     const int exponent = static_cast<int>(bits >> Fraction) & ((1 << exponent_bits) - 1);
     const double fraction = static_cast<double>(bits & ((1u << Fraction) - 1)) / (1 << Fraction);
     const double sign = bits & 0x8000u ? -1 : 1;
-    if (exponent == (1 << exponent_bits) - 1) return fraction != 0 ? std::nan("") : sign * std::numeric_limits<double>::infinity();
+    if (exponent == (1 << exponent_bits) - 1)
+        return fraction != 0 ? std::nan("") : sign * std::numeric_limits<double>::infinity();
     return sign * (exponent == 0 ? std::ldexp(fraction, 1 - bias) : std::ldexp(1 + fraction, exponent - bias));
 }
 
@@ -34,7 +35,8 @@ template <class H, int Fraction> void all_patterns() {
         const H back(value);
         if (std::isnan(expected)) {
             wrong_value += !std::isnan(value);
-            wrong_way_back += !std::isnan(static_cast<float>(back)) || std::signbit(static_cast<float>(back)) != std::signbit(value);
+            wrong_way_back +=
+                !std::isnan(static_cast<float>(back)) || std::signbit(static_cast<float>(back)) != std::signbit(value);
         } else {
             wrong_value += static_cast<double>(value) != expected || std::signbit(value) != std::signbit(expected);
             wrong_way_back += back.bits != bits;
@@ -51,7 +53,8 @@ template <class H, int Fraction> void rounding(unsigned infinity) {
         for (const unsigned sign : {0u, 0x8000u}) {
             const double below = reference<Fraction>(bits);
             // above the largest number the format goes on as if the exponent had one more value
-            const double above = bits + 1 < infinity ? reference<Fraction>(bits + 1) : below + (below - reference<Fraction>(bits - 1));
+            const double above =
+                bits + 1 < infinity ? reference<Fraction>(bits + 1) : below + (below - reference<Fraction>(bits - 1));
             const float middle = static_cast<float>((below + above) / 2) * (sign ? -1.f : 1.f);
             const float away = sign ? -std::numeric_limits<float>::infinity() : std::numeric_limits<float>::infinity();
             wrong += H(middle).bits != (sign | (bits % 2 ? bits + 1 : bits));

@@ -6,8 +6,8 @@
 
 #if __has_include(<xtensor/containers/xadapt.hpp>)
 #include <xtensor/containers/xadapt.hpp>
-#include <xtensor/generators/xbuilder.hpp>
 #include <xtensor/core/xmath.hpp>
+#include <xtensor/generators/xbuilder.hpp>
 #include <xtensor/views/xstrided_view.hpp>
 #include <xtensor/views/xview.hpp>
 #else
@@ -72,7 +72,8 @@ TEST_CASE("host array: a view gives its own elements, not its container's") {
     CHECK(values<float>(to_any_array<float>(xt::view(m, 1, xt::all()))) == std::vector<float>{4, 5, 6});
     CHECK(values<float>(to_any_array<float>(xt::view(m, xt::all(), 1))) == std::vector<float>{2, 5});
     CHECK(values<float>(to_any_array<float>(xt::view(m, xt::range(1, 2), xt::all()))) == std::vector<float>{4, 5, 6});
-    CHECK(values<float>(to_any_array<float>(xt::view(m, xt::all(), xt::range(0, 2)))) == std::vector<float>{1, 2, 4, 5});
+    CHECK(values<float>(to_any_array<float>(xt::view(m, xt::all(), xt::range(0, 2)))) ==
+          std::vector<float>{1, 2, 4, 5});
     const auto second = xt::view(m, 1, xt::all()); // as an lvalue too, and without a copy
     CHECK(to_any_array<float>(second).data() == m.data() + 3);
     CHECK(values<float>(to_any_array<float>(second)) == std::vector<float>{4, 5, 6});
@@ -91,7 +92,8 @@ TEST_CASE("host array: arrays and views of dynamic rank") {
     const xt::xarray<float> dynamic{{1, 2, 3}, {4, 5, 6}};
     CHECK(to_any_array<float>(dynamic).shape() == dims{2, 3});
     CHECK(to_any_array<float>(dynamic).data() == dynamic.data());
-    CHECK(test_host_array::values<float>(to_any_array<float>(xt::strided_view(dynamic, {xt::all(), 2}))) == std::vector<float>{3, 6});
+    CHECK(test_host_array::values<float>(to_any_array<float>(xt::strided_view(dynamic, {xt::all(), 2}))) ==
+          std::vector<float>{3, 6});
     const xt::xarray<float> nine = xt::ones<float>({1, 1, 1, 1, 1, 1, 1, 1, 1});
     CHECK_THROWS_WITH(to_any_array<float>(nine), contains("9 dimensions"));
 }
@@ -99,12 +101,14 @@ TEST_CASE("host array: arrays and views of dynamic rank") {
 
 TEST_CASE("host array: ranges that are not contiguous, numbers and text") {
     using test_host_array::values;
-    CHECK(values<bool>(to_any_array<bool>(std::vector<bool>{true, false, true})) == std::vector<bool>{true, false, true});
+    CHECK(values<bool>(to_any_array<bool>(std::vector<bool>{true, false, true})) ==
+          std::vector<bool>{true, false, true});
     CHECK(values<int>(to_any_array<int>(std::list<int>{7, 8})) == std::vector<int>{7, 8});
     CHECK(to_any_array<float>(2.5f).value<float>() == 2.5f);
     CHECK(to_any_array<std::string>("text").value<std::string>() == "text");
     CHECK(to_any_array<std::string>(std::string("text")).shape() == dims{});
-    CHECK(values<std::string>(to_any_array<std::string>(std::vector<std::string>{"a", "b"})) == std::vector<std::string>{"a", "b"});
+    CHECK(values<std::string>(to_any_array<std::string>(std::vector<std::string>{"a", "b"})) ==
+          std::vector<std::string>{"a", "b"});
     CHECK(to_any_array<std::complex<float>>(std::complex<float>(1, 2)).value<std::complex<float>>().imag() == 2.f);
     STATIC_REQUIRE(std::is_same_v<host_element<const char*>, std::string>);
     STATIC_REQUIRE(std::is_same_v<host_element<std::vector<bool>>, bool>);

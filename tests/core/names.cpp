@@ -21,7 +21,8 @@ TEST_CASE("names: an op's name in snake_case") {
 }
 
 TEST_CASE("names: valid names") {
-    for (const auto* good : {"x", "layer1/w", "_hidden", ".dot", "a-b", "0", "Adam_1", "a>b"}) CHECK(detail::valid_name(good));
+    for (const auto* good : {"x", "layer1/w", "_hidden", ".dot", "a-b", "0", "Adam_1", "a>b"})
+        CHECK(detail::valid_name(good));
     for (const auto* bad : {"", "-x", "/x", "a b", "x:0", "ä", "a\n", "^x"}) CHECK_FALSE(detail::valid_name(bad));
 }
 

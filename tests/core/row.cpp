@@ -32,7 +32,8 @@ TEST_CASE("row: std::tuple is read alike") {
 
 TEST_CASE("row: spread hands all values to a function") {
     using namespace rill::detail;
-    CHECK(spread([](int a, const std::string& b) { return std::to_string(a) + b; }, row<int, std::string>(1, "b")) == "1b");
+    CHECK(spread([](int a, const std::string& b) { return std::to_string(a) + b; }, row<int, std::string>(1, "b")) ==
+          "1b");
     CHECK(spread([] { return 5; }, row<>()) == 5);
 }
 

@@ -38,7 +38,8 @@ inline std::vector<dims> meanings(const dims& d) {
 
 /// What a rule says of shapes with open extents holds for every shape they may turn out to be; and it refuses only what
 /// would be refused whatever they turn out to be.
-template <class Rule> void sound_for_two(const Rule& rule, const std::vector<dims>& of_a, const std::vector<dims>& of_b) {
+template <class Rule>
+void sound_for_two(const Rule& rule, const std::vector<dims>& of_a, const std::vector<dims>& of_b) {
     int wrong = 0, cases = 0, refused = 0;
     for (const auto& a : of_a)
         for (const auto& b : of_b) {
@@ -177,7 +178,8 @@ TEST_CASE("shape rules: gather and insert_axis") {
     STATIC_REQUIRE_FALSE(rules::insert_axis(dims{2, 3}, 3, 5).ok());
     STATIC_REQUIRE_FALSE(rules::insert_axis(dims{1, 1, 1, 1, 1, 1, 1, 1}, 0, 1).ok());
     using namespace test_shape_rules;
-    sound_for_two([](const dims& a, const dims& b) { return rules::gather(a, b, 0); }, shapes(2, some_extents), shapes(2, some_extents));
+    sound_for_two([](const dims& a, const dims& b) { return rules::gather(a, b, 0); }, shapes(2, some_extents),
+                  shapes(2, some_extents));
 }
 
 TEST_CASE("shape rules: a refusal is one phrase, its result well-formed") {

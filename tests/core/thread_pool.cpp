@@ -44,7 +44,8 @@ TEST_CASE("thread_pool: several callers at once, and calls from within a part") 
     thread_pool pool(2);
     std::atomic<int> sum{0};
     const auto caller = [&] {
-        for (int round = 0; round < 200; ++round) pool.run(5, [&](int i) { pool.run(3, [&](int k) { sum += i * k; }); });
+        for (int round = 0; round < 200; ++round)
+            pool.run(5, [&](int i) { pool.run(3, [&](int k) { sum += i * k; }); });
     };
     std::thread a(caller), b(caller);
     caller();
@@ -56,7 +57,11 @@ TEST_CASE("thread_pool: several callers at once, and calls from within a part") 
 TEST_CASE("thread_pool: an exception reaches the caller, and the pool goes on") {
     thread_pool pool(2);
     for (int round = 0; round < 50; ++round) {
-        CHECK_THROWS_AS(pool.run(8, [](int i) { if (i % 3 == 1) throw std::runtime_error("part"); }), std::runtime_error);
+        CHECK_THROWS_AS(pool.run(8,
+                                 [](int i) {
+                                     if (i % 3 == 1) throw std::runtime_error("part");
+                                 }),
+                        std::runtime_error);
         std::atomic<int> count{0};
         pool.run(8, [&](int) { ++count; });
         CHECK(count == 8);

@@ -18,7 +18,9 @@ TEST_CASE("kernel: closures small and large, run through slots, destroyed once")
         kernel small([counted](const kernel_args& a) { *a.out<float>(0) = 2 * *a.in<float>(0); });
         std::array<double, 40> ballast{};
         ballast[39] = 5;
-        kernel large([counted, ballast](const kernel_args& a) { *a.out<float>(0) = static_cast<float>(ballast[39]) + *a.in<float>(0); });
+        kernel large([counted, ballast](const kernel_args& a) {
+            *a.out<float>(0) = static_cast<float>(ballast[39]) + *a.in<float>(0);
+        });
         small(args);
         CHECK(out == 6.f);
         kernel moved(std::move(small));

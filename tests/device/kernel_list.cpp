@@ -16,10 +16,18 @@ template <class Op, class... T> void check_primitive() {
     CHECK(the_kernels().blocks.find(key));
 }
 template <class T, class... Op> void check_unary(detail::op_list<Op...>) {
-    ([] { if constexpr (op_takes<Op, T>) check_primitive<Op, T>(); }(), ...);
+    (
+        [] {
+            if constexpr (op_takes<Op, T>) check_primitive<Op, T>();
+        }(),
+        ...);
 }
 template <class T, class... Op> void check_binary(detail::op_list<Op...>) {
-    ([] { if constexpr (op_takes<Op, T>) check_primitive<Op, T, T>(); }(), ...);
+    (
+        [] {
+            if constexpr (op_takes<Op, T>) check_primitive<Op, T, T>();
+        }(),
+        ...);
 }
 template <class T, class... Op> void check_nodes(detail::op_list<Op...>) {
     const auto one = [](std::string_view name, dtype type) {
@@ -27,8 +35,10 @@ template <class T, class... Op> void check_nodes(detail::op_list<Op...>) {
         CHECK(the_kernels().factories.find(detail::kernel_key(name, type)));
     };
     static_assert((detail::listed_kernel<Op, T> && ...));
-    if constexpr (std::is_void_v<T>) (one(Op::name, dtype::invalid), ...);
-    else (one(Op::name, dtype_of<T>), ...);
+    if constexpr (std::is_void_v<T>)
+        (one(Op::name, dtype::invalid), ...);
+    else
+        (one(Op::name, dtype_of<T>), ...);
 }
 
 TEST_CASE("kernel list: what is listed can be run, whether or not this program uses it", "[kernels]") {
@@ -60,7 +70,8 @@ TEST_CASE("kernel list: expressions of one op are compiled with their adjoints",
     const auto product = the_kernels().blocks.find(key_of<structure<mul_op, double, leaf<double>, leaf<double>>>());
     REQUIRE(product);
     CHECK(product->adjoint_of_one);
-    STATIC_REQUIRE(!detail::listed_expression<structure<mul_op, float, structure<neg_op, float, leaf<float>>, leaf<float>>>);
+    STATIC_REQUIRE(
+        !detail::listed_expression<structure<mul_op, float, structure<neg_op, float, leaf<float>>, leaf<float>>>);
     STATIC_REQUIRE(!detail::listed_expression<structure<mul_op, std::int8_t, leaf<std::int8_t>, leaf<std::int8_t>>>);
     STATIC_REQUIRE(!detail::listed_kernel<matmul_op, std::uint8_t>);
 }

@@ -61,7 +61,6 @@ static_assert(has_exp<float> && has_exp<std::complex<float>> && has_exp<bfloat16
 
 unsigned take_errors() { return std::exchange(detail::sticky_errors(), 0u); }
 
-
 TEST_CASE("integer division by zero gives zero and leaves a mark") {
     take_errors();
     CHECK((lane<int>(7) / 0).v == 0);

@@ -16,7 +16,8 @@ static_assert(philox::generate({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
 static_assert(philox::generate({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) ==
               philox::block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 
-static_assert(random_stream{0x299f31d0a4093822, 0x0370734413198a2e}.block(0x85a308d3243f6a88) == philox::block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
+static_assert(random_stream{0x299f31d0a4093822, 0x0370734413198a2e}.block(0x85a308d3243f6a88) ==
+              philox::block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 
 TEST_CASE("philox: known answers at run time") {
     philox::block counter{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344};

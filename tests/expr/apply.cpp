@@ -14,12 +14,16 @@ using op_test::list;
 
 TEST_CASE("apply: which literals go with which dtypes") {
     using c64 = std::complex<float>;
-    STATIC_REQUIRE((literal_fits<float, double> && literal_fits<float, int> && literal_fits<c64, double> && literal_fits<c64, int>));
+    STATIC_REQUIRE((literal_fits<float, double> && literal_fits<float, int> && literal_fits<c64, double> &&
+                    literal_fits<c64, int>));
     STATIC_REQUIRE((literal_fits<int, int> && literal_fits<std::uint8_t, long> && literal_fits<half, float>));
-    STATIC_REQUIRE((literal_fits<bool, bool> && !literal_fits<bool, int> && !literal_fits<int, bool> && !literal_fits<float, bool>));
-    STATIC_REQUIRE((!literal_fits<int, float> && !literal_fits<std::string, int> && !literal_fits<float, c64> && literal_fits<c64, c64>));
+    STATIC_REQUIRE((literal_fits<bool, bool> && !literal_fits<bool, int> && !literal_fits<int, bool> &&
+                    !literal_fits<float, bool>));
+    STATIC_REQUIRE((!literal_fits<int, float> && !literal_fits<std::string, int> && !literal_fits<float, c64> &&
+                    literal_fits<c64, c64>));
     STATIC_REQUIRE((dtypes_agree<float, float> && !dtypes_agree<float, double> && dtypes_agree<float, unknown_dtype>));
-    STATIC_REQUIRE((dtypes_agree<float, number<int>> && !dtypes_agree<int, number<float>> && dtypes_agree<number<int>, unknown_dtype>));
+    STATIC_REQUIRE((dtypes_agree<float, number<int>> && !dtypes_agree<int, number<float>> &&
+                    dtypes_agree<number<int>, unknown_dtype>));
 }
 
 TEST_CASE("apply: literals take the tensors' dtype") {
@@ -43,7 +47,8 @@ TEST_CASE("apply: tensors of unknown type, alone, with numbers and with typed on
     const session s;
     const auto x = any_placeholder("x", dtype::float32);
     placeholder<float, dyn> y("y");
-    const std::vector<any_array> at{op_test::make_array<float>({2, 1}, {1, 2}), op_test::make_array<float>({2}, {3, 4})};
+    const std::vector<any_array> at{op_test::make_array<float>({2, 1}, {1, 2}),
+                                    op_test::make_array<float>({2}, {3, 4})};
     const auto run = [&](const any_tensor& t) {
         const auto value = op_test::run(s, t, {x, y}, at);
         const auto all = value.elements<float>();
@@ -66,13 +71,16 @@ TEST_CASE("apply: tensors of unknown type, alone, with numbers and with typed on
 
 TEST_CASE("apply: refusals of tensors of unknown type") {
     const graph_scope here{graph()};
-    const auto f = any_placeholder("f", dtype::float32, {2}), d = any_placeholder("d", dtype::float64, {2}), i = any_placeholder("i", dtype::int32, {3}),
-               u = any_placeholder("u", dtype::uint8), r = any_placeholder("r", dtype::uint16), t = any_placeholder("t", dtype::string);
+    const auto f = any_placeholder("f", dtype::float32, {2}), d = any_placeholder("d", dtype::float64, {2}),
+               i = any_placeholder("i", dtype::int32, {3}), u = any_placeholder("u", dtype::uint8),
+               r = any_placeholder("r", dtype::uint16), t = any_placeholder("t", dtype::string);
     placeholder<double, 2> typed("typed");
     CHECK_THROWS_AS(f + d, invalid_argument);
-    CHECK_THROWS_WITH(f + d, contains("add: the dtypes differ") && contains("f:0 float32 [2]") && contains("d:0 float64 [2]"));
+    CHECK_THROWS_WITH(f + d,
+                      contains("add: the dtypes differ") && contains("f:0 float32 [2]") && contains("d:0 float64 [2]"));
     CHECK_THROWS_WITH(f * typed, contains("mul: the dtypes differ") && contains("typed:0"));
-    CHECK_THROWS_WITH(i + i * i - any_placeholder("four", dtype::int32, {4}), contains("sub: the shapes do not broadcast") && contains("[3]") && contains("[4]"));
+    CHECK_THROWS_WITH(i + i * i - any_placeholder("four", dtype::int32, {4}),
+                      contains("sub: the shapes do not broadcast") && contains("[3]") && contains("[4]"));
     CHECK_THROWS_WITH(i + 0.5, contains("add: the literal 0.5") && contains("int32"));
     CHECK_THROWS_WITH(u + 256, contains("add: the literal 256 does not fit uint8"));
     CHECK_THROWS_WITH(f + std::complex<float>(0, 1), contains("add: the literal (0.0") && contains("float32"));
@@ -85,7 +93,8 @@ TEST_CASE("apply: refusals of tensors of unknown type") {
     const session s;
     const std::vector<any_array> at{op_test::point_array<std::uint16_t>({}, {2})};
     CHECK_THROWS_AS(op_test::run(s, rare, {r}, at), unimplemented);
-    CHECK_THROWS_WITH(op_test::run(s, rare, {r}, at), contains("Sub") && contains("uint16") && contains("all_kernels.hpp"));
+    CHECK_THROWS_WITH(op_test::run(s, rare, {r}, at),
+                      contains("Sub") && contains("uint16") && contains("all_kernels.hpp"));
 }
 
 TEST_CASE("apply: operators can't ask where they are: their nodes are made where the first operand was") {

@@ -50,7 +50,8 @@ constexpr auto f = [](const auto& x) { return apply<softsign>(x); };
 } // namespace test_elementwise
 
 TEST_CASE("elementwise: an op of the user's own has values and gradients of any order") {
-    op_test::unary<float, double>("softsign", test_elementwise::f, [](auto x) { return x / (1 + std::abs(x)); }, {.special = false});
+    op_test::unary<float, double>("softsign", test_elementwise::f, [](auto x) { return x / (1 + std::abs(x)); },
+                                  {.special = false});
     op_test::gradients(test_elementwise::f, {{0.1, 2}});
     op_test::gradients([](const auto& x) { return exp(test_elementwise::f(x) * x); }, {{-1, -0.1}}, 2);
 }
@@ -66,20 +67,24 @@ TEST_CASE("elementwise: an op whose operands have several dtypes") {
     CHECK(op_test::list(value) == std::vector<double>{0, 4});
     CHECK(op_test::list(slope) == std::vector<double>{0, 4});
     CHECK(op_test::list(by) == std::vector<double>{0, 4});
-    const any_tensor loose = apply<test_elementwise::gate>(any_placeholder("c", dtype::boolean), any_placeholder("v", dtype::float64));
+    const any_tensor loose =
+        apply<test_elementwise::gate>(any_placeholder("c", dtype::boolean), any_placeholder("v", dtype::float64));
     CHECK(loose.dtype() == dtype::float64);
-    CHECK_THROWS_WITH(apply<test_elementwise::gate>(any_tensor(x), any_tensor(x)), contains("gate: operand 0 must be bool"));
+    CHECK_THROWS_WITH(apply<test_elementwise::gate>(any_tensor(x), any_tensor(x)),
+                      contains("gate: operand 0 must be bool"));
 }
 
 TEST_CASE("elementwise: domains, weights and result types") {
     using test_elementwise::gate;
     using test_elementwise::silent;
     using test_elementwise::softsign;
-    STATIC_REQUIRE((op_takes<softsign, float> && op_takes<softsign, half> && !op_takes<softsign, int> && !op_takes<softsign, std::complex<float>>));
+    STATIC_REQUIRE((op_takes<softsign, float> && op_takes<softsign, half> && !op_takes<softsign, int> &&
+                    !op_takes<softsign, std::complex<float>>));
     STATIC_REQUIRE((op_takes<silent, std::complex<float>> && !op_takes<silent, int> && !op_takes<silent, bool>));
     STATIC_REQUIRE((op_takes<gate, bool> && op_takes<gate, int> && !op_takes<gate, std::string>));
     STATIC_REQUIRE((domains::numeric::has<int> && domains::numeric::has<bfloat16> && !domains::numeric::has<bool>));
-    STATIC_REQUIRE((domains::real::has<int> && !domains::real::has<std::complex<double>> && domains::comparable::has<bool>));
+    STATIC_REQUIRE(
+        (domains::real::has<int> && !domains::real::has<std::complex<double>> && domains::comparable::has<bool>));
     STATIC_REQUIRE((domains::boolean::has<bool> && !domains::boolean::has<int>));
     STATIC_REQUIRE((op_weight<gate> == 5 && op_weight<softsign> == 1));
     STATIC_REQUIRE(std::is_same_v<elementwise_result<greater_op, float, float>, bool>);

@@ -19,8 +19,10 @@ using namespace rill;
 namespace test_expression {
 
 template <int N, class X> auto doubled(const X& x) {
-    if constexpr (N == 0) return x;
-    else return doubled<N - 1>(x + x);
+    if constexpr (N == 0)
+        return x;
+    else
+        return doubled<N - 1>(x + x);
 }
 
 template <class E> constexpr int weight(const E&) { return detail::weight_of<E>; }
@@ -202,10 +204,12 @@ TEST_CASE("expression: what types can't show is checked when it runs") {
     placeholder<float, dyn, 1> z("z");
     const tensor<float, dyn, 3> y(x * 2.f + z, "blend");
     const session s(g);
-    const xt::xtensor<float, 2> two(std::array<std::size_t, 2>{2, 3}, 1.f), column(std::array<std::size_t, 2>{4, 1}, 1.f);
+    const xt::xtensor<float, 2> two(std::array<std::size_t, 2>{2, 3}, 1.f),
+        column(std::array<std::size_t, 2>{4, 1}, 1.f);
     CHECK_THROWS_AS(s.run(y, feed(x, two), feed(z, column)), invalid_argument);
-    CHECK_THROWS_WITH(s.run(y, feed(x, two), feed(z, column)),
-                      contains("add: the shapes do not broadcast") && contains("[2, 3]") && contains("[4, 1]") && contains("blend") && contains("expression.cpp"));
+    CHECK_THROWS_WITH(s.run(y, feed(x, two), feed(z, column)), contains("add: the shapes do not broadcast") &&
+                                                                   contains("[2, 3]") && contains("[4, 1]") &&
+                                                                   contains("blend") && contains("expression.cpp"));
 }
 
 TEST_CASE("expression: nodes that compute the same one after the other share an op, and so do their gradients") {

@@ -18,7 +18,9 @@ using namespace rill;
 
 namespace test_fused_op {
 
-const fused_spec& spec_of(const any_tensor& t) { return static_cast<const fused_op*>(t.node()->op->attributes())->spec; }
+const fused_spec& spec_of(const any_tensor& t) {
+    return static_cast<const fused_op*>(t.node()->op->attributes())->spec;
+}
 
 } // namespace test_fused_op
 
@@ -49,16 +51,24 @@ TEST_CASE("fused_op: compiled kernels and the interpreter say the same, forward 
     const auto slow = [](const any_tensor& t) {
         auto spec = test_fused_op::spec_of(t);
         spec.kind = fused_spec::form::program;
-        return any_tensor(endpoint{detail::add_node(t.graph(), make_op(fused_op{spec}), t.node()->inputs), t.end().port});
+        return any_tensor(
+            endpoint{detail::add_node(t.graph(), make_op(fused_op{spec}), t.node()->inputs), t.end().port});
     };
     const auto d = gradients({fetch}, {x, y});
     for (const any_tensor& t : {fetch, *d[0], *d[1]}) {
         INFO(t.name());
         CHECK_FALSE(test_fused_op::spec_of(t).kernel().empty());
         const any_tensor other = slow(t);
-        for (const auto& [a, b] : {std::pair(dims{1, 1}, dims{1, 1}), {dims{3, 5}, dims{1, 5}}, {dims{3, 5}, dims{3, 1}}, {dims{1, 700}, dims{9, 1}}, {dims{2000, 3}, dims{1, 3}}, {dims{0, 3}, dims{1, 3}}}) {
-            const std::vector<any_array> at{op_test::point_array<double>({-1, 1}, a), op_test::point_array<double>({-1, 1}, b, 1)};
-            const auto fast = op_test::reals(op_test::run(s, t, {x, y}, at)), plain = op_test::reals(op_test::run(s, other, {x, y}, at));
+        for (const auto& [a, b] : {std::pair(dims{1, 1}, dims{1, 1}),
+                                   {dims{3, 5}, dims{1, 5}},
+                                   {dims{3, 5}, dims{3, 1}},
+                                   {dims{1, 700}, dims{9, 1}},
+                                   {dims{2000, 3}, dims{1, 3}},
+                                   {dims{0, 3}, dims{1, 3}}}) {
+            const std::vector<any_array> at{op_test::point_array<double>({-1, 1}, a),
+                                            op_test::point_array<double>({-1, 1}, b, 1)};
+            const auto fast = op_test::reals(op_test::run(s, t, {x, y}, at)),
+                       plain = op_test::reals(op_test::run(s, other, {x, y}, at));
             CHECK(op_test::far_apart(fast, plain, 1e-13) == "");
         }
     }
@@ -146,7 +156,8 @@ TEST_CASE("fused_op: fills and sums made for gradients") {
     placeholder<float, 2, 3> small("small");
     placeholder<float, dyn, 3> open("open");
     placeholder<float, 100> large("large");
-    const any_tensor a = detail::filled_like(small, 1), b = detail::filled_like(open, 0), c = detail::filled_like(large, 1);
+    const any_tensor a = detail::filled_like(small, 1), b = detail::filled_like(open, 0),
+                     c = detail::filled_like(large, 1);
     CHECK(a.node()->op->role() == op_role::constant);
     CHECK(s.run(a).shape() == dims{2, 3});
     CHECK(s.run(a).elements<float>()[5] == 1);

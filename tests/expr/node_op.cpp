@@ -28,7 +28,8 @@ struct delay_op {
         return kernel([n, up = forward](const kernel_args& s) {
             const T* from = s.in<T>(0);
             T* to = s.out<T>(0);
-            for (index_t i = 0; i < n; ++i) to[i] = up ? (i > 0 ? from[i - 1] : T(0)) : (i + 1 < n ? from[i + 1] : T(0));
+            for (index_t i = 0; i < n; ++i)
+                to[i] = up ? (i > 0 ? from[i - 1] : T(0)) : (i + 1 < n ? from[i + 1] : T(0));
         });
     }
     friend bool operator==(const delay_op&, const delay_op&) = default;
@@ -41,8 +42,10 @@ template <class E> struct delay_rule {
 template <graph_operand X> auto delay(const X& x, const std::source_location& where = std::source_location::current()) {
     detail::require_kernel_for<delay_op, X>();
     const endpoint e = detail::make_node(delay_op{}, where, x);
-    if constexpr (typed_operand<X>) return detail::typed_result<true, value_type_of<X>, delay_rule<extents_of<X>>>(e);
-    else return any_tensor(e);
+    if constexpr (typed_operand<X>)
+        return detail::typed_result<true, value_type_of<X>, delay_rule<extents_of<X>>>(e);
+    else
+        return any_tensor(e);
 }
 
 } // namespace test_node_op
@@ -61,7 +64,8 @@ TEST_CASE("node_op: an op of the user's own, by the harness") {
     op_test::node<double, 1>([](const auto& x) { return delay(x * x) * x; },
                              [](const xt::xarray<double>& x) {
                                  auto y = x;
-                                 for (std::size_t i = 0; i < x.size(); ++i) y.storage()[i] *= i > 0 ? x.storage()[i - 1] * x.storage()[i - 1] : 0;
+                                 for (std::size_t i = 0; i < x.size(); ++i)
+                                     y.storage()[i] *= i > 0 ? x.storage()[i - 1] * x.storage()[i - 1] : 0;
                                  return y;
                              },
                              {{4}}, {.order = 3});
@@ -93,9 +97,12 @@ TEST_CASE("node_op: tensors of unknown type bring the usual dtypes' kernels, oth
     const session s(g);
     const auto f = any_placeholder("f", dtype::float64), c = any_placeholder("c", dtype::complex128);
     const any_tensor y = delay(f), z = delay(c);
-    CHECK(op_test::reals(op_test::run(s, y, {f}, {op_test::make_array<double>({2}, {4, 5})})) == std::vector<double>{0, 4});
+    CHECK(op_test::reals(op_test::run(s, y, {f}, {op_test::make_array<double>({2}, {4, 5})})) ==
+          std::vector<double>{0, 4});
     const std::vector<any_array> at{op_test::point_array<std::complex<double>>({}, {2})};
     CHECK_THROWS_AS(op_test::run(s, z, {c}, at), unimplemented);
-    CHECK_THROWS_WITH(op_test::run(s, z, {c}, at), contains("Delay") && contains("complex128") && contains("'delay_1'"));
-    CHECK_THROWS_WITH(delay(any_placeholder("m", dtype::float32, {2, 2})), contains("delay: one dimension is expected") && contains("[2, 2]"));
+    CHECK_THROWS_WITH(op_test::run(s, z, {c}, at),
+                      contains("Delay") && contains("complex128") && contains("'delay_1'"));
+    CHECK_THROWS_WITH(delay(any_placeholder("m", dtype::float32, {2, 2})),
+                      contains("delay: one dimension is expected") && contains("[2, 2]"));
 }

@@ -50,7 +50,8 @@ TEST_CASE("tensor: of a tensor of unknown type, dtype and shape are checked") {
     CHECK(tensor<float, 2, 3>(x).end() == x.end());
     CHECK(tensor<float, 2, 3>(unknown).end() == unknown.end());
     CHECK_THROWS_AS((tensor<float, 2, 4>(x)), invalid_argument);
-    CHECK_THROWS_WITH((tensor<float, 2, 4>(x)), contains("float32 [2, 4] expected") && contains("x:0") && contains("float32 [?, 3]") && contains("tensor.cpp"));
+    CHECK_THROWS_WITH((tensor<float, 2, 4>(x)), contains("float32 [2, 4] expected") && contains("x:0") &&
+                                                    contains("float32 [?, 3]") && contains("tensor.cpp"));
     CHECK_THROWS_WITH((tensor<float, 2>(x)), contains("[2] expected"));
     CHECK_THROWS_WITH((tensor<double, dyn, 3>(x)), contains("float64"));
     CHECK_THROWS_AS((tensor<float>(any_tensor())), failed_precondition);

@@ -28,8 +28,9 @@ TEST_CASE("device name: what is printed is read back") {
 }
 
 TEST_CASE("device name: malformed ones are refused, and quoted") {
-    for (const auto* text : {"cpu:0", "/", "//cpu:0", "/cpu:", "/cpu:x", "/cpu:-1", "/device:", "/device", "/device:cpu:0:1",
-                             "/task", "/task:", "/task:1a", "/replica:99999999999", "/job", "/job:", "/c p u:0", "/gpu:1/", "/ps:0:1"}) {
+    for (const auto* text :
+         {"cpu:0", "/", "//cpu:0", "/cpu:", "/cpu:x", "/cpu:-1", "/device:", "/device", "/device:cpu:0:1", "/task",
+          "/task:", "/task:1a", "/replica:99999999999", "/job", "/job:", "/c p u:0", "/gpu:1/", "/ps:0:1"}) {
         INFO(text);
         CHECK_THROWS_AS(parse_device(text), invalid_argument);
         CHECK_THROWS_WITH(parse_device(text), contains(std::string("'") + text + "'"));

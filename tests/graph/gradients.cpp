@@ -78,10 +78,11 @@ struct fixture {
     }
     std::vector<endpoint> gradients(const std::vector<endpoint>& ys, const std::vector<endpoint>& xs,
                                     const std::vector<endpoint>& seeds = {}, const std::vector<endpoint>& stop = {}) {
-        const gradient_ops ops{[&](endpoint y) { return add(make_op(source{type_of(y)}), {}, "ones_like_" + y.from->name); },
-                               [&](const std::vector<endpoint>& terms) {
-                                   return add(make_op(sum{}), terms, "add_" + std::to_string(terms.size()));
-                               }};
+        const gradient_ops ops{
+            [&](endpoint y) { return add(make_op(source{type_of(y)}), {}, "ones_like_" + y.from->name); },
+            [&](const std::vector<endpoint>& terms) {
+                return add(make_op(sum{}), terms, "add_" + std::to_string(terms.size()));
+            }};
         return add_gradients(ys, xs, seeds, stop, ops);
     }
 };
@@ -90,7 +91,8 @@ struct fixture {
 
 using test_gradients_fixture = test_gradients::fixture;
 
-TEST_CASE_METHOD(test_gradients_fixture, "gradients: each node once, in reverse order, after all its gradients have come") {
+TEST_CASE_METHOD(test_gradients_fixture,
+                 "gradients: each node once, in reverse order, after all its gradients have come") {
     const auto x = input("x"), unused = input("unused");
     const auto a = plus({x}, "a"), b = plus({a, x}, "b"), c = plus({a, b, unused}, "c");
     plus({c}, "beside"); // no y depends on it
@@ -120,14 +122,16 @@ TEST_CASE_METHOD(test_gradients_fixture, "gradients: several ys, the same twice,
     CHECK(gradients({a}, {a})[0].from->name.find("ones_like_a") != std::string::npos);
 }
 
-TEST_CASE_METHOD(test_gradients_fixture, "gradients: seeds take the place of ones, and must have the shape of their y") {
+TEST_CASE_METHOD(test_gradients_fixture,
+                 "gradients: seeds take the place of ones, and must have the shape of their y") {
     const auto x = input("x"), seed = input("seed"), other = input("other", {dtype::float32, dims{3}});
     const auto a = plus({x}, "a"), b = plus({x}, "b");
     CHECK(gradients({a}, {x}, {seed})[0] == seed);
     gradients({a, b}, {x}, {endpoint(), seed});
     CHECK(calls->back() == "a:1 from gradients_1/ones_like_a ");
     CHECK_THROWS_AS(gradients({a}, {x}, {other}), invalid_argument);
-    CHECK_THROWS_WITH(gradients({a}, {x}, {other}), contains("'other:0'") && contains("[3]") && contains("'a:0'") && contains("[2]"));
+    CHECK_THROWS_WITH(gradients({a}, {x}, {other}),
+                      contains("'other:0'") && contains("[3]") && contains("'a:0'") && contains("[2]"));
 }
 
 TEST_CASE_METHOD(test_gradients_fixture, "gradients: stop nodes are taken for constants") {
@@ -166,13 +170,14 @@ TEST_CASE_METHOD(test_gradients_fixture, "gradients: an op without one says why,
     const auto door = add(make_op(test_gradients::closed{}), {x}, "door");
     const auto y = plus({door, x}, "y");
     CHECK_THROWS_AS(gradients({y}, {x}), unimplemented);
-    CHECK_THROWS_WITH(gradients({y}, {x}), contains("ClosedDoor") && contains("it only opens one way") && contains("'door'") &&
-                                               contains("gradients.cpp:"));
+    CHECK_THROWS_WITH(gradients({y}, {x}), contains("ClosedDoor") && contains("it only opens one way") &&
+                                               contains("'door'") && contains("gradients.cpp:"));
     CHECK(bool(gradients({y}, {x}, {}, {door})[0])); // not asked if it is a constant here
     CHECK_FALSE(bool(gradients({add(make_op(test_gradients::silent{}), {x})}, {x})[0]));
 }
 
-TEST_CASE_METHOD(test_gradients_fixture, "gradients: a rule that returns another shape is an internal error, no ys are invalid") {
+TEST_CASE_METHOD(test_gradients_fixture,
+                 "gradients: a rule that returns another shape is an internal error, no ys are invalid") {
     const auto x = input("x");
     const auto y = add(make_op(test_gradients::misshapen{}), {x});
     CHECK_THROWS_AS(gradients({y}, {x}), internal);

@@ -33,7 +33,9 @@ struct draw : join {
     friend bool operator==(const draw&, const draw&) = default;
 };
 
-template <class Op> const node* add(const graph& g, Op op, std::vector<endpoint> inputs = {}, const std::string& name = "n", bool share = false) {
+template <class Op>
+const node* add(const graph& g, Op op, std::vector<endpoint> inputs = {}, const std::string& name = "n",
+                bool share = false) {
     node_spec s;
     s.op = make_op(op);
     s.inputs = std::move(inputs);
@@ -81,8 +83,8 @@ TEST_CASE("graph: a broken shape rule names op, node, inputs with their shapes, 
     const node* b = add(g, source{{dtype::float32, dims{3}}}, {}, "right");
     CHECK_THROWS_AS(add(g, join{}, {{a, 0}, {b, 0}}, "broken"), invalid_argument);
     CHECK_THROWS_WITH(add(g, join{}, {{a, 0}, {b, 0}}, "broken"),
-                      contains("join") && contains("'broken'") && contains("left:0 float32 [2]") && contains("right:0 float32 [3]") &&
-                          contains("graph.cpp:"));
+                      contains("join") && contains("'broken'") && contains("left:0 float32 [2]") &&
+                          contains("right:0 float32 [3]") && contains("graph.cpp:"));
     CHECK(g.size() == 2);
     CHECK(add(g, source{}, {}, "broken")->name == "broken"); // the name is still free
 }
@@ -93,7 +95,8 @@ TEST_CASE("graph: edges to another graph are refused, of every kind, and so are 
     const node* here = add(g, source{}, {}, "here");
     const node* there = add(other, source{}, {}, "there");
     CHECK_THROWS_AS(add(g, join{}, {{here, 0}, {there, 0}}), invalid_argument);
-    CHECK_THROWS_WITH(add(g, join{}, {{here, 0}, {there, 0}}, "mixed"), contains("'there'") && contains("another graph") && contains("'mixed'"));
+    CHECK_THROWS_WITH(add(g, join{}, {{here, 0}, {there, 0}}, "mixed"),
+                      contains("'there'") && contains("another graph") && contains("'mixed'"));
     node_spec control;
     control.op = make_op(source{});
     control.control_inputs = {there};

@@ -85,7 +85,8 @@ TEST_CASE("op: what a struct says is passed on") {
 TEST_CASE("op: shape rules that break, and operands of two dtypes, are invalid_argument") {
     const op_ptr o = make_op(test_op::rich{});
     const std::vector<tensor_type> good{{dtype::float32, dims{2, 1}}, {dtype::float32, dims{3}}},
-        shapes{{dtype::float32, dims{2}}, {dtype::float32, dims{3}}}, types{{dtype::float32, dims{2}}, {dtype::int32, dims{2}}};
+        shapes{{dtype::float32, dims{2}}, {dtype::float32, dims{3}}},
+        types{{dtype::float32, dims{2}}, {dtype::int32, dims{2}}};
     CHECK(o->outputs(good).at(0).shape == dims{2, 3});
     CHECK_THROWS_AS(o->outputs(shapes), invalid_argument);
     CHECK_THROWS_WITH(o->outputs(shapes), contains("do not broadcast"));
@@ -103,9 +104,10 @@ TEST_CASE("op: equal ops hash alike, each attribute counts") {
     const op_ptr base = make_op(rich{});
     CHECK(base->equals(*make_op(rich{})));
     CHECK(base->hash() == make_op(rich{})->hash());
-    for (const auto& other : {with([](rich& r) { r.steps = 2; }), with([](rich& r) { r.rate = -0.5; }), with([](rich& r) { r.flag = true; }),
-                              with([](rich& r) { r.text = "x"; }), with([](rich& r) { r.extent = dims{0}; }),
-                              with([](rich& r) { r.axes = {0}; }), with([](rich& r) { r.seed = 8; })}) {
+    for (const auto& other : {with([](rich& r) { r.steps = 2; }), with([](rich& r) { r.rate = -0.5; }),
+                              with([](rich& r) { r.flag = true; }), with([](rich& r) { r.text = "x"; }),
+                              with([](rich& r) { r.extent = dims{0}; }), with([](rich& r) { r.axes = {0}; }),
+                              with([](rich& r) { r.seed = 8; })}) {
         CHECK_FALSE(base->equals(*other));
         CHECK(base->hash() != other->hash());
     }

@@ -19,7 +19,9 @@ struct handle {
     const rill::node* node() const { return at; }
 };
 
-inline handle add(const std::string& name = {}) { return {detail::add_node(current_graph(), make_op(source{}), {}, name)}; }
+inline handle add(const std::string& name = {}) {
+    return {detail::add_node(current_graph(), make_op(source{}), {}, name)};
+}
 
 struct fresh {
     graph g;
@@ -96,8 +98,8 @@ TEST_CASE_METHOD(test_scope_fresh, "scope: control dependencies add up, and an e
         }
         CHECK(add().at->control_inputs == nodes{a.at, b.at});
         // given ones and the scope's are one list
-        CHECK(detail::add_node(g, make_op(test_scope::source{}), {}, {}, false, std::source_location::current(), {b.at})->control_inputs ==
-              nodes{b.at, a.at});
+        CHECK(detail::add_node(g, make_op(test_scope::source{}), {}, {}, false, std::source_location::current(), {b.at})
+                  ->control_inputs == nodes{b.at, a.at});
     }
     CHECK(add().at->control_inputs.empty());
 }
@@ -162,8 +164,7 @@ TEST_CASE_METHOD(test_scope_fresh, "scope: a scope ends when an exception leaves
         const name_scope layer("layer");
         const device_scope on("/cpu:0");
         throw 1;
-    } catch (int) {
-    }
+    } catch (int) {}
     const auto a = test_scope::add("a");
     CHECK(a.at->name == "a");
     CHECK(a.at->device.empty());

@@ -61,12 +61,15 @@ template <class T> std::vector<T> points(range r, index_t n, int salt = 0) {
         return r.from + (r.to - r.from) * (x - std::floor(x));
     };
     for (index_t k = 0; k < n; ++k) {
-        if constexpr (std::is_same_v<T, bool>) out.push_back(next() > (r.from + r.to) / 2);
+        if constexpr (std::is_same_v<T, bool>)
+            out.push_back(next() > (r.from + r.to) / 2);
         else if constexpr (is_complex<T>) {
             const auto re = static_cast<typename T::value_type>(next());
             out.emplace_back(re, static_cast<typename T::value_type>(r.to - next() * 0.7));
-        } else if constexpr (is_integral<T>) out.push_back(static_cast<T>(std::floor(next())));
-        else out.push_back(static_cast<T>(next()));
+        } else if constexpr (is_integral<T>)
+            out.push_back(static_cast<T>(std::floor(next())));
+        else
+            out.push_back(static_cast<T>(next()));
     }
     return out;
 }
@@ -80,8 +83,26 @@ template <class T> std::vector<T> special_values() {
         return {false, true};
     } else if constexpr (std::is_floating_point_v<T>) {
         using limits = std::numeric_limits<T>;
-        return {T(0), T(-0.0), T(1), T(-1), T(0.5), T(-2.5), T(3), T(20), T(-20), T(100), T(-100), limits::infinity(), -limits::infinity(),
-                limits::quiet_NaN(), limits::max(), limits::lowest(), limits::min(), T(1e-5), T(-1e-5), limits::epsilon()};
+        return {T(0),
+                T(-0.0),
+                T(1),
+                T(-1),
+                T(0.5),
+                T(-2.5),
+                T(3),
+                T(20),
+                T(-20),
+                T(100),
+                T(-100),
+                limits::infinity(),
+                -limits::infinity(),
+                limits::quiet_NaN(),
+                limits::max(),
+                limits::lowest(),
+                limits::min(),
+                T(1e-5),
+                T(-1e-5),
+                limits::epsilon()};
     } else {
         return {};
     }
@@ -105,7 +126,8 @@ inline dims broadcast_of(const std::vector<dims>& shapes) {
 inline any_array spread_over(const any_array& a, const dims& space) { // of doubles
     any_array out(dtype::float64, space);
     for (index_t i = 0; i < space.size(); ++i)
-        static_cast<double*>(out.mutable_data())[i] = a.elements<double>()[static_cast<std::size_t>(source_of(i, space, a.shape()))];
+        static_cast<double*>(out.mutable_data())[i] =
+            a.elements<double>()[static_cast<std::size_t>(source_of(i, space, a.shape()))];
     return out;
 }
 
@@ -114,7 +136,9 @@ template <class X> auto list(const X& x) {
     using T = typename X::value_type;
     return std::vector<T>(x.begin(), x.end());
 }
-inline std::vector<double> list(const any_array& x) { return {x.elements<double>().begin(), x.elements<double>().end()}; }
+inline std::vector<double> list(const any_array& x) {
+    return {x.elements<double>().begin(), x.elements<double>().end()};
+}
 
 // ---- comparing -----------------------------------------------------------------------------------------------------------
 
@@ -122,12 +146,14 @@ template <class R> bool close(const R& got, const R& wanted, double ulps) {
     if constexpr (is_complex<R>) {
         using part = typename R::value_type;
         if (std::isnan(std::abs(wanted))) return std::isnan(std::abs(got));
-        return got == wanted || std::abs(got - wanted) <= static_cast<part>(ulps) * std::numeric_limits<part>::epsilon() * std::abs(wanted);
+        return got == wanted || std::abs(got - wanted) <=
+                                    static_cast<part>(ulps) * std::numeric_limits<part>::epsilon() * std::abs(wanted);
     } else if constexpr (std::is_floating_point_v<R>) {
         using limits = std::numeric_limits<R>;
         if (std::isnan(wanted)) return std::isnan(got);
         if (got == wanted) return true;
-        return std::abs(got - wanted) <= static_cast<R>(ulps) * limits::epsilon() * std::max(std::abs(wanted), limits::min()) &&
+        return std::abs(got - wanted) <=
+                   static_cast<R>(ulps) * limits::epsilon() * std::max(std::abs(wanted), limits::min()) &&
                std::isfinite(got) && std::isfinite(wanted);
     } else {
         return got == wanted;
@@ -135,8 +161,9 @@ template <class R> bool close(const R& got, const R& wanted, double ulps) {
 }
 
 /// What differs first; empty if nothing does.
-template <class R> std::string difference(const any_array& got, const dims& shape, const std::vector<R>& wanted, double ulps = 4,
-                                          const std::function<std::string(std::size_t)>& operands = {}) {
+template <class R>
+std::string difference(const any_array& got, const dims& shape, const std::vector<R>& wanted, double ulps = 4,
+                       const std::function<std::string(std::size_t)>& operands = {}) {
     if (got.type() != tensor_type{dtype_of<R>, shape})
         return "got " + to_string(got.type()) + " instead of " + to_string(tensor_type{dtype_of<R>, shape});
     const auto all = got.elements<R>();
@@ -157,7 +184,8 @@ inline std::vector<feed_value> feeds(const std::vector<any_tensor>& xs, const st
     for (std::size_t i = 0; i < xs.size(); ++i) all.push_back({xs[i], {}, at[i]});
     return all;
 }
-inline any_array run(const session& s, const any_tensor& y, const std::vector<any_tensor>& xs, const std::vector<any_array>& at) {
+inline any_array run(const session& s, const any_tensor& y, const std::vector<any_tensor>& xs,
+                     const std::vector<any_array>& at) {
     return s.run(y, feeds(xs, at));
 }
 template <class... X> std::vector<any_tensor> handles(const std::tuple<X...>& xs) {
@@ -176,8 +204,10 @@ inline bool near(double got, double wanted, double tolerance, double scale = 0) 
     if (std::isnan(wanted)) return std::isnan(got);
     return got == wanted || std::abs(got - wanted) <= tolerance * (1 + std::abs(wanted) + scale);
 }
-inline std::string far_apart(const std::vector<double>& got, const std::vector<double>& wanted, double tolerance, double scale = 0) {
-    if (got.size() != wanted.size()) return std::to_string(got.size()) + " numbers instead of " + std::to_string(wanted.size());
+inline std::string far_apart(const std::vector<double>& got, const std::vector<double>& wanted, double tolerance,
+                             double scale = 0) {
+    if (got.size() != wanted.size())
+        return std::to_string(got.size()) + " numbers instead of " + std::to_string(wanted.size());
     for (std::size_t i = 0; i < got.size(); ++i)
         if (!near(got[i], wanted[i], tolerance, scale)) {
             std::ostringstream text;
@@ -232,7 +262,8 @@ struct gradient_check {
     /// The same with weights of one, for a gradient made elsewhere.
     void check_sum(const any_tensor& y, const any_tensor& d, std::size_t k) const {
         const std::vector<double> ones(reals(run(s, y, xs, at)).size(), 1.0);
-        CHECK(far_apart(reals(run(s, d, xs, at)), numeric(y, k, ones), tolerance, magnitude(run(s, y, xs, at)) * 1e-4) == "");
+        CHECK(far_apart(reals(run(s, d, xs, at)), numeric(y, k, ones), tolerance,
+                        magnitude(run(s, y, xs, at)) * 1e-4) == "");
     }
 
 private:
@@ -301,14 +332,14 @@ template <class... T> struct value_check {
                                    std::index_sequence<I...>) {
         std::vector<R> out;
         for (index_t i = 0; i < space.size(); ++i)
-            out.push_back(static_cast<R>(
-                reference(at[I].template elements<T>()[static_cast<std::size_t>(source_of(i, space, at[I].shape()))]...)));
+            out.push_back(static_cast<R>(reference(
+                at[I].template elements<T>()[static_cast<std::size_t>(source_of(i, space, at[I].shape()))]...)));
         return out;
     }
 
     template <class Reference>
-    static void check(const session& s, const any_tensor& y, const std::vector<any_tensor>& xs, const std::vector<any_array>& at,
-                      const Reference& reference, double ulps) {
+    static void check(const session& s, const any_tensor& y, const std::vector<any_tensor>& xs,
+                      const std::vector<any_array>& at, const Reference& reference, double ulps) {
         using R = std::decay_t<decltype(reference(std::declval<const T&>()...))>;
         constexpr auto all = std::index_sequence_for<T...>{};
         std::vector<dims> shapes;
@@ -319,7 +350,8 @@ template <class... T> struct value_check {
             text.precision(17);
             [&]<std::size_t... I>(std::index_sequence<I...>) {
                 ((text << (I ? ", " : " at ")
-                       << +at[I].template elements<T>()[static_cast<std::size_t>(source_of(static_cast<index_t>(i), space, shapes[I]))]),
+                       << +at[I].template elements<T>()[static_cast<std::size_t>(
+                              source_of(static_cast<index_t>(i), space, shapes[I]))]),
                  ...);
             }(all);
             return text.str();
@@ -329,7 +361,8 @@ template <class... T> struct value_check {
 
     /// Arrays of the given shapes, with values from the operands' ranges.
     template <std::size_t... I>
-    static std::vector<any_array> arrays(const value_options& o, const std::vector<dims>& shapes, std::index_sequence<I...>) {
+    static std::vector<any_array> arrays(const value_options& o, const std::vector<dims>& shapes,
+                                         std::index_sequence<I...>) {
         return {point_array<T>(I < o.in.size() ? o.in[I] : range{}, shapes[I], static_cast<int>(I + 1))...};
     }
     static std::vector<any_array> arrays(const value_options& o, const std::vector<dims>& shapes) {
@@ -388,9 +421,30 @@ void elementwise(const std::string& name, const F& f, const Reference& reference
         crossed[0] = dims{1, 9};
         check::check(s, y2, tables, check::arrays(o, crossed), reference, o.ulps);
         const std::string refused = name + ": the shapes do not broadcast";
-        CHECK_THROWS_AS(run(s, y1, lines, check::arrays(o, [&] { std::vector<dims> v(n, dims{3}); v[0] = dims{4}; return v; }())), invalid_argument);
-        CHECK_THROWS_WITH(run(s, y1, lines, check::arrays(o, [&] { std::vector<dims> v(n, dims{3}); v[0] = dims{4}; return v; }())), contains(refused));
-        CHECK_THROWS_WITH(run(s, y2, tables, check::arrays(o, [&] { std::vector<dims> v(n, dims{2, 3}); v[n - 1] = dims{3, 3}; return v; }())), contains(refused));
+        CHECK_THROWS_AS(run(s, y1, lines,
+                            check::arrays(o,
+                                          [&] {
+                                              std::vector<dims> v(n, dims{3});
+                                              v[0] = dims{4};
+                                              return v;
+                                          }())),
+                        invalid_argument);
+        CHECK_THROWS_WITH(run(s, y1, lines,
+                              check::arrays(o,
+                                            [&] {
+                                                std::vector<dims> v(n, dims{3});
+                                                v[0] = dims{4};
+                                                return v;
+                                            }())),
+                          contains(refused));
+        CHECK_THROWS_WITH(run(s, y2, tables,
+                              check::arrays(o,
+                                            [&] {
+                                                std::vector<dims> v(n, dims{2, 3});
+                                                v[n - 1] = dims{3, 3};
+                                                return v;
+                                            }())),
+                          contains(refused));
     }
     if constexpr (n == 2) { // operands of different ranks
         const auto mixed = [&](const auto& a, const auto& b, const dims& sa, const dims& sb) {
@@ -406,14 +460,19 @@ void elementwise(const std::string& name, const F& f, const Reference& reference
     if constexpr ((std::is_same_v<T, float> && ...)) { // the same op on tensors of unknown type
         std::vector<any_tensor> loose;
         for (std::size_t k = 0; k < n; ++k) loose.push_back(any_placeholder("any", dtype::float32));
-        const any_tensor y = [&]<std::size_t... I>(std::index_sequence<I...>) { return f(loose[I]...); }(std::index_sequence_for<T...>{});
+        const any_tensor y = [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return f(loose[I]...);
+        }(std::index_sequence_for<T...>{});
         check::check(s, y, loose, check::arrays(o, std::vector<dims>(n, dims{5, 4})), reference, o.ulps);
         if constexpr (n == 2) {
-            const auto three = any_placeholder("three", dtype::float32, {3}), four = any_placeholder("four", dtype::float32, {4}),
+            const auto three = any_placeholder("three", dtype::float32, {3}),
+                       four = any_placeholder("four", dtype::float32, {4}),
                        doubles = any_placeholder("doubles", dtype::float64, {3});
-            CHECK_THROWS_WITH(f(three, four), contains(name + ": the shapes do not broadcast") && contains("[3]") && contains("[4]"));
+            CHECK_THROWS_WITH(f(three, four),
+                              contains(name + ": the shapes do not broadcast") && contains("[3]") && contains("[4]"));
             CHECK_THROWS_AS(f(three, doubles), invalid_argument);
-            CHECK_THROWS_WITH(f(three, doubles), contains(name + ": the dtypes differ") && contains("float32") && contains("float64"));
+            CHECK_THROWS_WITH(f(three, doubles),
+                              contains(name + ": the dtypes differ") && contains("float32") && contains("float64"));
         }
     }
 }
@@ -452,7 +511,8 @@ template <class F, std::size_t N> void broadcast_gradients(const F& f, const ran
                 INFO("operand " << k << " of shape " << to_string(narrow) << " over " << to_string(full));
                 std::vector<any_array> at, spread, floats;
                 for (std::size_t i = 0; i <= N; ++i) {
-                    at.push_back(point_array<double>(i < N ? in[i] : range{-1, 1}, i == k ? narrow : full, static_cast<int>(i)));
+                    at.push_back(
+                        point_array<double>(i < N ? in[i] : range{-1, 1}, i == k ? narrow : full, static_cast<int>(i)));
                     spread.push_back(spread_over(at.back(), full));
                     const auto all = at.back().elements<double>();
                     floats.push_back(make_array<float>(at.back().shape(), std::vector<float>(all.begin(), all.end())));
@@ -463,7 +523,8 @@ template <class F, std::size_t N> void broadcast_gradients(const F& f, const ran
                     std::vector<double> wanted(static_cast<std::size_t>(at[i].size()));
                     double scale = 0;
                     for (std::size_t e = 0; e < whole.size(); ++e) {
-                        wanted[static_cast<std::size_t>(source_of(static_cast<index_t>(e), full, at[i].shape()))] += whole[e];
+                        wanted[static_cast<std::size_t>(source_of(static_cast<index_t>(e), full, at[i].shape()))] +=
+                            whole[e];
                         scale += std::abs(whole[e]) / static_cast<double>(wanted.size());
                     }
                     CHECK(far_apart(reals(run(s, *d[i], xs, at)), wanted, 1e-12, scale) == "");
@@ -506,7 +567,9 @@ template <class F, std::size_t N> void gradients(const F& f, const range (&in)[N
                 if (order > 1) c.check(slope, order - 1, "derivative");
             }
         };
-        [&]<std::size_t... I>(std::index_sequence<I...>) { (by(std::integral_constant<std::size_t, I>{}), ...); }(std::make_index_sequence<N>{});
+        [&]<std::size_t... I>(std::index_sequence<I...>) {
+            (by(std::integral_constant<std::size_t, I>{}), ...);
+        }(std::make_index_sequence<N>{});
     }
     if constexpr (N > 1) { // finite differences where operands stretch
         const graph g;
@@ -572,7 +635,9 @@ void node(const F& f, const Reference& reference, const std::vector<dims>& shape
         return out;
     };
     const any_tensor y = sealed(std::apply(f, x));
-    const auto wanted = [&]<std::size_t... I>(std::index_sequence<I...>) { return reference(host(at[I])...); }(std::index_sequence_for<decltype(Rank)...>{});
+    const auto wanted = [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return reference(host(at[I])...);
+    }(std::index_sequence_for<decltype(Rank)...>{});
     using R = typename std::decay_t<decltype(wanted)>::value_type;
     dims shape;
     for (const auto e : wanted.shape()) shape.push(static_cast<index_t>(e));

@@ -22,8 +22,10 @@ template <class R, int... Axes, class T> xt::xarray<T> reduced(const xt::xarray<
             groups *= x.shape(i);
         }
     for (std::size_t i = 0; i < rank; ++i)
-        if (!gone[i]) shape.push_back(x.shape(i));
-        else if (keep) shape.push_back(1);
+        if (!gone[i])
+            shape.push_back(x.shape(i));
+        else if (keep)
+            shape.push_back(1);
     std::vector<std::vector<T>> members(groups);
     for (std::size_t flat = 0; flat < x.size(); ++flat) {
         std::size_t at = 0, rest = flat;
@@ -39,7 +41,8 @@ template <class R, int... Axes, class T> xt::xarray<T> reduced(const xt::xarray<
 }
 
 /// One list of axes over tensors of one rank.
-template <class R, class T, int Rank, int... Axes> void check_axes(const std::vector<dims>& shapes, const node_options& o) {
+template <class R, class T, int Rank, int... Axes>
+void check_axes(const std::vector<dims>& shapes, const node_options& o) {
     for (const dims& shape : shapes) {
         INFO("shape " << to_string(shape));
         node<T, Rank>([](const auto& x) { return R::template run<Axes...>(x); },
@@ -79,13 +82,15 @@ template <class R> constexpr bool reduced_types_are_right() {
     static_assert(std::is_same_v<typename decltype(result(all(), keep_dims))::type, extents<1, 1, 1>>);
     static_assert(std::is_same_v<typename decltype(result(std::integer_sequence<int, 0, 2>()))::type, extents<3>>);
     static_assert(std::is_same_v<typename decltype(result(std::integer_sequence<int, -1>()))::type, extents<dyn, 3>>);
-    static_assert(std::is_same_v<typename decltype(result(std::integer_sequence<int, 1>(), keep_dims))::type, extents<dyn, 1, 4>>);
+    static_assert(std::is_same_v<typename decltype(result(std::integer_sequence<int, 1>(), keep_dims))::type,
+                                 extents<dyn, 1, 4>>);
     return true;
 }
 
 /// Gradients up to the third, of the reduction alone and of one that evaluates an expression in the same pass.
 template <class R> void reduction_gradients(const node_options& o) {
-    const auto check = [&]<int Rank, int... Axes>(std::integral_constant<int, Rank>, std::integer_sequence<int, Axes...>, const dims& shape) {
+    const auto check = [&]<int Rank, int... Axes>(std::integral_constant<int, Rank>,
+                                                  std::integer_sequence<int, Axes...>, const dims& shape) {
         node<double, Rank>([](const auto& x) { return R::template run<Axes...>(x); },
                            [](const xt::xarray<double>& x) { return reduced<R, Axes...>(x, false); }, {shape}, o);
         node<double, Rank>([](const auto& x) { return R::template run<Axes...>(x * x * x, keep_dims); },

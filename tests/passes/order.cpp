@@ -27,7 +27,8 @@ struct fixture {
     fixture() { s.run(global_variables_initializer()); }
 
     /// The nodes (and copies) in order of execution.
-    std::vector<std::string> ordered(const std::vector<endpoint>& fetches, const std::vector<const node*>& targets = {}) const {
+    std::vector<std::string> ordered(const std::vector<endpoint>& fetches,
+                                     const std::vector<const node*>& targets = {}) const {
         auto sub = order_variables(prune(fetches, targets, {}));
         check(sub, false);
         sub = sort_items(std::move(sub));
@@ -37,7 +38,9 @@ struct fixture {
             if (sub.role(i) == op_role::ordinary) names.push_back(sub.name_of(i));
         return names;
     }
-    static int copies(const std::vector<std::string>& names) { return static_cast<int>(std::count(names.begin(), names.end(), "copy")); }
+    static int copies(const std::vector<std::string>& names) {
+        return static_cast<int>(std::count(names.begin(), names.end(), "copy"));
+    }
 };
 
 } // namespace test_order
@@ -94,7 +97,8 @@ TEST_CASE_METHOD(test_order_fixture, "order: fetching a variable together with i
     CHECK(s.run(w) == 11.f);
 }
 
-TEST_CASE_METHOD(test_order_fixture, "order: two writes happen in order of creation, and each output is its own version") {
+TEST_CASE_METHOD(test_order_fixture,
+                 "order: two writes happen in order of creation, and each output is its own version") {
     const auto first = w.assign_add(1.f), second = w.assign(w * 3.f), third = w.assign_add(5.f);
     const tensor seen(first + 0.f);
     const auto [a, b, c, d] = s.run(std::tuple(third, second, first, seen));
@@ -122,10 +126,12 @@ TEST_CASE_METHOD(test_order_fixture, "order: writes of two variables and a read 
     CHECK(s.run(std::tuple(w, v)) == std::tuple(1.f, 3.f));
 }
 
-TEST_CASE_METHOD(test_order_fixture, "order: only dependencies of the user's put a use after a write, not the order chosen for others") {
+TEST_CASE_METHOD(test_order_fixture,
+                 "order: only dependencies of the user's put a use after a write, not the order chosen for others") {
     const auto w1 = w.assign(1.f);
     const auto v1 = v.assign(5.f);
-    const tensor reads_w(w + v1, "reads_w"); // runs before w1 and after v1; so w1 runs after v1, but nobody asked for that
+    const tensor reads_w(w + v1,
+                         "reads_w"); // runs before w1 and after v1; so w1 runs after v1, but nobody asked for that
     const control_dependencies after(w1);
     const tensor reads_v(v + 0.f, "reads_v");
     CHECK(s.run(std::tuple(reads_w, reads_v)) == std::tuple(15.f, 100.f));
@@ -178,7 +184,9 @@ TEST_CASE("order: random programs mean what the rule says") {
             const auto input = [&](int k) { return at(p.inputs[static_cast<std::size_t>(k)]).made; };
             switch (p.kind) {
             case step::use: p.made = tensor<float>(w + static_cast<float>(pick(3))); break;
-            case step::assign: p.made = w.assign(pick(2) ? tensor<float>(input(0)) : tensor<float>(input(0) + w)); break;
+            case step::assign:
+                p.made = w.assign(pick(2) ? tensor<float>(input(0)) : tensor<float>(input(0) + w));
+                break;
             case step::increase: p.made = w.assign_add(input(0)); break;
             case step::mix: p.made = tensor<float>(input(0) * 0.5f + input(1) + w); break;
             case step::hold: p.made = identity(input(0)); break;
@@ -209,7 +217,9 @@ TEST_CASE("order: random programs mean what the rule says") {
                 for (const auto* c : m->control_inputs) need(c);
             }
             std::sort(needed.begin(), needed.end(), [](auto* a, auto* b) { return a->id < b->id; });
-            const auto index_of = [&](const node* m) { return m == variables[0].node() ? 0 : m == variables[1].node() ? 1 : -1; };
+            const auto index_of = [&](const node* m) {
+                return m == variables[0].node() ? 0 : m == variables[1].node() ? 1 : -1;
+            };
             std::vector<std::vector<const node*>> writes(2);
             for (const auto* m : needed)
                 if (m->op->writes()) writes[static_cast<std::size_t>(index_of(m->inputs[0].from))].push_back(m);
@@ -227,7 +237,8 @@ TEST_CASE("order: random programs mean what the rule says") {
             std::map<const node*, float> known;
             std::function<float(const node*)> value;
             const auto version = [&](int variable, std::size_t after) -> float {
-                return after == 0 ? start[static_cast<std::size_t>(variable)] : value(writes[static_cast<std::size_t>(variable)][after - 1]);
+                return after == 0 ? start[static_cast<std::size_t>(variable)]
+                                  : value(writes[static_cast<std::size_t>(variable)][after - 1]);
             };
             const auto use = [&](const node* by, const endpoint& e) -> float {
                 const int variable = index_of(e.from);
@@ -254,10 +265,12 @@ TEST_CASE("order: random programs mean what the rule says") {
                 } else { // a fused node: by its program
                     const auto& spec = static_cast<const fused_op*>(m->op->attributes())->spec;
                     std::vector<float> values;
-                    for (const auto& l : spec.leaves) values.push_back(use(m, m->inputs[static_cast<std::size_t>(l.input)]));
+                    for (const auto& l : spec.leaves)
+                        values.push_back(use(m, m->inputs[static_cast<std::size_t>(l.input)]));
                     for (const auto& c : spec.scalars) values.push_back(c.as<float>());
                     for (const auto& i : spec.body->code) {
-                        const float a = values[static_cast<std::size_t>(i.args[0])], b = values[static_cast<std::size_t>(i.args[1])];
+                        const float a = values[static_cast<std::size_t>(i.args[0])],
+                                    b = values[static_cast<std::size_t>(i.args[1])];
                         values.push_back(i.op == "Add" ? a + b : a * b);
                     }
                     result = values[static_cast<std::size_t>(spec.body->results[0])];
@@ -267,7 +280,8 @@ TEST_CASE("order: random programs mean what the rule says") {
             std::vector<any_tensor> what;
             for (const int f : fetched) what.push_back(at(f).made);
             const auto got = s.run(what);
-            for (std::size_t k = 0; k < fetched.size(); ++k) wrong += got[k].value<float>() != value(at(fetched[k]).made.node());
+            for (std::size_t k = 0; k < fetched.size(); ++k)
+                wrong += got[k].value<float>() != value(at(fetched[k]).made.node());
             auto end = start;
             for (std::size_t i = 0; i < 2; ++i) end[i] = version(static_cast<int>(i), writes[i].size());
             start = end;

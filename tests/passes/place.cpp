@@ -25,7 +25,8 @@ struct fixture {
     std::vector<std::string> placed(const tensor<float>& t, bool soft) {
         const std::vector<endpoint> fetches{t}, feeds{x};
         std::vector<std::string> heard;
-        place(prune(fetches, {}, feeds), soft, [&](const node& n, const std::string& where) { heard.push_back(n.name + " " + where); });
+        place(prune(fetches, {}, feeds), soft,
+              [&](const node& n, const std::string& where) { heard.push_back(n.name + " " + where); });
         return heard;
     }
 };
@@ -47,7 +48,8 @@ TEST_CASE_METHOD(test_place_fixture, "place: whatever names this process's CPU, 
     CHECK_NOTHROW(place(prune(fetches, {}, feeds), false, {})); // nobody need listen
 }
 
-TEST_CASE_METHOD(test_place_fixture, "place: a device that is not there is refused, naming node and device, or softened") {
+TEST_CASE_METHOD(test_place_fixture,
+                 "place: a device that is not there is refused, naming node and device, or softened") {
     for (const auto* device : {"/gpu:0", "/cpu:1", "/device:tpu:0"}) {
         INFO(device);
         CHECK_THROWS_AS(placed(device, false), invalid_argument);
@@ -65,7 +67,8 @@ TEST_CASE_METHOD(test_place_fixture, "place: another process is refused, softly 
     }
 }
 
-TEST_CASE_METHOD(test_place_fixture, "place: a colocated node asks for what the other asks, through any number of them") {
+TEST_CASE_METHOD(test_place_fixture,
+                 "place: a colocated node asks for what the other asks, through any number of them") {
     const auto on = [&](const std::string& device) {
         const device_scope there(device);
         return tensor<float>(x * 2.f);

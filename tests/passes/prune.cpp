@@ -57,7 +57,8 @@ TEST_CASE_METHOD(test_prune_fixture, "prune: a fed edge cuts the graph, inner ed
 TEST_CASE_METHOD(test_prune_fixture, "prune: an unfed placeholder is named, with its type and place, if it is needed") {
     using namespace test_prune;
     CHECK_THROWS_AS(pruned({b}, {x}), invalid_argument);
-    CHECK_THROWS_WITH(pruned({b}, {x}), contains("'y'") && contains("float32 []") && contains("prune.cpp:") && contains("not fed"));
+    CHECK_THROWS_WITH(pruned({b}, {x}),
+                      contains("'y'") && contains("float32 []") && contains("prune.cpp:") && contains("not fed"));
     CHECK_NOTHROW(pruned({c}, {x}));
     CHECK_THROWS_WITH(pruned({y}), contains("'y'"));
 }

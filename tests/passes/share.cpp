@@ -77,7 +77,8 @@ TEST_CASE_METHOD(test_share_fixture, "share: other control inputs, devices or co
     CHECK(s.fetches[1] == s.fetches[2]);
 }
 
-TEST_CASE_METHOD(test_share_fixture, "share: what has state, or changes it, never merges, dependencies follow the survivors") {
+TEST_CASE_METHOD(test_share_fixture,
+                 "share: what has state, or changes it, never merges, dependencies follow the survivors") {
     const variable<float> w("w", 0.f);
     const tensor a(x * y, "a"), b(x * y, "b");
     const auto first = w.assign_add(a);

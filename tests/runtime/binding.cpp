@@ -32,7 +32,8 @@ TEST_CASE("binding: shapes become known, elementwise results take their inputs' 
     CHECK(bound.type_of(bound.graph.fetches[0]).shape == dims{3});
     const auto place = [&](const tensor<float, dyn>& t) {
         for (std::size_t i = 0; i < bound.graph.items.size(); ++i)
-            if (bound.graph.items[i].origin == t.node()) return bound.offsets[static_cast<std::size_t>(bound.value_slot[i][0])];
+            if (bound.graph.items[i].origin == t.node())
+                return bound.offsets[static_cast<std::size_t>(bound.value_slot[i][0])];
         return bound.npos;
     };
     CHECK(place(a) != bound.npos);
@@ -54,6 +55,7 @@ TEST_CASE("binding: a result that memory can't hold is refused") {
     const auto pruned = prune(std::vector<endpoint>{sum}, {}, std::vector<endpoint>{a, b, c});
     detail::resource_store resources(default_allocator());
     const index_t n = index_t(1) << 22;
-    const std::vector<tensor_type> types{{dtype::float32, dims{n, 1, 1}}, {dtype::float32, dims{1, n, 1}}, {dtype::float32, dims{1, 1, n}}};
+    const std::vector<tensor_type> types{
+        {dtype::float32, dims{n, 1, 1}}, {dtype::float32, dims{1, n, 1}}, {dtype::float32, dims{1, 1, n}}};
     CHECK_THROWS_AS(detail::binder::bind(pruned, types, resources), resource_exhausted);
 }

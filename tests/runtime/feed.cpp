@@ -69,9 +69,10 @@ TEST_CASE_METHOD(test_feed_fixture, "feed: what temporaries hold is taken over, 
 
 TEST_CASE_METHOD(test_feed_fixture, "feed: a wrong shape names the edge, both types and the place") {
     CHECK_THROWS_AS(feed(pairs, {{1.f, 2.f, 3.f}}), invalid_argument);
-    CHECK_THROWS_WITH(feed(pairs, {{1.f, 2.f, 3.f}}),
-                      contains("'pairs:0'") && contains("float32 [?, 2]") && contains("float32 [1, 3]") && contains("feed.cpp:"));
-    CHECK_THROWS_WITH(feed(pairs, std::vector<float>(5)), contains("'pairs:0'") && contains("5 elements") && contains("[?, 2]"));
+    CHECK_THROWS_WITH(feed(pairs, {{1.f, 2.f, 3.f}}), contains("'pairs:0'") && contains("float32 [?, 2]") &&
+                                                          contains("float32 [1, 3]") && contains("feed.cpp:"));
+    CHECK_THROWS_WITH(feed(pairs, std::vector<float>(5)),
+                      contains("'pairs:0'") && contains("5 elements") && contains("[?, 2]"));
     CHECK_THROWS_AS(feed(pairs, xt::xtensor<float, 1>{1, 2}), invalid_argument);
     CHECK_THROWS_AS(feed(scalar, std::vector<float>{1, 2}), invalid_argument);
     CHECK_THROWS_AS(feed(pairs, 1.f), invalid_argument);
@@ -96,7 +97,8 @@ TEST_CASE_METHOD(test_feed_fixture, "feed: an edge of unknown type is checked ag
     CHECK(feed(any, std::vector<float>{1, 2}).value.shape() == dims{2});
     CHECK(feed(any, xt::xtensor<float, 2>{{1, 2, 3}}).value.shape() == dims{1, 3});
     CHECK_THROWS_AS(feed(any, 3.0), invalid_argument);
-    CHECK_THROWS_WITH(feed(any, std::vector<int>{1}), contains("'any:0'") && contains("float32 unknown rank") && contains("int32 [1]"));
+    CHECK_THROWS_WITH(feed(any, std::vector<int>{1}),
+                      contains("'any:0'") && contains("float32 unknown rank") && contains("int32 [1]"));
 }
 
 TEST_CASE_METHOD(test_feed_fixture, "feed: a handle's static extents count too, where the node knows less") {

@@ -40,9 +40,12 @@ TEST_CASE("fetch: each kind comes as its own host type, in the order asked for, 
     const std::vector<tensor<float, dyn>> both{x, y};
     const std::vector<any_tensor> anys{count, y};
     const std::vector<operation> steps{step, step};
-    const auto values = s.run(std::tuple(step, y, fetch("y"), count, both, anys, steps, y + x, constant(7)), feed(x, {1.f, 2.f}));
-    STATIC_REQUIRE(std::is_same_v<decltype(values), const std::tuple<xt::xtensor<float, 1>, any_array, int, std::vector<xt::xtensor<float, 1>>,
-                                                                     std::vector<any_array>, xt::xtensor<float, 1>, int>>);
+    const auto values =
+        s.run(std::tuple(step, y, fetch("y"), count, both, anys, steps, y + x, constant(7)), feed(x, {1.f, 2.f}));
+    STATIC_REQUIRE(
+        std::is_same_v<decltype(values),
+                       const std::tuple<xt::xtensor<float, 1>, any_array, int, std::vector<xt::xtensor<float, 1>>,
+                                        std::vector<any_array>, xt::xtensor<float, 1>, int>>);
     CHECK(std::get<0>(values)(1) == 3.f);
     CHECK(std::get<1>(values).elements<float>()[0] == 2.f);
     CHECK(std::get<2>(values) == 0);
@@ -116,7 +119,8 @@ TEST_CASE("fetch: large values are written where they are wanted, whatever else 
     const session s(g);
     s.run(global_variables_initializer());
     const std::vector<float> ones(n, 1.f), fives(n, 5.f);
-    const auto call = s.make_callable(std::tuple(sum, flat, sum, v, twice, total, x, operation(sum.node()), fetch("sum")), x);
+    const auto call =
+        s.make_callable(std::tuple(sum, flat, sum, v, twice, total, x, operation(sum.node()), fetch("sum")), x);
     std::vector<xt::xtensor<float, 1>> kept;
     for (const auto* fed : {&ones, &fives}) {
         const float first = (*fed)[0] + 2;
@@ -143,7 +147,8 @@ TEST_CASE("fetch: large values are written where they are wanted, whatever else 
     CHECK_THROWS_AS(both(ones, std::vector<int>{0, 99999}), out_of_range);
     CHECK(std::get<0>(both(ones, std::vector<int>{0}))(n - 1) == 6.f);
     const tensor<float, n> promised(any_tensor(gather(any_tensor(x), any_tensor(at), 0)));
-    CHECK_THROWS_WITH(s.run(promised, feed(x, ones), feed(at, std::vector<int>(2000, 1))), contains("[3000]") && contains("[2000]"));
+    CHECK_THROWS_WITH(s.run(promised, feed(x, ones), feed(at, std::vector<int>(2000, 1))),
+                      contains("[3000]") && contains("[2000]"));
 }
 
 TEST_CASE("fetch: memory shared under several shapes comes in the shape that was asked for") {
@@ -156,7 +161,8 @@ TEST_CASE("fetch: memory shared under several shapes comes in the shape that was
     xt::xtensor<float, 2> at({40, 30});
     for (std::size_t i = 0; i < at.size(); ++i) at.storage()[i] = static_cast<float>(i);
     const auto is = [](const auto& value, std::size_t rows, std::size_t columns) {
-        return value.shape(0) == rows && value.shape(1) == columns && value(rows - 1, columns - 1) == 2 * 1199.f && value(1, 0) == 2.f * static_cast<float>(columns);
+        return value.shape(0) == rows && value.shape(1) == columns && value(rows - 1, columns - 1) == 2 * 1199.f &&
+               value(1, 0) == 2.f * static_cast<float>(columns);
     };
     CHECK(is(s.run(wide, feed(x, at)), 30, 40));
     const auto [first, second] = s.run(std::tuple(wide, y), feed(x, at));

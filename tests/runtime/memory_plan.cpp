@@ -11,7 +11,9 @@ namespace test_memory_plan {
 
 using detail::arena_value;
 
-inline std::size_t rounded(std::size_t bytes) { return (bytes + memory_alignment - 1) / memory_alignment * memory_alignment; }
+inline std::size_t rounded(std::size_t bytes) {
+    return (bytes + memory_alignment - 1) / memory_alignment * memory_alignment;
+}
 
 /// The most that is alive at once.
 inline std::size_t lower_bound(const std::vector<arena_value>& values) {

@@ -55,7 +55,8 @@ TEST_CASE_METHOD(test_plan_fixture, "plan: one segment a list of shapes, those u
     CHECK(p.bind(floats(4)) != four);
 }
 
-TEST_CASE_METHOD(test_plan_fixture, "plan: a run takes over the frame of the one before it, if the shapes are the same") {
+TEST_CASE_METHOD(test_plan_fixture,
+                 "plan: a run takes over the frame of the one before it, if the shapes are the same") {
     auto p = plan({tensor(exp(x))});
     const auto array = [](index_t n) { return any_array(dtype::float32, dims{n}); };
     const std::vector<any_array> three{array(3)}, four{array(4)};
@@ -79,13 +80,15 @@ TEST_CASE_METHOD(test_plan_fixture, "plan: a run takes over the frame of the one
     CHECK_THROWS_AS(p.bind(floats(3)), cancelled);
 }
 
-TEST_CASE_METHOD(test_plan_fixture, "plan: shapes that do not go together are refused when they show, with their place") {
+TEST_CASE_METHOD(test_plan_fixture,
+                 "plan: shapes that do not go together are refused when they show, with their place") {
     placeholder<float, dyn> y("y");
     const tensor sum(x + y, "sum");
     detail::plan p({{sum}, {}, {x, y}}, {}, resources);
     const std::vector<tensor_type> wrong{{dtype::float32, dims{3}}, {dtype::float32, dims{4}}};
     CHECK_THROWS_AS(p.bind(wrong), invalid_argument);
-    CHECK_THROWS_WITH(p.bind(wrong), contains("add") && contains("[3]") && contains("[4]") && contains("'sum'") && contains("plan.cpp:"));
+    CHECK_THROWS_WITH(p.bind(wrong), contains("add") && contains("[3]") && contains("[4]") && contains("'sum'") &&
+                                         contains("plan.cpp:"));
     const std::vector<tensor_type> right{{dtype::float32, dims{3}}, {dtype::float32, dims{1}}};
     CHECK(p.bind(right)->fetch_type(0).shape == dims{3});
 }

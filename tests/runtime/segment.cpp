@@ -25,9 +25,12 @@ template <what What> struct trap_op {
     shape_result shape(const dims& a) const { return {a}; }
     template <class D, class T> kernel bind(kernel_request&) const {
         return kernel([](const kernel_args&) {
-            if constexpr (What == what::ours) throw out_of_range("index 7 of 3");
-            else if constexpr (What == what::foreign) throw std::length_error("too long");
-            else throw 42;
+            if constexpr (What == what::ours)
+                throw out_of_range("index 7 of 3");
+            else if constexpr (What == what::foreign)
+                throw std::length_error("too long");
+            else
+                throw 42;
         });
     }
     friend bool operator==(const trap_op&, const trap_op&) = default;
@@ -42,10 +45,12 @@ struct fixture {
     /// Binds what the fetches need for these values of the feeds.
     std::shared_ptr<detail::segment> bind(const std::vector<endpoint>& fetches, const std::vector<endpoint>& feeds = {},
                                           const std::vector<tensor_type>& types = {}) {
-        return std::make_shared<detail::segment>(sort_items(order_variables(prune(fetches, {}, feeds))), types, resources, memory);
+        return std::make_shared<detail::segment>(sort_items(order_variables(prune(fetches, {}, feeds))), types,
+                                                 resources, memory);
     }
     /// One run; the first fetch's values.
-    template <class T> std::vector<T> run(detail::segment& s, const std::vector<const void*>& feeds = {}, step_trace* trace = nullptr) {
+    template <class T>
+    std::vector<T> run(detail::segment& s, const std::vector<const void*>& feeds = {}, step_trace* trace = nullptr) {
         auto f = s.acquire();
         std::vector<T> out;
         try {
@@ -69,7 +74,8 @@ struct fixture {
 
 using test_segment_fixture = test_segment::fixture;
 
-TEST_CASE_METHOD(test_segment_fixture, "segment: a chain of elementwise nodes is one step, with memory for two blocks") {
+TEST_CASE_METHOD(test_segment_fixture,
+                 "segment: a chain of elementwise nodes is one step, with memory for two blocks") {
     placeholder<float, dyn> x("x");
     tensor<float, dyn> last = x;
     for (int i = 0; i < 10; ++i) last = tensor<float, dyn>(last + 1.f);
@@ -167,7 +173,8 @@ TEST_CASE_METHOD(test_segment_fixture, "segment: an error of a step keeps its co
     const auto s = bind({trap<test_segment::what::ours>(x, "boom")}, {x}, {{dtype::float32, dims{}}});
     const float value = 1;
     CHECK_THROWS_AS(run<float>(*s, {&value}), out_of_range);
-    CHECK_THROWS_WITH(run<float>(*s, {&value}), contains("our_trap") && contains("index 7 of 3") && contains("'boom'") && contains("segment.cpp:"));
+    CHECK_THROWS_WITH(run<float>(*s, {&value}), contains("our_trap") && contains("index 7 of 3") &&
+                                                    contains("'boom'") && contains("segment.cpp:"));
     step_trace trace;
     CHECK_THROWS_AS(run<float>(*s, {&value}, &trace), out_of_range);
 }
@@ -188,19 +195,24 @@ TEST_CASE_METHOD(test_segment_fixture, "segment: an exception of another kind ar
         }
     }
     CHECK(nested);
-    CHECK_THROWS_AS(run<float>(*bind({trap<test_segment::what::number>(x, "odd")}, {x}, {{dtype::float32, dims{}}}), {&value}), internal);
+    CHECK_THROWS_AS(
+        run<float>(*bind({trap<test_segment::what::number>(x, "odd")}, {x}, {{dtype::float32, dims{}}}), {&value}),
+        internal);
 }
 
 TEST_CASE_METHOD(test_segment_fixture, "segment: errors while constants are folded are told in the same way") {
     const tensor one = constant(1.f);
     CHECK_THROWS_AS(bind({trap<test_segment::what::ours>(one, "boom")}), out_of_range);
-    CHECK_THROWS_WITH(bind({trap<test_segment::what::ours>(one, "boom")}), contains("index 7 of 3") && contains("'boom_1'") && contains("segment.cpp:"));
+    CHECK_THROWS_WITH(bind({trap<test_segment::what::ours>(one, "boom")}),
+                      contains("index 7 of 3") && contains("'boom_1'") && contains("segment.cpp:"));
     CHECK_THROWS_AS(bind({trap<test_segment::what::foreign>(one, "boom")}), internal);
 }
 
 TEST_CASE_METHOD(test_segment_fixture, "segment: an op without a kernel in this program is unimplemented, and named") {
     const any_tensor x = any_placeholder("x", dtype::float32);
-    const auto lost = endpoint{detail::add_node(g, make_op(test_segment::trap_op<test_segment::what::ours>{}), {x}, "lost"), 0};
+    const auto lost =
+        endpoint{detail::add_node(g, make_op(test_segment::trap_op<test_segment::what::ours>{}), {x}, "lost"), 0};
     CHECK_THROWS_AS(bind({lost}, {x}, {{dtype::qint32, dims{}}}), unimplemented);
-    CHECK_THROWS_WITH(bind({lost}, {x}, {{dtype::qint32, dims{}}}), contains("OurTrap") && contains("qint32") && contains("'lost'"));
+    CHECK_THROWS_WITH(bind({lost}, {x}, {{dtype::qint32, dims{}}}),
+                      contains("OurTrap") && contains("qint32") && contains("'lost'"));
 }

@@ -80,7 +80,7 @@ TEST_CASE_METHOD(test_session_fixture, "session: what no fetch needs does not ru
     CHECK(trace.entries[0].op == "Exp");
     CHECK(trace.entries[0].begin <= trace.entries[0].end);
     CHECK(trace.entries[1].begin == trace.entries[0].begin); // one chain, and so one time
-    CHECK(s.run(w) == 1.f); // and the assign, whose value was there, was not asked for
+    CHECK(s.run(w) == 1.f);                                  // and the assign, whose value was there, was not asked for
     CHECK(s.run(std::tuple(b, update), feed(x, 0.f)) == std::tuple(2.f, 1.f));
 }
 
@@ -115,7 +115,8 @@ TEST_CASE_METHOD(test_session_fixture, "session: fetched by handle, expression, 
     CHECK(s.run(fetch("layer/y:0"), fed).elements<float>()[1] == 4.f);
     CHECK(s.run(fetch("layer/y"), feed("x", in)).shape() == dims{2});
     CHECK(s.run(std::vector<any_tensor>{y, x}, fed).at(1).elements<float>()[1] == 2.f);
-    CHECK(s.run(std::tuple(y, y), std::vector<feed_value>{fed}) == std::tuple(xt::xtensor<float, 1>{2, 4}, xt::xtensor<float, 1>{2, 4}));
+    CHECK(s.run(std::tuple(y, y), std::vector<feed_value>{fed}) ==
+          std::tuple(xt::xtensor<float, 1>{2, 4}, xt::xtensor<float, 1>{2, 4}));
     CHECK(s.run(constant("text")) == "text");
     CHECK(s.run(std::tuple()) == std::tuple());
     CHECK_THROWS_AS(s.run(fetch("layer/z"), fed), not_found);
@@ -261,7 +262,8 @@ TEST_CASE_METHOD(test_session_fixture, "session: null handles are refused") {
     CHECK_THROWS_AS(s.make_callable(x + 1.f, tensor<float>()), failed_precondition);
 }
 
-TEST_CASE_METHOD(test_session_fixture, "session: a failed run leaves variables as before the failing op, and the session usable") {
+TEST_CASE_METHOD(test_session_fixture,
+                 "session: a failed run leaves variables as before the failing op, and the session usable") {
     const variable<float> before("before", 0.f), after("after", 0.f), apart("apart", 0.f);
     const placeholder<float> x("x");
     s.run(global_variables_initializer());
@@ -272,7 +274,8 @@ TEST_CASE_METHOD(test_session_fixture, "session: a failed run leaves variables a
     }();
     const auto second = after.assign(guarded);
     CHECK_THROWS_AS(s.run(second, feed(x, -1.f)), out_of_range);
-    CHECK_THROWS_WITH(s.run(second, feed(x, -1.f)), contains("guard") && contains("a negative number") && contains("session.cpp:"));
+    CHECK_THROWS_WITH(s.run(second, feed(x, -1.f)),
+                      contains("guard") && contains("a negative number") && contains("session.cpp:"));
     CHECK(s.run(std::tuple(before, after, apart)) == std::tuple(2.f, 0.f, 0.f));
     CHECK(s.run(second, feed(x, 5.f)) == 5.f);
     CHECK(s.run(std::tuple(before, after, apart)) == std::tuple(3.f, 5.f, 0.f));
@@ -404,9 +407,10 @@ TEST_CASE("session: runs on the current graph unless given one") {
 
 // ---- element types -------------------------------------------------------------------------------------------------------
 
-TEMPLATE_TEST_CASE("session: every element type is fed, held, stored and fetched", "", float, double, std::int8_t, std::int16_t, std::int32_t,
-                   std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, bool, std::string, std::complex<float>,
-                   std::complex<double>, bfloat16, half, qint8, quint8, qint32) {
+TEMPLATE_TEST_CASE("session: every element type is fed, held, stored and fetched", "", float, double, std::int8_t,
+                   std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t,
+                   bool, std::string, std::complex<float>, std::complex<double>, bfloat16, half, qint8, quint8,
+                   qint32) {
     using T = TestType;
     using test_session::sample;
     const graph g;
@@ -434,7 +438,8 @@ TEMPLATE_TEST_CASE("session: every element type is fed, held, stored and fetched
     s.run(w.assign(constant({values[2], values[0], values[1]})));
     CHECK(s.run(w)(0) == sample<T>(3));
     CHECK(s.run(std::tuple(w, w.assign(constant(values)))) ==
-          std::tuple(xt::xtensor<T, 1>{values[2], values[0], values[1]}, xt::xtensor<T, 1>{values[0], values[1], values[2]}));
+          std::tuple(xt::xtensor<T, 1>{values[2], values[0], values[1]},
+                     xt::xtensor<T, 1>{values[0], values[1], values[2]}));
 }
 
 TEST_CASE_METHOD(test_session_fixture, "session: complex arithmetic") {
@@ -580,7 +585,8 @@ TEST_CASE("session: frames that wait keep no old versions of variables, but the 
         const auto look = s.make_callable(y, x);
         for (int round = 0; round < 20; ++round) {
             step();
-            look(std::vector<float>(static_cast<std::size_t>(1 + round), 0.f)); // a shape of its own: a frame of its own
+            look(
+                std::vector<float>(static_cast<std::size_t>(1 + round), 0.f)); // a shape of its own: a frame of its own
         }
         CHECK(memory.bytes_in_use() < 5 * variables);
         CHECK(std::get<0>(look(std::vector<float>{0.5f})) == 20.f * count * size + 0.5f);

@@ -39,7 +39,8 @@ TEST_CASE_METHOD(test_session_core_fixture, "session core: edges by name") {
 
 TEST_CASE_METHOD(test_session_core_fixture, "session core: an unknown name brings the nearest ones") {
     CHECK_THROWS_AS(core.edge("layer/outptu"), not_found);
-    CHECK_THROWS_WITH(core.edge("layer/outptu"), contains("no node 'layer/outptu'") && contains("did you mean 'layer/output'"));
+    CHECK_THROWS_WITH(core.edge("layer/outptu"),
+                      contains("no node 'layer/outptu'") && contains("did you mean 'layer/output'"));
     CHECK_THROWS_WITH(core.edge("inputs:0"), contains("'input'"));
     CHECK_THROWS_WITH(core.edge("something_else_altogether"), !contains("did you mean"));
 }
@@ -53,19 +54,22 @@ TEST_CASE_METHOD(test_session_core_fixture, "session core: a plan is made once p
     CHECK(core.find_plan(key) == p);
 }
 
-TEST_CASE_METHOD(test_session_core_fixture, "session core: keys are checked: null handles, other graphs, edges fed twice") {
+TEST_CASE_METHOD(test_session_core_fixture,
+                 "session core: keys are checked: null handles, other graphs, edges fed twice") {
     const graph other;
     const graph_scope there(other);
     const placeholder<float> stranger("stranger");
     CHECK_THROWS_AS(core.find_plan({{endpoint()}, {}, {}}), failed_precondition);
     CHECK_THROWS_AS(core.find_plan({{}, {nullptr}, {}}), failed_precondition);
-    CHECK_THROWS_WITH(core.find_plan({{stranger}, {}, {}}), contains("fetch") && contains("'stranger'") && contains("another graph"));
+    CHECK_THROWS_WITH(core.find_plan({{stranger}, {}, {}}),
+                      contains("fetch") && contains("'stranger'") && contains("another graph"));
     CHECK_THROWS_WITH(core.find_plan({{}, {stranger.node()}, {}}), contains("run") && contains("'stranger'"));
     CHECK_THROWS_WITH(core.find_plan({{y}, {}, {x, stranger}}), contains("feed") && contains("'stranger'"));
     CHECK_THROWS_WITH(core.find_plan({{y}, {}, {x, x}}), contains("'input:0'") && contains("twice"));
 }
 
-TEST_CASE_METHOD(test_session_core_fixture, "session core: runs with more feeds than fit on the stack, and values stay until the result goes") {
+TEST_CASE_METHOD(test_session_core_fixture,
+                 "session core: runs with more feeds than fit on the stack, and values stay until the result goes") {
     std::vector<endpoint> edges;
     std::vector<any_array> values;
     std::vector<endpoint> fetches;

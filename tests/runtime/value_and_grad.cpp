@@ -23,7 +23,8 @@ TEST_CASE("value_and_grad: by the first argument, traced once per argument types
         CHECK(dw(1) == Approx(64));
     }
     CHECK(traced == 1);
-    const auto [longer, d3] = f(xt::xtensor<float, 1>{1.f, 1.f, 1.f}, xt::xtensor<float, 1>{1.f, 2.f, 3.f}); // another shape, the same trace
+    const auto [longer, d3] =
+        f(xt::xtensor<float, 1>{1.f, 1.f, 1.f}, xt::xtensor<float, 1>{1.f, 2.f, 3.f}); // another shape, the same trace
     CHECK(longer == Approx(14));
     CHECK(d3(2) == Approx(18));
     CHECK(traced == 1);

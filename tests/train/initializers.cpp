@@ -13,7 +13,8 @@ TEST_CASE("initializers: values, ranges, and the same seed the same numbers") {
         g.set_seed(seed);
         const graph_scope here(g);
         variable<float, 50, 40> glorot("glorot", glorot_uniform()), he("he", he_normal());
-        variable<float, 100> uniform("uniform", random_uniform({.minval = 2, .maxval = 3})), tight("tight", truncated_normal({.stddev = 0.1}));
+        variable<float, 100> uniform("uniform", random_uniform({.minval = 2, .maxval = 3})),
+            tight("tight", truncated_normal({.stddev = 0.1}));
         variable<int, 4> z("z", zeros()), o("o", ones());
         variable<float, 2> c("c", constant_initializer(0.5));
         session s;

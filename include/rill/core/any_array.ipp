@@ -12,13 +12,16 @@ RILL_INLINE any_array::any_array(rill::dtype type, const dims& shape, allocator&
     : type_{type, shape}, block_(std::make_shared<detail::element_block>(from, type, count())), data_(block_->data()) {}
 
 RILL_INLINE index_t any_array::count() const {
-    if (!type_.shape.complete()) throw invalid_argument("any_array: the shape " + to_string(type_.shape) + " is not complete");
-    if (!type_.countable()) throw resource_exhausted("any_array: " + to_string(type_) + " is more than memory can hold");
+    if (!type_.shape.complete())
+        throw invalid_argument("any_array: the shape " + to_string(type_.shape) + " is not complete");
+    if (!type_.countable())
+        throw resource_exhausted("any_array: " + to_string(type_) + " is more than memory can hold");
     return type_.shape.size();
 }
 
 RILL_INLINE void any_array::refuse(rill::dtype asked) const {
-    throw invalid_argument("any_array: asked for " + std::string(to_string(asked)) + ", holds " + std::string(to_string(type_.type)));
+    throw invalid_argument("any_array: asked for " + std::string(to_string(asked)) + ", holds " +
+                           std::string(to_string(type_.type)));
 }
 
 RILL_INLINE void any_array::refuse_many() const {

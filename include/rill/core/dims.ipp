@@ -15,6 +15,8 @@ RILL_INLINE std::string to_string(const dims& d) {
     return text + "]";
 }
 
-RILL_INLINE std::string to_string(const tensor_type& t) { return std::string(to_string(t.type)) + " " + to_string(t.shape); }
+RILL_INLINE std::string to_string(const tensor_type& t) {
+    return std::string(to_string(t.type)) + " " + to_string(t.shape);
+}
 
 } // namespace rill::inline RILL_ABI

@@ -15,8 +15,26 @@ namespace rill::inline RILL_ABI {
 
 /// The closed list of element types. Numbers are part of the file and wire formats: never reuse or reorder.
 enum class dtype : std::uint8_t {
-    invalid, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
-    boolean, string, complex64, complex128, bfloat16, half, qint8, quint8, qint32
+    invalid,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    boolean,
+    string,
+    complex64,
+    complex128,
+    bfloat16,
+    half,
+    qint8,
+    quint8,
+    qint32
 };
 
 inline constexpr int dtype_count = 20;
@@ -30,9 +48,26 @@ struct dtype_row {
 
 // one row per dtype, in the order of the enumeration
 inline constexpr std::array<dtype_row, dtype_count> dtype_table{{
-    {"invalid", 0}, {"float32", 4}, {"float64", 8}, {"int8", 1}, {"int16", 2}, {"int32", 4}, {"int64", 8},
-    {"uint8", 1}, {"uint16", 2}, {"uint32", 4}, {"uint64", 8}, {"bool", 1}, {"string", sizeof(std::string)},
-    {"complex64", 8}, {"complex128", 16}, {"bfloat16", 2}, {"half", 2}, {"qint8", 1}, {"quint8", 1}, {"qint32", 4},
+    {"invalid", 0},
+    {"float32", 4},
+    {"float64", 8},
+    {"int8", 1},
+    {"int16", 2},
+    {"int32", 4},
+    {"int64", 8},
+    {"uint8", 1},
+    {"uint16", 2},
+    {"uint32", 4},
+    {"uint64", 8},
+    {"bool", 1},
+    {"string", sizeof(std::string)},
+    {"complex64", 8},
+    {"complex128", 16},
+    {"bfloat16", 2},
+    {"half", 2},
+    {"qint8", 1},
+    {"quint8", 1},
+    {"qint32", 4},
 }};
 
 template <dtype D> struct dtype_tag : std::integral_constant<dtype, D> {};
@@ -79,7 +114,8 @@ constexpr bool is_differentiable(dtype d) {
            d == dtype::complex64 || d == dtype::complex128;
 }
 
-template <class T> inline constexpr bool is_complex = dtype_of<T> == dtype::complex64 || dtype_of<T> == dtype::complex128;
+template <class T>
+inline constexpr bool is_complex = dtype_of<T> == dtype::complex64 || dtype_of<T> == dtype::complex128;
 template <class T> inline constexpr bool is_real_floating = is_differentiable(dtype_of<T>) && !is_complex<T>;
 template <class T> inline constexpr bool is_integral = std::is_integral_v<T> && !std::is_same_v<T, bool>;
 template <class T> inline constexpr bool is_numeric = is_differentiable(dtype_of<T>) || is_integral<T>;

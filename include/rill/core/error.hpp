@@ -13,16 +13,31 @@ namespace rill::inline RILL_ABI {
 
 /// Canonical codes, with the numbers used on the wire.
 enum class error_code {
-    ok = 0, cancelled = 1, unknown = 2, invalid_argument = 3, deadline_exceeded = 4, not_found = 5, already_exists = 6,
-    permission_denied = 7, resource_exhausted = 8, failed_precondition = 9, aborted = 10, out_of_range = 11,
-    unimplemented = 12, internal = 13, unavailable = 14, data_loss = 15, unauthenticated = 16
+    ok = 0,
+    cancelled = 1,
+    unknown = 2,
+    invalid_argument = 3,
+    deadline_exceeded = 4,
+    not_found = 5,
+    already_exists = 6,
+    permission_denied = 7,
+    resource_exhausted = 8,
+    failed_precondition = 9,
+    aborted = 10,
+    out_of_range = 11,
+    unimplemented = 12,
+    internal = 13,
+    unavailable = 14,
+    data_loss = 15,
+    unauthenticated = 16
 };
 
 constexpr std::string_view to_string(error_code c) {
-    constexpr std::string_view names[] = {"ok", "cancelled", "unknown", "invalid argument", "deadline exceeded",
-                                          "not found", "already exists", "permission denied", "resource exhausted",
-                                          "failed precondition", "aborted", "out of range", "unimplemented", "internal",
-                                          "unavailable", "data loss", "unauthenticated"};
+    constexpr std::string_view names[] = {
+        "ok",        "cancelled",      "unknown",           "invalid argument",   "deadline exceeded",
+        "not found", "already exists", "permission denied", "resource exhausted", "failed precondition",
+        "aborted",   "out of range",   "unimplemented",     "internal",           "unavailable",
+        "data loss", "unauthenticated"};
     return names[static_cast<int>(c)];
 }
 

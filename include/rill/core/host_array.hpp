@@ -162,7 +162,8 @@ template <class T, class X> any_array from_range(X&& x, const dims& wanted) {
 template <class T, int Rank> void shape_of_list(const nested_list<T, Rank>& list, dims& shape) {
     if constexpr (Rank > 0) {
         shape.push(static_cast<index_t>(list.size()));
-        if (list.size() > 0) shape_of_list<T, Rank - 1>(*list.begin(), shape);
+        if (list.size() > 0)
+            shape_of_list<T, Rank - 1>(*list.begin(), shape);
         else
             for (int i = 1; i < Rank; ++i) shape.push(0);
     }
@@ -209,7 +210,8 @@ template <element T, int Rank> any_array list_to_any_array(const nested_list<T, 
 /// An uninitialised array of a complete shape.
 template <element T, int Rank> host_array<T, Rank> make_host_array(const dims& shape) {
     typename host_array<T, Rank>::shape_type extent;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(Rank); ++i) extent[i] = static_cast<std::size_t>(shape.extent[i]);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(Rank); ++i)
+        extent[i] = static_cast<std::size_t>(shape.extent[i]);
     return host_array<T, Rank>(extent);
 }
 

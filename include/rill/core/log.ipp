@@ -21,8 +21,7 @@ RILL_INLINE void log(log_level level, std::string_view message) noexcept {
             sink = detail::the_log().sink;
         }
         if (sink) (*sink)(level, message);
-    } catch (...) {
-    }
+    } catch (...) {}
 }
 
 } // namespace rill::inline RILL_ABI

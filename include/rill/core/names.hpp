@@ -20,7 +20,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The names closest to a misspelt one, best first: "did you mean …".
 std::vector<std::string> nearest_names(std::string_view wanted, const std::vector<std::string>& names,
-                                              std::size_t most = 3);
+                                       std::size_t most = 3);
 
 } // namespace rill::inline RILL_ABI::detail
 

@@ -28,9 +28,8 @@ RILL_INLINE bool valid_name(std::string_view name) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
     };
     if (name.empty() || !(plain(name[0]) || name[0] == '_')) return false;
-    return std::all_of(name.begin() + 1, name.end(), [&](char c) {
-        return plain(c) || c == '_' || c == '-' || c == '/' || c == '\\' || c == '>';
-    });
+    return std::all_of(name.begin() + 1, name.end(),
+                       [&](char c) { return plain(c) || c == '_' || c == '-' || c == '/' || c == '\\' || c == '>'; });
 }
 
 RILL_INLINE std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -48,7 +47,7 @@ RILL_INLINE std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 RILL_INLINE std::vector<std::string> nearest_names(std::string_view wanted, const std::vector<std::string>& names,
-                                              std::size_t most) {
+                                                   std::size_t most) {
     std::vector<std::pair<std::size_t, std::string_view>> ranked;
     for (const auto& name : names) ranked.emplace_back(edit_distance(wanted, name), name);
     std::sort(ranked.begin(), ranked.end());

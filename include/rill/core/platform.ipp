@@ -48,9 +48,11 @@ RILL_INLINE void prefer_large_pages([[maybe_unused]] void* block, [[maybe_unused
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     constexpr std::size_t large = std::size_t(2) << 20;
     if (bytes < 4 * large) return;
-    auto* const first = static_cast<std::byte*>(block) + (large - reinterpret_cast<std::uintptr_t>(block) % large) % large;
+    auto* const first =
+        static_cast<std::byte*>(block) + (large - reinterpret_cast<std::uintptr_t>(block) % large) % large;
     const auto skipped = static_cast<std::size_t>(first - static_cast<std::byte*>(block));
-    madvise(first, (bytes - skipped) / large * large, MADV_HUGEPAGE); // a wish: where it fails, small pages serve as well
+    madvise(first, (bytes - skipped) / large * large,
+            MADV_HUGEPAGE); // a wish: where it fails, small pages serve as well
 #endif
 }
 

@@ -120,7 +120,8 @@ struct fused_chain {
     struct link {
         const fused_spec* spec;
         std::vector<source> inputs; // of each input of the node
-        std::vector<int> results;   // of each result: which output of the chain it is, or -1 where only later links read it
+        std::vector<int>
+            results; // of each result: which output of the chain it is, or -1 where only later links read it
     };
     static constexpr std::string_view name = "FusedChain"; // what its kernel is registered as
 

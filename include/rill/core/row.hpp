@@ -32,11 +32,14 @@ template <class... T> using row = row_of<std::index_sequence_for<T...>, T...>;
 /// The value number I, also of a std::tuple.
 template <std::size_t I, class T> RILL_FN constexpr const T& at(const row_place<I, T>& place) { return place.value; }
 template <std::size_t I, class T> RILL_FN constexpr T& at(row_place<I, T>& place) { return place.value; }
-template <std::size_t I, class... T> RILL_FN constexpr const auto& at(const std::tuple<T...>& all) { return std::get<I>(all); }
+template <std::size_t I, class... T> RILL_FN constexpr const auto& at(const std::tuple<T...>& all) {
+    return std::get<I>(all);
+}
 template <std::size_t I, class... T> RILL_FN constexpr auto& at(std::tuple<T...>& all) { return std::get<I>(all); }
 
 /// The type of the value number I.
-template <std::size_t I, class Row> using row_element = std::remove_cvref_t<decltype(at<I>(std::declval<const Row&>()))>;
+template <std::size_t I, class Row>
+using row_element = std::remove_cvref_t<decltype(at<I>(std::declval<const Row&>()))>;
 
 /// f of all values.
 template <class F, std::size_t... I, class... T>

@@ -26,7 +26,9 @@ struct axis_list {
     /// An axis that no tensor has stays one.
     constexpr void set(int i, int value) {
         constexpr int most = 127;
-        axis[static_cast<std::size_t>(i)] = static_cast<std::int8_t>(value > most ? most : value < -most ? -most : value);
+        axis[static_cast<std::size_t>(i)] = static_cast<std::int8_t>(value > most    ? most
+                                                                     : value < -most ? -most
+                                                                                     : value);
     }
     constexpr int operator[](int i) const { return axis[static_cast<std::size_t>(i)]; }
     friend constexpr bool operator==(const axis_list&, const axis_list&) = default;

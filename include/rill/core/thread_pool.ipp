@@ -86,7 +86,8 @@ struct thread_pool::shared {
     }
 };
 
-RILL_INLINE thread_pool::thread_pool(int workers) : workers_(workers < 0 ? 0 : workers), shared_(std::make_unique<shared>()) {}
+RILL_INLINE thread_pool::thread_pool(int workers)
+    : workers_(workers < 0 ? 0 : workers), shared_(std::make_unique<shared>()) {}
 
 RILL_INLINE thread_pool::~thread_pool() {
     {
@@ -124,7 +125,8 @@ RILL_INLINE void thread_pool::run_parts(int parts, void (*call)(const void*, int
 }
 
 RILL_INLINE thread_pool& default_thread_pool() {
-    static thread_pool& pool = *new thread_pool(detail::usable_processors() - 1); // leaked: kernels may run while statics die
+    static thread_pool& pool =
+        *new thread_pool(detail::usable_processors() - 1); // leaked: kernels may run while statics die
     return pool;
 }
 

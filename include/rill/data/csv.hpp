@@ -44,13 +44,15 @@ template <class F> std::size_t each_field(std::string_view line, char delimiter,
 } // namespace detail
 
 /// Parses lines of numbers; blank lines are passed over. Errors say where: "digits.csv:12:3".
-template <class T> csv_table<T> parse_csv(std::string_view text, const std::string& path, const csv_options& options = {}) {
+template <class T>
+csv_table<T> parse_csv(std::string_view text, const std::string& path, const csv_options& options = {}) {
     static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>, "csv: the element type is a number");
     csv_table<T> table;
     std::vector<T> values;
     std::size_t columns = 0, rows = 0, line_number = 0;
     const auto fail = [&](std::size_t column, const std::string& what) {
-        throw invalid_argument("csv: " + path + ":" + std::to_string(line_number) + ":" + std::to_string(column + 1) + ": " + what);
+        throw invalid_argument("csv: " + path + ":" + std::to_string(line_number) + ":" + std::to_string(column + 1) +
+                               ": " + what);
     };
     bool header = options.header;
     while (!text.empty()) {
@@ -61,21 +63,23 @@ template <class T> csv_table<T> parse_csv(std::string_view text, const std::stri
         if (line.empty()) continue;
         if (header) {
             header = false;
-            columns = detail::each_field(line, options.delimiter, [&](std::size_t, std::string_view f) { table.names.emplace_back(f); });
+            columns = detail::each_field(line, options.delimiter,
+                                         [&](std::size_t, std::string_view f) { table.names.emplace_back(f); });
             continue;
         }
-        const std::size_t found = detail::each_field(line, options.delimiter, [&](std::size_t column, std::string_view field) {
-            T value{};
-            const bool plus = field.size() > 1 && field[0] == '+' && field[1] != '-';
-            auto [stop, problem] = std::from_chars(field.data() + plus, field.data() + field.size(), value);
-            if constexpr (std::is_floating_point_v<T>) // too small for T: 0, or the nearest there is
-                if (problem == std::errc::result_out_of_range)
-                    if (const double wide = std::strtod(std::string(field).c_str(), nullptr); std::abs(wide) < 1)
-                        value = static_cast<T>(wide), problem = std::errc();
-            if (problem != std::errc() || stop != field.data() + field.size())
-                fail(column, "'" + std::string(field) + "' is no " + std::string(to_string(dtype_of<T>)));
-            values.push_back(value);
-        });
+        const std::size_t found =
+            detail::each_field(line, options.delimiter, [&](std::size_t column, std::string_view field) {
+                T value{};
+                const bool plus = field.size() > 1 && field[0] == '+' && field[1] != '-';
+                auto [stop, problem] = std::from_chars(field.data() + plus, field.data() + field.size(), value);
+                if constexpr (std::is_floating_point_v<T>) // too small for T: 0, or the nearest there is
+                    if (problem == std::errc::result_out_of_range)
+                        if (const double wide = std::strtod(std::string(field).c_str(), nullptr); std::abs(wide) < 1)
+                            value = static_cast<T>(wide), problem = std::errc();
+                if (problem != std::errc() || stop != field.data() + field.size())
+                    fail(column, "'" + std::string(field) + "' is no " + std::string(to_string(dtype_of<T>)));
+                values.push_back(value);
+            });
         if (columns == 0) columns = found;
         if (found != columns)
             fail(std::min(found, columns), std::to_string(found) + " fields, " + std::to_string(columns) + " expected");

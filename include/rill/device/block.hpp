@@ -13,10 +13,10 @@ inline constexpr std::int64_t block_elements = 1024;
 
 /// One call of a block function: n elements, every leaf and result contiguous.
 struct block_args {
-    const void* const* leaf;    // per leaf occurrence
-    const void* const* scalar;  // per scalar: its value
-    void* const* result;        // forward: per result; adjoint: per leaf occurrence that leads its leaf, else null
-    const std::uint32_t* mask;  // adjoint: for a leading occurrence, which later ones are the same leaf
+    const void* const* leaf;   // per leaf occurrence
+    const void* const* scalar; // per scalar: its value
+    void* const* result;       // forward: per result; adjoint: per leaf occurrence that leads its leaf, else null
+    const std::uint32_t* mask; // adjoint: for a leading occurrence, which later ones are the same leaf
     std::int64_t n;
 };
 

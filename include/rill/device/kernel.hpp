@@ -32,9 +32,9 @@ struct kernel_request {
     std::span<const tensor_type> outputs;
     std::size_t scratch_bytes = 0; // set by the op: scratch memory comes as the slot after the outputs
     thread_pool* pool = nullptr;   // who helps; null: nobody. Lives as long as the kernel
-    double microseconds = 0;       // set by the op: what it takes on one thread, roughly; 0: as long as its memory traffic
-    bool shared = false;           // set by the op: the pool helps
-    std::uint64_t seed = 0;        // of a random op: graph seed and node name, or the op's own
+    double microseconds = 0; // set by the op: what it takes on one thread, roughly; 0: as long as its memory traffic
+    bool shared = false;     // set by the op: the pool helps
+    std::uint64_t seed = 0;  // of a random op: graph seed and node name, or the op's own
 
     /// The node's own counter in this session; a random op draws its stream from it.
     std::function<std::shared_ptr<std::atomic<std::uint64_t>>()> counter = {};

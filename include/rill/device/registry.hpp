@@ -19,15 +19,15 @@ using kernel_factory = kernel (*)(const void* op, kernel_request& request);
 /// The compiled block functions of one expression structure.
 struct block_kernels {
     block_function forward = nullptr;
-    block_function adjoint = nullptr;          // leaves told apart by masks
-    block_function adjoint_of_one = nullptr;   // every tensor leaf is the same handle
+    block_function adjoint = nullptr;        // leaves told apart by masks
+    block_function adjoint_of_one = nullptr; // every tensor leaf is the same handle
 };
 
 /// The loops that bring blocks together, for one way of combining and one dtype.
 struct combiner {
-    void (*init)(void* to, std::int64_t n) = nullptr;                       // the identity
-    void (*merge)(void* to, const void* from, std::int64_t n) = nullptr;    // elementwise
-    void (*fold)(void* to, const void* from, std::int64_t n) = nullptr;     // n elements into one
+    void (*init)(void* to, std::int64_t n) = nullptr;                                   // the identity
+    void (*merge)(void* to, const void* from, std::int64_t n) = nullptr;                // elementwise
+    void (*fold)(void* to, const void* from, std::int64_t n) = nullptr;                 // n elements into one
     void (*scale)(void* to, const void* from, std::int64_t n, double factor) = nullptr; // to = from * factor
 };
 
@@ -64,9 +64,9 @@ using pullback_trace = void (*)(void* tracer, const int* args, int result, int g
 
 /// Everything the process can run on the CPU. One per process, leaked: kernels may run while statics are destroyed.
 struct RILL_EXPORT kernel_registry {
-    detail::registry_table<kernel_factory> factories;        // "MatMul/float32"
-    detail::registry_table<block_kernels> blocks;            // a program's key
-    detail::registry_table<combiner> combiners;              // "Sum/float32"
+    detail::registry_table<kernel_factory> factories;         // "MatMul/float32"
+    detail::registry_table<block_kernels> blocks;             // a program's key
+    detail::registry_table<combiner> combiners;               // "Sum/float32"
     detail::registry_table<detail::pullback_trace> pullbacks; // "Tanh/float32"
 };
 

@@ -33,7 +33,9 @@ RILL_EXPORT RILL_INLINE const kernel_registry& the_kernels() {
 RILL_INLINE bool supports_level(int level) {
 #if (defined(__x86_64__) || defined(_M_X64)) && defined(__GNUC__)
     switch (level) {
-    case 4: return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    case 4:
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
     case 3: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     case 2: return __builtin_cpu_supports("sse4.2");
     default: return true;
@@ -54,7 +56,8 @@ RILL_INLINE void register_blocks(const std::string& key, int level, const block_
 }
 
 RILL_INLINE void register_primitive_blocks(const std::string& key, int level, block_function forward) {
-    if (supports_level(level) && !kernel_tables().blocks.find(key)) kernel_tables().blocks.add(key, level, {forward, nullptr, nullptr});
+    if (supports_level(level) && !kernel_tables().blocks.find(key))
+        kernel_tables().blocks.add(key, level, {forward, nullptr, nullptr});
 }
 
 RILL_INLINE void register_combiner(std::string_view how, dtype type, int level, const combiner& loops) {

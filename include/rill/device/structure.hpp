@@ -49,14 +49,16 @@ template <class Op> inline constexpr bool has_pullback = !requires { Op::expands
 /// … and so does every op below it: one without would be taken for a constant.
 template <class S> inline constexpr bool all_have_pullbacks = true;
 template <class Op, class R, class... Args>
-inline constexpr bool all_have_pullbacks<structure<Op, R, Args...>> = has_pullback<Op> && (all_have_pullbacks<Args> && ...);
+inline constexpr bool all_have_pullbacks<structure<Op, R, Args...>> =
+    has_pullback<Op> && (all_have_pullbacks<Args> && ...);
 
 /// A compiled gradient exists: the result and some tensor leaf can carry one, and every op has a pullback.
 template <class S> inline constexpr bool differentiable_structure = false;
 template <class T> inline constexpr bool differentiable_structure<leaf<T>> = is_differentiable(dtype_of<T>);
 template <class Op, class R, class... Args>
 inline constexpr bool differentiable_structure<structure<Op, R, Args...>> =
-    all_have_pullbacks<structure<Op, R, Args...>> && is_differentiable(dtype_of<R>) && (differentiable_structure<Args> || ...);
+    all_have_pullbacks<structure<Op, R, Args...>> && is_differentiable(dtype_of<R>) &&
+    (differentiable_structure<Args> || ...);
 
 // ---- a structure as data: operands before the op they belong to ------------------------------------------------------------
 
@@ -74,11 +76,15 @@ struct structure_item {
 template <class S> struct structure_list;
 template <class T> struct structure_list<leaf<T>> {
     static constexpr int count = 1;
-    static constexpr void fill(structure_item*& to) { *to++ = {structure_item::kind::leaf, dtype_of<T>, dtype::invalid, 0, {}, nullptr}; }
+    static constexpr void fill(structure_item*& to) {
+        *to++ = {structure_item::kind::leaf, dtype_of<T>, dtype::invalid, 0, {}, nullptr};
+    }
 };
 template <class T> struct structure_list<scalar_leaf<T>> {
     static constexpr int count = 1;
-    static constexpr void fill(structure_item*& to) { *to++ = {structure_item::kind::scalar, dtype_of<T>, dtype::invalid, 0, {}, nullptr}; }
+    static constexpr void fill(structure_item*& to) {
+        *to++ = {structure_item::kind::scalar, dtype_of<T>, dtype::invalid, 0, {}, nullptr};
+    }
 };
 template <class Op, class R, class First, class... Args> struct structure_list<structure<Op, R, First, Args...>> {
     static constexpr int count = 1 + structure_list<First>::count + (0 + ... + structure_list<Args>::count);
@@ -87,8 +93,12 @@ template <class Op, class R, class First, class... Args> struct structure_list<s
         (structure_list<Args>::fill(to), ...);
         std::string (*parameter)() = nullptr;
         if constexpr (requires { Op::parameter(); }) parameter = +[]() -> std::string { return Op::parameter(); };
-        *to++ = {structure_item::kind::op, dtype_of<R>, dtype_of<typename First::value_type>,
-                 1 + static_cast<int>(sizeof...(Args)), Op::name, parameter};
+        *to++ = {structure_item::kind::op,
+                 dtype_of<R>,
+                 dtype_of<typename First::value_type>,
+                 1 + static_cast<int>(sizeof...(Args)),
+                 Op::name,
+                 parameter};
     }
 };
 
@@ -136,15 +146,19 @@ template <class V, class... Below> struct sweep {
 
 /// An op's result. Values that build a program take the op as one instruction; its value function need not run on them.
 template <class Op, class V, class... More> RILL_FN auto apply_op(const V& v, const More&... more) {
-    if constexpr (requires { V::template traced<Op>(v, more...); }) return V::template traced<Op>(v, more...);
-    else return Op::value(v, more...);
+    if constexpr (requires { V::template traced<Op>(v, more...); })
+        return V::template traced<Op>(v, more...);
+    else
+        return Op::value(v, more...);
 }
 
 template <class S, int Leaf, int Scalar> struct evaluator;
 
 /// `value` gives the result alone, `forward` what a backward sweep needs beside it.
 template <class T, int Leaf, int Scalar> struct evaluator<leaf<T>, Leaf, Scalar> {
-    template <class Leaves, class Scalars> RILL_FN static auto value(const Leaves& leaves, const Scalars&) { return at<Leaf>(leaves); }
+    template <class Leaves, class Scalars> RILL_FN static auto value(const Leaves& leaves, const Scalars&) {
+        return at<Leaf>(leaves);
+    }
     template <class Leaves, class Scalars> RILL_FN static auto forward(const Leaves& leaves, const Scalars&) {
         return sweep<row_element<Leaf, Leaves>>{at<Leaf>(leaves), {}};
     }
@@ -157,7 +171,8 @@ template <class T, int Leaf, int Scalar> struct evaluator<scalar_leaf<T>, Leaf, 
         return sweep<row_element<Scalar, Scalars>>{at<Scalar>(scalars), {}};
     }
 };
-template <class Op, class R, class... Args, int Leaf, int Scalar> struct evaluator<structure<Op, R, Args...>, Leaf, Scalar> {
+template <class Op, class R, class... Args, int Leaf, int Scalar>
+struct evaluator<structure<Op, R, Args...>, Leaf, Scalar> {
     template <class Leaves, class Scalars> RILL_FN static auto value(const Leaves& leaves, const Scalars& scalars) {
         return compute(leaves, scalars, std::index_sequence_for<Args...>{});
     }
@@ -169,7 +184,8 @@ private:
     template <class Leaves, class Scalars, std::size_t... K>
     RILL_FN static auto compute(const Leaves& leaves, const Scalars& scalars, std::index_sequence<K...>) {
         return apply_op<Op>(
-            evaluator<Args, Leaf + leaves_before<Args...>(K), Scalar + scalars_before<Args...>(K)>::value(leaves, scalars)...);
+            evaluator<Args, Leaf + leaves_before<Args...>(K), Scalar + scalars_before<Args...>(K)>::value(leaves,
+                                                                                                          scalars)...);
     }
     template <class Leaves, class Scalars, std::size_t... K>
     RILL_FN static auto go(const Leaves& leaves, const Scalars& scalars, std::index_sequence<K...>) {

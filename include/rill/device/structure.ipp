@@ -16,7 +16,8 @@ RILL_INLINE std::string structure_key(std::span<const structure_item> items) {
     for (const auto& item : items) {
         std::string text;
         if (item.is != structure_item::kind::op) {
-            text = item.is == structure_item::kind::leaf ? "$" + std::to_string(leaf++) : "s" + std::to_string(scalar++);
+            text =
+                item.is == structure_item::kind::leaf ? "$" + std::to_string(leaf++) : "s" + std::to_string(scalar++);
             text.append(":").append(to_string(item.type));
         } else {
             text = item.name;

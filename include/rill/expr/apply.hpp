@@ -23,8 +23,8 @@ concept elementwise_operand = graph_operand<A> || symbolic<A>;
 
 /// Operands of a binary op: at least one is no literal.
 template <class A, class B>
-concept elementwise_pair = (elementwise_operand<A> && (elementwise_operand<B> || literal<B>)) ||
-                           (literal<A> && elementwise_operand<B>);
+concept elementwise_pair =
+    (elementwise_operand<A> && (elementwise_operand<B> || literal<B>)) || (literal<A> && elementwise_operand<B>);
 
 // ---- what the checks of the functions are called: both compilers print their arguments ----------------------------------
 
@@ -33,10 +33,10 @@ template <class T, class U> inline constexpr bool same_dtype = std::is_same_v<T,
 
 /// A literal may stand beside tensors of type T: floating with floating and complex, integer with any number, bool with bool.
 template <class T, class L>
-inline constexpr bool literal_fits = std::is_same_v<L, bool>          ? std::is_same_v<T, bool>
-                                     : std::is_integral_v<L>          ? is_numeric<T>
-                                     : std::is_floating_point_v<L>    ? is_differentiable(dtype_of<T>)
-                                                                      : is_complex<T>;
+inline constexpr bool literal_fits = std::is_same_v<L, bool>       ? std::is_same_v<T, bool>
+                                     : std::is_integral_v<L>       ? is_numeric<T>
+                                     : std::is_floating_point_v<L> ? is_differentiable(dtype_of<T>)
+                                                                   : is_complex<T>;
 
 /// What stands for an operand in the checks: its element type, `number<L>` for a literal, `unknown_dtype` for any_tensor.
 template <class L> struct number {};
@@ -77,8 +77,8 @@ template <class T, class U> inline constexpr bool dtypes_agree = detail::agree<T
 template <class T, class L> T literal_value(L value, const char* op) {
     if constexpr (is_integral<T> && std::is_integral_v<L> && !std::is_same_v<L, bool>) {
         if (!std::in_range<T>(value))
-            throw invalid_argument(detail::snake_case(op) + ": the literal " + std::to_string(value) + " does not fit " +
-                                   std::string(to_string(dtype_of<T>)));
+            throw invalid_argument(detail::snake_case(op) + ": the literal " + std::to_string(value) +
+                                   " does not fit " + std::string(to_string(dtype_of<T>)));
         return static_cast<T>(value);
     } else if constexpr (is_complex<T> && !is_complex<L>) {
         return T(static_cast<typename T::value_type>(value));
@@ -96,8 +96,10 @@ template <class T, class L> T literal_value(L value, const char* op) {
 namespace detail {
 
 template <class T, class A> auto typed_argument(const A& a, const char* op) {
-    if constexpr (literal<A>) return scalar<T>{literal_value<T>(a, op)};
-    else return as_argument(a);
+    if constexpr (literal<A>)
+        return scalar<T>{literal_value<T>(a, op)};
+    else
+        return as_argument(a);
 }
 
 template <class A, class... Rest> struct first_typed {
@@ -109,9 +111,8 @@ template <typed_operand A, class... Rest> struct first_typed<A, Rest...> {
 
 /// The operands are what the op computes with. Otherwise a static_assert has spoken, and the result is merely well-formed.
 template <class Op, class T, class A>
-inline constexpr bool computes_with = literal<A> || std::is_same_v<typename dtype_tag_of<A>::type, T> || requires {
-    typename Op::template operands<T>;
-};
+inline constexpr bool computes_with =
+    literal<A> || std::is_same_v<typename dtype_tag_of<A>::type, T> || requires { typename Op::template operands<T>; };
 
 template <class Op, class... Args> auto ill_typed(const Args&...) {
     return tensor_of<value_type_of<expression_base<Op, Args...>>, extents_of<expression_base<Op, Args...>>>();
@@ -126,8 +127,10 @@ struct untyped_arguments {
 };
 
 template <class L> std::string text_of(const L& literal) {
-    if constexpr (is_complex<L>) return "(" + std::to_string(literal.real()) + "," + std::to_string(literal.imag()) + ")";
-    else return std::to_string(literal);
+    if constexpr (is_complex<L>)
+        return "(" + std::to_string(literal.real()) + "," + std::to_string(literal.imag()) + ")";
+    else
+        return std::to_string(literal);
 }
 
 /// A number beside tensors of a dtype, by the rules that typed operands follow.
@@ -137,8 +140,9 @@ template <class L> scalar_value literal_scalar(dtype type, const L& value, const
         if constexpr (literal_fits<T, L>) made = scalar_value(literal_value<T>(value, op));
     });
     if (made.type == dtype::invalid)
-        throw invalid_argument(snake_case(op) + ": the literal " + text_of(value) + " (" + std::string(to_string(dtype_of<L>)) +
-                               ") does not go with " + std::string(to_string(type)));
+        throw invalid_argument(snake_case(op) + ": the literal " + text_of(value) + " (" +
+                               std::string(to_string(dtype_of<L>)) + ") does not go with " +
+                               std::string(to_string(type)));
     return made;
 }
 
@@ -184,8 +188,11 @@ template <class Op, std::size_t N> void check_untyped(dtype type, const untyped_
 
 template <class Op, class U, std::size_t... I> void require_uniform(std::index_sequence<I...>) {
     if constexpr (requires { typename Op::template operands<U>; })
-        []<class... T>(std::tuple<T...>*) { require_primitive<Op, T...>(); }(static_cast<typename Op::template operands<U>*>(nullptr));
-    else if constexpr (op_takes<Op, U>) require_primitive<Op, std::enable_if_t<(I >= 0), U>...>();
+        []<class... T>(std::tuple<T...>*) {
+            require_primitive<Op, T...>();
+        }(static_cast<typename Op::template operands<U>*>(nullptr));
+    else if constexpr (op_takes<Op, U>)
+        require_primitive<Op, std::enable_if_t<(I >= 0), U>...>();
 }
 
 /// The dtypes that every program has kernels for where an op is used on tensors of unknown dtype; others come from typed
@@ -201,8 +208,10 @@ template <class Op, std::size_t N> void require_for_untyped() {
 endpoint apply_untyped(std::string_view op, dtype fixed_result, untyped_arguments&& a, const graph& g);
 
 template <class Op> constexpr dtype fixed_result_of() {
-    if constexpr (requires { typename Op::result_type; }) return dtype_of<typename Op::result_type>;
-    else return dtype::invalid;
+    if constexpr (requires { typename Op::result_type; })
+        return dtype_of<typename Op::result_type>;
+    else
+        return dtype::invalid;
 }
 
 } // namespace detail
@@ -219,8 +228,10 @@ auto apply(const A&... args) {
         // numbers take the dtype of the last tensor (of a select, the branches')
         dtype type = dtype::invalid;
         const auto look = [&](const auto& a) {
-            if constexpr (requires { a.dtype(); }) type = a.dtype();
-            else if constexpr (typed_operand<decltype(a)>) type = dtype_of<value_type_of<decltype(a)>>;
+            if constexpr (requires { a.dtype(); })
+                type = a.dtype();
+            else if constexpr (typed_operand<decltype(a)>)
+                type = dtype_of<value_type_of<decltype(a)>>;
         };
         (look(args), ...);
         detail::require_for_untyped<Op, sizeof...(A)>();
@@ -233,7 +244,8 @@ auto apply(const A&... args) {
         static_assert(op_takes<Op, T>, "this elementwise op does not take tensors of this element type");
         if constexpr (op_takes<Op, T> && (detail::computes_with<Op, T, A> && ...))
             return detail::make_expression<Op>(detail::typed_argument<T>(args, Op::name)...);
-        else return detail::ill_typed<Op>(detail::typed_argument<T>(args, Op::name)...);
+        else
+            return detail::ill_typed<Op>(detail::typed_argument<T>(args, Op::name)...);
     }
 }
 

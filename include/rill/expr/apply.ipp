@@ -15,7 +15,8 @@ namespace rill::inline RILL_ABI::detail {
 RILL_INLINE void refuse_untyped(std::string_view op, const std::string& why, const std::vector<endpoint>& operands) {
     std::string text;
     for (const auto& e : operands)
-        text += (text.empty() ? "" : ", ") + name_of(e) + " " + to_string(type_of(e)) + ", made at " + to_string(e.from->where);
+        text += (text.empty() ? "" : ", ") + name_of(e) + " " + to_string(type_of(e)) + ", made at " +
+                to_string(e.from->where);
     throw invalid_argument(snake_case(op) + ": " + why + " (" + text + ")");
 }
 

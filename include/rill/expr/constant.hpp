@@ -52,21 +52,22 @@ template <class X> inline constexpr bool is_constant_value = false;
 template <class T, index_t... D> inline constexpr bool is_constant_value<constant_value<T, D...>> = true;
 
 /// A constant of rank 0, or text.
-template <element T> auto constant(const T& value) {
-    return constant_value<T>(to_any_array<T>(value));
-}
+template <element T> auto constant(const T& value) { return constant_value<T>(to_any_array<T>(value)); }
 constant_value<std::string> constant(const char* text);
 
 /// Constants whose extents are in the braces: constant({{1.f, 2.f}, {3.f, 4.f}}) is 2 x 2.
 template <element T, std::size_t N> auto constant(const T (&values)[N]) {
-    return constant_value<T, static_cast<index_t>(N)>(detail::owned_copy(dtype_of<T>, dims{static_cast<index_t>(N)}, values));
+    return constant_value<T, static_cast<index_t>(N)>(
+        detail::owned_copy(dtype_of<T>, dims{static_cast<index_t>(N)}, values));
 }
 template <element T, std::size_t N, std::size_t M> auto constant(const T (&values)[N][M]) {
-    return constant_value<T, static_cast<index_t>(N), static_cast<index_t>(M)>(detail::owned_copy(dtype_of<T>, dims{static_cast<index_t>(N), static_cast<index_t>(M)}, &values[0][0]));
+    return constant_value<T, static_cast<index_t>(N), static_cast<index_t>(M)>(
+        detail::owned_copy(dtype_of<T>, dims{static_cast<index_t>(N), static_cast<index_t>(M)}, &values[0][0]));
 }
 template <element T, std::size_t N, std::size_t M, std::size_t L> auto constant(const T (&values)[N][M][L]) {
     return constant_value<T, static_cast<index_t>(N), static_cast<index_t>(M), static_cast<index_t>(L)>(
-        detail::owned_copy(dtype_of<T>, dims{static_cast<index_t>(N), static_cast<index_t>(M), static_cast<index_t>(L)}, &values[0][0][0]));
+        detail::owned_copy(dtype_of<T>, dims{static_cast<index_t>(N), static_cast<index_t>(M), static_cast<index_t>(L)},
+                           &values[0][0][0]));
 }
 
 namespace detail {

@@ -26,13 +26,27 @@ template <class Op, class... T> using elementwise_result = typename detail::elem
 
 // Which element types an elementwise op takes; an op names one as `using domain_type`.
 namespace domains {
-struct numeric { template <class T> static constexpr bool has = is_numeric<T>; };
-struct floating { template <class T> static constexpr bool has = is_differentiable(dtype_of<T>); };
-struct real { template <class T> static constexpr bool has = is_numeric<T> && !is_complex<T>; };
-struct real_floating { template <class T> static constexpr bool has = is_real_floating<T>; };
-struct boolean { template <class T> static constexpr bool has = std::is_same_v<T, bool>; };
-struct comparable { template <class T> static constexpr bool has = is_numeric<T> || std::is_same_v<T, bool>; };
-struct any { template <class T> static constexpr bool has = !std::is_same_v<T, std::string>; };
+struct numeric {
+    template <class T> static constexpr bool has = is_numeric<T>;
+};
+struct floating {
+    template <class T> static constexpr bool has = is_differentiable(dtype_of<T>);
+};
+struct real {
+    template <class T> static constexpr bool has = is_numeric<T> && !is_complex<T>;
+};
+struct real_floating {
+    template <class T> static constexpr bool has = is_real_floating<T>;
+};
+struct boolean {
+    template <class T> static constexpr bool has = std::is_same_v<T, bool>;
+};
+struct comparable {
+    template <class T> static constexpr bool has = is_numeric<T> || std::is_same_v<T, bool>;
+};
+struct any {
+    template <class T> static constexpr bool has = !std::is_same_v<T, std::string>;
+};
 } // namespace domains
 
 namespace detail {
@@ -47,8 +61,10 @@ struct op_domain<Op> {
 };
 
 template <class Op> constexpr int op_weight_of() {
-    if constexpr (requires { Op::weight; }) return Op::weight;
-    else return 1;
+    if constexpr (requires { Op::weight; })
+        return Op::weight;
+    else
+        return 1;
 }
 
 } // namespace detail
@@ -61,17 +77,23 @@ template <class Op> inline constexpr int op_weight = detail::op_weight_of<Op>();
 
 namespace detail::inline RILL_ISA {
 
-template <class D, std::size_t... I> void return_adjoints(const D& d, rill::tracer& t, int* out, std::index_sequence<I...>) {
+template <class D, std::size_t... I>
+void return_adjoints(const D& d, rill::tracer& t, int* out, std::index_sequence<I...>) {
     const auto one = [&](const auto& part, int& to) {
-        if constexpr (symbolic<decltype(part)>) to = part.id(t);
-        else to = -1;
+        if constexpr (symbolic<decltype(part)>)
+            to = part.id(t);
+        else
+            to = -1;
     };
-    if constexpr (symbolic<D>) one(d, out[0]);
-    else (one(at<I>(d), out[I]), ...);
+    if constexpr (symbolic<D>)
+        one(d, out[0]);
+    else
+        (one(at<I>(d), out[I]), ...);
 }
 
 template <class Op, class R, class... T, std::size_t... I>
-void trace_pullback(rill::tracer& t, const int* args, int result, int gradient, int* out, std::index_sequence<I...> all) {
+void trace_pullback(rill::tracer& t, const int* args, int result, int gradient, int* out,
+                    std::index_sequence<I...> all) {
     return_adjoints(Op::pullback(symbol<T>(t, args[I])..., symbol<R>(t, result), symbol<R>(t, gradient)), t, out, all);
 }
 
@@ -95,7 +117,7 @@ template <class Op, class R, class... T> struct primitive_registrar {
     static inline const bool at_start = ensure();
 };
 
-} // namespace detail
+} // namespace detail::inline RILL_ISA
 
 inline namespace RILL_ISA {
 
@@ -123,8 +145,10 @@ template <symbolic A> struct symbol_element<A> {
 };
 
 template <class T, class A> auto as_symbol(const A& a) {
-    if constexpr (symbolic<A>) return a;
-    else return symbol<T>(a);
+    if constexpr (symbolic<A>)
+        return a;
+    else
+        return symbol<T>(a);
 }
 
 template <class Op, class... T> symbol<elementwise_result<Op, T...>> trace(const symbol<T>&... args) {
@@ -140,14 +164,17 @@ template <class Op, class... T> symbol<elementwise_result<Op, T...>> trace(const
 
 } // namespace detail
 
-template <class T> template <class Op, class... V> auto symbol<T>::traced(const V&... args) { return detail::trace<Op>(args...); }
+template <class T> template <class Op, class... V> auto symbol<T>::traced(const V&... args) {
+    return detail::trace<Op>(args...);
+}
 
 /// Applies an elementwise op to traced values and literals.
 template <class Op, class... A>
     requires(symbolic<A> || ...)
 auto apply(const A&... args) {
-    using first = std::tuple_element_t<0, decltype(std::tuple_cat(
-                                              std::declval<std::conditional_t<symbolic<A>, std::tuple<A>, std::tuple<>>>()...))>;
+    using first =
+        std::tuple_element_t<0, decltype(std::tuple_cat(
+                                    std::declval<std::conditional_t<symbolic<A>, std::tuple<A>, std::tuple<>>>()...))>;
     return detail::trace<Op>(detail::as_symbol<typename first::value_type>(args)...);
 }
 

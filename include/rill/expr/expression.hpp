@@ -71,9 +71,8 @@ template <class T> struct operand_value<scalar<T>> {
 };
 
 template <class Op, class... Args>
-using expression_base =
-    typename operand_with<elementwise_result<Op, typename operand_value<Args>::type...>,
-                          extents_of_rule<broadcast_rule<extents_of<Args>...>>>::type;
+using expression_base = typename operand_with<elementwise_result<Op, typename operand_value<Args>::type...>,
+                                              extents_of_rule<broadcast_rule<extents_of<Args>...>>>::type;
 
 } // namespace detail
 
@@ -142,9 +141,12 @@ template <class S> void require_structure() {
 // ---- which graph an expression belongs to --------------------------------------------------------------------------------
 
 template <class A> const graph_state* home_of(const A& a) {
-    if constexpr (requires { a.end(); }) return a.end() ? a.end().from->owner : nullptr;
-    else if constexpr (requires { a.part(); }) return a.part().home();
-    else return nullptr;
+    if constexpr (requires { a.end(); })
+        return a.end() ? a.end().from->owner : nullptr;
+    else if constexpr (requires { a.part(); })
+        return a.part().home();
+    else
+        return nullptr;
 }
 template <class Op, class... Args> const graph_state* home_of(const expression<Op, Args...>& e) {
     const graph_state* found = nullptr;
@@ -154,9 +156,7 @@ template <class Op, class... Args> const graph_state* home_of(const expression<O
 /// The current graph, if there is no other.
 graph graph_or_current(const graph_state* found);
 
-template <class E> graph graph_of_operand(const E& e) {
-    return graph_or_current(home_of(e));
-}
+template <class E> graph graph_of_operand(const E& e) { return graph_or_current(home_of(e)); }
 
 // ---- gathering -------------------------------------------------------------------------------------------------------------
 
@@ -186,8 +186,8 @@ template <class Op, class... Args> inline constexpr bool is_expression<expressio
 
 /// The edge an operand stands for in a graph. An expression becomes a node: shared with its equals, or a node of its own.
 template <class E>
-endpoint seal(const E& e, const graph& g, const std::string& name = {}, bool share = true, const std::source_location& where = {},
-              std::uint64_t pass = next_sealing()) {
+endpoint seal(const E& e, const graph& g, const std::string& name = {}, bool share = true,
+              const std::source_location& where = {}, std::uint64_t pass = next_sealing()) {
     if constexpr (is_expression<E>) {
         using S = typename strip<E>::type;
         require_structure<S>();
@@ -249,8 +249,10 @@ template <class T, index_t... D> auto handle_of(const operand<T, D...>&, const a
 
 /// How an operand is kept in an expression: handles as plain tensors, the rest as it is.
 template <class X> auto as_argument(const X& x) {
-    if constexpr (requires { x.end(); }) return handle_of(x, x);
-    else return x;
+    if constexpr (requires { x.end(); })
+        return handle_of(x, x);
+    else
+        return x;
 }
 
 /// Defers the heaviest argument until the expression is light enough.
@@ -261,8 +263,10 @@ template <class Op, class... Args> auto make_expression(const Args&... args) {
     } else {
         constexpr int heaviest = std::max({weight_of<Args>...});
         const auto lighter = [](const auto& a) {
-            if constexpr (weight_of<std::remove_cvref_t<decltype(a)>> == heaviest) return defer(a, a);
-            else return a;
+            if constexpr (weight_of<std::remove_cvref_t<decltype(a)>> == heaviest)
+                return defer(a, a);
+            else
+                return a;
         };
         return make_expression<Op>(lighter(args)...);
     }

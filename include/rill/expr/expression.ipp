@@ -31,8 +31,9 @@ RILL_INLINE sealing::~sealing() = default;
 RILL_INLINE void sealing::leaf(const endpoint& e) { leaves.push_back(checked(e)); }
 RILL_INLINE void sealing::scalar(const scalar_value& value) { scalars.push_back(value); }
 
-RILL_INLINE endpoint add_expression(const traced_structure& traced, const sealing& s, const reduction& how, make_fused make,
-                                    const std::string& name, bool share, const std::source_location& where) {
+RILL_INLINE endpoint add_expression(const traced_structure& traced, const sealing& s, const reduction& how,
+                                    make_fused make, const std::string& name, bool share,
+                                    const std::source_location& where) {
     fused_spec spec;
     spec.body = traced.body;
     spec.scalars = s.scalars;

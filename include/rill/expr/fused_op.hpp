@@ -62,7 +62,7 @@ struct adjoint_program {
 /// Differentiates a program: leaves are grouped by handle, `seeded` says which results have a gradient (each becomes a
 /// leaf after the old ones). Adjoints of a group are added up within the program.
 adjoint_program differentiate(const program& p, const std::vector<scalar_value>& scalars,
-                                     const std::vector<char>& seeded, const std::vector<std::vector<int>>& groups);
+                              const std::vector<char>& seeded, const std::vector<std::vector<int>>& groups);
 
 /// What is remembered of it.
 struct known_adjoint {
@@ -72,7 +72,7 @@ struct known_adjoint {
 
 /// The same, remembered: programs are shared by all nodes of one structure.
 const known_adjoint& differentiate_once(const program_ptr& p, const std::vector<scalar_value>& scalars,
-                                          const std::vector<char>& seeded, const std::vector<std::vector<int>>& groups);
+                                        const std::vector<char>& seeded, const std::vector<std::vector<int>>& groups);
 
 /// One node computes the gradients of all inputs: the compiled adjoint kernel where there is one, the traced program
 /// elsewhere (second and higher derivatives).

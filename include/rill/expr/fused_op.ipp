@@ -43,7 +43,8 @@ RILL_INLINE std::vector<tensor_type> fused_op::outputs(std::span<const tensor_ty
     for (std::size_t i = 0; i < spec.leaves.size(); ++i) {
         const auto& given = in[static_cast<std::size_t>(spec.leaves[i].input)];
         if (given.type != spec.body->leaves[i])
-            throw invalid_argument("operand " + std::to_string(i) + " must be " + std::string(to_string(spec.body->leaves[i])));
+            throw invalid_argument("operand " + std::to_string(i) + " must be " +
+                                   std::string(to_string(spec.body->leaves[i])));
     }
     const auto space = fused_space(spec, in);
     if (!space.ok()) throw invalid_argument(space.broken);
@@ -88,7 +89,8 @@ RILL_INLINE op_ptr last_fused_op::of(fused_spec spec) const {
 }
 
 RILL_INLINE adjoint_program differentiate(const program& p, const std::vector<scalar_value>& scalars,
-                                     const std::vector<char>& seeded, const std::vector<std::vector<int>>& groups) {
+                                          const std::vector<char>& seeded,
+                                          const std::vector<std::vector<int>>& groups) {
     std::vector<dtype> leaves = p.leaves;
     for (std::size_t r = 0; r < p.results.size(); ++r)
         if (seeded[r]) leaves.push_back(p.type_of(p.results[r]));
@@ -117,7 +119,8 @@ RILL_INLINE adjoint_program differentiate(const program& p, const std::vector<sc
             continue; // a conversion from integers, for instance: nothing flows on
         const auto rule = the_kernels().pullbacks.find(instruction_key(p, i));
         if (!rule)
-            throw unimplemented("gradients: no pullback of " + instruction_key(p, i) + " is in this program: call the typed "
+            throw unimplemented("gradients: no pullback of " + instruction_key(p, i) +
+                                " is in this program: call the typed "
                                 "function somewhere, or include <rill/all_kernels.hpp>");
         std::vector<int> args, parts(i.args.size(), -1);
         for (const int a : i.args) args.push_back(value[static_cast<std::size_t>(a)]);
@@ -143,7 +146,8 @@ RILL_INLINE adjoint_program differentiate(const program& p, const std::vector<sc
 }
 
 RILL_INLINE const known_adjoint& differentiate_once(const program_ptr& p, const std::vector<scalar_value>& scalars,
-                                          const std::vector<char>& seeded, const std::vector<std::vector<int>>& groups) {
+                                                    const std::vector<char>& seeded,
+                                                    const std::vector<std::vector<int>>& groups) {
     // constants in the result depend on no scalar's value, so structure, seeds and groups are the whole key
     std::string key;
     key.reserve(p->key.size() + 32);
@@ -205,8 +209,10 @@ RILL_INLINE std::vector<endpoint> fused_gradient(const fused_spec& spec, const g
     for (std::size_t g = 0; g < groups.size(); ++g) {
         if (!derived.flows[g]) continue;
         fused_result result;
-        if (groups[g].view.how == combine::map) result.like = groups[g].input;
-        else result.reduce = groups[g].view;
+        if (groups[g].view.how == combine::map)
+            result.like = groups[g].input;
+        else
+            result.reduce = groups[g].view;
         for (const int l : members[g]) result.mask |= 1u << (l % 32);
         places.emplace_back(next.results.size(), groups[g].input);
         next.results.push_back(result);
@@ -219,8 +225,8 @@ RILL_INLINE std::vector<endpoint> fused_gradient(const fused_spec& spec, const g
     return out;
 }
 
-RILL_INLINE endpoint add_program(const graph& g, program_ptr body, std::vector<scalar_value> scalars, endpoint_list inputs,
-                                 const std::string& name) {
+RILL_INLINE endpoint add_program(const graph& g, program_ptr body, std::vector<scalar_value> scalars,
+                                 endpoint_list inputs, const std::string& name) {
     require_fused();
     fused_spec spec;
     spec.body = std::move(body);
@@ -233,9 +239,12 @@ RILL_INLINE endpoint add_program(const graph& g, program_ptr body, std::vector<s
 RILL_INLINE scalar_value scalar_of(dtype type, double value) {
     scalar_value out;
     visit_dtype(type, [&]<class T>(std::type_identity<T>) {
-        if constexpr (is_complex<T>) out = scalar_value(T(static_cast<typename T::value_type>(value)));
-        else if constexpr (is_real_floating<T> && !std::is_arithmetic_v<T>) out = scalar_value(T(static_cast<float>(value)));
-        else if constexpr (std::is_arithmetic_v<T>) out = scalar_value(static_cast<T>(value));
+        if constexpr (is_complex<T>)
+            out = scalar_value(T(static_cast<typename T::value_type>(value)));
+        else if constexpr (is_real_floating<T> && !std::is_arithmetic_v<T>)
+            out = scalar_value(T(static_cast<float>(value)));
+        else if constexpr (std::is_arithmetic_v<T>)
+            out = scalar_value(static_cast<T>(value));
     });
     if (out.type != type) throw invalid_argument("no numbers of type " + std::string(to_string(type)));
     return out;

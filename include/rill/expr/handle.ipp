@@ -34,7 +34,8 @@ namespace detail {
 
 RILL_INLINE std::string text_of(const any_tensor& t) {
     if (!t) return "tensor(null)";
-    return "tensor(\"" + t.name() + "\", " + std::string(to_string(t.dtype())) + ", " + to_string(t.static_shape()) + ")";
+    return "tensor(\"" + t.name() + "\", " + std::string(to_string(t.dtype())) + ", " + to_string(t.static_shape()) +
+           ")";
 }
 
 RILL_INLINE std::string text_of(const operation& o) {

@@ -23,7 +23,7 @@ template <class Op, class T> struct kernel_registrar {
     static inline const bool at_start = ensure();
 };
 
-} // namespace detail
+} // namespace detail::inline RILL_ISA
 
 inline namespace RILL_ISA {
 
@@ -53,8 +53,10 @@ namespace detail {
 
 /// Kernels for the operand's element type, or for the usual ones if that is not known.
 template <class Op, class X> void require_kernel_for() {
-    if constexpr (typed_operand<X>) require_kernel<Op, value_type_of<X>>();
-    else require_kernels_for_untyped<Op>();
+    if constexpr (typed_operand<X>)
+        require_kernel<Op, value_type_of<X>>();
+    else
+        require_kernels_for_untyped<Op>();
 }
 
 /// Adds a node for an op over operands of any kind, which are sealed in the graph of the first that has one.
@@ -67,8 +69,10 @@ template <class Op, class... X> endpoint make_node(Op op, const std::source_loca
 
 /// The handle of a result: typed where the operands were.
 template <bool Typed, class T, class Rule> auto typed_result(const endpoint& e) {
-    if constexpr (Typed) return tensor_of<T, extents_of_rule<Rule>>(unchecked, any_tensor(e));
-    else return any_tensor(e);
+    if constexpr (Typed)
+        return tensor_of<T, extents_of_rule<Rule>>(unchecked, any_tensor(e));
+    else
+        return any_tensor(e);
 }
 
 } // namespace detail

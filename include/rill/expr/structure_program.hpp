@@ -33,8 +33,10 @@ template <class S> struct expansion_list {
 template <class Op, class R, class... Args> struct expansion_list<structure<Op, R, Args...>> {
     static constexpr void fill(expansion*& to) {
         (expansion_list<Args>::fill(to), ...);
-        if constexpr (has_pullback<Op>) *to++ = nullptr;
-        else *to++ = &expand<Op, typename Args::value_type...>;
+        if constexpr (has_pullback<Op>)
+            *to++ = nullptr;
+        else
+            *to++ = &expand<Op, typename Args::value_type...>;
     }
 };
 template <class S> struct expansion_data {
@@ -49,7 +51,8 @@ template <class S> struct expansion_data {
 /// The program of a structure, traced on first use and kept for good: no guard and no destructor for each structure.
 class structure_tracing {
 public:
-    const traced_structure& traced(std::span<const structure_item> items, const expansion* expansions, const std::string& (*key)());
+    const traced_structure& traced(std::span<const structure_item> items, const expansion* expansions,
+                                   const std::string& (*key)());
 
 private:
     std::atomic<const traced_structure*> made_{nullptr};

@@ -11,12 +11,14 @@
 
 namespace rill::inline RILL_ABI::detail {
 
-RILL_INLINE const traced_structure& structure_tracing::traced(std::span<const structure_item> items, const expansion* expansions,
+RILL_INLINE const traced_structure& structure_tracing::traced(std::span<const structure_item> items,
+                                                              const expansion* expansions,
                                                               const std::string& (*key)()) {
     if (const auto* const known = made_.load(std::memory_order_acquire)) return *known;
     std::vector<dtype> leaves, scalars;
     for (const auto& item : items)
-        if (item.is != structure_item::kind::op) (item.is == structure_item::kind::leaf ? leaves : scalars).push_back(item.type);
+        if (item.is != structure_item::kind::op)
+            (item.is == structure_item::kind::leaf ? leaves : scalars).push_back(item.type);
     const std::size_t own = scalars.size();
     std::vector<scalar_value> values(own);
     for (std::size_t i = 0; i < own; ++i) values[i].type = scalars[i];
@@ -34,7 +36,8 @@ RILL_INLINE const traced_structure& structure_tracing::traced(std::span<const st
             done.push_back(t.scalar(scalar++));
         } else {
             const auto first = done.end() - item.arity;
-            const int made = expansions[i] ? expansions[i](t, &*first) : t.emit(item.name, item.type, {first, done.end()});
+            const int made =
+                expansions[i] ? expansions[i](t, &*first) : t.emit(item.name, item.type, {first, done.end()});
             done.erase(first, done.end());
             done.push_back(made);
         }
@@ -43,7 +46,8 @@ RILL_INLINE const traced_structure& structure_tracing::traced(std::span<const st
     p.key = key(); // readable, and what compiled kernels are found by
     std::unique_ptr<const traced_structure> made(
         new traced_structure{std::make_shared<const program>(std::move(p)),
-                             {t.scalars().begin() + static_cast<std::ptrdiff_t>(own), t.scalars().end()}, {}});
+                             {t.scalars().begin() + static_cast<std::ptrdiff_t>(own), t.scalars().end()},
+                             {}});
     const traced_structure* other = nullptr; // a thread that was faster
     return made_.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel) ? *made.release() : *other;
 }

@@ -26,15 +26,18 @@ public:
     /// Seals an expression into a node of its own, named by the scope (or by `name`); takes another tensor's handle.
     template <typed_operand E>
         requires(!std::is_same_v<E, tensor> && extents_of<E>::rank == static_cast<int>(sizeof...(D)))
-    tensor(const E& e, const std::string& name = {}, const std::source_location& where = std::source_location::current())
+    tensor(const E& e, const std::string& name = {},
+           const std::source_location& where = std::source_location::current())
         : any_tensor(sealed(e, name, where)) {
         static_assert(std::is_same_v<value_type_of<E>, T>, "tensor: the element types differ; convert with cast<T>()");
-        static_assert(extents_widen<extents_of<E>, extents<D...>>,
-                      "tensor: the extents differ; what only run time can show is checked by tensor<T, D...>(any_tensor(x))");
+        static_assert(
+            extents_widen<extents_of<E>, extents<D...>>,
+            "tensor: the extents differ; what only run time can show is checked by tensor<T, D...>(any_tensor(x))");
     }
 
     /// The same value under a name of its own, as a node: an identity.
-    tensor(const tensor& t, const std::string& name, const std::source_location& where = std::source_location::current())
+    tensor(const tensor& t, const std::string& name,
+           const std::source_location& where = std::source_location::current())
         : any_tensor(detail::named_edge(t.end(), name, where)) {}
 
     /// Takes a tensor of unknown type: checks dtype and shape, and throws invalid_argument.
@@ -51,8 +54,7 @@ public:
     template <class... Feeds> auto eval(const Feeds&... feeds) const;
 
 private:
-    template <class E>
-    static endpoint sealed(const E& e, const std::string& name, const std::source_location& where) {
+    template <class E> static endpoint sealed(const E& e, const std::string& name, const std::source_location& where) {
         const endpoint made = detail::seal(e, detail::graph_of_operand(e), name, false, where);
         if constexpr (requires { e.end(); })
             if (!name.empty()) return detail::named_edge(made, name, where);

@@ -16,7 +16,8 @@ RILL_INLINE int device_number(std::string_view digits, std::string_view whole) {
         throw invalid_argument("device name '" + std::string(whole) + "': a number is missing");
     for (const char c : digits) {
         if (c < '0' || c > '9')
-            throw invalid_argument("device name '" + std::string(whole) + "': '" + std::string(digits) + "' is no number");
+            throw invalid_argument("device name '" + std::string(whole) + "': '" + std::string(digits) +
+                                   "' is no number");
         value = value * 10 + (c - '0');
     }
     return value;
@@ -28,7 +29,8 @@ RILL_INLINE device_name parse_device(std::string_view text) {
     device_name d;
     std::string_view rest = text;
     while (!rest.empty()) {
-        if (rest.front() != '/') throw invalid_argument("device name '" + std::string(text) + "': each part begins with '/'");
+        if (rest.front() != '/')
+            throw invalid_argument("device name '" + std::string(text) + "': each part begins with '/'");
         rest.remove_prefix(1);
         const std::string_view part = rest.substr(0, rest.find('/'));
         rest.remove_prefix(part.size());
@@ -36,11 +38,13 @@ RILL_INLINE device_name parse_device(std::string_view text) {
         const std::string_view key = part.substr(0, colon);
         std::string_view value = colon == std::string_view::npos ? std::string_view() : part.substr(colon + 1);
         if (key == "job") {
-            if (value.empty()) throw invalid_argument("device name '" + std::string(text) + "': a job's name is missing");
+            if (value.empty())
+                throw invalid_argument("device name '" + std::string(text) + "': a job's name is missing");
             d.job = value == "*" ? std::string_view() : value;
-        }
-        else if (key == "replica") d.replica = detail::device_number(value, text);
-        else if (key == "task") d.task = detail::device_number(value, text);
+        } else if (key == "replica")
+            d.replica = detail::device_number(value, text);
+        else if (key == "task")
+            d.task = detail::device_number(value, text);
         else {
             // "device:cpu:0", or the short form "cpu:0"
             if (key == "device") {
@@ -53,7 +57,8 @@ RILL_INLINE device_name parse_device(std::string_view text) {
             }
             for (char& c : d.type) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
             if (d.type.empty() || d.type.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") != std::string::npos)
-                throw invalid_argument("device name '" + std::string(text) + "': '" + std::string(part) + "' is no device");
+                throw invalid_argument("device name '" + std::string(text) + "': '" + std::string(part) +
+                                       "' is no device");
             d.index = detail::device_number(value, text);
         }
     }

@@ -23,8 +23,8 @@ std::vector<const node*> ancestors(std::span<const endpoint> ys, std::span<const
 /// Adds the nodes that compute d(sum of ys)/dx for each x, and returns them; empty where no x reaches a y. Each node is
 /// visited once, in reverse order of creation, without recursion. `seeds` are the gradients of the ys (ones where empty).
 std::vector<endpoint> add_gradients(std::span<const endpoint> ys, std::span<const endpoint> xs,
-                                           std::span<const endpoint> seeds, std::span<const endpoint> stop,
-                                           const gradient_ops& ops);
+                                    std::span<const endpoint> seeds, std::span<const endpoint> stop,
+                                    const gradient_ops& ops);
 
 } // namespace rill::inline RILL_ABI
 

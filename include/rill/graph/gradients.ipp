@@ -41,8 +41,8 @@ RILL_INLINE std::vector<const node*> ancestors(std::span<const endpoint> ys, std
 } // namespace detail
 
 RILL_INLINE std::vector<endpoint> add_gradients(std::span<const endpoint> ys, std::span<const endpoint> xs,
-                                           std::span<const endpoint> seeds, std::span<const endpoint> stop,
-                                           const gradient_ops& ops) {
+                                                std::span<const endpoint> seeds, std::span<const endpoint> stop,
+                                                const gradient_ops& ops) {
     if (ys.empty()) throw invalid_argument("gradients: no ys were given");
     const name_scope scope("gradients");
     const auto nodes = detail::ancestors(ys, stop);
@@ -74,8 +74,8 @@ RILL_INLINE std::vector<endpoint> add_gradients(std::span<const endpoint> ys, st
                                    ": only floating and complex tensors have gradients");
         if (given && (type_of(ys[i]).type != type_of(seeds[i]).type ||
                       !rules::compatible(type_of(ys[i]).shape, type_of(seeds[i]).shape)))
-            throw invalid_argument("gradients: grad_y '" + name_of(seeds[i]) + "' is " + to_string(type_of(seeds[i])) + ", '" +
-                                   name_of(ys[i]) + "' is " + to_string(type_of(ys[i])));
+            throw invalid_argument("gradients: grad_y '" + name_of(seeds[i]) + "' is " + to_string(type_of(seeds[i])) +
+                                   ", '" + name_of(ys[i]) + "' is " + to_string(type_of(ys[i])));
         if (depends[ys[i].from->id]) arrive(ys[i], given ? seeds[i] : ops.ones_like(ys[i]));
     }
 

@@ -30,7 +30,7 @@ struct node_spec {
     op_ptr op;
     endpoint_list inputs;
     small_vector<const node*, 1> control_inputs;
-    std::string name;  // full, not yet unique
+    std::string name; // full, not yet unique
     std::string device;
     const node* colocated = nullptr;
     bool share = false; // an equal shared node serves as well

@@ -95,7 +95,8 @@ RILL_INLINE void graph_state::release() noexcept {
 
 RILL_INLINE void graph_state::check_inputs(const node_spec& spec) const {
     const auto check = [&](const node* n) {
-        if (!n) throw failed_precondition(spec.op->label() + ": a null handle was used for the node '" + spec.name + "'");
+        if (!n)
+            throw failed_precondition(spec.op->label() + ": a null handle was used for the node '" + spec.name + "'");
         if (n->owner != this)
             throw invalid_argument(spec.op->label() + ": '" + n->name + "' (made at " + to_string(n->where) +
                                    ") belongs to another graph than the node '" + spec.name + "' being made at " +
@@ -132,7 +133,8 @@ RILL_INLINE bool graph_state::same(const node& n, const node_spec& spec) {
 }
 
 RILL_INLINE const node* graph_state::holder(const std::string& name) const {
-    const auto id = names_.find(std::hash<std::string>()(name), [&](std::uint32_t n) { return nodes_[n].name == name; });
+    const auto id =
+        names_.find(std::hash<std::string>()(name), [&](std::uint32_t n) { return nodes_[n].name == name; });
     return id == detail::hash_index::none ? nullptr : &nodes_[id];
 }
 

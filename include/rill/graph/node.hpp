@@ -20,8 +20,8 @@ struct node {
     op_ptr op;
     endpoint_list inputs;
     small_vector<const node*, 1> control_inputs;
-    std::string device;               // constraint, possibly partial
-    const node* colocated = nullptr;  // on whichever device that node is
+    std::string device;              // constraint, possibly partial
+    const node* colocated = nullptr; // on whichever device that node is
     small_vector<tensor_type, 1> outputs;
     std::source_location where;
 

@@ -122,30 +122,37 @@ template <class Op> std::uint64_t hash_attributes(const Op& op) {
     return h.value;
 }
 
-template <class Op>
-constexpr bool has_gradient = requires(const Op& o, const gradient_request& r) { o.gradient(r); };
+template <class Op> constexpr bool has_gradient = requires(const Op& o, const gradient_request& r) { o.gradient(r); };
 
 /// The type-erased form of an op's struct. What the struct leaves out gets the usual meaning.
 template <class Op> class op_model final : public op {
-    static_assert(has_gradient<Op> || requires { Op::no_gradient; },
-                  "an op states its gradient, or why it has none (static constexpr const char* no_gradient)");
+    static_assert(
+        has_gradient<Op> || requires { Op::no_gradient; },
+        "an op states its gradient, or why it has none (static constexpr const char* no_gradient)");
 
 public:
     explicit op_model(Op o) : self_(std::move(o)) {}
 
     std::string_view name() const override {
-        if constexpr (requires { self_.signature(); }) return self_.signature();
-        else return Op::name;
+        if constexpr (requires { self_.signature(); })
+            return self_.signature();
+        else
+            return Op::name;
     }
     std::string_view kernel_name() const override { return Op::name; }
     std::string label() const override {
-        if constexpr (requires { self_.label(); }) return self_.label();
-        else if constexpr (requires { std::string(Op::label); }) return Op::label;
-        else return snake_case(Op::name);
+        if constexpr (requires { self_.label(); })
+            return self_.label();
+        else if constexpr (requires { std::string(Op::label); })
+            return Op::label;
+        else
+            return snake_case(Op::name);
     }
     bool stateful() const override {
-        if constexpr (requires { Op::stateful; }) return Op::stateful;
-        else return false;
+        if constexpr (requires { Op::stateful; })
+            return Op::stateful;
+        else
+            return false;
     }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const override {
         if constexpr (requires { self_.outputs(in); }) {
@@ -159,48 +166,70 @@ public:
         }
     }
     std::vector<endpoint> gradient(const gradient_request& r) const override {
-        if constexpr (has_gradient<Op>) return self_.gradient(r);
-        else return {};
+        if constexpr (has_gradient<Op>)
+            return self_.gradient(r);
+        else
+            return {};
     }
     const char* no_gradient_reason() const override {
-        if constexpr (has_gradient<Op>) return nullptr;
-        else return Op::no_gradient;
+        if constexpr (has_gradient<Op>)
+            return nullptr;
+        else
+            return Op::no_gradient;
     }
     dtype kernel_type(std::span<const tensor_type> in, std::span<const tensor_type> out) const override {
-        if constexpr (requires { self_.kernel_type(in, out); }) return self_.kernel_type(in, out);
-        else return in.empty() ? (out.empty() ? dtype::invalid : out[0].type) : in[0].type;
+        if constexpr (requires { self_.kernel_type(in, out); })
+            return self_.kernel_type(in, out);
+        else
+            return in.empty() ? (out.empty() ? dtype::invalid : out[0].type) : in[0].type;
     }
     int alias() const override {
-        if constexpr (requires { Op::alias; }) return Op::alias;
-        else return -1;
+        if constexpr (requires { Op::alias; })
+            return Op::alias;
+        else
+            return -1;
     }
     int writes() const override {
-        if constexpr (requires { Op::writes; }) return Op::writes;
-        else return 0;
+        if constexpr (requires { Op::writes; })
+            return Op::writes;
+        else
+            return 0;
     }
     bool initialises() const override {
-        if constexpr (requires { Op::initialises; }) return Op::initialises;
-        else return false;
+        if constexpr (requires { Op::initialises; })
+            return Op::initialises;
+        else
+            return false;
     }
     op_role role() const override {
-        if constexpr (requires { Op::role; }) return Op::role;
-        else return op_role::ordinary;
+        if constexpr (requires { Op::role; })
+            return Op::role;
+        else
+            return op_role::ordinary;
     }
     const any_array* constant() const override {
-        if constexpr (requires { self_.constant(); }) return &self_.constant();
-        else return nullptr;
+        if constexpr (requires { self_.constant(); })
+            return &self_.constant();
+        else
+            return nullptr;
     }
     std::uint64_t seed() const override {
-        if constexpr (requires { self_.seed; }) return self_.seed;
-        else return 0;
+        if constexpr (requires { self_.seed; })
+            return self_.seed;
+        else
+            return 0;
     }
     bool in_place() const override {
-        if constexpr (requires { self_.in_place(); }) return self_.in_place();
-        else return false;
+        if constexpr (requires { self_.in_place(); })
+            return self_.in_place();
+        else
+            return false;
     }
     const fused_spec* fused() const override {
-        if constexpr (requires { static_cast<const fused_spec&>(self_.spec); }) return &self_.spec;
-        else return nullptr;
+        if constexpr (requires { static_cast<const fused_spec&>(self_.spec); })
+            return &self_.spec;
+        else
+            return nullptr;
     }
     op_ptr absorb(int i, const op& producer) const override {
         if constexpr (requires { self_.absorb(i, producer); }) {

@@ -74,7 +74,8 @@ private:
 /// Names made in this scope begin with "name/"; a name already used in the graph gets a suffix.
 class name_scope : detail::scoped<std::string> {
 public:
-    explicit name_scope(const std::string& name) : scoped(detail::scopes().prefix, enter(name)), prefix_(detail::scopes().prefix) {}
+    explicit name_scope(const std::string& name)
+        : scoped(detail::scopes().prefix, enter(name)), prefix_(detail::scopes().prefix) {}
 
     /// The prefix, with its '/'.
     const std::string& prefix() const { return prefix_; }
@@ -128,7 +129,8 @@ class control_dependencies : detail::scoped<std::vector<const node*>> {
 public:
     template <node_handle... H>
     explicit control_dependencies(const H&... after)
-        : scoped(detail::scopes().control_inputs, merged({detail::checked_node(after.node(), "control_dependencies")...})) {}
+        : scoped(detail::scopes().control_inputs,
+                 merged({detail::checked_node(after.node(), "control_dependencies")...})) {}
 
 private:
     static std::vector<const node*> merged(std::initializer_list<const node*> more);
@@ -138,7 +140,8 @@ private:
 class colocate_with : detail::scoped<const node*> {
 public:
     template <node_handle H>
-    explicit colocate_with(const H& other) : scoped(detail::scopes().colocated, detail::checked_node(other.node(), "colocate_with")) {}
+    explicit colocate_with(const H& other)
+        : scoped(detail::scopes().colocated, detail::checked_node(other.node(), "colocate_with")) {}
 };
 
 namespace detail {

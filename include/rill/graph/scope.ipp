@@ -58,8 +58,10 @@ RILL_INLINE detail::scope_state graph_scope::entered(const graph& g) {
 }
 
 RILL_INLINE device_scope::device_scope(const std::string& device)
-    : device_scope(device_function([checked = to_string(parse_device(device))](const node_info&) { return checked; })) {}
-RILL_INLINE device_scope::device_scope(device_function choose) : scoped(detail::scopes().devices, push(std::move(choose))) {}
+    : device_scope(device_function([checked = to_string(parse_device(device))](const node_info&) { return checked; })) {
+}
+RILL_INLINE device_scope::device_scope(device_function choose)
+    : scoped(detail::scopes().devices, push(std::move(choose))) {}
 
 RILL_INLINE std::vector<device_function> device_scope::push(device_function f) {
     auto stack = detail::scopes().devices;

@@ -99,8 +99,7 @@ RILL_INLINE subgraph order_variables(subgraph g) {
                 g.items.push_back(std::move(it));
                 edges.add(from.item, copies[version]);
                 forward = false;
-                if (version > 0 && from.item != list[version - 1])
-                    put_before(list[version - 1], copies[version]);
+                if (version > 0 && from.item != list[version - 1]) put_before(list[version - 1], copies[version]);
                 if (version < versions) put_before(copies[version], list[version]);
             }
             return subgraph::value{copies[version], 0};
@@ -110,13 +109,15 @@ RILL_INLINE subgraph order_variables(subgraph g) {
             for (std::size_t k = 0; k < list.size(); ++k) // output i of a write is the i-th variable it changed
                 if (v.item == list[k]) {
                     const auto& in = g.items[static_cast<std::size_t>(v.item)].inputs;
-                    if (static_cast<std::size_t>(v.port) < in.size() && in[static_cast<std::size_t>(v.port)].item == variable)
+                    if (static_cast<std::size_t>(v.port) < in.size() &&
+                        in[static_cast<std::size_t>(v.port)].item == variable)
                         return static_cast<int>(k) + 1;
                 }
             return -1;
         };
         std::vector<use> here = uses[static_cast<std::size_t>(variable)];
-        for (const int w : list) here.insert(here.end(), uses[static_cast<std::size_t>(w)].begin(), uses[static_cast<std::size_t>(w)].end());
+        for (const int w : list)
+            here.insert(here.end(), uses[static_cast<std::size_t>(w)].begin(), uses[static_cast<std::size_t>(w)].end());
         std::sort(here.begin(), here.end());
         for (const auto& [r, input] : here) {
             auto& v = g.items[static_cast<std::size_t>(r)].inputs[input];
@@ -161,7 +162,7 @@ RILL_INLINE subgraph sort_items(subgraph g) {
     std::vector<int> missing(g.items.size());
     for (int i = 0; i < n; ++i)
         missing[static_cast<std::size_t>(i)] = static_cast<int>(g.items[static_cast<std::size_t>(i)].inputs.size() +
-                                                                 g.items[static_cast<std::size_t>(i)].after.size());
+                                                                g.items[static_cast<std::size_t>(i)].after.size());
     std::priority_queue<int, std::vector<int>, std::greater<>> ready;
     for (int i = 0; i < n; ++i)
         if (missing[static_cast<std::size_t>(i)] == 0) ready.push(i);

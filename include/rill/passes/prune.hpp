@@ -11,7 +11,7 @@ namespace rill::inline RILL_ABI {
 /// Takes from a graph what the fetches and targets need. A fed edge cuts the graph: nothing before it is taken for its
 /// sake. Items come in the nodes' order of creation, feeds first.
 subgraph prune(std::span<const endpoint> fetches, std::span<const node* const> targets,
-                      std::span<const endpoint> feeds);
+               std::span<const endpoint> feeds);
 
 } // namespace rill::inline RILL_ABI
 

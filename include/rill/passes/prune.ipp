@@ -12,7 +12,7 @@
 namespace rill::inline RILL_ABI {
 
 RILL_INLINE subgraph prune(std::span<const endpoint> fetches, std::span<const node* const> targets,
-                      std::span<const endpoint> feeds) {
+                           std::span<const endpoint> feeds) {
     subgraph g;
     g.feeds.assign(feeds.begin(), feeds.end());
     const auto fed = [&](const endpoint& e) {

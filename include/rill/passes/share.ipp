@@ -28,12 +28,14 @@ RILL_INLINE subgraph share_common(subgraph g) {
         if (pure) {
             std::uint64_t key = it.op->hash();
             for (const auto& v : it.inputs)
-                key = detail::hash_combine(key, static_cast<std::uint64_t>(v.item) * 64 + static_cast<std::uint64_t>(v.port));
+                key = detail::hash_combine(key, static_cast<std::uint64_t>(v.item) * 64 +
+                                                    static_cast<std::uint64_t>(v.port));
             for (const int a : it.after) key = detail::hash_combine(key, ~static_cast<std::uint64_t>(a));
             const auto same = seen.find(key, [&](std::uint32_t n) {
                 const auto& other = g.items[n];
-                return other.inputs == it.inputs && other.after == it.after && other.origin->device == it.origin->device &&
-                       other.origin->colocated == it.origin->colocated && other.op->equals(*it.op);
+                return other.inputs == it.inputs && other.after == it.after &&
+                       other.origin->device == it.origin->device && other.origin->colocated == it.origin->colocated &&
+                       other.op->equals(*it.op);
             });
             if (same != detail::hash_index::none) {
                 now[i] = static_cast<int>(same);

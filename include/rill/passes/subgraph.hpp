@@ -22,7 +22,7 @@ struct subgraph {
         op_ptr op = {};               // what it does: its node's op, or what a pass made of it
         int feed = -1;                // which feed it stands for
         small_vector<value, 2> inputs;
-        small_vector<int, 4> after;   // items that run before it beside its inputs
+        small_vector<int, 4> after; // items that run before it beside its inputs
         bool is_copy() const { return !origin && feed < 0; }
     };
 

@@ -303,7 +303,8 @@ RILL_INLINE std::vector<step_order> binder::order_of_steps() const {
         const int k = step_of[i];
         auto& here = k < 0 ? before[i] : order[static_cast<std::size_t>(k)];
         for (const int a : it.after) add(here, before[static_cast<std::size_t>(a)]);
-        if (k >= 0) before[i].after = {k};
+        if (k >= 0)
+            before[i].after = {k};
         else
             for (const auto& v : it.inputs) add(here, before[static_cast<std::size_t>(v.item)]);
     }

@@ -10,7 +10,8 @@ namespace detail {
 
 /// The constants of an expression become inputs, so that one plan serves every value of them.
 template <class A>
-auto with_inputs(const A& a, std::vector<any_array>& values, std::vector<any_tensor>& inputs, const std::source_location& where) {
+auto with_inputs(const A& a, std::vector<any_array>& values, std::vector<any_tensor>& inputs,
+                 const std::source_location& where) {
     if constexpr (is_constant_value<A>) {
         tensor_of<value_type_of<A>, extents_of<A>> input(
             unchecked, any_placeholder({}, dtype_of<value_type_of<A>>, extents_of<A>::value, where));
@@ -18,21 +19,28 @@ auto with_inputs(const A& a, std::vector<any_array>& values, std::vector<any_ten
         inputs.push_back(input);
         return input;
     } else if constexpr (is_expression<A>) {
-        return spread([&](const auto&... x) {
-            return [&]<class... Y>(std::tuple<Y...> args) {
-                return std::apply([](const auto&... y) { return expression<typename A::op_type, Y...>(y...); }, args);
-            }(std::tuple<decltype(with_inputs(x, values, inputs, where))...>{with_inputs(x, values, inputs, where)...});
-        }, a.args());
+        return spread(
+            [&](const auto&... x) {
+                return [&]<class... Y>(std::tuple<Y...> args) {
+                    return std::apply([](const auto&... y) { return expression<typename A::op_type, Y...>(y...); },
+                                      args);
+                }(std::tuple<decltype(with_inputs(x, values, inputs, where))...>{
+                           with_inputs(x, values, inputs, where)...});
+            },
+            a.args());
     } else {
         return a;
     }
 }
 
-template <class A> void gather_constants(const A& a, std::vector<any_array>& values, std::vector<scalar_value>& scalars) {
-    if constexpr (is_constant_value<A>) values.push_back(a.value());
+template <class A>
+void gather_constants(const A& a, std::vector<any_array>& values, std::vector<scalar_value>& scalars) {
+    if constexpr (is_constant_value<A>)
+        values.push_back(a.value());
     else if constexpr (is_expression<A>)
         spread([&](const auto&... x) { (gather_constants(x, values, scalars), ...); }, a.args());
-    else if constexpr (requires { a.value; }) scalars.emplace_back(a.value);
+    else if constexpr (requires { a.value; })
+        scalars.emplace_back(a.value);
 }
 
 template <class A> inline constexpr bool constants_only = is_constant_value<A>;
@@ -45,7 +53,8 @@ inline constexpr bool constants_only<expression<Op, Args...>> = (constants_only<
 /// The value of an expression, without a session in sight: evaluate(2.f * constant({1.f, 2.f}) + 1.f). One made of
 /// constants runs in a private graph, planned once per structure; tensors of a graph are computed in a session of their
 /// own, so they may depend on neither variables nor placeholders.
-template <graph_operand E> auto evaluate(const E& e, const std::source_location& where = std::source_location::current()) {
+template <graph_operand E>
+auto evaluate(const E& e, const std::source_location& where = std::source_location::current()) {
     if constexpr (is_constant_value<E>) {
         return to_host_value<value_type_of<E>, extents_of<E>::rank>(e.value().shape(), e.value().data());
     } else if constexpr (detail::is_expression<E> && detail::constants_only<E>) {
@@ -62,7 +71,8 @@ template <graph_operand E> auto evaluate(const E& e, const std::source_location&
         detail::gather_constants(e, values, scalars);
         std::vector<dims> shapes;
         for (const auto& v : values) shapes.push_back(v.shape());
-        auto at = std::find_if(kept.begin(), kept.end(), [&](const entry& k) { return k.scalars == scalars && k.shapes == shapes; });
+        auto at = std::find_if(kept.begin(), kept.end(),
+                               [&](const entry& k) { return k.scalars == scalars && k.shapes == shapes; });
         if (at == kept.end()) {
             if (kept.size() >= 16) kept.erase(kept.begin());
             const graph home;

@@ -24,8 +24,10 @@ void check_feed(const endpoint& e, const tensor_type& given, const dims& promise
 
 template <class T, class X> any_array host_value_for(const endpoint& e, const dims& wanted, X&& x) {
     try {
-        if constexpr (literal<std::remove_cvref_t<X>>) return to_any_array<T>(literal_value<T>(x, "feed"));
-        else return to_any_array<T>(std::forward<X>(x), wanted);
+        if constexpr (literal<std::remove_cvref_t<X>>)
+            return to_any_array<T>(literal_value<T>(x, "feed"));
+        else
+            return to_any_array<T>(std::forward<X>(x), wanted);
     } catch (const invalid_argument& problem) {
         throw invalid_argument("feed: '" + name_of(e) + "': " + problem.what() + " (" + place_of(*e.from) + ")");
     }
@@ -39,15 +41,19 @@ template <class E, class X> any_array checked_feed(const E& edge, X&& x) {
         constexpr const dims& promised = extents_of<E>::value;
         auto host = [&] {
             if constexpr (flat_range<X>)
-                return host_value_for<value_type_of<E>>(e, rules::merge(type_of(e).shape, promised), std::forward<X>(x));
-            else return host_value_for<value_type_of<E>>(e, promised, std::forward<X>(x));
+                return host_value_for<value_type_of<E>>(e, rules::merge(type_of(e).shape, promised),
+                                                        std::forward<X>(x));
+            else
+                return host_value_for<value_type_of<E>>(e, promised, std::forward<X>(x));
         }();
         check_feed(e, host.type(), promised);
         return host;
     } else {
         any_array host;
-        if constexpr (std::is_same_v<std::remove_cvref_t<X>, any_array>) host = std::forward<X>(x);
-        else host = host_value_for<host_element<X>>(e, type_of(e).shape, std::forward<X>(x));
+        if constexpr (std::is_same_v<std::remove_cvref_t<X>, any_array>)
+            host = std::forward<X>(x);
+        else
+            host = host_value_for<host_element<X>>(e, type_of(e).shape, std::forward<X>(x));
         check_feed(e, host.type());
         return host;
     }
@@ -60,7 +66,8 @@ template <class E, class X> any_array checked_feed(const E& edge, X&& x) {
 template <typed_operand E, class X> feed_value feed(const E& e, X&& value) {
     static_assert(!detail::is_expression<E>,
                   "feed: an unsealed expression is no edge of the graph; seal it with `tensor t = …` and feed that");
-    static_assert(!is_constant_value<E>, "feed: a constant is no edge of the graph; seal it with `tensor t = …` and feed that");
+    static_assert(!is_constant_value<E>,
+                  "feed: a constant is no edge of the graph; seal it with `tensor t = …` and feed that");
     static_assert(detail::is_expression<E> || feeds_as<X, value_type_of<E>>,
                   "feed: the value's element type differs from the tensor's");
     if constexpr (requires { e.end(); } && feeds_as<X, value_type_of<E>>) {
@@ -81,8 +88,10 @@ template <untyped_operand E, class X> feed_value feed(const E& e, X&& value) {
 }
 /// By name: feed("layer/x:0", value).
 template <class X> feed_value feed(const std::string& name, X&& value) {
-    if constexpr (std::is_same_v<std::remove_cvref_t<X>, any_array>) return {{}, name, std::forward<X>(value)};
-    else return {{}, name, to_any_array<host_element<X>>(std::forward<X>(value))};
+    if constexpr (std::is_same_v<std::remove_cvref_t<X>, any_array>)
+        return {{}, name, std::forward<X>(value)};
+    else
+        return {{}, name, to_any_array<host_element<X>>(std::forward<X>(value))};
 }
 
 /// A fetch by name: its value is an any_array.

@@ -9,10 +9,11 @@ namespace rill::inline RILL_ABI::detail {
 
 RILL_INLINE void check_feed(const endpoint& e, const tensor_type& given, const dims& promised) {
     const auto& wanted = type_of(e);
-    if (given.type != wanted.type || !rules::compatible(wanted.shape, given.shape) || !rules::compatible(promised, given.shape))
+    if (given.type != wanted.type || !rules::compatible(wanted.shape, given.shape) ||
+        !rules::compatible(promised, given.shape))
         throw invalid_argument("feed: '" + name_of(e) + "' is " +
-                               to_string(wanted.shape.known_rank() ? wanted : tensor_type{wanted.type, promised}) + ", fed with " +
-                               to_string(given) + " (" + place_of(*e.from) + ")");
+                               to_string(wanted.shape.known_rank() ? wanted : tensor_type{wanted.type, promised}) +
+                               ", fed with " + to_string(given) + " (" + place_of(*e.from) + ")");
 }
 
 } // namespace rill::inline RILL_ABI::detail

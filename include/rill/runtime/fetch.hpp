@@ -15,7 +15,8 @@ template <class X>
 concept operation_like = std::is_base_of_v<operation, X>;
 
 /// What a run can be asked for: a tensor of any kind, an operation, a name, or a vector of tensors.
-template <class X> inline constexpr bool is_fetchable = graph_operand<X> || operation_like<X> || std::is_same_v<X, named_fetch>;
+template <class X>
+inline constexpr bool is_fetchable = graph_operand<X> || operation_like<X> || std::is_same_v<X, named_fetch>;
 template <class X, class A> inline constexpr bool is_fetchable<std::vector<X, A>> = is_fetchable<X>;
 
 /// Fetches that give no value: operations, and lists of them.
@@ -33,10 +34,14 @@ struct fetch_list {
     ~fetch_list();
 
     template <class X> void add(const X& x) {
-        if constexpr (operation_like<X>) target(x.node());
-        else if constexpr (std::is_same_v<X, named_fetch>) fetch(core.edge(x.name));
-        else if constexpr (typed_operand<X>) fetch(edge_of(x));
-        else if constexpr (untyped_operand<X>) fetch(x.end());
+        if constexpr (operation_like<X>)
+            target(x.node());
+        else if constexpr (std::is_same_v<X, named_fetch>)
+            fetch(core.edge(x.name));
+        else if constexpr (typed_operand<X>)
+            fetch(edge_of(x));
+        else if constexpr (untyped_operand<X>)
+            fetch(x.end());
         else
             for (const auto& each : x) add(each);
     }
@@ -110,7 +115,8 @@ private:
 };
 
 /// The value of a typed fetch.
-template <class T, int Rank> host_value<T, Rank> take_typed(const dims& promised, const step_result& r, std::size_t i, copied_fetch&) {
+template <class T, int Rank>
+host_value<T, Rank> take_typed(const dims& promised, const step_result& r, std::size_t i, copied_fetch&) {
     const dims& shape = r.type(i).shape;
     check_fetched(promised, shape);
     return to_host_value<T, Rank>(shape, r.data(i));
@@ -141,12 +147,15 @@ template <class X> auto take_value(const X& x, const step_result& r, std::size_t
 }
 
 template <class X> auto take_tuple(const X& x, const step_result& r, std::size_t& at, fetch_array<X>& into) {
-    if constexpr (is_valueless<X>) return std::tuple<>();
-    else return std::tuple(take_value(x, r, at, into));
+    if constexpr (is_valueless<X>)
+        return std::tuple<>();
+    else
+        return std::tuple(take_value(x, r, at, into));
 }
 
 template <class... X, std::size_t... I>
-auto take_all(const std::tuple<X...>& all, const step_result& r, fetch_arrays<std::tuple<X...>>& into, std::index_sequence<I...>) {
+auto take_all(const std::tuple<X...>& all, const step_result& r, fetch_arrays<std::tuple<X...>>& into,
+              std::index_sequence<I...>) {
     std::size_t at = 0;
     // braces: values are taken in order
     if constexpr (!(is_valueless<X> || ...)) {
@@ -158,7 +167,8 @@ auto take_all(const std::tuple<X...>& all, const step_result& r, fetch_arrays<st
         return std::tuple_cat(std::move(std::get<I>(parts))...);
     }
 }
-template <class... X> auto take_values(const std::tuple<X...>& all, const step_result& r, fetch_arrays<std::tuple<X...>>& into) {
+template <class... X>
+auto take_values(const std::tuple<X...>& all, const step_result& r, fetch_arrays<std::tuple<X...>>& into) {
     return take_all(all, r, into, std::index_sequence_for<X...>{});
 }
 

@@ -14,7 +14,9 @@ RILL_INLINE graph fetch_list::graph_for(const graph_state* home) const {
     return home ? graph(const_cast<graph_state&>(*home)) : core.graph();
 }
 
-RILL_INLINE any_array take_untyped(const step_result& r, std::size_t i) { return owned_copy(r.type(i).type, r.type(i).shape, r.data(i)); }
+RILL_INLINE any_array take_untyped(const step_result& r, std::size_t i) {
+    return owned_copy(r.type(i).type, r.type(i).shape, r.data(i));
+}
 
 RILL_INLINE void check_fetched(const dims& promised, const dims& came) {
     if (!rules::compatible(promised, came))

@@ -103,9 +103,8 @@ RILL_INLINE std::size_t plan_arena(std::vector<arena_value>& values) {
     const auto better_by = [&](auto&& weight) { // heaviest first
         std::vector<std::size_t> order(values.size());
         for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-        std::sort(order.begin(), order.end(), [&](auto a, auto b) {
-            return std::pair(weight(values[b]), a) < std::pair(weight(values[a]), b);
-        });
+        std::sort(order.begin(), order.end(),
+                  [&](auto a, auto b) { return std::pair(weight(values[b]), a) < std::pair(weight(values[a]), b); });
         auto again = values;
         if (const std::size_t other = plan_in_order(again, order); other < size) {
             size = other;

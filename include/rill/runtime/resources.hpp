@@ -52,7 +52,7 @@ private:
     allocator& memory_;
     mutable std::mutex mutex_;
     std::shared_ptr<element_block> value_;
-    mutable bool lent_ = false; // read since it was last written in place
+    mutable bool lent_ = false;                         // read since it was last written in place
     std::atomic<const element_block*> newest_{nullptr}; // value_, to compare with
 };
 
@@ -66,7 +66,8 @@ struct step_threads {
 /// What outlives a run: variables, the counters of random ops, and the threads that help.
 class resource_store {
 public:
-    explicit resource_store(allocator& memory, step_threads threads = {}) : memory_(memory), threads_(std::move(threads)) {}
+    explicit resource_store(allocator& memory, step_threads threads = {})
+        : memory_(memory), threads_(std::move(threads)) {}
 
     const step_threads& threads() const noexcept { return threads_; }
 

@@ -23,8 +23,7 @@ RILL_INLINE variable_state::writer::writer(variable_state& v, std::shared_ptr<el
     const bool held = mine_ && mine_ == v_.value_;
     if (!v_.value_ || v_.value_.use_count() > 1 + (held ? 1 : 0)) { // somebody else holds it
         mine_ = std::make_shared<element_block>(v_.memory_, v_.type_.type, v_.type_.shape.size());
-        if (v_.value_ && !whole)
-            copy_elements(v_.type_.type, v_.value_->data(), mine_->data(), v_.type_.shape.size());
+        if (v_.value_ && !whole) copy_elements(v_.type_.type, v_.value_->data(), mine_->data(), v_.type_.shape.size());
     } else {
         if (std::exchange(v_.lent_, false)) {
             // what the last holder read, it read before we write: a count alone, read by use_count(), does not say so

@@ -34,7 +34,8 @@ private:
     }
     template <class E, class X> static any_array one(const E& e, X&& x) {
         if constexpr (typed_operand<E>)
-            static_assert(feeds_as<X, value_type_of<E>>, "callable: the value's element type differs from the tensor's");
+            static_assert(feeds_as<X, value_type_of<E>>,
+                          "callable: the value's element type differs from the tensor's");
         return detail::checked_feed(e, std::forward<X>(x));
     }
 
@@ -56,7 +57,8 @@ struct finished_run {
 };
 
 /// Runs what a list asks for, with values by edge or by name.
-finished_run run_once(fetch_list& list, std::span<const feed_value* const> feeds, std::span<const fetch_place> places, step_trace* trace);
+finished_run run_once(fetch_list& list, std::span<const feed_value* const> feeds, std::span<const fetch_place> places,
+                      step_trace* trace);
 
 } // namespace detail
 
@@ -112,7 +114,8 @@ public:
 
     /// Prepares a run: make_callable(std::tuple(loss, train), x, y), then auto [l] = step(xs, ys).
     template <class... X, class... In> auto make_callable(const std::tuple<X...>& fetches, const In&... inputs) const {
-        return callable<std::tuple<X...>, std::decay_t<decltype(input_handle(inputs))>...>(core_, fetches, input_handle(inputs)...);
+        return callable<std::tuple<X...>, std::decay_t<decltype(input_handle(inputs))>...>(core_, fetches,
+                                                                                           input_handle(inputs)...);
     }
     template <class X, class... In>
         requires is_fetchable<X>
@@ -122,8 +125,10 @@ public:
 
 private:
     template <class In> static auto input_handle(const In& input) {
-        if constexpr (typed_operand<In>) return detail::as_argument(input);
-        else return any_tensor(input);
+        if constexpr (typed_operand<In>)
+            return detail::as_argument(input);
+        else
+            return any_tensor(input);
     }
 
     template <class X> auto run_list(const X& what, step_trace* trace, std::span<const feed_value* const> feeds) const {
@@ -168,9 +173,7 @@ void operation::run(const Feeds&... feeds) const {
     detail::default_session("operation::run").run(*this, feeds...);
 }
 
-template <class T, index_t... D>
-template <class... Feeds>
-auto tensor<T, D...>::eval(const Feeds&... feeds) const {
+template <class T, index_t... D> template <class... Feeds> auto tensor<T, D...>::eval(const Feeds&... feeds) const {
     return detail::default_session("eval").run(*this, feeds...);
 }
 

@@ -14,8 +14,8 @@ namespace detail {
 
 RILL_INLINE finished_run::~finished_run() = default;
 
-RILL_INLINE finished_run run_once(fetch_list& list, std::span<const feed_value* const> feeds, std::span<const fetch_place> places,
-                                  step_trace* trace) {
+RILL_INLINE finished_run run_once(fetch_list& list, std::span<const feed_value* const> feeds,
+                                  std::span<const fetch_place> places, step_trace* trace) {
     std::vector<any_array> values;
     for (const feed_value* f : feeds) {
         const endpoint e = f->edge ? f->edge.end() : list.core.edge(f->edge_name);
@@ -35,7 +35,8 @@ RILL_INLINE const session*& default_session_slot() {
 }
 
 RILL_INLINE const session& default_session(const char* who) {
-    if (!default_session_slot()) throw failed_precondition(std::string(who) + ": no default session; open a session_scope");
+    if (!default_session_slot())
+        throw failed_precondition(std::string(who) + ": no default session; open a session_scope");
     return *default_session_slot();
 }
 

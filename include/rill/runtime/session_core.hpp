@@ -52,7 +52,8 @@ public:
     std::shared_ptr<plan> find_plan(const plan_key& key);
 
     /// Runs a plan; the values stay borrowed until the result goes. `places`: one for each fetch, or none at all.
-    step_result run(plan& p, std::span<const any_array> feeds, std::span<const fetch_place> places = {}, step_trace* trace = nullptr);
+    step_result run(plan& p, std::span<const any_array> feeds, std::span<const fetch_place> places = {},
+                    step_trace* trace = nullptr);
 
     /// "layer/x:0", or "layer/x" for output 0.
     endpoint edge(const std::string& name) const;

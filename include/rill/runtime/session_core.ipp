@@ -26,7 +26,8 @@ RILL_INLINE step_result::step_result(step_result&&) noexcept = default;
 RILL_INLINE step_result::~step_result() {
     if (step_) plan_.release(std::move(step_));
 }
-RILL_INLINE void step_result::run(std::span<const fetch_place> places, std::span<const void* const> feeds, step_trace* trace) {
+RILL_INLINE void step_result::run(std::span<const fetch_place> places, std::span<const void* const> feeds,
+                                  step_trace* trace) {
     auto& f = *step_->memory;
     for (std::size_t i = 0; i < places.size(); ++i) step_->of->place(f, i, places[i]);
     step_->of->run(f, feeds, trace);
@@ -50,14 +51,15 @@ inline step_threads threads_for(const session_options& o) {
     step_threads t{nullptr, within > 1, lanes};
     if (most > 1 && most == all && (o.intra_op_threads < 0 || o.inter_op_threads < 0))
         t.pool = {std::shared_ptr<thread_pool>(), &default_thread_pool()};
-    else if (most > 1) t.pool = std::make_shared<thread_pool>(most - 1);
+    else if (most > 1)
+        t.pool = std::make_shared<thread_pool>(most - 1);
     return t;
 }
 
 RILL_INLINE session_core::session_core(const rill::graph& g, const session_options& options)
     : graph_(g), options_(options), state_(std::make_unique<state>()) {
-    state_->resources = std::make_shared<resource_store>(options.memory ? *options.memory : default_allocator(),
-                                                         threads_for(options));
+    state_->resources =
+        std::make_shared<resource_store>(options.memory ? *options.memory : default_allocator(), threads_for(options));
 }
 RILL_INLINE session_core::~session_core() = default;
 
@@ -88,8 +90,8 @@ RILL_INLINE std::shared_ptr<plan> session_core::find_plan(const plan_key& key) {
     return state_->plans.try_emplace(key, std::move(made)).first->second;
 }
 
-RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> feeds, std::span<const fetch_place> places,
-                                          step_trace* trace) {
+RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> feeds,
+                                          std::span<const fetch_place> places, step_trace* trace) {
     check_open();
     constexpr std::size_t few = 8;
     std::array<const void*, few> few_data;
@@ -161,7 +163,8 @@ RILL_INLINE void session_core::check_key(const plan_key& key) const {
     for (std::size_t i = 0; i < key.feeds.size(); ++i) {
         check(key.feeds[i].from, "feed");
         for (std::size_t j = 0; j < i; ++j)
-            if (key.feeds[i] == key.feeds[j]) throw invalid_argument("feed: '" + name_of(key.feeds[i]) + "' is fed twice");
+            if (key.feeds[i] == key.feeds[j])
+                throw invalid_argument("feed: '" + name_of(key.feeds[i]) + "' is fed twice");
     }
 }
 

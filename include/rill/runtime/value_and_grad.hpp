@@ -13,8 +13,10 @@ namespace detail {
 
 /// The static rank of a host value: of an xtensor its own, of a range 1, of a number 0.
 template <class X> constexpr int host_rank() {
-    if constexpr (xtensor_expression<X>) return static_cast<int>(std::tuple_size_v<typename X::shape_type>);
-    else return flat_range<X> ? 1 : 0;
+    if constexpr (xtensor_expression<X>)
+        return static_cast<int>(std::tuple_size_v<typename X::shape_type>);
+    else
+        return flat_range<X> ? 1 : 0;
 }
 
 template <class T, std::size_t... I> auto dynamic_placeholder(std::index_sequence<I...>) {
@@ -26,27 +28,37 @@ template <class X> auto input_for() {
     if constexpr (typed_operand<X>)
         return tensor_of<value_type_of<X>, extents_of<X>>(
             unchecked, any_placeholder({}, dtype_of<value_type_of<X>>, extents_of<X>::value));
-    else return dynamic_placeholder<host_element<X>>(std::make_index_sequence<static_cast<std::size_t>(host_rank<X>())>{});
+    else
+        return dynamic_placeholder<host_element<X>>(
+            std::make_index_sequence<static_cast<std::size_t>(host_rank<X>())>{});
 }
 
 template <class X> decltype(auto) argument_value(const X& x) {
-    if constexpr (is_constant_value<X>) return x.value();
-    else return (x);
+    if constexpr (is_constant_value<X>)
+        return x.value();
+    else
+        return (x);
 }
 
 template <class X> std::string argument_key() {
-    if constexpr (typed_operand<X>) return to_string(static_type<X>) + ";";
-    else return std::string(to_string(dtype_of<host_element<X>>)) + "/" + std::to_string(host_rank<X>()) + ";";
+    if constexpr (typed_operand<X>)
+        return to_string(static_type<X>) + ";";
+    else
+        return std::string(to_string(dtype_of<host_element<X>>)) + "/" + std::to_string(host_rank<X>()) + ";";
 }
 
 /// Traces a function over inputs for its arguments, and prepares the run of its value and gradient.
-template <class F, class X, class... Y> auto prepare_gradient(const session& run, const F& f, const X& x, const std::tuple<Y...>& rest) {
-    return std::apply([&](const auto&... y) {
-        const auto value = sealed(f(x, y...));
-        static_assert(extents_of<decltype(value)>::rank == 0, "value_and_grad: the function must return a value of rank 0");
-        const auto [d] = gradients(value, as_argument(x));
-        return run.make_callable(std::tuple(value, d), x, y...);
-    }, rest);
+template <class F, class X, class... Y>
+auto prepare_gradient(const session& run, const F& f, const X& x, const std::tuple<Y...>& rest) {
+    return std::apply(
+        [&](const auto&... y) {
+            const auto value = sealed(f(x, y...));
+            static_assert(extents_of<decltype(value)>::rank == 0,
+                          "value_and_grad: the function must return a value of rank 0");
+            const auto [d] = gradients(value, as_argument(x));
+            return run.make_callable(std::tuple(value, d), x, y...);
+        },
+        rest);
 }
 template <class First, class... Rest, class F> auto trace_gradient(const session& run, const F& f) {
     const graph_scope here(run.graph());

@@ -22,7 +22,9 @@ public:
     static constexpr auto scope_name = "adam";
 
     adam() = default;
-    explicit adam(std::floating_point auto learning_rate) { options_.learning_rate = static_cast<double>(learning_rate); }
+    explicit adam(std::floating_point auto learning_rate) {
+        options_.learning_rate = static_cast<double>(learning_rate);
+    }
     // a template, so that adam({}) is not ambiguous: the defaults
     template <std::same_as<adam_options> Options = adam_options>
     explicit adam(const Options& options) : options_(options) {}

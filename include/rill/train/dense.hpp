@@ -15,7 +15,7 @@ auto dense(const std::string& name, const X& x, const Kernel& kernel = glorot_un
     static_assert(extents_of<X>::rank == 2, "dense: the input must be a matrix, [batch, in]");
     if constexpr (extents_of<X>::rank == 2)
         static_assert(inner_extents_agree<extents_of<X>, extents<In, Out>>,
-                  "dense: the input's last extent differs from In");
+                      "dense: the input's last extent differs from In");
     using T = value_type_of<X>;
     const graph_scope here(detail::graph_of_operand(x));
     const name_scope scope(name);

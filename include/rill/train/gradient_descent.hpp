@@ -28,8 +28,8 @@ public:
         const endpoint rate = detail::scalar_constant<T>(options_.learning_rate);
         std::vector<operation> out;
         for (const auto& [gradient, variable] : pairs)
-            out.emplace_back(detail::add_node(current_graph(), make_op(apply_gradient_descent_op{}), {variable, rate, gradient},
-                                              "update_" + variable.node()->name));
+            out.emplace_back(detail::add_node(current_graph(), make_op(apply_gradient_descent_op{}),
+                                              {variable, rate, gradient}, "update_" + variable.node()->name));
         return out;
     }
 

@@ -19,7 +19,8 @@ public:
     explicit constant_initializer(double value) : value_(value) {}
     template <class T> endpoint initial_value(const dims& shape) const {
         any_array all(dtype_of<T>, shape);
-        std::fill_n(static_cast<T*>(all.mutable_data()), all.size(), detail::scalar_of(dtype_of<T>, value_).template as<T>());
+        std::fill_n(static_cast<T*>(all.mutable_data()), all.size(),
+                    detail::scalar_of(dtype_of<T>, value_).template as<T>());
         return detail::add_constant(current_graph(), all, false, "initial_value");
     }
 
@@ -73,9 +74,15 @@ private:
     truncated_normal_options options_;
 };
 
-inline random_uniform_initializer random_uniform(const random_uniform_options& options = {}) { return random_uniform_initializer(options); }
-inline random_normal_initializer random_normal(const random_normal_options& options = {}) { return random_normal_initializer(options); }
-inline truncated_normal_initializer truncated_normal(const truncated_normal_options& options = {}) { return truncated_normal_initializer(options); }
+inline random_uniform_initializer random_uniform(const random_uniform_options& options = {}) {
+    return random_uniform_initializer(options);
+}
+inline random_normal_initializer random_normal(const random_normal_options& options = {}) {
+    return random_normal_initializer(options);
+}
+inline truncated_normal_initializer truncated_normal(const truncated_normal_options& options = {}) {
+    return truncated_normal_initializer(options);
+}
 
 struct variance_scaling_options {
     double scale = 1;
@@ -97,9 +104,11 @@ public:
         const double variance = options_.scale / std::max(1.0, n);
         if (options_.uniform) {
             const double limit = std::sqrt(3 * variance);
-            return random_uniform_initializer({.minval = -limit, .maxval = limit, .seed = options_.seed}).initial_value<T>(shape);
+            return random_uniform_initializer({.minval = -limit, .maxval = limit, .seed = options_.seed})
+                .initial_value<T>(shape);
         }
-        return truncated_normal_initializer({.mean = 0, .stddev = std::sqrt(variance), .seed = options_.seed}).initial_value<T>(shape);
+        return truncated_normal_initializer({.mean = 0, .stddev = std::sqrt(variance), .seed = options_.seed})
+            .initial_value<T>(shape);
     }
 
     /// Inputs and outputs of a weight of this shape.

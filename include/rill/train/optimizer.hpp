@@ -44,9 +44,11 @@ public:
     /// The first half of minimize: gradients by the given variables, or by all trainable ones. Those that the loss does
     /// not depend on are left out.
     template <typed_operand Loss>
-    std::vector<gradient_and_variable> compute_gradients(const Loss& loss, std::vector<any_tensor> variables = {}) const {
+    std::vector<gradient_and_variable> compute_gradients(const Loss& loss,
+                                                         std::vector<any_tensor> variables = {}) const {
         static_assert(is_differentiable(dtype_of<value_type_of<Loss>>), "minimize: the loss must be floating");
-        static_assert(extents_of<Loss>::rank == 0, "minimize: the loss must be of rank 0; reduce it (reduce_mean, reduce_sum)");
+        static_assert(extents_of<Loss>::rank == 0,
+                      "minimize: the loss must be of rank 0; reduce it (reduce_mean, reduce_sum)");
         detail::require_gradient_kernels<value_type_of<Loss>>();
         return detail::gradients_by_variables(detail::seal(loss), std::move(variables));
     }

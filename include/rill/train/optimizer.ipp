@@ -12,7 +12,8 @@
 
 namespace rill::inline RILL_ABI::detail {
 
-RILL_INLINE std::vector<gradient_and_variable> gradients_by_variables(const endpoint& loss, std::vector<any_tensor> variables) {
+RILL_INLINE std::vector<gradient_and_variable> gradients_by_variables(const endpoint& loss,
+                                                                      std::vector<any_tensor> variables) {
     const graph g(*loss.from->owner);
     if (variables.empty())
         for (const auto& e : g.collection(collections::trainable_variables)) variables.emplace_back(e);
@@ -28,8 +29,9 @@ RILL_INLINE std::vector<gradient_and_variable> gradients_by_variables(const endp
 RILL_INLINE void check_pairs(const std::vector<gradient_and_variable>& pairs, dtype loss) {
     for (const auto& p : pairs)
         if (p.variable.dtype() != loss)
-            throw invalid_argument("apply_gradients: '" + p.variable.name() + "' is " + std::string(to_string(p.variable.dtype())) +
-                                   ", the loss " + std::string(to_string(loss)));
+            throw invalid_argument("apply_gradients: '" + p.variable.name() + "' is " +
+                                   std::string(to_string(p.variable.dtype())) + ", the loss " +
+                                   std::string(to_string(loss)));
 }
 
 RILL_INLINE endpoint add_slot(const any_tensor& of, const std::string& name, double first_value) {
@@ -39,10 +41,12 @@ RILL_INLINE endpoint add_slot(const any_tensor& of, const std::string& name, dou
     any_array value(type.type, type.shape);
     const scalar_value one = scalar_of(type.type, first_value);
     for (index_t i = 0; i < value.size(); ++i)
-        std::memcpy(static_cast<std::byte*>(value.mutable_data()) + static_cast<std::size_t>(i) * size_of(type.type), one.bytes.data(),
-                    size_of(type.type));
-    const endpoint initial{add_node(current_graph(), make_op(constant_op{value}), {}, of.node()->name + "/" + name + "/initial_value"), 0};
-    const node* assign = add_node(current_graph(), make_op(assign_op{}), {slot, initial}, of.node()->name + "/" + name + "/initialize");
+        std::memcpy(static_cast<std::byte*>(value.mutable_data()) + static_cast<std::size_t>(i) * size_of(type.type),
+                    one.bytes.data(), size_of(type.type));
+    const endpoint initial{
+        add_node(current_graph(), make_op(constant_op{value}), {}, of.node()->name + "/" + name + "/initial_value"), 0};
+    const node* assign =
+        add_node(current_graph(), make_op(assign_op{}), {slot, initial}, of.node()->name + "/" + name + "/initialize");
     current_graph().state().set_initializer(slot.from, assign);
     return slot;
 }

@@ -58,7 +58,8 @@ template <combine How, class T, class F> void check(T identity, const F& togethe
     REQUIRE(c);
     for (const std::int64_t n : {0, 1, 3, 15, 16, 17, 64, 67, 1000}) {
         const auto count = static_cast<std::size_t>(n);
-        const auto a = std::make_unique<T[]>(count), b = std::make_unique<T[]>(count); // as long as needed: sanitizers see beyond
+        const auto a = std::make_unique<T[]>(count),
+                   b = std::make_unique<T[]>(count); // as long as needed: sanitizers see beyond
         T folded = identity;
         for (std::size_t i = 0; i < count; ++i) {
             // of products, so few factors beside 1 that no order of them overflows
@@ -88,13 +89,16 @@ template <combine How, class T, class F> void check(T identity, const F& togethe
 
 } // namespace test_combiners
 
-TEMPLATE_TEST_CASE("combiners: every way over every width", "", float, double, std::int8_t, std::uint8_t, std::int16_t, std::int32_t, std::int64_t) {
+TEMPLATE_TEST_CASE("combiners: every way over every width", "", float, double, std::int8_t, std::uint8_t, std::int16_t,
+                   std::int32_t, std::int64_t) {
     using T = TestType;
     using limits = std::numeric_limits<T>;
     using test_combiners::check;
     check<combine::sum, T>(T(0), [](T a, T b) { return static_cast<T>(a + b); });
-    check<combine::max, T>(limits::has_infinity ? static_cast<T>(-limits::infinity()) : limits::lowest(), [](T a, T b) { return std::max(a, b); });
-    check<combine::min, T>(limits::has_infinity ? limits::infinity() : limits::max(), [](T a, T b) { return std::min(a, b); });
+    check<combine::max, T>(limits::has_infinity ? static_cast<T>(-limits::infinity()) : limits::lowest(),
+                           [](T a, T b) { return std::max(a, b); });
+    check<combine::min, T>(limits::has_infinity ? limits::infinity() : limits::max(),
+                           [](T a, T b) { return std::min(a, b); });
     check<combine::prod, T>(T(1), [](T a, T b) { return static_cast<T>(a * b); });
 }
 

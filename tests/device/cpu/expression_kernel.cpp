@@ -18,7 +18,8 @@ TEST_CASE("expression_kernel: forward and both adjoints, with tails") {
     REQUIRE(k->adjoint);
     for (const std::size_t n : {1u, 3u, 16u, 37u, 256u}) {
         std::vector<float> a(n), b(n), g(n), out(n), da(n), db(n);
-        for (std::size_t i = 0; i < n; ++i) a[i] = static_cast<float>(i) + 1, b[i] = 2 - static_cast<float>(i), g[i] = 3;
+        for (std::size_t i = 0; i < n; ++i)
+            a[i] = static_cast<float>(i) + 1, b[i] = 2 - static_cast<float>(i), g[i] = 3;
         const float one = 1;
         const void *leaves[] = {a.data(), b.data(), g.data()}, *scalars[] = {&one};
         void* result[] = {out.data(), nullptr};

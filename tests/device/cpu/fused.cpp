@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/device/cpu/fused.hpp>
 
-#include <rill/ops/math/reduce_mean.hpp>
+#include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/math/add.hpp>
-#include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/math/div.hpp>
 #include <rill/ops/math/mul.hpp>
-#include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/math/reduce_mean.hpp>
+#include <rill/ops/math/reduce_sum.hpp>
 #include <rill/runtime/session.hpp>
 
 #include "ops/harness.hpp"
@@ -22,7 +22,11 @@ TEST_CASE("fused: every way of stretching and reducing, against plain loops") {
     const auto rows = reduce_sum<2>(product), middle = reduce_sum<1>(product), outer = reduce_mean<0>(product);
     const auto ends = reduce_sum<0, 2>(product);
     session s;
-    for (const auto& [a, b, c] : {std::tuple<std::size_t, std::size_t, std::size_t>{2, 3, 4}, {1, 5, 1}, {7, 40, 50}, {3, 2, 1500}, {1, 1, 1}}) {
+    for (const auto& [a, b, c] : {std::tuple<std::size_t, std::size_t, std::size_t>{2, 3, 4},
+                                  {1, 5, 1},
+                                  {7, 40, 50},
+                                  {3, 2, 1500},
+                                  {1, 1, 1}}) {
         xt::xtensor<double, 3> xv({a, b, c}), yv({a, 1, c});
         for (std::size_t i = 0; i < xv.size(); ++i) xv.storage()[i] = static_cast<double>(i % 11) - 4;
         for (std::size_t i = 0; i < yv.size(); ++i) yv.storage()[i] = static_cast<double>(i % 5) - 1;
@@ -37,7 +41,8 @@ TEST_CASE("fused: every way of stretching and reducing, against plain loops") {
         const auto [r, m, o, e] = s.run(std::tuple(rows, middle, outer, ends), feed(x, xv), feed(y, yv));
         const auto close = [](const auto& got, const auto& wanted) {
             REQUIRE(got.size() == wanted.size());
-            for (std::size_t i = 0; i < got.size(); ++i) REQUIRE(got.storage()[i] == Approx(wanted.storage()[i]).margin(1e-9));
+            for (std::size_t i = 0; i < got.size(); ++i)
+                REQUIRE(got.storage()[i] == Approx(wanted.storage()[i]).margin(1e-9));
         };
         close(r, rv);
         close(m, mv);
@@ -68,15 +73,18 @@ TEST_CASE("fused: six dimensions that stretch in turns, forward and backward") {
     const tensor z = x * y;
     const auto [dx, dy] = gradients(z, x, y);
     const auto sums = reduce_sum<1, 3, 5>(z);
-    for (const auto& [a, b] : {std::pair(dims{2, 1, 3, 1, 2, 1}, dims{1, 4, 1, 3, 1, 2}), {dims{2, 3, 1, 1, 5, 7}, dims{2, 1, 4, 3, 1, 7}},
-                               {dims{1, 1, 1, 1, 1, 900}, dims{3, 2, 1, 2, 1, 1}}, {dims{5, 1, 40, 1, 40, 1}, dims{1, 3, 1, 1, 1, 2}}}) {
+    for (const auto& [a, b] : {std::pair(dims{2, 1, 3, 1, 2, 1}, dims{1, 4, 1, 3, 1, 2}),
+                               {dims{2, 3, 1, 1, 5, 7}, dims{2, 1, 4, 3, 1, 7}},
+                               {dims{1, 1, 1, 1, 1, 900}, dims{3, 2, 1, 2, 1, 1}},
+                               {dims{5, 1, 40, 1, 40, 1}, dims{1, 3, 1, 1, 1, 2}}}) {
         const auto av = op_test::point_array<double>({-1, 1}, a), bv = op_test::point_array<double>({-1, 1}, b, 1);
         const dims space = rules::broadcast(a, b).shape;
         std::vector<double> product, ga(static_cast<std::size_t>(a.size())), gb(static_cast<std::size_t>(b.size()));
         const dims kept{space[0], 1, space[2], 1, space[4], 1};
         std::vector<double> total(static_cast<std::size_t>(kept.size()));
         for (index_t i = 0; i < space.size(); ++i) {
-            const auto p = static_cast<std::size_t>(op_test::source_of(i, space, a)), q = static_cast<std::size_t>(op_test::source_of(i, space, b));
+            const auto p = static_cast<std::size_t>(op_test::source_of(i, space, a)),
+                       q = static_cast<std::size_t>(op_test::source_of(i, space, b));
             const double u = av.elements<double>()[p], v = bv.elements<double>()[q];
             product.push_back(u * v);
             ga[p] += v;
@@ -98,7 +106,8 @@ TEST_CASE("fused: a result may take the memory of an operand that ends with it")
     const session s(g);
     placeholder<float, dyn, dyn> x("x");
     tensor h = x * 2.f;
-    for (int i = 0; i < 5; ++i) h = tensor(h * h / (h + reduce_sum<0>(h, keep_dims) * 0.f)); // also read as a sum of itself
+    for (int i = 0; i < 5; ++i)
+        h = tensor(h * h / (h + reduce_sum<0>(h, keep_dims) * 0.f)); // also read as a sum of itself
     const auto got = s.run(h, feed(x, xt::xtensor<float, 2>(std::array<std::size_t, 2>{30, 70}, 1.5f)));
     for (const float v : got) REQUIRE(v == Approx(3.f));
 }
@@ -130,8 +139,10 @@ TEST_CASE("fused: bit for bit the same for any number of threads") {
         for (const int threads : {2, 3, 5}) {
             const auto shared = run(threads);
             const auto same = [](const auto& p, const auto& q) {
-                if constexpr (requires { p.storage(); }) return std::equal(p.begin(), p.end(), q.begin(), q.end());
-                else return p == q;
+                if constexpr (requires { p.storage(); })
+                    return std::equal(p.begin(), p.end(), q.begin(), q.end());
+                else
+                    return p == q;
             };
             INFO(a << " x " << b << " on " << threads);
             CHECK(same(std::get<0>(shared), std::get<0>(alone)));

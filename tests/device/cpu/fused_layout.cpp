@@ -47,7 +47,8 @@ TEST_CASE("fused_layout: dimensions are merged only where every operand walks th
 }
 
 TEST_CASE("fused_layout: blocks cover every element once, and no block is larger than its buffers") {
-    for (const dims& space : {dims{7}, dims{1024}, dims{5000}, dims{3, 1025}, dims{1025, 3}, dims{33, 7, 29}, dims{2, 3, 4, 5, 6, 7}, dims{1, 2000, 1, 3}})
+    for (const dims& space : {dims{7}, dims{1024}, dims{5000}, dims{3, 1025}, dims{1025, 3}, dims{33, 7, 29},
+                              dims{2, 3, 4, 5, 6, 7}, dims{1, 2000, 1, 3}})
         for (int axis = 0; axis < space.rank; ++axis) {
             dims narrow = space;
             narrow[axis] = 1;

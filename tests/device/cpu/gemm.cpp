@@ -80,7 +80,6 @@ template <class T> bool all_ways(std::int64_t m, std::int64_t n, std::int64_t k)
     return right;
 }
 
-
 TEMPLATE_TEST_CASE("products of all small shapes", "", float, double) {
     for (std::int64_t m : {0, 1, 2, 3, 5, 8, 13})
         for (std::int64_t n : {0, 1, 4, 10, 16, 17, 33})
@@ -157,7 +156,8 @@ TEST_CASE("the same data give the same bits, wherever they are") {
 
 TEST_CASE("gemm: shared by threads, bit for bit the same") {
     thread_pool two(1), five(4);
-    for (const auto& [m, n, k] : {std::tuple{130, 210, 170}, {1000, 10, 300}, {3, 1700, 600}, {700, 1, 5000}, {8, 3000, 100}, {257, 1031, 300}})
+    for (const auto& [m, n, k] :
+         {std::tuple{130, 210, 170}, {1000, 10, 300}, {3, 1700, 600}, {700, 1, 5000}, {8, 3000, 100}, {257, 1031, 300}})
         for (int way = 0; way < 4; ++way) {
             product<float> p(way & 1, way & 2, m, n, k);
             for (std::int64_t i = 0; i < m * p.k; ++i) p.a[static_cast<std::size_t>(i)] *= 0.1f; // sums that round

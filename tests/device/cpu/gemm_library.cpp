@@ -15,7 +15,8 @@ TEST_CASE("a library is asked for large products only") {
     CHECK_FALSE(detail::library_serves<float>(32, 10, 10));
     CHECK_FALSE(detail::library_serves<int>(4096, 4096, 4096));
     CHECK_FALSE(detail::library_serves<double>(8, 8, 8));
-    CHECK(detail::library_serves<float>(4096, 4096, 4096) == (RILL_WITH_ONEDNN || (RILL_WITH_BLAS && !detail::wide_tiles)));
+    CHECK(detail::library_serves<float>(4096, 4096, 4096) ==
+          (RILL_WITH_ONEDNN || (RILL_WITH_BLAS && !detail::wide_tiles)));
     CHECK(detail::library_serves<double>(4096, 4096, 4096) == (RILL_WITH_BLAS && !detail::wide_tiles));
     CHECK_FALSE(detail::library_serves<float>(1, 1, std::int64_t(1) << 40)); // its integers have 32 bits
 }
@@ -28,7 +29,8 @@ TEMPLATE_TEST_CASE("a library computes what we mean, also into a part of a matri
         std::vector<TestType> a(m * k), b(k * n), c(m * wider, TestType(-1));
         for (auto& x : a) x = static_cast<TestType>(random() % 9);
         for (auto& x : b) x = static_cast<TestType>(random() % 9);
-        const detail::library_product<TestType> p{ta, tb, m, n, k, a.data(), ta ? m : k, b.data(), tb ? k : n, c.data(), wider};
+        const detail::library_product<TestType> p{ta,         tb,       m,          n,        k,    a.data(),
+                                                  ta ? m : k, b.data(), tb ? k : n, c.data(), wider};
         if (!detail::library_gemm(p)) continue; // there is none here
         for (std::int64_t i = 0; i < m; ++i)
             for (std::int64_t j = 0; j < wider; ++j) {
@@ -42,7 +44,9 @@ TEMPLATE_TEST_CASE("a library computes what we mean, also into a part of a matri
 }
 
 TEST_CASE("a library's products are cut where a part is worth a thread") {
-    const auto parts = [](std::int64_t m, std::int64_t n, std::int64_t k, bool tb) { return detail::cut_for_library({false, tb, m, n, k}).parts; };
+    const auto parts = [](std::int64_t m, std::int64_t n, std::int64_t k, bool tb) {
+        return detail::cut_for_library({false, tb, m, n, k}).parts;
+    };
     CHECK(parts(100, 100, 100, false) == 1);
     CHECK(parts(128, 512, 784, false) == 2);
     CHECK(detail::cut_for_library({false, false, 128, 512, 784}).rows);
@@ -54,7 +58,8 @@ TEST_CASE("a library's products are cut where a part is worth a thread") {
 
 TEST_CASE("a library's products are cut by shape: the same for any number of threads, and what our tiles compute") {
     std::mt19937 random(3);
-    for (const auto& [m, n, k] : {std::tuple(1100, 70, 40), std::tuple(60, 1700, 30), std::tuple(520, 520, 16), std::tuple(160, 700, 600)}) {
+    for (const auto& [m, n, k] :
+         {std::tuple(1100, 70, 40), std::tuple(60, 1700, 30), std::tuple(520, 520, 16), std::tuple(160, 700, 600)}) {
         const auto at = [](int size) { return static_cast<std::size_t>(size); };
         std::vector<float> a(at(m * k)), b(at(k * n)), alone(at(m * n)), shared(at(m * n)), wanted(at(m * n));
         for (auto& x : a) x = static_cast<float>(random() % 1000) / 999.f;

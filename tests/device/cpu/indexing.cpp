@@ -29,17 +29,25 @@ TEST_CASE("indexing: gather and scatter_add undo one another") {
     const std::vector<int> ids{2, 0, 2};
     for (const index_t inner : {1, 3, 50}) {
         const index_t outer = 2, extent = 4, count = 3;
-        std::vector<float> table(static_cast<std::size_t>(outer * extent * inner)), slices(static_cast<std::size_t>(outer * count * inner));
+        std::vector<float> table(static_cast<std::size_t>(outer * extent * inner)),
+            slices(static_cast<std::size_t>(outer * count * inner));
         std::iota(table.begin(), table.end(), 1.f);
         gather_slices(table.data(), ids.data(), slices.data(), outer, extent, inner, count);
-        const auto at = [&](const std::vector<float>& v, index_t o, index_t e, index_t i, index_t n) { return v[static_cast<std::size_t>((o * n + e) * inner + i)]; };
+        const auto at = [&](const std::vector<float>& v, index_t o, index_t e, index_t i, index_t n) {
+            return v[static_cast<std::size_t>((o * n + e) * inner + i)];
+        };
         std::vector<float> back(table.size());
         scatter_add_slices(slices.data(), ids.data(), back.data(), outer, extent, inner, count);
         bool right = true;
         for (index_t o = 0; o < outer; ++o)
             for (index_t i = 0; i < inner; ++i) {
-                for (index_t k = 0; k < count; ++k) right = right && at(slices, o, k, i, count) == at(table, o, ids[static_cast<std::size_t>(k)], i, extent);
-                for (index_t e = 0; e < extent; ++e) right = right && at(back, o, e, i, extent) == at(table, o, e, i, extent) * (e == 2 ? 2.f : e == 0 ? 1.f : 0.f);
+                for (index_t k = 0; k < count; ++k)
+                    right = right &&
+                            at(slices, o, k, i, count) == at(table, o, ids[static_cast<std::size_t>(k)], i, extent);
+                for (index_t e = 0; e < extent; ++e)
+                    right = right && at(back, o, e, i, extent) == at(table, o, e, i, extent) * (e == 2   ? 2.f
+                                                                                                : e == 0 ? 1.f
+                                                                                                         : 0.f);
             }
         CHECK(right);
     }

@@ -25,7 +25,6 @@ template <int S, class T> bool interleaves(int rows, int n, int to_step) {
     return true;
 }
 
-
 TEMPLATE_TEST_CASE("rows become columns", "", float, double, std::int32_t, std::int64_t) {
     constexpr int lanes = detail::native_lanes<TestType> > 0 ? detail::native_lanes<TestType> : 8;
     for (int n : {1, 2, 5, lanes, lanes + 1, 3 * lanes + 2}) {

@@ -13,7 +13,6 @@ struct twice_and_one {
     template <class V> RILL_FN static V run(const V& x) { return x + x + V(1); }
 };
 
-
 TEMPLATE_TEST_CASE("a function of one part serves all parts", "", float, std::int64_t, std::complex<double>) {
     constexpr int N = 4 * lanes_for<TestType>;
     using V = pack<TestType, N>;

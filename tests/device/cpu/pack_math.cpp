@@ -54,7 +54,6 @@ template <class T, class F> T value_of(F f, T x) {
     return y[0];
 }
 
-
 TEMPLATE_TEST_CASE("elementary functions are good to 2 units in the last place", "", float, double) {
     using T = TestType;
     using L = long double;

@@ -40,7 +40,8 @@ TEST_CASE("padded tail: the rest of a block as a whole pack, and nothing touched
             std::array<float, 24> last;
             out.fill(-1), last.fill(-1);
             void* results[] = {out.data(), second ? last.data() : nullptr};
-            detail::run_padded(&block, {leaves, scalars, results, nullptr, 16 + rest}, 16, lanes, leaf_sizes, result_sizes, memory);
+            detail::run_padded(&block, {leaves, scalars, results, nullptr, 16 + rest}, 16, lanes, leaf_sizes,
+                               result_sizes, memory);
             for (int i = 0; i < 24; ++i) {
                 const bool written = i >= 16 && i < 16 + rest;
                 const auto at = static_cast<std::size_t>(i);
@@ -70,7 +71,8 @@ TEST_CASE("padded tail: a leaf that comes twice, and elements of 16 bytes") {
     std::array<double, 4> out = {-1, -1, -1, -1};
     const void* leaves[] = {x.data(), z.data(), x.data()};
     void* results[] = {out.data()};
-    detail::run_padded(&block_of_one_leaf_twice, {leaves, nullptr, results, nullptr, 3}, 0, lanes, leaf_sizes, result_sizes, memory);
+    detail::run_padded(&block_of_one_leaf_twice, {leaves, nullptr, results, nullptr, 3}, 0, lanes, leaf_sizes,
+                       result_sizes, memory);
     CHECK(out == std::array<double, 4>{112, 224, 336, -1});
 }
 

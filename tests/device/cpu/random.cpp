@@ -58,7 +58,8 @@ template <class T, class F> double distance(std::vector<T> v, const F& probabili
     std::sort(v.begin(), v.end());
     double most = 0;
     for (std::size_t i = 0; i < v.size(); ++i)
-        most = std::max(most, std::abs(static_cast<double>(i) / static_cast<double>(v.size()) - probability_below(static_cast<double>(v[i]))));
+        most = std::max(most, std::abs(static_cast<double>(i) / static_cast<double>(v.size()) -
+                                       probability_below(static_cast<double>(v[i]))));
     return most;
 }
 double below(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.)); }
@@ -128,7 +129,8 @@ TEST_CASE("random: uniform numbers stay in their range and fill it") {
 
 TEST_CASE("random: uniform integers") {
     const auto dice = drawn<std::uint8_t>(60000, uniform<std::uint8_t>(1, 7));
-    for (std::uint8_t face = 1; face <= 6; ++face) CHECK(std::abs(std::count(dice.begin(), dice.end(), face) - 10000) < 400);
+    for (std::uint8_t face = 1; face <= 6; ++face)
+        CHECK(std::abs(std::count(dice.begin(), dice.end(), face) - 10000) < 400);
     CHECK(*std::min_element(dice.begin(), dice.end()) == 1);
     CHECK(*std::max_element(dice.begin(), dice.end()) == 6);
     using limits = std::numeric_limits<int>;
@@ -165,7 +167,8 @@ TEST_CASE("random: a truncated normal is a normal without its tails") {
     CHECK(distance(d, [&](double x) { return (below((x - 1) / 3) - below(-2)) / share; }) < 0.006);
     const auto whole = drawn<float>(100000, normal<float>(0, 1));
     std::size_t same = 0, redrawn = 0;
-    for (std::size_t i = 0; i < whole.size(); ++i) (std::abs(whole[i]) <= 2 ? same += whole[i] == f[i] : redrawn += whole[i] != f[i]);
+    for (std::size_t i = 0; i < whole.size(); ++i)
+        (std::abs(whole[i]) <= 2 ? same += whole[i] == f[i] : redrawn += whole[i] != f[i]);
     CHECK(same + redrawn == whole.size()); // only what lies outside is drawn again
     CHECK(redrawn > 4000);
 }

@@ -18,7 +18,8 @@ template <class T> std::vector<T> numbers(index_t n) {
     return out;
 }
 template <class T> bool near(const std::vector<T>& a, const std::vector<T>& b, double tolerance) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](T x, T y) { return std::abs(static_cast<double>(x) - static_cast<double>(y)) <= tolerance; });
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [&](T x, T y) { return std::abs(static_cast<double>(x) - static_cast<double>(y)) <= tolerance; });
 }
 
 /// Many rows at once and one at a time give the same, whichever layout either takes.
@@ -38,14 +39,19 @@ template <class T, class F> void check_layouts(const F& f, double tolerance) {
 }
 
 TEST_CASE("softmax rows: one result whatever the layout") {
-    check_layouts<float>([](index_t r, index_t c, const float* x, float* y) { softmax_rows(r, c, x, y, nullptr); }, 1e-6);
-    check_layouts<double>([](index_t r, index_t c, const double* x, double* y) { softmax_rows(r, c, x, y, nullptr); }, 1e-14);
-    check_layouts<float>([](index_t r, index_t c, const float* x, float* y) { log_softmax_rows(r, c, x, y, nullptr); }, 2e-6);
-    check_layouts<double>([](index_t r, index_t c, const double* x, double* y) { log_softmax_rows(r, c, x, y, nullptr); }, 1e-14);
+    check_layouts<float>([](index_t r, index_t c, const float* x, float* y) { softmax_rows(r, c, x, y, nullptr); },
+                         1e-6);
+    check_layouts<double>([](index_t r, index_t c, const double* x, double* y) { softmax_rows(r, c, x, y, nullptr); },
+                          1e-14);
+    check_layouts<float>([](index_t r, index_t c, const float* x, float* y) { log_softmax_rows(r, c, x, y, nullptr); },
+                         2e-6);
+    check_layouts<double>(
+        [](index_t r, index_t c, const double* x, double* y) { log_softmax_rows(r, c, x, y, nullptr); }, 1e-14);
     std::vector<float> scratch(200);
     CHECK(row_scratch_bytes<half>(100, 2) == 800);
     CHECK(row_scratch_bytes<float>(100, 2) == 0);
-    check_layouts<half>([&](index_t r, index_t c, const half* x, half* y) { softmax_rows(r, c, x, y, scratch.data()); }, 1e-3);
+    check_layouts<half>([&](index_t r, index_t c, const half* x, half* y) { softmax_rows(r, c, x, y, scratch.data()); },
+                        1e-3);
 }
 
 TEST_CASE("softmax rows: a row sums up to one") {
@@ -55,7 +61,8 @@ TEST_CASE("softmax rows: a row sums up to one") {
         softmax_rows(4, columns, x.data(), y.data(), nullptr);
         for (std::size_t r = 0; r < 4; ++r) {
             double sum = 0;
-            for (std::size_t c = 0; c < static_cast<std::size_t>(columns); ++c) sum += static_cast<double>(y[r * static_cast<std::size_t>(columns) + c]);
+            for (std::size_t c = 0; c < static_cast<std::size_t>(columns); ++c)
+                sum += static_cast<double>(y[r * static_cast<std::size_t>(columns) + c]);
             CHECK(sum == Approx(1));
         }
     }
@@ -66,7 +73,8 @@ TEST_CASE("softmax rows: cross-entropy of labels as probabilities and as ids") {
         for (const index_t rows : {1, 5, 17}) {
             const auto n = static_cast<std::size_t>(rows), wide = static_cast<std::size_t>(columns);
             const auto x = numbers<double>(rows * columns);
-            std::vector<double> labels(x.size()), loss(n), gradient(x.size()), sparse_loss(n), sparse_gradient(x.size()), p(x.size());
+            std::vector<double> labels(x.size()), loss(n), gradient(x.size()), sparse_loss(n),
+                sparse_gradient(x.size()), p(x.size());
             std::vector<int> ids;
             for (std::size_t r = 0; r < n; ++r) {
                 ids.push_back(static_cast<int>(r * 3 % wide));
@@ -74,10 +82,12 @@ TEST_CASE("softmax rows: cross-entropy of labels as probabilities and as ids") {
             }
             softmax_rows(rows, columns, x.data(), p.data(), nullptr);
             softmax_cross_entropy_rows(rows, columns, x.data(), labels.data(), loss.data(), gradient.data(), nullptr);
-            sparse_softmax_cross_entropy_rows(rows, columns, x.data(), ids.data(), sparse_loss.data(), sparse_gradient.data(), nullptr);
+            sparse_softmax_cross_entropy_rows(rows, columns, x.data(), ids.data(), sparse_loss.data(),
+                                              sparse_gradient.data(), nullptr);
             CHECK(near(loss, sparse_loss, 1e-13));
             CHECK(near(gradient, sparse_gradient, 1e-14));
-            for (std::size_t r = 0; r < n; ++r) CHECK(loss[r] == Approx(-std::log(p[r * wide + static_cast<std::size_t>(ids[r])])));
+            for (std::size_t r = 0; r < n; ++r)
+                CHECK(loss[r] == Approx(-std::log(p[r * wide + static_cast<std::size_t>(ids[r])])));
             for (std::size_t i = 0; i < p.size(); ++i) p[i] -= labels[i];
             CHECK(near(gradient, p, 1e-14));
         }

@@ -22,12 +22,14 @@ TEST_CASE("strided_copy: transposes of any extents, collapsed or not") {
             detail::strided_copy(from.data(), to.data(), l, 0);
             for (index_t r = 0; r < rows; ++r)
                 for (index_t c = 0; c < columns; ++c)
-                    REQUIRE(to[static_cast<std::size_t>(c * rows + r)] == from[static_cast<std::size_t>(r * columns + c)]);
+                    REQUIRE(to[static_cast<std::size_t>(c * rows + r)] ==
+                            from[static_cast<std::size_t>(r * columns + c)]);
         }
     detail::strided_layout dense;
     const auto strides = detail::dense_strides(dims{2, 3, 4});
     CHECK(strides[0] == 12);
-    for (int i = 0; i < 3; ++i) dense.push(dims{2, 3, 4}[i], strides[static_cast<std::size_t>(i)], strides[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < 3; ++i)
+        dense.push(dims{2, 3, 4}[i], strides[static_cast<std::size_t>(i)], strides[static_cast<std::size_t>(i)]);
     dense.collapse();
     CHECK(dense.rank == 1); // one straight copy
     CHECK(dense.extent[0] == 24);

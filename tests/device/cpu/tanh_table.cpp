@@ -86,7 +86,8 @@ TEST_CASE("tanh by table: the floats around every border of two intervals") {
 
 TEST_CASE("tanh by table: what comes back as it is") {
     constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
-    for (float x : {0.0f, std::numeric_limits<float>::denorm_min(), 1e-39f, std::numeric_limits<float>::min(), 1e-10f}) {
+    for (float x :
+         {0.0f, std::numeric_limits<float>::denorm_min(), 1e-39f, std::numeric_limits<float>::min(), 1e-10f}) {
         floats in;
         in.fill(x);
         CHECK(table_of(in) == in);

@@ -17,7 +17,6 @@ std::vector<any_tensor> cut(const any_tensor& x, const std::vector<any_tensor>& 
     return parts;
 }
 
-
 TEST_CASE("concat_grad: cuts into parts, and joins their gradients") {
     const graph g;
     const graph_scope here(g);

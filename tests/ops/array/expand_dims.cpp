@@ -25,10 +25,10 @@ constexpr auto in_shape(std::vector<std::size_t> shape) {
     };
 }
 
-
 TEST_CASE("expand_dims: values and gradients") {
     op_test::node<double, 2>([](const auto& x) { return expand_dims<1>(x); }, in_shape({3, 1, 4}), {{3, 4}});
-    op_test::node<double, 2>([](const auto& x) { return expand_dims<-1>(x * x); }, [](const auto& x) { return in_shape({3, 4, 1})(xt::xarray<double>(x * x)); }, {{3, 4}});
+    op_test::node<double, 2>([](const auto& x) { return expand_dims<-1>(x * x); },
+                             [](const auto& x) { return in_shape({3, 4, 1})(xt::xarray<double>(x * x)); }, {{3, 4}});
     op_test::node<int, 0>([](const auto& x) { return expand_dims<0>(x); }, in_shape({1}), {{}});
 }
 
@@ -39,7 +39,8 @@ TEST_CASE("expand_dims: at run time") {
     const any_tensor x = any_placeholder("x", dtype::float32);
     const any_tensor y = expand_dims(x, -1);
     CHECK(s.run(y, feed(x, std::vector<float>{1.f, 2.f})).shape() == dims{2, 1});
-    CHECK_THROWS_WITH(expand_dims(tensor(constant({1, 2})), 2), contains("expand_dims: the axis is out of range") && contains("[2]"));
+    CHECK_THROWS_WITH(expand_dims(tensor(constant({1, 2})), 2),
+                      contains("expand_dims: the axis is out of range") && contains("[2]"));
     CHECK(s.run(expand_dims<0>(constant("text")))(0) == "text");
     const auto d = gradients({expand_dims(x, 0)}, {x}); // the rank is not known when the graph is built
     CHECK(s.run(*d[0], feed(x, std::vector<float>{1.f, 2.f})).shape() == dims{2});

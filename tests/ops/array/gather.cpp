@@ -10,9 +10,11 @@ using namespace rill;
 
 namespace test_ops_array_gather {
 
-template <class T, class I, int Axis> using gathered_type = decltype(gather<Axis>(std::declval<const T&>(), std::declval<const I&>()));
+template <class T, class I, int Axis>
+using gathered_type = decltype(gather<Axis>(std::declval<const T&>(), std::declval<const I&>()));
 static_assert(std::is_same_v<gathered_type<tensor<float, 5, 3>, tensor<int, dyn>, 0>, tensor<float, dyn, 3>>);
-static_assert(std::is_same_v<gathered_type<tensor<float, 5, 3>, tensor<std::int64_t, 2, 4>, 1>, tensor<float, 5, 2, 4>>);
+static_assert(
+    std::is_same_v<gathered_type<tensor<float, 5, 3>, tensor<std::int64_t, 2, 4>, 1>, tensor<float, 5, 2, 4>>);
 static_assert(std::is_same_v<gathered_type<tensor<float, 5, 3>, tensor<int>, -1>, tensor<float, 5>>);
 static_assert(std::is_same_v<gathered_type<any_tensor, tensor<int>, 0>, any_tensor>);
 
@@ -22,22 +24,25 @@ template <class T> xt::xarray<T> chosen(const xt::xarray<T>& table, const xt::xt
     for (std::size_t o = 0; o < table.shape(0); ++o)
         for (std::size_t i = 0; i < ids.shape(0); ++i)
             for (std::size_t j = 0; j < ids.shape(1); ++j)
-                for (std::size_t k = 0; k < table.shape(2); ++k) out(o, i, j, k) = table(o, static_cast<std::size_t>(ids(i, j)), k);
+                for (std::size_t k = 0; k < table.shape(2); ++k)
+                    out(o, i, j, k) = table(o, static_cast<std::size_t>(ids(i, j)), k);
     return out;
 }
 const xt::xtensor<int, 2> some{{1, 3, 3}, {0, 1, 1}};
 
-
 TEST_CASE("gather: values and gradients") {
     const auto f = [](const auto& table) { return gather<1>(table, constant(some)); };
     for (const index_t inner : {1, 5, 40}) {
-        op_test::node<double, 3>(f, [](const auto& t) { return chosen<double>(t, some); }, {{2, 4, inner}}, {.order = inner < 10 ? 2 : 0});
+        op_test::node<double, 3>(f, [](const auto& t) { return chosen<double>(t, some); }, {{2, 4, inner}},
+                                 {.order = inner < 10 ? 2 : 0});
         op_test::node<float, 3>(f, [](const auto& t) { return chosen<float>(t, some); }, {{2, 4, inner}});
         op_test::node<int, 3>(f, [](const auto& t) { return chosen<int>(t, some); }, {{2, 4, inner}});
     }
-    op_test::node<double, 3>([](const auto& t) { return gather<-2>(t * t, constant(xt::xtensor<std::int64_t, 2>(some))); },
-                             [](const auto& t) { return chosen<double>(t * t, some); }, {{2, 4, 3}});
-    op_test::node<double, 1>([](const auto& t) { return gather(t, constant(2)); }, [](const auto& t) { return xt::xarray<double>(t(2)); }, {{4}});
+    op_test::node<double, 3>(
+        [](const auto& t) { return gather<-2>(t * t, constant(xt::xtensor<std::int64_t, 2>(some))); },
+        [](const auto& t) { return chosen<double>(t * t, some); }, {{2, 4, 3}});
+    op_test::node<double, 1>([](const auto& t) { return gather(t, constant(2)); },
+                             [](const auto& t) { return xt::xarray<double>(t(2)); }, {{4}});
 }
 
 TEST_CASE("gather: no ids, no rows, text, a variable") {
@@ -67,10 +72,12 @@ TEST_CASE("gather: refusals") {
     const tensor table = constant({{1.f, 2.f}, {3.f, 4.f}});
     const auto y = gather(table, ids);
     CHECK_THROWS_AS(s.run(y, feed(ids, xt::xtensor<int, 2>{{0, 1}, {0, 2}})), out_of_range);
-    CHECK_THROWS_WITH(s.run(y, feed(ids, xt::xtensor<int, 2>{{0, 1}, {0, 2}})), contains("gather: id 2 at [1, 1] is outside [0, 2)") && contains("gather.cpp"));
+    CHECK_THROWS_WITH(s.run(y, feed(ids, xt::xtensor<int, 2>{{0, 1}, {0, 2}})),
+                      contains("gather: id 2 at [1, 1] is outside [0, 2)") && contains("gather.cpp"));
     CHECK_THROWS_WITH(s.run(y, feed(ids, xt::xtensor<int, 2>{{-1, 1}})), contains("id -1 at [0, 0]"));
     CHECK(s.run(y, feed(ids, xt::xtensor<int, 2>{{1}}))(0, 0, 1) == 4.f); // the session goes on
-    CHECK_THROWS_WITH(gather(table, any_tensor(tensor(constant({1.f})))), contains("gather: the ids must be int32 or int64, not float32"));
+    CHECK_THROWS_WITH(gather(table, any_tensor(tensor(constant({1.f})))),
+                      contains("gather: the ids must be int32 or int64, not float32"));
     CHECK_THROWS_WITH(gather(table, ids, 2), contains("gather: the axis is out of range"));
     CHECK(s.run(gather(table, ids, -1), feed(ids, xt::xtensor<int, 2>{{1}})).elements<float>()[1] == 4.f);
 }

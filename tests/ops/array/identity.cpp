@@ -15,7 +15,8 @@ TEST_CASE("identity: values and gradient") {
     const auto f = [](const auto& x) { return identity(x); };
     op_test::node<double, 2>(f, [](const auto& x) { return x; }, {{3, 4}});
     op_test::node<float, 1>(f, [](const auto& x) { return x; }, {{0}});
-    op_test::node<double, 1>([](const auto& x) { return identity(x * x); }, [](const auto& x) { return xt::xarray<double>(x * x); }, {{3}});
+    op_test::node<double, 1>([](const auto& x) { return identity(x * x); },
+                             [](const auto& x) { return xt::xarray<double>(x * x); }, {{3}});
 }
 
 TEST_CASE("identity: every element type") {

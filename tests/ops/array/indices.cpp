@@ -5,7 +5,8 @@
 
 using namespace rill;
 
-static_assert(is_index_type<int> && is_index_type<std::int64_t> && !is_index_type<std::int16_t> && !is_index_type<float>);
+static_assert(is_index_type<int> && is_index_type<std::int64_t> && !is_index_type<std::int16_t> &&
+              !is_index_type<float>);
 
 TEST_CASE("indices: positions and checks") {
     CHECK(detail::position_of(0, {}) == "[]");
@@ -14,10 +15,13 @@ TEST_CASE("indices: positions and checks") {
     CHECK_NOTHROW(detail::check_indices<cpu>(ids, dims{3}, 4, error_code::out_of_range, "id"));
     CHECK_NOTHROW(detail::check_indices<cpu>(ids, dims{0}, 0, error_code::out_of_range, "id"));
     CHECK_THROWS_AS(detail::check_indices<cpu>(ids, dims{2, 2}, 4, error_code::out_of_range, "id"), out_of_range);
-    CHECK_THROWS_WITH(detail::check_indices<cpu>(ids, dims{2, 2}, 4, error_code::out_of_range, "id"), contains("id -1 at [1, 1] is outside [0, 4)"));
-    CHECK_THROWS_WITH(detail::check_indices<cpu>(ids, dims{4}, 3, error_code::invalid_argument, "label"), contains("label 3 at [1] is outside [0, 3)"));
+    CHECK_THROWS_WITH(detail::check_indices<cpu>(ids, dims{2, 2}, 4, error_code::out_of_range, "id"),
+                      contains("id -1 at [1, 1] is outside [0, 4)"));
+    CHECK_THROWS_WITH(detail::check_indices<cpu>(ids, dims{4}, 3, error_code::invalid_argument, "label"),
+                      contains("label 3 at [1] is outside [0, 3)"));
     CHECK_NOTHROW(detail::check_index_type(dtype::int64, "the ids"));
-    CHECK_THROWS_WITH(detail::check_index_type(dtype::uint8, "the ids"), contains("the ids must be int32 or int64, not uint8"));
+    CHECK_THROWS_WITH(detail::check_index_type(dtype::uint8, "the ids"),
+                      contains("the ids must be int32 or int64, not uint8"));
     CHECK(detail::with_index_type(dtype::int64, []<class I>(std::type_identity<I>) { return sizeof(I); }) == 8);
     CHECK(detail::with_index_type(dtype::int32, []<class I>(std::type_identity<I>) { return sizeof(I); }) == 4);
 }

@@ -11,7 +11,8 @@ template <class X> using ten = decltype(one_hot<10>(std::declval<const X&>()));
 static_assert(std::is_same_v<ten<tensor<int, dyn>>, tensor<float, dyn, 10>>);
 static_assert(std::is_same_v<ten<tensor<std::int64_t>>, tensor<float, 10>>);
 static_assert(std::is_same_v<ten<any_tensor>, any_tensor>);
-static_assert(std::is_same_v<decltype(one_hot<3, bool>(std::declval<const tensor<int, 2, 2>&>())), tensor<bool, 2, 2, 3>>);
+static_assert(
+    std::is_same_v<decltype(one_hot<3, bool>(std::declval<const tensor<int, 2, 2>&>())), tensor<bool, 2, 2, 3>>);
 
 template <class T> xt::xarray<T> reference(const xt::xarray<int>& ids, int depth, T on, T off) {
     xt::xarray<T> out(std::vector<std::size_t>{ids.shape(0), static_cast<std::size_t>(depth)});
@@ -20,11 +21,13 @@ template <class T> xt::xarray<T> reference(const xt::xarray<int>& ids, int depth
     return out;
 }
 
-
 TEST_CASE("one_hot: values, with ids outside") {
-    op_test::node<int, 1>([](const auto& x) { return one_hot<10>(x); }, [](const auto& x) { return reference<float>(x, 10, 1, 0); }, {{40}}, {.in = {{-3, 14}}});
-    op_test::node<int, 1>([](const auto& x) { return one_hot<4, double>(x, 5., -1.); }, [](const auto& x) { return reference<double>(x, 4, 5, -1); }, {{7}}, {.in = {{0, 4}}});
-    op_test::node<int, 1>([](const auto& x) { return one_hot(x, 3); }, [](const auto& x) { return reference<float>(x, 3, 1, 0); }, {{7}}, {.in = {{0, 3}}});
+    op_test::node<int, 1>([](const auto& x) { return one_hot<10>(x); },
+                          [](const auto& x) { return reference<float>(x, 10, 1, 0); }, {{40}}, {.in = {{-3, 14}}});
+    op_test::node<int, 1>([](const auto& x) { return one_hot<4, double>(x, 5., -1.); },
+                          [](const auto& x) { return reference<double>(x, 4, 5, -1); }, {{7}}, {.in = {{0, 4}}});
+    op_test::node<int, 1>([](const auto& x) { return one_hot(x, 3); },
+                          [](const auto& x) { return reference<float>(x, 3, 1, 0); }, {{7}}, {.in = {{0, 3}}});
     const graph g;
     const graph_scope here(g);
     const session s(g);
@@ -37,7 +40,8 @@ TEST_CASE("one_hot: refusals") {
     const graph g;
     const graph_scope here(g);
     CHECK_THROWS_WITH(one_hot(tensor(constant({1})), -2), contains("one_hot: the depth is negative"));
-    CHECK_THROWS_WITH(one_hot<3>(any_tensor(tensor(constant({1.f})))), contains("one_hot: the ids must be int32 or int64"));
+    CHECK_THROWS_WITH(one_hot<3>(any_tensor(tensor(constant({1.f})))),
+                      contains("one_hot: the ids must be int32 or int64"));
     const any_tensor deep = any_placeholder("deep", dtype::int32, {1, 1, 1, 1, 1, 1, 1, 1});
     CHECK_THROWS_WITH(one_hot<3>(deep), contains("one_hot: the result would have more than 8 dimensions"));
 }

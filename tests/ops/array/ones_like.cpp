@@ -8,8 +8,10 @@
 using namespace rill;
 
 TEST_CASE("ones_like: types, shapes and values") {
-    op_test::node<double, 2>([](const auto& x) { return ones_like(x); }, [](const auto& x) { return xt::xarray<double>(x * 0. + 1.); }, {{30, 41}}, {.order = 0});
-    op_test::node<int, 1>([](const auto& x) { return ones_like(x + x); }, [](const auto& x) { return xt::xarray<int>(x * 0 + 1); }, {{3}});
+    op_test::node<double, 2>([](const auto& x) { return ones_like(x); },
+                             [](const auto& x) { return xt::xarray<double>(x * 0. + 1.); }, {{30, 41}}, {.order = 0});
+    op_test::node<int, 1>([](const auto& x) { return ones_like(x + x); },
+                          [](const auto& x) { return xt::xarray<int>(x * 0 + 1); }, {{3}});
     const graph g;
     const graph_scope here(g);
     const session s(g);

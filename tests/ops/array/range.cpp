@@ -14,7 +14,6 @@ template <class T> std::vector<T> numbers(const constant_value<T, dyn>& c) {
     return {all.begin(), all.end()};
 }
 
-
 TEST_CASE("range: numbers up to a limit") {
     CHECK(numbers(rill::range(0, 10, 2)) == std::vector<int>{0, 2, 4, 6, 8});
     CHECK(numbers(rill::range(0, 9, 2)) == std::vector<int>{0, 2, 4, 6, 8});

@@ -30,11 +30,11 @@ static_assert(!sizes_agree<extents<dyn, 6>, extents<4>>, "no number of rows of 6
 static_assert(!sizes_agree<extents<2, 6>, extents<dyn, 5>>);
 static_assert(sizes_agree<extents<dyn, 6>, extents<0>> && sizes_agree<extents<dyn, 6>, extents<dyn, 4>>);
 
-
 TEST_CASE("reshape: values and gradients") {
     op_test::node<double, 2>([](const auto& x) { return reshape<dyn, 4>(x); }, in_shape({6, 4}), {{3, 8}});
     op_test::node<double, 3>([](const auto& x) { return reshape<24>(x); }, in_shape({24}), {{2, 3, 4}});
-    op_test::node<double, 1>([](const auto& x) { return reshape<2, dyn, 3>(x * x); }, [](const auto& x) { return in_shape({2, 2, 3})(xt::xarray<double>(x * x)); }, {{12}});
+    op_test::node<double, 1>([](const auto& x) { return reshape<2, dyn, 3>(x * x); },
+                             [](const auto& x) { return in_shape({2, 2, 3})(xt::xarray<double>(x * x)); }, {{12}});
     op_test::node<float, 2>([](const auto& x) { return reshape<dyn, 3>(x); }, in_shape({0, 3}), {{0, 3}});
     op_test::node<int, 1>([](const auto& x) { return reshape<>(x); }, in_shape({}), {{1}});
 }
@@ -69,9 +69,11 @@ TEST_CASE("reshape: at run time") {
     CHECK(trace.entries.empty()); // shares the memory
     CHECK(s.run(z, feed(x, at)).shape() == dims{2, 4});
     CHECK_THROWS_AS(s.run(y, feed(x, xt::xtensor<float, 2>({3, 3}))), invalid_argument);
-    CHECK_THROWS_WITH(s.run(y, feed(x, xt::xtensor<float, 2>({3, 3}))), contains("reshape: the sizes differ") && contains("[3, 3]"));
+    CHECK_THROWS_WITH(s.run(y, feed(x, xt::xtensor<float, 2>({3, 3}))),
+                      contains("reshape: the sizes differ") && contains("[3, 3]"));
     CHECK_THROWS_WITH(reshape(x, {dyn, dyn}), contains("reshape: at most one extent may be dyn"));
-    CHECK_THROWS_WITH(reshape(tensor(constant({1, 2, 3})), {2, 2}), contains("reshape: the sizes differ") && contains("[3]"));
+    CHECK_THROWS_WITH(reshape(tensor(constant({1, 2, 3})), {2, 2}),
+                      contains("reshape: the sizes differ") && contains("[3]"));
     CHECK_THROWS_WITH(reshape(x, {-2, 4}), contains("reshape: an extent is negative"));
 }
 

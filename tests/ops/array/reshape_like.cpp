@@ -20,9 +20,8 @@ TEST_CASE("reshape_like: values and gradients") {
     };
     const auto f = [](const auto& x, const auto& like) { return reshape_like(x, like); };
     op_test::node<double, 2, 3>(f, in_shape, {{3, 8}, {2, 3, 4}});
-    op_test::node<double, 1, 0>([](const auto& x, const auto& y) { return reshape_like(x * x, y); }, [](const auto& x, const auto&) {
-        return xt::xarray<double>(x(0) * x(0));
-    }, {{1}, {}});
+    op_test::node<double, 1, 0>([](const auto& x, const auto& y) { return reshape_like(x * x, y); },
+                                [](const auto& x, const auto&) { return xt::xarray<double>(x(0) * x(0)); }, {{1}, {}});
     op_test::node<float, 1, 2>(f, in_shape, {{0}, {3, 0}});
 }
 
@@ -36,6 +35,7 @@ TEST_CASE("reshape_like: types and refusals") {
     const auto y = reshape_like(x, like);
     const xt::xtensor<int, 2> ids({2, 3}, 1);
     CHECK(s.run(y, feed(x, xt::xtensor<float, 2>({6, 1}, 2.f)), feed(like, ids))(1, 2) == 2.f);
-    CHECK_THROWS_WITH(s.run(y, feed(x, xt::xtensor<float, 2>({5, 1})), feed(like, ids)), contains("reshape_like: the sizes differ"));
+    CHECK_THROWS_WITH(s.run(y, feed(x, xt::xtensor<float, 2>({5, 1})), feed(like, ids)),
+                      contains("reshape_like: the sizes differ"));
     CHECK_THROWS_AS(reshape_like(any_tensor(like), tensor(constant({1, 2}))), invalid_argument);
 }

@@ -8,7 +8,8 @@
 using namespace rill;
 
 TEST_CASE("stop_gradient: the value passes, the gradient does not") {
-    op_test::node<double, 2>([](const auto& x) { return stop_gradient(x); }, [](const auto& x) { return x; }, {{3, 4}}, {.order = 0});
+    op_test::node<double, 2>([](const auto& x) { return stop_gradient(x); }, [](const auto& x) { return x; }, {{3, 4}},
+                             {.order = 0});
     const graph g;
     const graph_scope here(g);
     const session s(g);

@@ -25,7 +25,8 @@ TEST_CASE("transpose: orders, negative axes, gradient") {
                 REQUIRE(swapped(k, i, j) == v(i, j, k));
                 REQUIRE(reversed(k, j, i) == v(i, j, k));
             }
-    static_assert(std::is_same_v<extents_of<decltype(transpose<1, 0>(std::declval<tensor<float, 2, dyn>>()))>, extents<dyn, 2>>);
+    static_assert(
+        std::is_same_v<extents_of<decltype(transpose<1, 0>(std::declval<tensor<float, 2, dyn>>()))>, extents<dyn, 2>>);
     const tensor w = constant(swapped);
     const auto [dx] = gradients(reduce_sum(transpose<2, 0, 1>(x) * w), x); // the weights, permuted back
     const auto d = s.run(dx);

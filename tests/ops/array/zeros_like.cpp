@@ -8,8 +8,10 @@
 using namespace rill;
 
 TEST_CASE("zeros_like: types, shapes and values") {
-    op_test::node<double, 2>([](const auto& x) { return zeros_like(x); }, [](const auto& x) { return xt::xarray<double>(x * 0. + 0.); }, {{30, 41}}, {.order = 0});
-    op_test::node<int, 1>([](const auto& x) { return zeros_like(x + x); }, [](const auto& x) { return xt::xarray<int>(x * 0 + 0); }, {{3}});
+    op_test::node<double, 2>([](const auto& x) { return zeros_like(x); },
+                             [](const auto& x) { return xt::xarray<double>(x * 0. + 0.); }, {{30, 41}}, {.order = 0});
+    op_test::node<int, 1>([](const auto& x) { return zeros_like(x + x); },
+                          [](const auto& x) { return xt::xarray<int>(x * 0 + 0); }, {{3}});
     const graph g;
     const graph_scope here(g);
     const session s(g);

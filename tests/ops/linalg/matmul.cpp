@@ -33,7 +33,14 @@ template <bool Ta, bool Tb> struct naive {
 };
 
 template <class T> void values(const op_test::node_options& o) {
-    for (const auto& [m, k, n] : {std::tuple<index_t, index_t, index_t>{1, 1, 1}, {2, 3, 4}, {1, 17, 9}, {16, 16, 16}, {33, 65, 17}, {130, 70, 90}, {3, 0, 2}, {0, 3, 2}}) {
+    for (const auto& [m, k, n] : {std::tuple<index_t, index_t, index_t>{1, 1, 1},
+                                  {2, 3, 4},
+                                  {1, 17, 9},
+                                  {16, 16, 16},
+                                  {33, 65, 17},
+                                  {130, 70, 90},
+                                  {3, 0, 2},
+                                  {0, 3, 2}}) {
         INFO("m " << m << ", k " << k << ", n " << n);
         op_test::node<T, 2, 2>(plain, naive<false, false>(), {{m, k}, {k, n}}, o);
         op_test::node<T, 2, 2>(left, naive<true, false>(), {{k, m}, {k, n}}, o);
@@ -65,7 +72,8 @@ TEST_CASE("matmul: gradient, either side transposed") {
 TEST_CASE("matmul: gradient of a matrix by itself, of expressions and of complex numbers") {
     const op_test::node_options o{.in = {{-1, 1}, {-1, 1}}, .order = 2, .ulps = 1e6};
     op_test::node<double, 2>([](const auto& a) { return matmul(a, transpose(a)); },
-                             [](const xt::xarray<double>& a) { return test_matmul::naive<false, true>()(a, a); }, {{2, 3}}, o);
+                             [](const xt::xarray<double>& a) { return test_matmul::naive<false, true>()(a, a); },
+                             {{2, 3}}, o);
     op_test::node<double, 2>([](const auto& a) { return matmul(a + 1.0, a * a); },
                              [](const xt::xarray<double>& a) {
                                  xt::xarray<double> more = a, squares = a;
@@ -76,7 +84,8 @@ TEST_CASE("matmul: gradient of a matrix by itself, of expressions and of complex
                              {{3, 3}}, o);
     const auto complex_pair = [](const auto& f, const auto& reference) {
         detail::require_gradient_kernels<std::complex<double>>();
-        op_test::node<std::complex<double>, 2, 2>(f, reference, {{2, 2}, {2, 2}}, {.in = {{-1, 1}, {-1, 1}}, .order = 2, .ulps = 1e6});
+        op_test::node<std::complex<double>, 2, 2>(f, reference, {{2, 2}, {2, 2}},
+                                                  {.in = {{-1, 1}, {-1, 1}}, .order = 2, .ulps = 1e6});
     };
     complex_pair(test_matmul::plain, test_matmul::naive<false, false>());
     complex_pair(test_matmul::left, test_matmul::naive<true, false>());
@@ -96,7 +105,8 @@ TEST_CASE("matmul: a transpose is folded into the product when it runs") {
     const session s;
     const auto transposes = [&](const auto& fetch) {
         const auto [value, trace] = s.run_traced(fetch, feed(a, av), feed(b, bv));
-        return std::count_if(trace.entries.begin(), trace.entries.end(), [](const auto& e) { return e.op == "Transpose"; });
+        return std::count_if(trace.entries.begin(), trace.entries.end(),
+                             [](const auto& e) { return e.op == "Transpose"; });
     };
     CHECK(transposes(y) == 0);
     CHECK(transposes(z) == 0);
@@ -115,7 +125,8 @@ TEST_CASE("matmul: a transpose is an edge like any other") {
     const auto y = matmul(t, b);
     const session s;
     const xt::xtensor<float, 2> one{{1, 0}, {0, 1}}, x{{1, 2}, {3, 4}};
-    CHECK(op_test::list(s.run(y, feed(t, one), feed(b, x))) == std::vector<float>{1, 2, 3, 4}); // fed, and not gone around
+    CHECK(op_test::list(s.run(y, feed(t, one), feed(b, x))) ==
+          std::vector<float>{1, 2, 3, 4}); // fed, and not gone around
     const auto [d] = gradients(reduce_sum(y), t);
     CHECK(op_test::list(s.run(d, feed(a, x), feed(b, x))) == std::vector<float>{3, 7, 3, 7});
 }
@@ -125,12 +136,14 @@ TEST_CASE("matmul: refusals") {
     const auto y = matmul(a, b);
     const session s;
     using op_test::point_array;
-    CHECK_THROWS_AS(op_test::run(s, y, {a, b}, {point_array<float>({}, {2, 3}), point_array<float>({}, {4, 2})}), invalid_argument);
+    CHECK_THROWS_AS(op_test::run(s, y, {a, b}, {point_array<float>({}, {2, 3}), point_array<float>({}, {4, 2})}),
+                    invalid_argument);
     CHECK_THROWS_WITH(op_test::run(s, y, {a, b}, {point_array<float>({}, {2, 3}), point_array<float>({}, {4, 2})}),
                       contains("matmul: the inner extents differ") && contains("[2, 3]") && contains("[4, 2]"));
     const auto u = any_placeholder("u", dtype::float32, {2, 3}), v = any_placeholder("v", dtype::float32, {4, 2}),
                w = any_placeholder("w", dtype::float64, {3, 2}), line = any_placeholder("line", dtype::float32, {3});
-    CHECK_THROWS_WITH(matmul(u, v), contains("matmul: the inner extents differ") && contains("[2, 3]") && contains("[4, 2]"));
+    CHECK_THROWS_WITH(matmul(u, v),
+                      contains("matmul: the inner extents differ") && contains("[2, 3]") && contains("[4, 2]"));
     CHECK_THROWS_WITH(matmul(u, w), contains("matmul: the dtypes differ"));
     CHECK_THROWS_WITH(matmul(u, line), contains("matmul: both operands must be matrices") && contains("[3]"));
     CHECK(matmul(transpose(u), transpose(v)).static_shape() == dims{3, 4});

@@ -7,7 +7,7 @@ using namespace rill;
 
 namespace test_abs {
 constexpr auto f = [](const auto& x) { return abs(x); };
-}
+} // namespace test_abs
 
 TEST_CASE("abs: values") {
     op_test::unary<float, double, int>("abs", test_abs::f, [](auto x) { return std::abs(x); });

@@ -11,7 +11,8 @@ namespace arg_test {
 
 using namespace rill;
 
-template <class Op> constexpr auto reference = [](const auto& x) { // along the middle of three axes
+template <class Op>
+constexpr auto reference = [](const auto& x) { // along the middle of three axes
     xt::xarray<int> out(std::vector<std::size_t>{x.shape(0), x.shape(2)});
     for (std::size_t o = 0; o < x.shape(0); ++o)
         for (std::size_t i = 0; i < x.shape(2); ++i) {
@@ -68,7 +69,8 @@ template <class Op> void at_run_time() {
     placeholder<float, dyn, dyn> x("x");
     const xt::xtensor<float, 2> at{{1, 5, 2}, {9, 0, 3}};
     CHECK(s.run(Op::axis(x, -2), feed(x, at)).template elements<int>()[1] == Op::second_column);
-    CHECK(s.run(Op::template axis<std::int64_t>(x, 1), feed(x, at)).template elements<std::int64_t>()[0] == Op::first_row);
+    CHECK(s.run(Op::template axis<std::int64_t>(x, 1), feed(x, at)).template elements<std::int64_t>()[0] ==
+          Op::first_row);
     CHECK_THROWS_WITH(Op::axis(x, 2), contains(Op::name + std::string(": the axis is out of range")));
     CHECK_THROWS_AS(s.run(Op::template along<1>(x), feed(x, xt::xtensor<float, 2>({2, 0}))), invalid_argument);
     CHECK_THROWS_WITH(s.run(Op::template along<1>(x), feed(x, xt::xtensor<float, 2>({2, 0}))),

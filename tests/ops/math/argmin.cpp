@@ -11,7 +11,8 @@ template <class X> using along_last = decltype(argmin<-1>(std::declval<const X&>
 static_assert(std::is_same_v<along_last<tensor<float, dyn, 10>>, tensor<int, dyn>>);
 static_assert(std::is_same_v<along_last<tensor<std::int8_t, 3>>, tensor<int>>);
 static_assert(std::is_same_v<along_last<any_tensor>, any_tensor>);
-static_assert(std::is_same_v<decltype(argmin<0, std::int64_t>(std::declval<const tensor<float, 2, 3>&>())), tensor<std::int64_t, 3>>);
+static_assert(std::is_same_v<decltype(argmin<0, std::int64_t>(std::declval<const tensor<float, 2, 3>&>())),
+                             tensor<std::int64_t, 3>>);
 
 struct op {
     static constexpr auto name = "argmin";

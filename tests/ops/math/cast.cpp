@@ -30,7 +30,10 @@ template <class To, class From> To reference(From x) {
     }
 }
 template <class From, class... To> void check() {
-    (op_test::unary<From>("cast", f<To>, [](const From& x) { return reference<To>(x); }, {.in = {{-300, 300}}, .special = !std::is_same_v<From, double> || !std::is_same_v<To, float>}), ...);
+    (op_test::unary<From>(
+         "cast", f<To>, [](const From& x) { return reference<To>(x); },
+         {.in = {{-300, 300}}, .special = !std::is_same_v<From, double> || !std::is_same_v<To, float>}),
+     ...);
 }
 
 } // namespace test_cast

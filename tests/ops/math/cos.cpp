@@ -7,7 +7,7 @@ using namespace rill;
 
 namespace test_cos {
 constexpr auto f = [](const auto& x) { return cos(x); };
-}
+} // namespace test_cos
 
 TEST_CASE("cos: values") {
     op_test::unary<float, double>("cos", test_cos::f, [](auto x) { return std::cos(x); });

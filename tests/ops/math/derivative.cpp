@@ -30,7 +30,8 @@ TEST_CASE("derivative: an expression again, of the shape of y") {
     static_assert(std::is_same_v<extents_of<decltype(dx)>, extents<dyn, 3>>);
     static_assert(std::is_same_v<extents_of<decltype(dw)>, extents<dyn, 3>>, "element by element: nothing is summed");
     const session s;
-    const auto [vx, vw] = s.run(std::tuple(dx, dw), feed(x, xt::xtensor<float, 2>{{0, 1, -1}, {2, 0, 1}}), feed(w, std::vector<float>{1, 2, 4}));
+    const auto [vx, vw] = s.run(std::tuple(dx, dw), feed(x, xt::xtensor<float, 2>{{0, 1, -1}, {2, 0, 1}}),
+                                feed(w, std::vector<float>{1, 2, 4}));
     CHECK(vx(0, 0) == Approx(0.5));
     CHECK(vx(0, 2) == Approx(2 * (1 - std::tanh(1.) * std::tanh(1.))));
     CHECK(vw(1, 0) == Approx(0.5 * (1 + std::tanh(2.))));
@@ -97,7 +98,8 @@ TEST_CASE("derivative: its own gradients, to the third order") {
     const session s(g);
     placeholder<double, dyn> x("x"), z("z");
     const any_tensor slope = sealed(derivative(tanh(x * z) * exp(z) + x * x * x * z, x));
-    const std::vector<any_array> at{op_test::point_array<double>({-1, 1}, {3}), op_test::point_array<double>({-1, 1}, {3}, 1)};
+    const std::vector<any_array> at{op_test::point_array<double>({-1, 1}, {3}),
+                                    op_test::point_array<double>({-1, 1}, {3}, 1)};
     op_test::gradient_check{s, {x, z}, at}.check(slope, 2);
 }
 
@@ -107,14 +109,16 @@ TEST_CASE("derivative: of a derivative, and over the weight limit, through the g
     const std::vector<double> v{0.5, -1};
     const auto second = derivative(derivative(sin(x) * exp(x), x), x); // 2 cos(x) exp(x)
     static_assert(std::is_same_v<decltype(second), const tensor<double, dyn>>);
-    auto heavy = x * x + sin(x) * sin(x) + sin(x) * cos(x) + x * x * x + exp(x) * sin(x) + x * cos(x) + x * x * x * x + exp(-x) * x;
+    auto heavy = x * x + sin(x) * sin(x) + sin(x) * cos(x) + x * x * x + exp(x) * sin(x) + x * cos(x) + x * x * x * x +
+                 exp(-x) * x;
     static_assert(detail::has_deferred_part<decltype(heavy)>);
     const auto [value, slope] = s.run(std::tuple(second, derivative(heavy, x)), feed(x, v));
     for (std::size_t i = 0; i < 2; ++i) {
         const double a = v[i], sine = std::sin(a), cosine = std::cos(a);
         CHECK(value(i) == Approx(2 * cosine * std::exp(a)));
-        CHECK(slope(i) == Approx(2 * a + 2 * sine * cosine + cosine * cosine - sine * sine + 3 * a * a + std::exp(a) * (sine + cosine) +
-                                 cosine - a * sine + 4 * a * a * a + std::exp(-a) * (1 - a)));
+        CHECK(slope(i) ==
+              Approx(2 * a + 2 * sine * cosine + cosine * cosine - sine * sine + 3 * a * a +
+                     std::exp(a) * (sine + cosine) + cosine - a * sine + 4 * a * a * a + std::exp(-a) * (1 - a)));
     }
 }
 
@@ -122,7 +126,9 @@ TEST_CASE("derivative: gradients of expressions that contain one flow through it
     placeholder<double> x("x"), y("y");
     const auto d = derivative(x * x * x, x); // 3 x^2
     const session s;
-    const auto at = [&](const auto& f) { return s.run(std::get<0>(gradients(sealed(f), x)), feed(x, 2.0), feed(y, 5.0)); };
+    const auto at = [&](const auto& f) {
+        return s.run(std::get<0>(gradients(sealed(f), x)), feed(x, 2.0), feed(y, 5.0));
+    };
     CHECK(at(d + x) == Approx(13));
     CHECK(at(d * x) == Approx(36));
     CHECK(at(d * y) == Approx(60));

@@ -7,7 +7,7 @@ using namespace rill;
 
 namespace test_floor {
 constexpr auto f = [](const auto& x) { return floor(x); };
-}
+} // namespace test_floor
 
 TEST_CASE("floor: values") {
     op_test::unary<float, double>("floor", test_floor::f, [](auto x) { return std::floor(x); });

@@ -95,7 +95,8 @@ TEST_CASE("gradients: zeros, or nothing, where x does not reach y") {
     placeholder<int, 3> whole("whole");
     const tensor y = x * 2.0, later = y * 3.0;
     const auto [d, zeros, after, integers] = gradients(y, x, other, later, whole);
-    const auto fed = std::vector{feed(x, test_gradients::doubles{1}), feed(other, test_gradients::doubles{1, 2}), feed(whole, std::vector<int>{1, 2, 3})};
+    const auto fed = std::vector{feed(x, test_gradients::doubles{1}), feed(other, test_gradients::doubles{1, 2}),
+                                 feed(whole, std::vector<int>{1, 2, 3})};
     CHECK(test_gradients::list(p.s.run(d, fed)) == test_gradients::doubles{2});
     CHECK(test_gradients::list(p.s.run(zeros, fed)) == test_gradients::doubles{0, 0});
     CHECK(test_gradients::list(p.s.run(after, fed)) == test_gradients::doubles{0});
@@ -147,7 +148,8 @@ TEST_CASE("gradients: NaN in one leaf's adjoint does not reach another's") {
     placeholder<double, dyn> a("a"), b("b");
     const auto [da, db] = gradients(a * b, a, b); // da = b, db = a
     const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
-    const auto [va, vb] = p.s.run(std::tuple(da, db), feed(a, test_gradients::doubles{nan, inf}), feed(b, test_gradients::doubles{1, 2}));
+    const auto [va, vb] =
+        p.s.run(std::tuple(da, db), feed(a, test_gradients::doubles{nan, inf}), feed(b, test_gradients::doubles{1, 2}));
     CHECK(test_gradients::list(va) == test_gradients::doubles{1, 2});
     CHECK(std::isnan(vb(0)));
     CHECK(vb(1) == inf);
@@ -160,7 +162,9 @@ TEST_CASE("gradients: shared subexpressions") {
     placeholder<double, dyn> x("x"), y("y");
     const tensor h = tanh(x * y);
     const any_tensor z = tensor(h * h + sin(h) * x);
-    op_test::gradient_check{s, {x, y}, {op_test::point_array<double>({-1, 1}, {3}), op_test::point_array<double>({-1, 1}, {3}, 1)}}.check(z, 3);
+    op_test::gradient_check{
+        s, {x, y}, {op_test::point_array<double>({-1, 1}, {3}), op_test::point_array<double>({-1, 1}, {3}, 1)}}
+        .check(z, 3);
 }
 
 TEST_CASE("gradients: the mean of a fused expression by leaves that stretch") {
@@ -172,15 +176,18 @@ TEST_CASE("gradients: the mean of a fused expression by leaves that stretch") {
     placeholder<double> b("b");
     placeholder<double, dyn, 1> t("t");
     const auto loss = reduce_mean(square(x * w + b - t));
-    const std::vector<any_array> at{op_test::point_array<double>({-1, 1}, {4, 3}), op_test::point_array<double>({-1, 1}, {3}, 1),
-                                    op_test::point_array<double>({-1, 1}, {}, 2), op_test::point_array<double>({-1, 1}, {4, 1}, 3)};
+    const std::vector<any_array> at{
+        op_test::point_array<double>({-1, 1}, {4, 3}), op_test::point_array<double>({-1, 1}, {3}, 1),
+        op_test::point_array<double>({-1, 1}, {}, 2), op_test::point_array<double>({-1, 1}, {4, 1}, 3)};
     op_test::gradient_check{s, {x, w, b, t}, at}.check(loss, 3);
-    op_test::gradient_check{s, {x, w, b, t}, at}.check(tensor(reduce_mean<0>(exp(x * w) / square(b + 3.0), keep_dims) * t), 2);
+    op_test::gradient_check{s, {x, w, b, t}, at}.check(
+        tensor(reduce_mean<0>(exp(x * w) / square(b + 3.0), keep_dims) * t), 2);
 
     // over many blocks, against sums made by hand
     const index_t rows = 5000;
     const auto [dx, dw, db, dt] = gradients(loss, x, w, b, t);
-    const auto X = op_test::points<double>({-1, 1}, rows * 3), W = op_test::points<double>({-1, 1}, 3, 1), T = op_test::points<double>({-1, 1}, rows, 3);
+    const auto X = op_test::points<double>({-1, 1}, rows * 3), W = op_test::points<double>({-1, 1}, 3, 1),
+               T = op_test::points<double>({-1, 1}, rows, 3);
     const double B = 0.25;
     std::vector<double> gw(3), gt(static_cast<std::size_t>(rows));
     double gb = 0;
@@ -201,9 +208,12 @@ namespace test_gradients {
 
 /// Selects nested N deep: 2 N + 2 leaves.
 template <int N, class C, class X> auto nest(const C& p, const C& q, const X& a, const X& b) {
-    if constexpr (N == 0) return a * b;
-    else if constexpr (N % 3 == 0) return select(p, b, nest<N - 1>(p, q, a, b));
-    else return select(N % 2 ? p : q, nest<N - 1>(p, q, a, b), N % 5 ? a : b);
+    if constexpr (N == 0)
+        return a * b;
+    else if constexpr (N % 3 == 0)
+        return select(p, b, nest<N - 1>(p, q, a, b));
+    else
+        return select(N % 2 ? p : q, nest<N - 1>(p, q, a, b), N % 5 ? a : b);
 }
 
 } // namespace test_gradients
@@ -224,7 +234,8 @@ TEST_CASE("gradients: of nothing") {
     placeholder<double, dyn, 3> x("x");
     placeholder<double, 3> w("w");
     const auto [dx, dw] = gradients(reduce_sum(x * w), x, w);
-    const auto [vx, vw] = p.s.run(std::tuple(dx, dw), feed(x, xt::xtensor<double, 2>(std::array<std::size_t, 2>{0, 3})), feed(w, test_gradients::doubles{1, 2, 3}));
+    const auto [vx, vw] = p.s.run(std::tuple(dx, dw), feed(x, xt::xtensor<double, 2>(std::array<std::size_t, 2>{0, 3})),
+                                  feed(w, test_gradients::doubles{1, 2, 3}));
     CHECK(vx.size() == 0);
     CHECK(test_gradients::list(vw) == test_gradients::doubles{0, 0, 0});
 }
@@ -236,14 +247,16 @@ TEST_CASE("gradients: refusals") {
     const auto whole = any_placeholder("whole", dtype::int32, {3});
     const tensor y = square(x);
     CHECK_THROWS_AS(gradients(std::vector<any_tensor>{whole}, {x}), invalid_argument);
-    CHECK_THROWS_WITH(gradients(std::vector<any_tensor>{whole}, {x}), contains("whole:0") && contains("only floating and complex"));
+    CHECK_THROWS_WITH(gradients(std::vector<any_tensor>{whole}, {x}),
+                      contains("whole:0") && contains("only floating and complex"));
     CHECK_THROWS_WITH(gradients(std::vector<any_tensor>{}, {x}), contains("no ys"));
     CHECK_THROWS_WITH(gradients({y}, {x}, {.grad_ys = {y, y}, .stop = {}}), contains("1 ys and 2 grad_ys"));
     const tensor z = square(three);
     CHECK_THROWS_WITH(gradients({z}, {three}, {.grad_ys = {any_placeholder("four", dtype::float64, {4})}, .stop = {}}),
                       contains("four:0") && contains("[4]") && contains("[3]"));
-    CHECK_THROWS_WITH(gradients({z}, {three}, {.grad_ys = {any_placeholder("floats", dtype::float32, {3})}, .stop = {}}),
-                      contains("floats:0") && contains("float32"));
+    CHECK_THROWS_WITH(
+        gradients({z}, {three}, {.grad_ys = {any_placeholder("floats", dtype::float32, {3})}, .stop = {}}),
+        contains("floats:0") && contains("float32"));
     CHECK_THROWS_AS(gradients(std::vector<any_tensor>{y}, {any_tensor()}), failed_precondition);
     CHECK_THROWS_AS(gradients(std::vector<any_tensor>{any_tensor()}, {x}), failed_precondition);
     const graph other;

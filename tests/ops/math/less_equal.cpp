@@ -8,7 +8,7 @@ using namespace rill;
 namespace test_less_equal {
 constexpr auto f = [](const auto& a, const auto& b) { return a <= b; };
 constexpr auto reference = [](auto a, auto b) { return a <= b; };
-}
+} // namespace test_less_equal
 
 TEST_CASE("less_equal: values") {
     op_test::binary<float, double, int, std::uint8_t>("less_equal", test_less_equal::f, test_less_equal::reference);

@@ -8,7 +8,7 @@ using namespace rill;
 namespace test_maximum {
 constexpr auto f = [](const auto& a, const auto& b) { return maximum(a, b); };
 constexpr auto reference = [](auto a, auto b) { return std::isnan(a) || a >= b ? a : b; };
-}
+} // namespace test_maximum
 
 TEST_CASE("maximum: values") {
     op_test::binary<float, double, int, std::uint8_t>("maximum", test_maximum::f, test_maximum::reference);

@@ -15,7 +15,8 @@ TEST_CASE("reduce_extremum: gradient of an expression by leaves that stretch") {
     const session s(g);
     placeholder<double, dyn, 3> x("x");
     placeholder<double, 3> w("w");
-    const std::vector<any_array> at{op_test::point_array<double>({-1, 1}, {4, 3}), op_test::point_array<double>({-1, 1}, {3}, 1)};
+    const std::vector<any_array> at{op_test::point_array<double>({-1, 1}, {4, 3}),
+                                    op_test::point_array<double>({-1, 1}, {3}, 1)};
     op_test::gradient_check{s, {x, w}, at}.check(reduce_max<1>(x * w), 2);
     op_test::gradient_check{s, {x, w}, at}.check(reduce_min<0>(x * w, keep_dims), 2);
     op_test::gradient_check{s, {x, w}, at}.check(tensor(x - reduce_max<1>(x, keep_dims) * w), 2);

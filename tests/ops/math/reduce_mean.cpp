@@ -11,8 +11,10 @@ struct op {
     template <class T> static T of(const std::vector<T>& v) {
         using wide = std::conditional_t<is_integral<T>, T, long double>;
         const auto sum = std::accumulate(v.begin(), v.end(), wide(0));
-        if constexpr (is_integral<T>) return v.empty() ? T(0) : sum / static_cast<T>(v.size());
-        else return static_cast<T>(sum / static_cast<wide>(v.size()));
+        if constexpr (is_integral<T>)
+            return v.empty() ? T(0) : sum / static_cast<T>(v.size());
+        else
+            return static_cast<T>(sum / static_cast<wide>(v.size()));
     }
 };
 } // namespace test_reduce_mean
@@ -23,7 +25,9 @@ TEST_CASE("reduce_mean: values") {
     op_test::reduction_values<test_reduce_mean::op, double>({0.5, 2}, 64);
     op_test::reduction_values<test_reduce_mean::op, int>({}, 0);
 }
-TEST_CASE("reduce_mean: gradient") { op_test::reduction_gradients<test_reduce_mean::op>({.in = {{-2, 2}}, .order = 3}); }
+TEST_CASE("reduce_mean: gradient") {
+    op_test::reduction_gradients<test_reduce_mean::op>({.in = {{-2, 2}}, .order = 3});
+}
 TEST_CASE("reduce_mean: refusals") { op_test::reduction_refusals<test_reduce_mean::op>("reduce_mean"); }
 
 TEST_CASE("reduce_mean: the mean of equal values is exact") {

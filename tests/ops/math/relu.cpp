@@ -7,10 +7,11 @@ using namespace rill;
 
 namespace test_relu {
 constexpr auto f = [](const auto& x) { return relu(x); };
-}
+} // namespace test_relu
 
 TEST_CASE("relu: values") {
-    op_test::unary<float, double>("relu", test_relu::f, [](auto x) { return x > 0 || std::isnan(x) ? x : decltype(x)(0); });
+    op_test::unary<float, double>("relu", test_relu::f,
+                                  [](auto x) { return x > 0 || std::isnan(x) ? x : decltype(x)(0); });
 }
 TEST_CASE("relu: gradient") { op_test::gradients(test_relu::f, {{0.1, 2}}, 2); }
 TEST_CASE("relu: gradient below and at zero") {

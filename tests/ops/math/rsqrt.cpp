@@ -7,7 +7,7 @@ using namespace rill;
 
 namespace test_rsqrt {
 constexpr auto f = [](const auto& x) { return rsqrt(x); };
-}
+} // namespace test_rsqrt
 
 TEST_CASE("rsqrt: values") {
     op_test::unary<float, double>("rsqrt", test_rsqrt::f, [](auto x) { return 1 / std::sqrt(x); });

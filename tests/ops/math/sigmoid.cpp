@@ -7,7 +7,7 @@ using namespace rill;
 
 namespace test_sigmoid {
 constexpr auto f = [](const auto& x) { return sigmoid(x); };
-}
+} // namespace test_sigmoid
 
 TEST_CASE("sigmoid: values") {
     op_test::unary<float, double>("sigmoid", test_sigmoid::f, [](auto x) { return 1 / (1 + std::exp(-x)); });

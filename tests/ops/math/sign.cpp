@@ -7,9 +7,11 @@ using namespace rill;
 
 namespace test_sign {
 constexpr auto f = [](const auto& x) { return sign(x); };
-}
+} // namespace test_sign
 
 TEST_CASE("sign: values") {
-    op_test::unary<float, double, int>("sign", test_sign::f, [](auto x) { return x > 0 ? decltype(x)(1) : x < 0 ? decltype(x)(-1) : x; });
+    op_test::unary<float, double, int>("sign", test_sign::f, [](auto x) {
+        return x > 0 ? decltype(x)(1) : x < 0 ? decltype(x)(-1) : x;
+    });
 }
 TEST_CASE("sign: gradient") { op_test::gradients(test_sign::f, {{0.1, 2}}, 1); }

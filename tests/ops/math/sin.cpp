@@ -7,7 +7,7 @@ using namespace rill;
 
 namespace test_sin {
 constexpr auto f = [](const auto& x) { return sin(x); };
-}
+} // namespace test_sin
 
 TEST_CASE("sin: values") {
     op_test::unary<float, double>("sin", test_sin::f, [](auto x) { return std::sin(x); });

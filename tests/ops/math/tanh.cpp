@@ -7,7 +7,9 @@ using namespace rill;
 
 namespace test_tanh {
 constexpr auto f = [](const auto& x) { return tanh(x); };
-}
+} // namespace test_tanh
 
-TEST_CASE("tanh: values") { op_test::unary<float, double>("tanh", test_tanh::f, [](auto x) { return std::tanh(x); }); }
+TEST_CASE("tanh: values") {
+    op_test::unary<float, double>("tanh", test_tanh::f, [](auto x) { return std::tanh(x); });
+}
 TEST_CASE("tanh: gradient") { op_test::gradients(test_tanh::f, {{-2, 2}}); }

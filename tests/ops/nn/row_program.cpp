@@ -7,13 +7,17 @@ using namespace rill;
 
 TEST_CASE("row_program: products and sums of rows, and their gradients") {
     detail::require_row_programs<double>();
-    const auto scaled = [](const auto& row, const auto& x) { return any_tensor(detail::row_product(detail::each_row(row), {x})); };
-    op_test::node<double, 1, 2>(scaled, [](const auto& row, const auto& x) {
-        auto out = x;
-        for (std::size_t i = 0; i < x.shape(0); ++i)
-            for (std::size_t j = 0; j < x.shape(1); ++j) out(i, j) *= row(i);
-        return out;
-    }, {{3}, {3, 4}}, {.order = 3});
+    const auto scaled = [](const auto& row, const auto& x) {
+        return any_tensor(detail::row_product(detail::each_row(row), {x}));
+    };
+    op_test::node<double, 1, 2>(scaled,
+                                [](const auto& row, const auto& x) {
+                                    auto out = x;
+                                    for (std::size_t i = 0; i < x.shape(0); ++i)
+                                        for (std::size_t j = 0; j < x.shape(1); ++j) out(i, j) *= row(i);
+                                    return out;
+                                },
+                                {{3}, {3, 4}}, {.order = 3});
     const auto dot = [](const auto& a, const auto& b) { return any_tensor(detail::row_dot(a, b)); };
     const auto dot_reference = [](const auto& a, const auto& b) {
         xt::xarray<double> out(std::vector<std::size_t>{a.shape(0)}, 0.);
@@ -23,13 +27,16 @@ TEST_CASE("row_program: products and sums of rows, and their gradients") {
     };
     op_test::node<double, 2, 2>(dot, dot_reference, {{3, 4}, {3, 4}}, {.order = 3});
     op_test::node<double, 2>([](const auto& a) { return any_tensor(detail::row_dot(a, a)); },
-                             [&](const auto& a) { return dot_reference(a, a); }, {{3, 4}}, {.order = 3}); // one input twice
-    op_test::node<double, 2>([](const auto& a) { return any_tensor(detail::row_sum(a)); }, [](const auto& a) {
-        xt::xarray<double> out(std::vector<std::size_t>{a.shape(0)}, 0.);
-        for (std::size_t i = 0; i < a.shape(0); ++i)
-            for (std::size_t j = 0; j < a.shape(1); ++j) out(i) += a(i, j);
-        return out;
-    }, {{3, 2000}}, {.order = 0});
+                             [&](const auto& a) { return dot_reference(a, a); }, {{3, 4}},
+                             {.order = 3}); // one input twice
+    op_test::node<double, 2>([](const auto& a) { return any_tensor(detail::row_sum(a)); },
+                             [](const auto& a) {
+                                 xt::xarray<double> out(std::vector<std::size_t>{a.shape(0)}, 0.);
+                                 for (std::size_t i = 0; i < a.shape(0); ++i)
+                                     for (std::size_t j = 0; j < a.shape(1); ++j) out(i) += a(i, j);
+                                 return out;
+                             },
+                             {{3, 2000}}, {.order = 0});
 }
 
 TEST_CASE("row_program: shapes as rows") {

@@ -16,10 +16,13 @@ constexpr auto reference = [](auto x, auto z) {
 } // namespace test_sigmoid_cross_entropy
 
 TEST_CASE("sigmoid_cross_entropy: values") {
-    op_test::binary<float, double>("sigmoid_cross_entropy", test_sigmoid_cross_entropy::f, test_sigmoid_cross_entropy::reference,
+    op_test::binary<float, double>("sigmoid_cross_entropy", test_sigmoid_cross_entropy::f,
+                                   test_sigmoid_cross_entropy::reference,
                                    {.in = {{-8, 8}, {0, 1}}, .ulps = 8, .special = false});
 }
-TEST_CASE("sigmoid_cross_entropy: gradient") { op_test::gradients(test_sigmoid_cross_entropy::f, {{-2, 2}, {0.1, 0.9}}); }
+TEST_CASE("sigmoid_cross_entropy: gradient") {
+    op_test::gradients(test_sigmoid_cross_entropy::f, {{-2, 2}, {0.1, 0.9}});
+}
 
 TEST_CASE("sigmoid_cross_entropy: far out, where exp overflows") {
     const graph g;
@@ -28,7 +31,8 @@ TEST_CASE("sigmoid_cross_entropy: far out, where exp overflows") {
     placeholder<float, dyn> x("x"), z("z");
     const auto y = sigmoid_cross_entropy(x, z);
     const auto [dx] = gradients(y, x);
-    const auto [v, d] = s.run(std::tuple(y, dx), feed(x, std::vector<float>{1e4f, -1e4f, 1e4f, -1e4f}), feed(z, std::vector<float>{1, 0, 0, 1}));
+    const auto [v, d] = s.run(std::tuple(y, dx), feed(x, std::vector<float>{1e4f, -1e4f, 1e4f, -1e4f}),
+                              feed(z, std::vector<float>{1, 0, 0, 1}));
     CHECK(v(0) == 0.f);
     CHECK(v(1) == 0.f);
     CHECK(v(2) == 1e4f);

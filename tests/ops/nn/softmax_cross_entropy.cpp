@@ -18,14 +18,17 @@ constexpr auto reference = [](const auto& x, const auto& labels) {
     const std::size_t n = x.shape(x.dimension() - 1);
     for (std::size_t row = 0; row < out.size(); ++row) {
         long double sum = 0, loss = 0;
-        for (std::size_t i = 0; i < n; ++i) sum += std::exp(static_cast<long double>(x.storage()[row * n + i]) - static_cast<long double>(x.storage()[row * n]));
         for (std::size_t i = 0; i < n; ++i)
-            loss -= static_cast<long double>(labels.storage()[row * n + i]) * (static_cast<long double>(x.storage()[row * n + i]) - static_cast<long double>(x.storage()[row * n]) - std::log(sum));
+            sum += std::exp(static_cast<long double>(x.storage()[row * n + i]) -
+                            static_cast<long double>(x.storage()[row * n]));
+        for (std::size_t i = 0; i < n; ++i)
+            loss -= static_cast<long double>(labels.storage()[row * n + i]) *
+                    (static_cast<long double>(x.storage()[row * n + i]) -
+                     static_cast<long double>(x.storage()[row * n]) - std::log(sum));
         out.storage()[row] = static_cast<T>(loss);
     }
     return out;
 };
-
 
 TEST_CASE("softmax_cross_entropy: values") {
     for (const index_t columns : {1, 3, 10, 33, 500})
@@ -33,7 +36,8 @@ TEST_CASE("softmax_cross_entropy: values") {
             INFO(rows << " rows of " << columns);
             const std::vector<op_test::range> in{{-4, 4}, {0.1, 1}};
             op_test::node<float, 2, 2>(f, reference, {{rows, columns}, {rows, columns}}, {.in = in, .ulps = 200});
-            op_test::node<double, 2, 2>(f, reference, {{rows, columns}, {rows, columns}}, {.in = in, .order = 0, .ulps = 200});
+            op_test::node<double, 2, 2>(f, reference, {{rows, columns}, {rows, columns}},
+                                        {.in = in, .order = 0, .ulps = 200});
         }
     op_test::node<float, 2, 2>(f, reference, {{0, 4}, {0, 4}});
     op_test::node<float, 2, 2>(f, reference, {{3, 0}, {3, 0}});
@@ -42,11 +46,13 @@ TEST_CASE("softmax_cross_entropy: values") {
 
 TEST_CASE("softmax_cross_entropy: gradients, also of labels that don't add up to one") {
     op_test::node<double, 2, 2>(f, reference, {{3, 4}, {3, 4}}, {.in = {{-2, 2}, {0.1, 1}}, .order = 2});
-    op_test::node<double, 2, 2>([](const auto& x, const auto& l) { return reduce_mean(f(x, l)); }, [](const auto& x, const auto& l) {
-        double sum = 0;
-        for (const double v : reference(x, l)) sum += v;
-        return xt::xarray<double>(sum / static_cast<double>(x.shape(0)));
-    }, {{2, 3}, {2, 3}}, {.in = {{-2, 2}, {0.1, 1}}, .order = 3});
+    op_test::node<double, 2, 2>([](const auto& x, const auto& l) { return reduce_mean(f(x, l)); },
+                                [](const auto& x, const auto& l) {
+                                    double sum = 0;
+                                    for (const double v : reference(x, l)) sum += v;
+                                    return xt::xarray<double>(sum / static_cast<double>(x.shape(0)));
+                                },
+                                {{2, 3}, {2, 3}}, {.in = {{-2, 2}, {0.1, 1}}, .order = 3});
     op_test::node<double, 3, 3>(f, reference, {{2, 2, 3}, {2, 2, 3}}, {.in = {{-2, 2}, {0.1, 1}}, .order = 2});
 }
 
@@ -89,11 +95,16 @@ TEST_CASE("softmax_cross_entropy: types and refusals") {
     CHECK(s.run(loss, feed(logits, right), feed(labels, right)).shape(0) == 32);
     CHECK_THROWS_AS(s.run(loss, feed(logits, wrong), feed(labels, right)), invalid_argument);
     CHECK_THROWS_WITH(s.run(loss, feed(logits, wrong), feed(labels, right)),
-                      contains("softmax_cross_entropy: the shapes of logits and labels differ") && contains("[31, 10]") && contains("[32, 10]"));
-    const any_tensor any = any_placeholder("any", dtype::float32, {32, 9}), doubles = any_placeholder("doubles", dtype::float64);
-    CHECK_THROWS_AS(softmax_cross_entropy(any, labels).end() == endpoint() ? 0 : softmax_cross_entropy(logits, any).end().port, invalid_argument);
+                      contains("softmax_cross_entropy: the shapes of logits and labels differ") &&
+                          contains("[31, 10]") && contains("[32, 10]"));
+    const any_tensor any = any_placeholder("any", dtype::float32, {32, 9}),
+                     doubles = any_placeholder("doubles", dtype::float64);
+    CHECK_THROWS_AS(
+        softmax_cross_entropy(any, labels).end() == endpoint() ? 0 : softmax_cross_entropy(logits, any).end().port,
+        invalid_argument);
     CHECK_THROWS_WITH(softmax_cross_entropy(any, doubles), contains("softmax_cross_entropy: the dtypes differ"));
-    CHECK_THROWS_WITH(softmax_cross_entropy(any_tensor(constant(any_array(dtype::float32, dims{}))), any_tensor(constant(any_array(dtype::float32, dims{})))),
+    CHECK_THROWS_WITH(softmax_cross_entropy(any_tensor(constant(any_array(dtype::float32, dims{}))),
+                                            any_tensor(constant(any_array(dtype::float32, dims{})))),
                       contains("softmax_cross_entropy: a scalar has no last axis"));
 }
 

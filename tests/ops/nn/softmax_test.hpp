@@ -14,16 +14,20 @@ namespace softmax_test {
 
 using namespace rill;
 
-template <class Op> constexpr auto reference = [](const auto& x) {
+template <class Op>
+constexpr auto reference = [](const auto& x) {
     using wide = long double;
     auto out = x;
     const std::size_t n = x.shape(x.dimension() - 1);
     for (std::size_t row = 0; n > 0 && row < x.size() / n; ++row) {
-        const auto at = [&](std::size_t i) { return static_cast<wide>(x.storage()[row * n + i]) - static_cast<wide>(x.storage()[row * n]); };
+        const auto at = [&](std::size_t i) {
+            return static_cast<wide>(x.storage()[row * n + i]) - static_cast<wide>(x.storage()[row * n]);
+        };
         wide sum = 0;
         for (std::size_t i = 0; i < n; ++i) sum += std::exp(at(i));
         for (std::size_t i = 0; i < n; ++i)
-            out.storage()[row * n + i] = static_cast<typename std::decay_t<decltype(x)>::value_type>(Op::of(at(i), sum));
+            out.storage()[row * n + i] =
+                static_cast<typename std::decay_t<decltype(x)>::value_type>(Op::of(at(i), sum));
     }
     return out;
 };
@@ -57,7 +61,8 @@ template <class Op> void types_and_refusals() {
     static_assert(std::is_same_v<decltype(Op{}(x + 1.f)), tensor<float, dyn, 10>>);
     static_assert(has_last_axis<extents<3>> && !has_last_axis<extents<>>);
     CHECK(Op{}(x).name() == Op::name + std::string(":0"));
-    const any_tensor any = any_placeholder("any", dtype::float64), scalar = any_placeholder("scalar", dtype::float32, dims{});
+    const any_tensor any = any_placeholder("any", dtype::float64),
+                     scalar = any_placeholder("scalar", dtype::float32, dims{});
     const auto [whole, trace] = s.run_traced(Op{}(any), feed(any, xt::xtensor<double, 2>({3, 4}, 1.)));
     CHECK(whole.template elements<double>()[11] == Approx(Op::from_share(0.25)));
     CHECK_THROWS_WITH(Op{}(scalar), contains(Op::name + std::string(": a scalar has no last axis")));
@@ -95,11 +100,13 @@ template <class Op> void narrow_types() {
         placeholder<float, dyn, dyn> wide;
         xt::xtensor<half, 2> at({3, columns});
         xt::xtensor<float, 2> same({3, columns});
-        for (std::size_t i = 0; i < at.size(); ++i) same.storage()[i] = static_cast<float>(at.storage()[i] = half(static_cast<float>(i % 7) * 0.5f));
+        for (std::size_t i = 0; i < at.size(); ++i)
+            same.storage()[i] = static_cast<float>(at.storage()[i] = half(static_cast<float>(i % 7) * 0.5f));
         const auto got = s.run(Op{}(x), feed(x, at));
         const auto wanted = s.run(Op{}(wide), feed(wide, same));
         bool right = true;
-        for (std::size_t i = 0; i < at.size(); ++i) right = right && static_cast<float>(got.storage()[i]) == static_cast<float>(half(wanted.storage()[i]));
+        for (std::size_t i = 0; i < at.size(); ++i)
+            right = right && static_cast<float>(got.storage()[i]) == static_cast<float>(half(wanted.storage()[i]));
         CHECK(right);
     }
 }

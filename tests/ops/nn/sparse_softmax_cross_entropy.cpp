@@ -29,17 +29,19 @@ constexpr auto reference = [](const auto& x) {
     return out;
 };
 
-
 TEST_CASE("sparse_softmax_cross_entropy: values") {
     for (const index_t columns : {1, 3, 10, 33, 500})
         for (const std::size_t rows : {1u, 2u, 16u, 37u}) {
             INFO(rows << " rows of " << columns);
             const dims shape{static_cast<index_t>(rows), columns};
-            const auto f = [&](const auto& x) { return sparse_softmax_cross_entropy(x, constant(classes<int>(rows, columns))); };
+            const auto f = [&](const auto& x) {
+                return sparse_softmax_cross_entropy(x, constant(classes<int>(rows, columns)));
+            };
             const auto wide = [&](const auto& x) {
                 return sparse_softmax_cross_entropy(x, constant(classes<std::int64_t>(rows, columns)));
             };
-            const op_test::node_options o{.in = {{-4, 4}}, .order = columns * static_cast<index_t>(rows) < 20 ? 2 : 0, .ulps = 500};
+            const op_test::node_options o{
+                .in = {{-4, 4}}, .order = columns * static_cast<index_t>(rows) < 20 ? 2 : 0, .ulps = 500};
             op_test::node<float, 2>(f, reference, {shape}, o);
             op_test::node<double, 2>(wide, reference, {shape}, o);
         }
@@ -48,12 +50,16 @@ TEST_CASE("sparse_softmax_cross_entropy: values") {
 }
 
 TEST_CASE("sparse_softmax_cross_entropy: gradients") {
-    const auto mean = [](const auto& x) { return reduce_mean(sparse_softmax_cross_entropy(x * x, constant(classes<int>(3, 4)))); };
-    op_test::node<double, 2>(mean, [](const auto& x) {
-        double sum = 0;
-        for (const double v : reference(xt::xarray<double>(x * x))) sum += v;
-        return xt::xarray<double>(sum / 3);
-    }, {{3, 4}}, {.in = {{-1, 1}}, .order = 3});
+    const auto mean = [](const auto& x) {
+        return reduce_mean(sparse_softmax_cross_entropy(x * x, constant(classes<int>(3, 4))));
+    };
+    op_test::node<double, 2>(mean,
+                             [](const auto& x) {
+                                 double sum = 0;
+                                 for (const double v : reference(xt::xarray<double>(x * x))) sum += v;
+                                 return xt::xarray<double>(sum / 3);
+                             },
+                             {{3, 4}}, {.in = {{-1, 1}}, .order = 3});
     const xt::xtensor<int, 2> ids{{1, 0}, {2, 2}};
     const graph g;
     const graph_scope here(g);
@@ -84,7 +90,8 @@ TEST_CASE("sparse_softmax_cross_entropy: types and refusals") {
     CHECK_THROWS_WITH(run({0, 5, -1}), contains("label -1 at [2]"));
     CHECK_THROWS_WITH(run({0, 5}), contains("sparse_softmax_cross_entropy: the shapes of logits and labels differ") &&
                                        contains("[3, 10]") && contains("[2]"));
-    CHECK_THROWS_WITH(sparse_softmax_cross_entropy(any_tensor(logits), any_tensor(logits)), contains("the labels must be int32 or int64"));
+    CHECK_THROWS_WITH(sparse_softmax_cross_entropy(any_tensor(logits), any_tensor(logits)),
+                      contains("the labels must be int32 or int64"));
     CHECK_THROWS_WITH(sparse_softmax_cross_entropy(any_tensor(labels), any_tensor(labels)),
                       contains("the labels must have one dimension less than the logits"));
 }

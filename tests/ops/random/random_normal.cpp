@@ -9,9 +9,13 @@ namespace test_ops_random_random_normal {
 
 struct op {
     static constexpr auto name = "random_normal";
-    template <class T, index_t... D> static auto seeded(std::uint64_t seed) { return random_normal<T, D...>({.mean = 0, .stddev = 1, .seed = seed}); }
+    template <class T, index_t... D> static auto seeded(std::uint64_t seed) {
+        return random_normal<T, D...>({.mean = 0, .stddev = 1, .seed = seed});
+    }
     template <class T, index_t... D> static auto unseeded() { return random_normal<T, D...>(); }
-    static any_tensor untyped(dtype type, const dims& shape, std::uint64_t seed) { return random_normal(type, shape, {.mean = 0, .stddev = 1, .seed = seed}); }
+    static any_tensor untyped(dtype type, const dims& shape, std::uint64_t seed) {
+        return random_normal(type, shape, {.mean = 0, .stddev = 1, .seed = seed});
+    }
     static any_tensor untyped(dtype type, const dims& shape) { return random_normal(type, shape); }
     static void fill(index_t n, const random_stream& s, float* to) { cpu::random_normal(n, s, 0, 1, to); }
 };
@@ -27,10 +31,12 @@ TEST_CASE("random_normal: mean and deviation") {
     const session s(g);
     const auto v = s.run(random_normal<float, 20000>({.mean = 5, .stddev = 0.5, .seed = 1}));
     double sum = 0, squares = 0;
-    for (const float x : v) sum += static_cast<double>(x), squares += (static_cast<double>(x) - 5) * (static_cast<double>(x) - 5);
+    for (const float x : v)
+        sum += static_cast<double>(x), squares += (static_cast<double>(x) - 5) * (static_cast<double>(x) - 5);
     CHECK(sum / 20000 == Approx(5).margin(0.02));
     CHECK(squares / 20000 == Approx(0.25).margin(0.01));
-    CHECK_THROWS_WITH((random_normal<float, 3>({.stddev = -1})), contains("random_normal: mean and stddev must be finite, and stddev not negative"));
+    CHECK_THROWS_WITH((random_normal<float, 3>({.stddev = -1})),
+                      contains("random_normal: mean and stddev must be finite, and stddev not negative"));
 }
 
 } // namespace test_ops_random_random_normal

@@ -16,7 +16,8 @@ TEST_CASE("random_op: a kernel takes the next stream in each run") {
         to[0] = s.seed;
         to[1] = s.run;
     };
-    const auto first = detail::random_kernel<std::uint64_t>(request, draw), second = detail::random_kernel<std::uint64_t>(request, draw);
+    const auto first = detail::random_kernel<std::uint64_t>(request, draw),
+               second = detail::random_kernel<std::uint64_t>(request, draw);
     std::uint64_t out[2];
     void* slots[] = {out};
     const std::int32_t zero = 0;
@@ -38,5 +39,7 @@ TEST_CASE("random_op: types and shapes") {
     CHECK_THROWS_AS((detail::normal_numbers{dtype::int32, dims{2}, 0, 1}.outputs({})), invalid_argument);
     CHECK_THROWS_AS((detail::normal_numbers{dtype::complex64, dims{2}, 0, 1}.outputs({})), invalid_argument);
     CHECK_THROWS_AS((detail::normal_numbers{dtype::float32, dims{2}, 0, -1}.outputs({})), invalid_argument);
-    CHECK_THROWS_AS((detail::normal_numbers{dtype::float32, dims{2}, std::numeric_limits<double>::infinity(), 1}.outputs({})), invalid_argument);
+    CHECK_THROWS_AS(
+        (detail::normal_numbers{dtype::float32, dims{2}, std::numeric_limits<double>::infinity(), 1}.outputs({})),
+        invalid_argument);
 }

@@ -70,7 +70,8 @@ template <class Op> void known_at_run_time() {
     CHECK(s.run(Op::template unseeded<half, 7>()).size() == 7);
     CHECK(s.run(Op::template unseeded<float>()) != 0.f);
     CHECK(s.run(Op::template unseeded<float, 0, 3>()).size() == 0);
-    CHECK_THROWS_WITH(Op::untyped(dtype::float32, {2, dyn}), contains(std::string(Op::name) + ": the shape [2, ?] is not known"));
+    CHECK_THROWS_WITH(Op::untyped(dtype::float32, {2, dyn}),
+                      contains(std::string(Op::name) + ": the shape [2, ?] is not known"));
     CHECK_THROWS_AS(Op::untyped(dtype::string, {2}), invalid_argument);
 }
 

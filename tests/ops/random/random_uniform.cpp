@@ -9,9 +9,13 @@ namespace test_ops_random_random_uniform {
 
 struct op {
     static constexpr auto name = "random_uniform";
-    template <class T, index_t... D> static auto seeded(std::uint64_t seed) { return random_uniform<T, D...>({.minval = -1, .maxval = 1, .seed = seed}); }
+    template <class T, index_t... D> static auto seeded(std::uint64_t seed) {
+        return random_uniform<T, D...>({.minval = -1, .maxval = 1, .seed = seed});
+    }
     template <class T, index_t... D> static auto unseeded() { return random_uniform<T, D...>(); }
-    static any_tensor untyped(dtype type, const dims& shape, std::uint64_t seed) { return random_uniform(type, shape, {.minval = -1, .maxval = 1, .seed = seed}); }
+    static any_tensor untyped(dtype type, const dims& shape, std::uint64_t seed) {
+        return random_uniform(type, shape, {.minval = -1, .maxval = 1, .seed = seed});
+    }
     static any_tensor untyped(dtype type, const dims& shape) { return random_uniform(type, shape); }
     static void fill(index_t n, const random_stream& s, float* to) { cpu::random_uniform(n, s, -1, 1, to); }
 };
@@ -30,12 +34,14 @@ TEST_CASE("random_uniform: bounds") {
     CHECK(*std::max_element(dice.begin(), dice.end()) == 6);
     CHECK(s.run(random_uniform(dtype::int64, {3}, {.minval = 5, .maxval = 6})).elements<std::int64_t>()[2] == 5);
     CHECK(s.run(random_uniform<std::uint8_t, 3>({.minval = 255, .maxval = 256}))(0) == 255);
-    CHECK_THROWS_WITH((random_uniform<int, 3>({.minval = 2, .maxval = 2})), contains("random_uniform: no int32 lies between"));
+    CHECK_THROWS_WITH((random_uniform<int, 3>({.minval = 2, .maxval = 2})),
+                      contains("random_uniform: no int32 lies between"));
     CHECK_THROWS_WITH((random_uniform<int, 3>({.minval = 0.5, .maxval = 2})), contains("whole numbers"));
     CHECK_THROWS_AS((random_uniform<std::uint8_t, 3>({.minval = -1, .maxval = 2})), invalid_argument);
     CHECK_THROWS_AS((random_uniform<std::int8_t, 3>({.minval = 0, .maxval = 129})), invalid_argument);
     CHECK_THROWS_AS((random_uniform<float, 3>({.minval = 1, .maxval = 0})), invalid_argument);
-    CHECK_THROWS_WITH((random_uniform<float, 3>({.minval = 0, .maxval = std::numeric_limits<double>::infinity()})), contains("finite"));
+    CHECK_THROWS_WITH((random_uniform<float, 3>({.minval = 0, .maxval = std::numeric_limits<double>::infinity()})),
+                      contains("finite"));
 }
 
 } // namespace test_ops_random_random_uniform

@@ -9,9 +9,13 @@ namespace test_ops_random_truncated_normal {
 
 struct op {
     static constexpr auto name = "truncated_normal";
-    template <class T, index_t... D> static auto seeded(std::uint64_t seed) { return truncated_normal<T, D...>({.mean = 0, .stddev = 1, .seed = seed}); }
+    template <class T, index_t... D> static auto seeded(std::uint64_t seed) {
+        return truncated_normal<T, D...>({.mean = 0, .stddev = 1, .seed = seed});
+    }
     template <class T, index_t... D> static auto unseeded() { return truncated_normal<T, D...>(); }
-    static any_tensor untyped(dtype type, const dims& shape, std::uint64_t seed) { return truncated_normal(type, shape, {.mean = 0, .stddev = 1, .seed = seed}); }
+    static any_tensor untyped(dtype type, const dims& shape, std::uint64_t seed) {
+        return truncated_normal(type, shape, {.mean = 0, .stddev = 1, .seed = seed});
+    }
     static any_tensor untyped(dtype type, const dims& shape) { return truncated_normal(type, shape); }
     static void fill(index_t n, const random_stream& s, float* to) { cpu::truncated_normal(n, s, 0, 1, to); }
 };

@@ -6,7 +6,8 @@
 using namespace rill;
 
 TEST_CASE("apply_gradient_descent: one pass, and shapes checked") {
-    const std::vector<tensor_type> good{{dtype::float32, dims{20}}, {dtype::float32, dims{}}, {dtype::float32, dims{20}}};
+    const std::vector<tensor_type> good{
+        {dtype::float32, dims{20}}, {dtype::float32, dims{}}, {dtype::float32, dims{20}}};
     const std::vector<tensor_type> bad{good[0], good[1], {dtype::float32, dims{3}}};
     CHECK_THROWS_AS(apply_gradient_descent_op{}.outputs(bad), invalid_argument);
     const auto out = apply_gradient_descent_op{}.outputs(good);

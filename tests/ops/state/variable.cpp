@@ -47,8 +47,7 @@ TEST_CASE("variable: wrong first values are refused, and the message names the v
     try {
         variable<float, 3> v("v", std::vector<float>{1.f, 2.f});
         FAIL("no error");
-    } catch (const invalid_argument&) {
-    }
+    } catch (const invalid_argument&) {}
     try {
         variable<float, 3> v("ragged", {1.f, 2.f});
         FAIL("no error");

@@ -24,16 +24,20 @@ struct prod_combine {
 struct max_combine {
     template <class T> static constexpr T identity() {
         using limits = std::numeric_limits<T>;
-        if constexpr (is_real_floating<T> && !limits::has_infinity) return T(-std::numeric_limits<float>::infinity());
-        else return limits::has_infinity ? static_cast<T>(-limits::infinity()) : limits::lowest();
+        if constexpr (is_real_floating<T> && !limits::has_infinity)
+            return T(-std::numeric_limits<float>::infinity());
+        else
+            return limits::has_infinity ? static_cast<T>(-limits::infinity()) : limits::lowest();
     }
     template <class V> RILL_FN static V merge(V a, V b) { return max(a, b); }
 };
 struct min_combine {
     template <class T> static constexpr T identity() {
         using limits = std::numeric_limits<T>;
-        if constexpr (is_real_floating<T> && !limits::has_infinity) return T(std::numeric_limits<float>::infinity());
-        else return limits::has_infinity ? limits::infinity() : limits::max();
+        if constexpr (is_real_floating<T> && !limits::has_infinity)
+            return T(std::numeric_limits<float>::infinity());
+        else
+            return limits::has_infinity ? limits::infinity() : limits::max();
     }
     template <class V> RILL_FN static V merge(V a, V b) { return min(a, b); }
 };
@@ -103,11 +107,14 @@ template <class T> void combine_scale(void* to, const void* from, std::int64_t n
     // dividing by the count keeps the mean of equal values exact; integers divide towards zero, as TensorFlow does
     const double count = 1.0 / factor;
     for (std::int64_t i = 0; i < n; ++i) {
-        if constexpr (is_complex<T>) out[i] = in[i] / static_cast<typename T::value_type>(count);
+        if constexpr (is_complex<T>)
+            out[i] = in[i] / static_cast<typename T::value_type>(count);
         else if constexpr (is_integral<T>)
             out[i] = count == 0 ? T(0) : static_cast<T>(static_cast<double>(in[i]) / count);
-        else if constexpr (std::is_same_v<T, double>) out[i] = in[i] / count;
-        else out[i] = static_cast<T>(static_cast<float>(in[i]) / static_cast<float>(count));
+        else if constexpr (std::is_same_v<T, double>)
+            out[i] = in[i] / count;
+        else
+            out[i] = static_cast<T>(static_cast<float>(in[i]) / static_cast<float>(count));
     }
 }
 
@@ -126,18 +133,20 @@ template <class C, combine How, class T> struct combiner_registrar {
     static inline const bool at_start = ensure();
 };
 
-} // namespace detail
+} // namespace detail::inline RILL_ISA
 
 inline namespace RILL_ISA {
 
 /// Compiles the loops of one way of combining into this program.
 template <combine How, class T> void compile_combiner() {
     constexpr combine how = How == combine::mean ? combine::sum : How; // a mean is a sum, scaled
-    using rule = std::conditional_t<how == combine::sum, sum_combine,
-                 std::conditional_t<how == combine::prod, prod_combine,
-                 std::conditional_t<how == combine::max, max_combine,
-                 std::conditional_t<how == combine::min, min_combine,
-                 std::conditional_t<how == combine::all, all_combine, any_combine>>>>>;
+    using rule = std::conditional_t<
+        how == combine::sum, sum_combine,
+        std::conditional_t<
+            how == combine::prod, prod_combine,
+            std::conditional_t<how == combine::max, max_combine,
+                               std::conditional_t<how == combine::min, min_combine,
+                                                  std::conditional_t<how == combine::all, all_combine, any_combine>>>>>;
     using registrar = detail::combiner_registrar<rule, how, T>;
     // the static member registers at start (for graphs that come from elsewhere), the call for those built before that
     (void)registrar::at_start;

@@ -57,7 +57,8 @@ RILL_FN auto load_scalars(const block_args& a, type_list<T...>, std::index_seque
     return row<pack<T, N>...>(pack<T, N>(*static_cast<const T*>(a.scalar[K]))...);
 }
 template <class S, int N> RILL_FN auto load_scalars(const block_args& a) {
-    return load_scalars<N>(a, typename element_lists<S>::scalars(), std::make_index_sequence<static_cast<std::size_t>(S::scalars)>{});
+    return load_scalars<N>(a, typename element_lists<S>::scalars(),
+                           std::make_index_sequence<static_cast<std::size_t>(S::scalars)>{});
 }
 
 // ---- the last elements, fewer than a pack: outside the kernel, which then compiles once and for whole packs only ---------
@@ -80,7 +81,10 @@ template <int N> struct packs_of {
     template <class T> struct slot {
         using value_type = T;
         pack<T, N> value = pack<T, N>(T(0));
-        RILL_FN slot& operator=(const pack<T, N>& v) { value = v; return *this; }
+        RILL_FN slot& operator=(const pack<T, N>& v) {
+            value = v;
+            return *this;
+        }
     };
 };
 
@@ -117,7 +121,7 @@ template <int N, std::size_t... J> struct store_sum {
     }
 };
 
-} // namespace detail
+} // namespace detail::inline RILL_ISA
 
 inline namespace RILL_ISA {
 
@@ -133,7 +137,9 @@ template <class S> void forward_block(const block_args& a) {
     const std::int64_t n = a.n; // stores may not be thought to change it
     for (; i + N <= n; i += N) pack<R, N>(evaluate::value(from.load(i), scalars)).store(to + i);
     if constexpr (N > 1)
-        if (i < n) detail::run_tail<N, typename detail::element_lists<S>::leaves, detail::type_list<R>>(&forward_block<S>, a, i);
+        if (i < n)
+            detail::run_tail<N, typename detail::element_lists<S>::leaves, detail::type_list<R>>(&forward_block<S>, a,
+                                                                                                 i);
 }
 
 } // namespace RILL_ISA
@@ -198,7 +204,7 @@ template <class S> struct expression_registrar {
     static inline const bool at_start = ensure();
 };
 
-} // namespace detail
+} // namespace detail::inline RILL_ISA
 
 inline namespace RILL_ISA {
 

@@ -19,9 +19,9 @@ inline constexpr index_t layout_slack = 64;
 struct operand_walk {
     std::array<index_t, max_rank> stride{}; // over the collapsed dimensions
     std::size_t element = 0;                // bytes
-    bool direct = false;   // contiguous within a block: used in place
-    bool constant = false; // the same in every block: laid out once a run
-    std::size_t buffer = 0; // offset of its block buffer in the scratch memory, if not direct
+    bool direct = false;                    // contiguous within a block: used in place
+    bool constant = false;                  // the same in every block: laid out once a run
+    std::size_t buffer = 0;                 // offset of its block buffer in the scratch memory, if not direct
 };
 
 /// The loops of a fused kernel: `outer` dimensions are stepped, dimension `outer` is cut into blocks of `rows`, and the
@@ -30,8 +30,8 @@ struct fused_layout {
     int rank = 0; // collapsed
     std::array<index_t, max_rank> extent{};
     int outer = 0;
-    index_t rows = 1;      // extents of dimension `outer` that a block takes
-    index_t row_size = 1;  // elements of one such extent
+    index_t rows = 1;     // extents of dimension `outer` that a block takes
+    index_t row_size = 1; // elements of one such extent
     index_t total = 0;
     std::vector<operand_walk> leaves, results;
     std::size_t scratch = 0;
@@ -44,7 +44,7 @@ void collapse(fused_layout& l, const dims& space);
 
 /// Lays a fused loop out for concrete shapes. `force_blocks`: the block function can't take more than a block at once.
 fused_layout plan_fused(const dims& space, std::span<const tensor_type> leaves, std::span<const tensor_type> results,
-                               bool force_blocks);
+                        bool force_blocks);
 
 } // namespace rill::inline RILL_ABI::detail
 

@@ -41,8 +41,7 @@ RILL_INLINE void collapse(fused_layout& l, const dims& space) {
         if (space[i] == 1) continue;
         bool merges = n > 0;
         const auto last = static_cast<std::size_t>(n - 1);
-        if (merges)
-            all([&](const operand_walk& w) { merges = merges && w.stride[last] == w.stride[from] * space[i]; });
+        if (merges) all([&](const operand_walk& w) { merges = merges && w.stride[last] == w.stride[from] * space[i]; });
         const auto to = merges ? last : static_cast<std::size_t>(n++);
         l.extent[to] = merges ? l.extent[to] * space[i] : space[i];
         all([&](operand_walk& w) { w.stride[to] = w.stride[from]; });
@@ -55,8 +54,8 @@ RILL_INLINE void collapse(fused_layout& l, const dims& space) {
     l.rank = n;
 }
 
-RILL_INLINE fused_layout plan_fused(const dims& space, std::span<const tensor_type> leaves, std::span<const tensor_type> results,
-                               bool force_blocks) {
+RILL_INLINE fused_layout plan_fused(const dims& space, std::span<const tensor_type> leaves,
+                                    std::span<const tensor_type> results, bool force_blocks) {
     fused_layout l;
     l.total = space.size();
     const auto walk = [&](const tensor_type& t) {
@@ -79,7 +78,8 @@ RILL_INLINE fused_layout plan_fused(const dims& space, std::span<const tensor_ty
         l.row_size /= l.extent[0];
         l.rows = l.extent[0];
     } else {
-        l.rows = std::min(l.extent[static_cast<std::size_t>(l.outer)], std::max<index_t>(1, block_elements / l.row_size));
+        l.rows =
+            std::min(l.extent[static_cast<std::size_t>(l.outer)], std::max<index_t>(1, block_elements / l.row_size));
     }
 
     const auto classify = [&](operand_walk& w, bool is_result) {
@@ -99,7 +99,8 @@ RILL_INLINE fused_layout plan_fused(const dims& space, std::span<const tensor_ty
         if (!w.direct) {
             w.buffer = l.scratch;
             const std::size_t bytes = static_cast<std::size_t>(l.rows * l.row_size) * w.element;
-            const bool short_rows = l.rank >= 2 && w.stride[static_cast<std::size_t>(l.rank - 1)] == 0; // of one value each
+            const bool short_rows =
+                l.rank >= 2 && w.stride[static_cast<std::size_t>(l.rank - 1)] == 0; // of one value each
             l.scratch += (bytes + (short_rows && !is_result ? layout_slack : 0) + 63) / 64 * 64;
         }
     };

@@ -296,7 +296,8 @@ template <class T> bool product_by_library(const product_shape& s, const T* a, c
     std::atomic<bool> done{true};
     const auto run = [&, by_rows = rows, extent = all, count_of_parts = parts](int i) {
         const std::int64_t first = extent * i / count_of_parts, count = extent * (i + 1) / count_of_parts - first;
-        library_product<T> p{s.trans_a, s.trans_b, s.m, s.n, s.k, a, s.trans_a ? s.m : s.k, b, s.trans_b ? s.k : s.n, c, s.n};
+        library_product<T> p{s.trans_a, s.trans_b, s.m, s.n, s.k, a, s.trans_a ? s.m : s.k, b, s.trans_b ? s.k : s.n,
+                             c,         s.n};
         if (by_rows) {
             p.m = count;
             p.a += first * (s.trans_a ? 1 : s.k);
@@ -308,7 +309,8 @@ template <class T> bool product_by_library(const product_shape& s, const T* a, c
         }
         if (done && !library_gemm(p)) done = false;
     };
-    if (pool && parts > 1) pool->run(static_cast<int>(parts), run);
+    if (pool && parts > 1)
+        pool->run(static_cast<int>(parts), run);
     else
         for (int i = 0; i < static_cast<int>(parts); ++i) run(i);
     return done;
@@ -346,7 +348,8 @@ namespace rill::inline RILL_ABI::inline RILL_ISA {
 
 /// Bytes of scratch memory that gemm wants for a product of this shape.
 template <class T>
-std::size_t gemm_scratch_bytes(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64_t k, int threads = 1) {
+std::size_t gemm_scratch_bytes(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64_t k,
+                               int threads = 1) {
     if (m == 0 || n == 0 || k == 0) return 0;
     if constexpr (detail::has_tiles<T>)
         return detail::tiled_scratch_bytes<T>({trans_a, trans_b, m, n, k}, threads);

@@ -46,14 +46,16 @@ inline constexpr std::int64_t library_from = wide_tiles ? std::int64_t(1) << 30 
 
 template <class T> inline constexpr bool by_onednn = RILL_WITH_ONEDNN && std::is_same_v<T, float>;
 template <class T>
-inline constexpr bool by_blas = RILL_WITH_BLAS && !wide_tiles && (std::is_same_v<T, float> || std::is_same_v<T, double>);
+inline constexpr bool by_blas =
+    RILL_WITH_BLAS && !wide_tiles && (std::is_same_v<T, float> || std::is_same_v<T, double>);
 
 /// The decision, by the shape alone: whether a product is a library's.
 template <class T> constexpr bool library_serves(std::int64_t m, std::int64_t n, std::int64_t k) {
     if (!by_onednn<T> && !by_blas<T>) return false;
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     if (m > most || n > most || k > most) return false;
-    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) >= static_cast<double>(library_from);
+    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) >=
+           static_cast<double>(library_from);
 }
 
 /// oneDNN first, then the BLAS. False if neither does it; c is then undefined.
@@ -65,11 +67,13 @@ template <class T> bool library_gemm([[maybe_unused]] const library_product<T>& 
         const auto to_int = [](std::int64_t x) { return static_cast<int>(x); };
         const auto op = [](bool transposed) { return transposed ? CblasTrans : CblasNoTrans; };
         const auto run = [&](auto gemm) {
-            gemm(CblasRowMajor, op(p.trans_a), op(p.trans_b), to_int(p.m), to_int(p.n), to_int(p.k), T(1), p.a, to_int(p.lda),
-                 p.b, to_int(p.ldb), T(0), p.c, to_int(p.ldc));
+            gemm(CblasRowMajor, op(p.trans_a), op(p.trans_b), to_int(p.m), to_int(p.n), to_int(p.k), T(1), p.a,
+                 to_int(p.lda), p.b, to_int(p.ldb), T(0), p.c, to_int(p.ldc));
         };
-        if constexpr (std::is_same_v<T, float>) run(&cblas_sgemm);
-        else run(&cblas_dgemm);
+        if constexpr (std::is_same_v<T, float>)
+            run(&cblas_sgemm);
+        else
+            run(&cblas_dgemm);
         return true;
     }
 #endif

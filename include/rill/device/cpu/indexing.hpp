@@ -22,20 +22,25 @@ template <class I> index_t first_outside(const I* ids, index_t n, index_t extent
 template <class T, class I>
 void gather_slices(const T* table, const I* ids, T* to, index_t outer, index_t extent, index_t inner, index_t count) {
     for (index_t o = 0; o < outer; ++o, table += extent * inner) {
-        if (inner == 1) to = std::transform(ids, ids + count, to, [&](I id) { return table[id]; });
+        if (inner == 1)
+            to = std::transform(ids, ids + count, to, [&](I id) { return table[id]; });
         else
-            for (index_t k = 0; k < count; ++k) to = std::copy_n(table + static_cast<index_t>(ids[k]) * inner, inner, to);
+            for (index_t k = 0; k < count; ++k)
+                to = std::copy_n(table + static_cast<index_t>(ids[k]) * inner, inner, to);
     }
 }
 
 /// to[o, ids[k], :] += from[o, k, :], in the order of k.
 template <class T, class I>
-void scatter_add_slices(const T* from, const I* ids, T* to, index_t outer, index_t extent, index_t inner, index_t count) {
+void scatter_add_slices(const T* from, const I* ids, T* to, index_t outer, index_t extent, index_t inner,
+                        index_t count) {
     for (index_t o = 0; o < outer; ++o, to += extent * inner)
         for (index_t k = 0; k < count; ++k, from += inner) {
             T* const at = to + static_cast<index_t>(ids[k]) * inner;
-            if (inner == 1) *at = (lane<T>(*at) + lane<T>(*from)).v;
-            else detail::combine_merge<sum_combine, T>(at, from, inner);
+            if (inner == 1)
+                *at = (lane<T>(*at) + lane<T>(*from)).v;
+            else
+                detail::combine_merge<sum_combine, T>(at, from, inner);
         }
 }
 
@@ -55,8 +60,10 @@ template <class Combine, class T> bool goes_before(const T& a, const T& b) {
     const lane<T> x(a), y(b);
     if ((y != y).v) return false;
     if ((x != x).v) return true;
-    if constexpr (std::is_same_v<Combine, max_combine>) return (x > y).v;
-    else return (x < y).v;
+    if constexpr (std::is_same_v<Combine, max_combine>)
+        return (x > y).v;
+    else
+        return (x < y).v;
 }
 
 /// Where the extreme of a row is: a fold and a search, both of them in registers.
@@ -72,10 +79,12 @@ template <class Combine, class T> index_t place_of_extreme(const T* row, index_t
     combine_fold<Combine, T>(&best, row, n);
     const lane<T> b(best);
     const bool nan = (b != b).v;
-    return std::find_if(row, row + n, [&](const T& v) {
-               const lane<T> x(v);
-               return nan ? (x != x).v : (x == b).v;
-           }) - row;
+    return std::find_if(row, row + n,
+                        [&](const T& v) {
+                            const lane<T> x(v);
+                            return nan ? (x != x).v : (x == b).v;
+                        }) -
+           row;
 }
 
 } // namespace rill::inline RILL_ABI::detail::inline RILL_ISA
@@ -83,7 +92,8 @@ template <class Combine, class T> index_t place_of_extreme(const T* row, index_t
 namespace rill::inline RILL_ABI::inline RILL_ISA {
 
 /// to[o, i] = where along `extent` the extreme is: the first of equals, the first NaN if there is one.
-template <class Combine, class T, class Out> void arg_extreme(const T* x, Out* to, index_t outer, index_t extent, index_t inner) {
+template <class Combine, class T, class Out>
+void arg_extreme(const T* x, Out* to, index_t outer, index_t extent, index_t inner) {
     for (index_t o = 0; o < outer; ++o, x += extent * inner, to += inner) {
         if (inner == 1) {
             *to = static_cast<Out>(detail::place_of_extreme<Combine>(x, extent));
@@ -92,7 +102,8 @@ template <class Combine, class T, class Out> void arg_extreme(const T* x, Out* t
         std::fill_n(to, inner, Out(0));
         for (index_t e = 1; e < extent; ++e)
             for (index_t i = 0; i < inner; ++i)
-                if (detail::goes_before<Combine>(x[e * inner + i], x[static_cast<index_t>(to[i]) * inner + i])) to[i] = static_cast<Out>(e);
+                if (detail::goes_before<Combine>(x[e * inner + i], x[static_cast<index_t>(to[i]) * inner + i]))
+                    to[i] = static_cast<Out>(e);
     }
 }
 

@@ -18,8 +18,9 @@ RILL_INLINE block_interpreter::block_interpreter(program_ptr p) : program_(std::
     for (const auto& i : code) {
         const auto found = the_kernels().blocks.find(instruction_key(*program_, i));
         if (!found || !found->forward)
-            throw unimplemented("no kernel of " + instruction_key(*program_, i) +
-                                " is in this program: call the typed function somewhere, or include <rill/all_kernels.hpp>");
+            throw unimplemented(
+                "no kernel of " + instruction_key(*program_, i) +
+                " is in this program: call the typed function somewhere, or include <rill/all_kernels.hpp>");
         run_.push_back(found->forward);
     }
     // one buffer per scalar and instruction; a value lives from its instruction to its last use

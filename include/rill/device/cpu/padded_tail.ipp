@@ -52,7 +52,8 @@ RILL_INLINE void run_padded(block_function f, const block_args& a, std::int64_t 
     f({leaf, a.scalar, result, a.mask, lanes});
     for (std::size_t k = 0; k < result_sizes.size(); ++k)
         if (result[k])
-            std::memcpy(static_cast<std::byte*>(a.result[k]) + first * result_sizes[k], result[k], rest * result_sizes[k]);
+            std::memcpy(static_cast<std::byte*>(a.result[k]) + first * result_sizes[k], result[k],
+                        rest * result_sizes[k]);
 }
 
 } // namespace rill::inline RILL_ABI::detail

@@ -27,7 +27,8 @@ template <int N> struct block_batch {
         std::uint32_t k0 = random_stream::low(s.seed), k1 = random_stream::high(s.seed);
         for (int round = 0; round < 10; ++round, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u)
             for (int k = 0; k < N; ++k) {
-                const std::uint64_t a = std::uint64_t(0xD2511F53u) * word[0][k], b = std::uint64_t(0xCD9E8D57u) * word[2][k];
+                const std::uint64_t a = std::uint64_t(0xD2511F53u) * word[0][k],
+                                    b = std::uint64_t(0xCD9E8D57u) * word[2][k];
                 word[0][k] = random_stream::high(b) ^ word[1][k] ^ k0;
                 word[2][k] = random_stream::high(a) ^ word[3][k] ^ k1;
                 word[1][k] = random_stream::low(b);
@@ -46,7 +47,8 @@ constexpr std::uint64_t upper_product(std::uint64_t a, std::uint64_t b) {
 }
 
 /// Fills n elements, `Each` from a block: make(batch, values) gives them for all blocks of a batch.
-template <int Each, int N, class T, class Make> void fill_from_blocks(index_t n, const random_stream& s, T* to, Make make) {
+template <int Each, int N, class T, class Make>
+void fill_from_blocks(index_t n, const random_stream& s, T* to, Make make) {
     using C = compute_type<T>;
     C values[Each][N];
     for (index_t done = 0; done < n; done += Each * N) {
@@ -174,7 +176,9 @@ template <class T> void fill_truncated_normal(index_t n, const random_stream& s,
             for (int k = 0; k < lanes; ++k) {
                 C z = values[place][k];
                 for (std::uint32_t attempt = 1; !(std::abs(z) <= C(2)); ++attempt) // each time one in 22 goes on
-                    z = attempt < 256 ? detail::normal_again<C>(s, first + static_cast<std::uint64_t>(k), place, attempt) : C(0);
+                    z = attempt < 256
+                            ? detail::normal_again<C>(s, first + static_cast<std::uint64_t>(k), place, attempt)
+                            : C(0);
                 values[place][k] = m + d * z;
             }
     });

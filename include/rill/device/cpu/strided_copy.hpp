@@ -30,7 +30,8 @@ template <class T> void strided_copy(const T* from, T* to, const strided_layout&
     }
     if (dim == l.rank - 1) {
         const index_t n = l.extent[at], sf = l.from[at], st = l.to[at];
-        if (sf == 1 && st == 1) std::copy_n(from, n, to);
+        if (sf == 1 && st == 1)
+            std::copy_n(from, n, to);
         else
             for (index_t i = 0; i < n; ++i) to[i * st] = from[i * sf];
         return;

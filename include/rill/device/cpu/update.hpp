@@ -12,13 +12,15 @@ namespace rill::inline RILL_ABI {
 
 namespace detail::inline RILL_ISA {
 
-template <class V, class T, std::size_t N> RILL_FN std::array<V, N> load_all(const std::array<T*, N>& from, index_t i, int count, int lanes) {
+template <class V, class T, std::size_t N>
+RILL_FN std::array<V, N> load_all(const std::array<T*, N>& from, index_t i, int count, int lanes) {
     std::array<V, N> out{};
-    for (std::size_t k = 0; k < N; ++k) out[k] = count == lanes ? V::load(from[k] + i) : V::load_partial(from[k] + i, count);
+    for (std::size_t k = 0; k < N; ++k)
+        out[k] = count == lanes ? V::load(from[k] + i) : V::load_partial(from[k] + i, count);
     return out;
 }
 
-} // namespace detail
+} // namespace detail::inline RILL_ISA
 
 /// Elements from which a pool helps with an update: below, threads cost more than they save.
 inline constexpr index_t update_shared_from = 1 << 16;
@@ -28,8 +30,8 @@ inline namespace RILL_ISA {
 /// One pass that changes several arrays in place, given others and some numbers: an optimizer's update. F::run is generic
 /// over value types. The pool, if there is one, takes parts of long arrays.
 template <class F, class T, std::size_t S, std::size_t I, std::size_t C>
-void update_arrays(index_t n, const std::array<T*, S>& state, const std::array<const T*, I>& in, const std::array<T, C>& constants,
-                   thread_pool* pool = nullptr) {
+void update_arrays(index_t n, const std::array<T*, S>& state, const std::array<const T*, I>& in,
+                   const std::array<T, C>& constants, thread_pool* pool = nullptr) {
     constexpr int lanes = lanes_for<T>;
     using V = pack<T, lanes>;
     std::array<V, C> c{};
@@ -38,8 +40,10 @@ void update_arrays(index_t n, const std::array<T*, S>& state, const std::array<c
         auto s = detail::load_all<V>(state, i, count, lanes);
         F::run(s, detail::load_all<V>(in, i, count, lanes), c);
         for (std::size_t k = 0; k < S; ++k) {
-            if (count == lanes) s[k].store(state[k] + i);
-            else s[k].store_partial(state[k] + i, count);
+            if (count == lanes)
+                s[k].store(state[k] + i);
+            else
+                s[k].store_partial(state[k] + i, count);
         }
     };
     const auto run = [&](index_t i, index_t end) {

@@ -34,7 +34,8 @@ struct concat_op {
         auto parts = detail::concat_parts(request.outputs[0].shape, request.inputs, axis, false);
         return kernel([parts = std::move(parts)](const kernel_args& a) {
             for (std::size_t i = 0; i < parts.size(); ++i)
-                if (!parts[i].empty) D::copy(a.in<T>(static_cast<int>(i)), a.out<T>(0) + parts[i].begin, parts[i].layout);
+                if (!parts[i].empty)
+                    D::copy(a.in<T>(static_cast<int>(i)), a.out<T>(0) + parts[i].begin, parts[i].layout);
         });
     }
     friend bool operator==(const concat_op&, const concat_op&) = default;
@@ -42,8 +43,8 @@ struct concat_op {
 
 template <class... E> inline constexpr bool ranks_agree = ((E::rank == std::max({E::rank...})) && ...);
 /// All extents but those along the axis agree.
-template <int Axis, class... E> inline constexpr bool extents_beside_agree =
-    rules::concat(std::array<dims, sizeof...(E)>{E::value...}, Axis).ok();
+template <int Axis, class... E>
+inline constexpr bool extents_beside_agree = rules::concat(std::array<dims, sizeof...(E)>{E::value...}, Axis).ok();
 
 namespace detail {
 
@@ -78,7 +79,8 @@ auto concat(const X&... x) {
     constexpr bool typed = (typed_operand<X> && ...);
     using first = typename detail::first_of<X...>::type;
     if constexpr (typed) {
-        static_assert((dtypes_agree<dtype_tag<first>, dtype_tag<X>> && ...), "concat: the dtypes differ; convert with cast<T>()");
+        static_assert((dtypes_agree<dtype_tag<first>, dtype_tag<X>> && ...),
+                      "concat: the dtypes differ; convert with cast<T>()");
         static_assert(ranks_agree<extents_of<X>...>, "concat: the ranks differ");
         static_assert(axes_exist<extents_of<first>, Axis>, "concat: the axis is out of range");
         if constexpr (ranks_agree<extents_of<X>...> && axes_exist<extents_of<first>, Axis>)
@@ -88,11 +90,13 @@ auto concat(const X&... x) {
     const endpoint made = detail::make_node(concat_op{Axis}, {}, x...);
     if constexpr (typed)
         return detail::typed_result<true, value_type_of<first>, detail::concat_rule<Axis, extents_of<X>...>>(made);
-    else return any_tensor(made);
+    else
+        return any_tensor(made);
 }
 /// Of tensors whose number or types are known at run time only.
 template <class... Unused> // a template, so that only programs that call it have its kernels
-any_tensor concat(const std::vector<any_tensor>& all, int axis, const std::source_location& where = std::source_location::current()) {
+any_tensor concat(const std::vector<any_tensor>& all, int axis,
+                  const std::source_location& where = std::source_location::current()) {
     if (all.empty()) throw invalid_argument("concat: no tensors were given");
     detail::require_concat<any_tensor>();
     std::vector<endpoint> inputs;

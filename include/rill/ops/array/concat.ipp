@@ -13,7 +13,8 @@ namespace rill::inline RILL_ABI {
 RILL_INLINE std::vector<tensor_type> concat_op::outputs(std::span<const tensor_type> in) const {
     std::vector<dims> shapes;
     for (const auto& t : in) {
-        if (t.type != in[0].type) throw invalid_argument("the dtypes differ: " + to_string(in[0]) + " and " + to_string(t));
+        if (t.type != in[0].type)
+            throw invalid_argument("the dtypes differ: " + to_string(in[0]) + " and " + to_string(t));
         shapes.push_back(t.shape);
     }
     const auto joined = rules::concat(shapes, axis);

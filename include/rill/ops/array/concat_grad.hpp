@@ -14,7 +14,8 @@ struct concat_part {
     strided_layout layout;
 };
 
-std::vector<concat_part> concat_parts(const dims& whole, std::span<const tensor_type> parts, int axis, bool out_of_whole);
+std::vector<concat_part> concat_parts(const dims& whole, std::span<const tensor_type> parts, int axis,
+                                      bool out_of_whole);
 
 } // namespace detail
 
@@ -32,7 +33,8 @@ struct concat_grad_op {
         auto parts = detail::concat_parts(request.inputs[0].shape, request.outputs, axis, true);
         return kernel([parts = std::move(parts)](const kernel_args& a) {
             for (std::size_t i = 0; i < parts.size(); ++i)
-                if (!parts[i].empty) D::copy(a.in<T>(0) + parts[i].begin, a.out<T>(static_cast<int>(i)), parts[i].layout);
+                if (!parts[i].empty)
+                    D::copy(a.in<T>(0) + parts[i].begin, a.out<T>(static_cast<int>(i)), parts[i].layout);
         });
     }
     friend bool operator==(const concat_grad_op&, const concat_grad_op&) = default;

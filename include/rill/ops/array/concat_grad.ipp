@@ -12,7 +12,8 @@ namespace rill::inline RILL_ABI {
 
 namespace detail {
 
-RILL_INLINE std::vector<concat_part> concat_parts(const dims& whole, std::span<const tensor_type> parts, int axis, bool out_of_whole) {
+RILL_INLINE std::vector<concat_part> concat_parts(const dims& whole, std::span<const tensor_type> parts, int axis,
+                                                  bool out_of_whole) {
     const auto at = static_cast<std::size_t>(rules::normal_axis(axis, whole.rank));
     const auto wide = dense_strides(whole);
     std::vector<concat_part> all;

@@ -22,7 +22,8 @@ struct expand_dims_op {
 
 template <class E> inline constexpr bool rank_may_grow = E::rank < max_rank;
 /// The result would have an axis of this number.
-template <class E, int Axis> inline constexpr bool axis_fits = !rank_may_grow<E> || rules::insert_axis(E::value, Axis, 1).ok();
+template <class E, int Axis>
+inline constexpr bool axis_fits = !rank_may_grow<E> || rules::insert_axis(E::value, Axis, 1).ok();
 
 namespace detail {
 
@@ -44,7 +45,8 @@ auto expand_dims(const X& x, const std::source_location& where = std::source_loc
     const endpoint made = detail::expanded(detail::seal(x), Axis, where);
     if constexpr (typed_operand<X>)
         return detail::typed_result<true, value_type_of<X>, detail::expand_dims_rule<extents_of<X>, Axis>>(made);
-    else return any_tensor(made);
+    else
+        return any_tensor(made);
 }
 /// Of a tensor whose rank is known at run time only.
 template <graph_operand X>

@@ -38,7 +38,9 @@ template <index_t... D, element T> auto fill(const T& value) {
     return detail::filled_constant<T, D...>(value);
 }
 /// Of a shape known at run time only.
-template <element T> any_tensor fill(const dims& shape, const T& value, const std::source_location& where = std::source_location::current()) {
+template <element T>
+any_tensor fill(const dims& shape, const T& value,
+                const std::source_location& where = std::source_location::current()) {
     return detail::constant_node(detail::filled_array(shape, value), where);
 }
 

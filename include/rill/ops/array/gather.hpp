@@ -37,8 +37,10 @@ template <class Table, class Ids, int Axis> struct gather_rule {
     static constexpr dims value = rules::gather(Table::value, Ids::value, Axis).shape;
 };
 
-template <class A, class B> endpoint gathered(const A& table, const B& ids, int axis, const std::source_location& where) {
-    if constexpr (typed_operand<B>) static_assert(is_index_type<value_type_of<B>>, "gather: the ids must be int or std::int64_t");
+template <class A, class B>
+endpoint gathered(const A& table, const B& ids, int axis, const std::source_location& where) {
+    if constexpr (typed_operand<B>)
+        static_assert(is_index_type<value_type_of<B>>, "gather: the ids must be int or std::int64_t");
     require_kernel_for<gather_op, A>();
     const auto for_gradient = []<class T>(std::type_identity<T>) {
         if constexpr (is_differentiable(dtype_of<T>)) require_kernel<gather_grad_op, T>();
@@ -60,15 +62,19 @@ auto gather(const A& table, const B& ids, const std::source_location& where = st
     constexpr bool typed = typed_operand<A> && typed_operand<B>;
     if constexpr (typed_operand<A>) static_assert(axes_exist<extents_of<A>, Axis>, "gather: the axis is out of range");
     if constexpr (typed)
-        static_assert(gathered_rank_fits<extents_of<A>, extents_of<B>>, "gather: the result would have more than 8 dimensions");
+        static_assert(gathered_rank_fits<extents_of<A>, extents_of<B>>,
+                      "gather: the result would have more than 8 dimensions");
     const endpoint made = detail::gathered(table, ids, Axis, where);
     if constexpr (typed)
-        return detail::typed_result<true, value_type_of<A>, detail::gather_rule<extents_of<A>, extents_of<B>, Axis>>(made);
-    else return any_tensor(made);
+        return detail::typed_result<true, value_type_of<A>, detail::gather_rule<extents_of<A>, extents_of<B>, Axis>>(
+            made);
+    else
+        return any_tensor(made);
 }
 /// Along an axis known at run time only.
 template <graph_operand A, graph_operand B>
-any_tensor gather(const A& table, const B& ids, int axis, const std::source_location& where = std::source_location::current()) {
+any_tensor gather(const A& table, const B& ids, int axis,
+                  const std::source_location& where = std::source_location::current()) {
     return detail::gathered(table, ids, axis, where);
 }
 

@@ -16,7 +16,10 @@ RILL_INLINE std::vector<tensor_type> gather_op::outputs(std::span<const tensor_t
 }
 
 RILL_INLINE std::vector<endpoint> gather_op::gradient(const gradient_request& r) const {
-    return {{detail::add_node(graph(*r.at.owner), make_op(gather_grad_op{axis}), {r.gradient(), r.input(1), r.input(0)}), 0}, {}};
+    return {
+        {detail::add_node(graph(*r.at.owner), make_op(gather_grad_op{axis}), {r.gradient(), r.input(1), r.input(0)}),
+         0},
+        {}};
 }
 
 RILL_INLINE std::vector<endpoint> gather_grad_op::gradient(const gradient_request& r) const {

@@ -30,11 +30,14 @@ struct identity_op {
 };
 
 /// identity(x): the same value under a name, a device or control dependencies of its own.
-template <graph_operand X> auto identity(const X& x, const std::source_location& where = std::source_location::current()) {
+template <graph_operand X>
+auto identity(const X& x, const std::source_location& where = std::source_location::current()) {
     require_kernel<identity_op, void>();
     const endpoint made = detail::make_node(identity_op{}, where, x);
-    if constexpr (typed_operand<X>) return tensor_of<value_type_of<X>, extents_of<X>>(detail::unchecked, any_tensor(made));
-    else return any_tensor(made);
+    if constexpr (typed_operand<X>)
+        return tensor_of<value_type_of<X>, extents_of<X>>(detail::unchecked, any_tensor(made));
+    else
+        return any_tensor(made);
 }
 
 } // namespace rill::inline RILL_ABI

@@ -8,7 +8,8 @@
 namespace rill::inline RILL_ABI {
 
 /// An element type that can be an index or a class.
-template <class I> inline constexpr bool is_index_type = std::is_same_v<I, std::int32_t> || std::is_same_v<I, std::int64_t>;
+template <class I>
+inline constexpr bool is_index_type = std::is_same_v<I, std::int32_t> || std::is_same_v<I, std::int64_t>;
 
 namespace detail {
 
@@ -23,7 +24,8 @@ void check_index_type(dtype type, const char* what);
 std::string position_of(index_t flat, const dims& shape);
 
 /// Throws if an id is not in [0, extent).
-template <class D, class I> void check_indices(const I* ids, const dims& shape, index_t extent, error_code code, const char* what) {
+template <class D, class I>
+void check_indices(const I* ids, const dims& shape, index_t extent, error_code code, const char* what) {
     const index_t n = shape.size(), wrong = D::first_outside(ids, n, extent);
     if (wrong >= 0)
         throw_error(code, std::string(what) + " " + std::to_string(ids[wrong]) + " at " + position_of(wrong, shape) +

@@ -42,8 +42,10 @@ template <class E, index_t Depth> struct one_hot_rule {
     static constexpr dims value = rules::insert_axis(E::value, -1, Depth < 0 ? 0 : Depth).shape;
 };
 
-template <class T, class X> endpoint one_hot(const X& ids, index_t depth, const T& on, const T& off, const std::source_location& where) {
-    if constexpr (typed_operand<X>) static_assert(is_index_type<value_type_of<X>>, "one_hot: the ids must be int or std::int64_t");
+template <class T, class X>
+endpoint one_hot(const X& ids, index_t depth, const T& on, const T& off, const std::source_location& where) {
+    if constexpr (typed_operand<X>)
+        static_assert(is_index_type<value_type_of<X>>, "one_hot: the ids must be int or std::int64_t");
     require_kernel<one_hot_op, T>();
     any_array values(dtype_of<T>, dims{2});
     static_cast<T*>(values.mutable_data())[0] = off;
@@ -61,12 +63,15 @@ auto one_hot(const X& ids, const std::type_identity_t<T>& on = T(1), const std::
     if constexpr (typed_operand<X>)
         static_assert(rank_below_most<extents_of<X>>, "one_hot: the result would have more than 8 dimensions");
     const endpoint made = detail::one_hot<T>(ids, Depth, on, off, where);
-    if constexpr (typed_operand<X>) return detail::typed_result<true, T, detail::one_hot_rule<extents_of<X>, Depth>>(made);
-    else return any_tensor(made);
+    if constexpr (typed_operand<X>)
+        return detail::typed_result<true, T, detail::one_hot_rule<extents_of<X>, Depth>>(made);
+    else
+        return any_tensor(made);
 }
 /// To a depth known at run time only.
 template <element T = float, graph_operand X>
-any_tensor one_hot(const X& ids, index_t depth, const std::type_identity_t<T>& on = T(1), const std::type_identity_t<T>& off = T(0),
+any_tensor one_hot(const X& ids, index_t depth, const std::type_identity_t<T>& on = T(1),
+                   const std::type_identity_t<T>& off = T(0),
                    const std::source_location& where = std::source_location::current()) {
     return detail::one_hot<T>(ids, depth, on, off, where);
 }

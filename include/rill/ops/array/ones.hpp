@@ -12,7 +12,8 @@ template <element T, index_t... D> auto ones() {
     return detail::filled_constant<T, D...>(static_cast<T>(1));
 }
 /// Of a type and shape known at run time only.
-inline any_tensor ones(dtype type, const dims& shape, const std::source_location& where = std::source_location::current()) {
+inline any_tensor ones(dtype type, const dims& shape,
+                       const std::source_location& where = std::source_location::current()) {
     return detail::constant_node(detail::filled_array(type, shape, 1), where);
 }
 

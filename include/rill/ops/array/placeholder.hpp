@@ -30,8 +30,10 @@ endpoint add_placeholder(const tensor_type& type, const std::string& name, const
 /// A tensor whose value comes with each run: placeholder<float, dyn, 784> x("x").
 template <class T, index_t... D> class placeholder : public tensor<T, D...> {
 public:
-    explicit placeholder(const std::string& name = {}, const std::source_location& where = std::source_location::current())
-        : tensor<T, D...>(detail::unchecked, detail::add_placeholder({dtype_of<T>, extents<D...>::value}, name, where)) {}
+    explicit placeholder(const std::string& name = {},
+                         const std::source_location& where = std::source_location::current())
+        : tensor<T, D...>(detail::unchecked,
+                          detail::add_placeholder({dtype_of<T>, extents<D...>::value}, name, where)) {}
 };
 
 /// A placeholder whose shape, or rank, is known at run time only: any_placeholder("x", dtype::float32).

@@ -50,12 +50,14 @@ template <index_t... D> inline constexpr bool one_dynamic_extent = extents<D...>
 template <index_t... D, graph_operand X>
 auto reshape(const X& x, const std::source_location& where = std::source_location::current()) {
     static_assert(one_dynamic_extent<D...>, "reshape: at most one extent may be dyn");
-    if constexpr (typed_operand<X>) static_assert(sizes_agree<extents_of<X>, extents<D...>>, "reshape: the sizes differ");
+    if constexpr (typed_operand<X>)
+        static_assert(sizes_agree<extents_of<X>, extents<D...>>, "reshape: the sizes differ");
     detail::require_reshape();
     const endpoint made = detail::make_node(reshape_op{extents<D...>::value}, where, x);
     if constexpr (typed_operand<X>)
         return detail::typed_result<true, value_type_of<X>, detail::reshape_rule<extents_of<X>, D...>>(made);
-    else return any_tensor(made);
+    else
+        return any_tensor(made);
 }
 /// To a shape known at run time only.
 template <graph_operand X>

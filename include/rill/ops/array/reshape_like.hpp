@@ -48,8 +48,10 @@ auto reshape_like(const X& x, const Y& like, const std::source_location& where =
     if constexpr (typed) static_assert(sizes_agree<extents_of<X>, extents_of<Y>>, "reshape_like: the sizes differ");
     require_kernel<reshape_like_op, void>();
     const endpoint made = detail::make_node(reshape_like_op{}, where, x, like);
-    if constexpr (typed) return tensor_of<value_type_of<X>, extents_of<Y>>(detail::unchecked, any_tensor(made));
-    else return any_tensor(made);
+    if constexpr (typed)
+        return tensor_of<value_type_of<X>, extents_of<Y>>(detail::unchecked, any_tensor(made));
+    else
+        return any_tensor(made);
 }
 
 } // namespace rill::inline RILL_ABI

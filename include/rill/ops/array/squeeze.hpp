@@ -20,7 +20,8 @@ constexpr shape_result squeeze(const dims& a, const axis_list& axes) {
         return {r};
     }
     for (int i = 0; i < axes.count; ++i)
-        if (!extents_compatible(a[normal_axis(axes[i], a.rank)], 1)) return {reduce(a, axes, false).shape, "an extent to drop is not 1"};
+        if (!extents_compatible(a[normal_axis(axes[i], a.rank)], 1))
+            return {reduce(a, axes, false).shape, "an extent to drop is not 1"};
     return reduce(a, axes, false);
 }
 
@@ -69,11 +70,13 @@ auto squeeze(const X& x, const std::source_location& where = std::source_locatio
     const endpoint made = detail::squeezed(detail::seal(x), axis_list{Axes...}, where);
     if constexpr (typed_operand<X>)
         return detail::typed_result<true, value_type_of<X>, detail::squeeze_rule<extents_of<X>, Axes...>>(made);
-    else return any_tensor(made);
+    else
+        return any_tensor(made);
 }
 /// Of a tensor whose rank is known at run time only.
 template <graph_operand X>
-any_tensor squeeze(const X& x, const axis_list& axes, const std::source_location& where = std::source_location::current()) {
+any_tensor squeeze(const X& x, const axis_list& axes,
+                   const std::source_location& where = std::source_location::current()) {
     return detail::squeezed(detail::seal(x), axes, where);
 }
 

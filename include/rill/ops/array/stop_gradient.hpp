@@ -17,11 +17,14 @@ struct stop_gradient_op {
     friend bool operator==(const stop_gradient_op&, const stop_gradient_op&) = default;
 };
 
-template <graph_operand X> auto stop_gradient(const X& x, const std::source_location& where = std::source_location::current()) {
+template <graph_operand X>
+auto stop_gradient(const X& x, const std::source_location& where = std::source_location::current()) {
     require_kernel<stop_gradient_op, void>();
     const endpoint made = detail::make_node(stop_gradient_op{}, where, x);
-    if constexpr (typed_operand<X>) return tensor_of<value_type_of<X>, extents_of<X>>(detail::unchecked, any_tensor(made));
-    else return any_tensor(made);
+    if constexpr (typed_operand<X>)
+        return tensor_of<value_type_of<X>, extents_of<X>>(detail::unchecked, any_tensor(made));
+    else
+        return any_tensor(made);
 }
 
 } // namespace rill::inline RILL_ABI

@@ -8,6 +8,8 @@
 
 namespace rill::inline RILL_ABI {
 
-RILL_INLINE std::vector<tensor_type> stop_gradient_op::outputs(std::span<const tensor_type> in) const { return {in[0]}; }
+RILL_INLINE std::vector<tensor_type> stop_gradient_op::outputs(std::span<const tensor_type> in) const {
+    return {in[0]};
+}
 
 } // namespace rill::inline RILL_ABI

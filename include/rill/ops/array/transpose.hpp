@@ -34,7 +34,8 @@ struct transpose_op {
 };
 
 /// The order names every axis once.
-template <class E, int... Order> inline constexpr bool is_permutation = rules::transpose(E::value, axis_list{Order...}).ok();
+template <class E, int... Order>
+inline constexpr bool is_permutation = rules::transpose(E::value, axis_list{Order...}).ok();
 
 namespace detail {
 
@@ -53,7 +54,8 @@ auto transpose(const X& x, const std::source_location& where = std::source_locat
     const endpoint made = detail::make_node(transpose_op{axis_list{Order...}}, where, x);
     if constexpr (typed_operand<X>)
         return detail::typed_result<true, value_type_of<X>, detail::transpose_rule<extents_of<X>, Order...>>(made);
-    else return any_tensor(made);
+    else
+        return any_tensor(made);
 }
 
 } // namespace rill::inline RILL_ABI

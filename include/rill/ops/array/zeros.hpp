@@ -12,7 +12,8 @@ template <element T, index_t... D> auto zeros() {
     return detail::filled_constant<T, D...>(static_cast<T>(0));
 }
 /// Of a type and shape known at run time only.
-inline any_tensor zeros(dtype type, const dims& shape, const std::source_location& where = std::source_location::current()) {
+inline any_tensor zeros(dtype type, const dims& shape,
+                        const std::source_location& where = std::source_location::current()) {
     return detail::constant_node(detail::filled_array(type, shape, 0), where);
 }
 

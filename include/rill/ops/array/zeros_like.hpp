@@ -12,8 +12,10 @@ template <graph_operand X> auto zeros_like(const X& x) {
         static_assert(has_zero_and_one<value_type_of<X>>, "zeros_like: the element type is no number");
     detail::require_fused();
     const endpoint made = detail::filled_like(detail::seal(x), 0);
-    if constexpr (typed_operand<X>) return tensor_of<value_type_of<X>, extents_of<X>>(detail::unchecked, any_tensor(made));
-    else return any_tensor(made);
+    if constexpr (typed_operand<X>)
+        return tensor_of<value_type_of<X>, extents_of<X>>(detail::unchecked, any_tensor(made));
+    else
+        return any_tensor(made);
 }
 
 } // namespace rill::inline RILL_ABI

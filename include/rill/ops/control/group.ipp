@@ -14,7 +14,8 @@ RILL_INLINE std::vector<tensor_type> no_op::outputs(std::span<const tensor_type>
 
 namespace detail {
 
-RILL_INLINE operation add_group(std::vector<const node*> after, const std::string& name, const std::source_location& where) {
+RILL_INLINE operation add_group(std::vector<const node*> after, const std::string& name,
+                                const std::source_location& where) {
     for (const auto* n : after) checked_node(n, "group");
     const graph g = after.empty() ? current_graph() : graph(*after[0]->owner);
     // variadic calls can't ask where they are
@@ -24,7 +25,8 @@ RILL_INLINE operation add_group(std::vector<const node*> after, const std::strin
 
 } // namespace detail
 
-RILL_INLINE operation group(const std::vector<operation>& all, const std::string& name, const std::source_location& where) {
+RILL_INLINE operation group(const std::vector<operation>& all, const std::string& name,
+                            const std::source_location& where) {
     std::vector<const node*> after;
     for (const auto& o : all) after.push_back(o.node());
     return detail::add_group(std::move(after), name, where);

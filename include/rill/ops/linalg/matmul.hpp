@@ -19,7 +19,9 @@ struct matmul_op {
         v("transpose_a", transpose_a);
         v("transpose_b", transpose_b);
     }
-    constexpr shape_result shape(const dims& a, const dims& b) const { return rules::matmul(a, b, transpose_a, transpose_b); }
+    constexpr shape_result shape(const dims& a, const dims& b) const {
+        return rules::matmul(a, b, transpose_a, transpose_b);
+    }
 
     std::vector<endpoint> gradient(const gradient_request& r) const;
 
@@ -43,8 +45,7 @@ struct matmul_op {
 
 /// The inner extents agree: of [m, k] and [k, n].
 template <class A, class B> inline constexpr bool inner_extents_agree = rules::matmul(A::value, B::value).ok();
-template <class A, class B>
-inline constexpr bool are_matrices = A::rank == 2 && B::rank == 2;
+template <class A, class B> inline constexpr bool are_matrices = A::rank == 2 && B::rank == 2;
 
 namespace detail {
 
@@ -72,9 +73,12 @@ auto matmul(const A& a, const B& b, const std::source_location& where = std::sou
     const graph_state* home = detail::home_of(a);
     if (!home) home = detail::home_of(b);
     const graph g = detail::graph_or_current(home);
-    const endpoint made{detail::add_node(g, make_op(matmul_op{}), {detail::seal(a, g), detail::seal(b, g)}, {}, false, where), 0};
-    if constexpr (typed) return detail::typed_result<true, value_type_of<A>, detail::matmul_rule<extents_of<A>, extents_of<B>>>(made);
-    else return any_tensor(made);
+    const endpoint made{
+        detail::add_node(g, make_op(matmul_op{}), {detail::seal(a, g), detail::seal(b, g)}, {}, false, where), 0};
+    if constexpr (typed)
+        return detail::typed_result<true, value_type_of<A>, detail::matmul_rule<extents_of<A>, extents_of<B>>>(made);
+    else
+        return any_tensor(made);
 }
 
 } // namespace rill::inline RILL_ABI

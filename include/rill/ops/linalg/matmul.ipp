@@ -19,7 +19,8 @@ RILL_INLINE std::vector<endpoint> matmul_op::gradient(const gradient_request& r)
         return detail::apply_untyped(conj_op::name, dtype::invalid, {{x}, {}, {0}}, graph(*r.at.owner));
     };
     const endpoint g = r.gradient();
-    const endpoint a = r.wanted[1] ? conjugate(r.input(0)) : r.input(0), b = r.wanted[0] ? conjugate(r.input(1)) : r.input(1);
+    const endpoint a = r.wanted[1] ? conjugate(r.input(0)) : r.input(0),
+                   b = r.wanted[0] ? conjugate(r.input(1)) : r.input(1);
     std::vector<endpoint> d(2);
     if (r.wanted[0]) d[0] = transpose_a ? product(b, transpose_b, g, true) : product(g, false, b, !transpose_b);
     if (r.wanted[1]) d[1] = transpose_b ? product(g, true, a, transpose_a) : product(a, !transpose_a, g, false);

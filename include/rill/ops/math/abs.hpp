@@ -12,7 +12,7 @@ struct abs_op {
     static constexpr auto name = "Abs";
     using domain_type = domains::real;
     template <class V> RILL_FN static auto value(const V& x) { return abs(x); }
-    template <class V> RILL_FN static auto pullback(const V& x, const V& , const V& g) { return g * sign(x); }
+    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g * sign(x); }
 };
 
 template <elementwise_operand X> auto abs(const X& x) { return apply<abs_op>(x); }

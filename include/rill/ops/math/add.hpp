@@ -10,7 +10,7 @@ struct add_op {
     static constexpr auto name = "Add";
     using domain_type = domains::numeric;
     template <class V> RILL_FN static auto value(const V& a, const V& b) { return a + b; }
-    template <class V> RILL_FN static auto pullback(const V& , const V& , const V& , const V& g) {
+    template <class V> RILL_FN static auto pullback(const V&, const V&, const V&, const V& g) {
         return adjoints<V, V>(g, g);
     }
 };

@@ -21,7 +21,8 @@ struct arg_extremum {
     friend bool operator==(const arg_extremum&, const arg_extremum&) = default;
 };
 
-template <class Op, class Out, class X> endpoint add_arg_extremum(const X& x, int axis, const std::source_location& where) {
+template <class Op, class Out, class X>
+endpoint add_arg_extremum(const X& x, int axis, const std::source_location& where) {
     require_kernel_for<Op, X>();
     return make_node(Op{{axis, dtype_of<Out>}}, where, x);
 }
@@ -36,7 +37,9 @@ struct argmax_op : detail::arg_extremum {
     template <class D, class T> kernel bind(kernel_request& request) const {
         const detail::axis_view view(request.inputs[0].shape, axis);
         return detail::with_index_type(index, [&]<class Out>(std::type_identity<Out>) {
-            return kernel([=](const kernel_args& a) { D::argmax(a.in<T>(0), a.out<Out>(0), view.outer, view.extent, view.inner); });
+            return kernel([=](const kernel_args& a) {
+                D::argmax(a.in<T>(0), a.out<Out>(0), view.outer, view.extent, view.inner);
+            });
         });
     }
     friend bool operator==(const argmax_op&, const argmax_op&) = default;
@@ -51,8 +54,10 @@ auto argmax(const X& x, const std::source_location& where = std::source_location
         static_assert(is_real<value_type_of<X>>, "argmax: the element type is not real");
     }
     const endpoint made = detail::add_arg_extremum<argmax_op, Out>(x, Axis, where);
-    if constexpr (typed_operand<X>) return detail::typed_result<true, Out, detail::reduce_rule<extents_of<X>, false, Axis>>(made);
-    else return any_tensor(made);
+    if constexpr (typed_operand<X>)
+        return detail::typed_result<true, Out, detail::reduce_rule<extents_of<X>, false, Axis>>(made);
+    else
+        return any_tensor(made);
 }
 /// Along an axis known at run time only.
 template <element Out = std::int32_t, graph_operand X>

@@ -13,7 +13,9 @@ struct argmin_op : detail::arg_extremum {
     template <class D, class T> kernel bind(kernel_request& request) const {
         const detail::axis_view view(request.inputs[0].shape, axis);
         return detail::with_index_type(index, [&]<class Out>(std::type_identity<Out>) {
-            return kernel([=](const kernel_args& a) { D::argmin(a.in<T>(0), a.out<Out>(0), view.outer, view.extent, view.inner); });
+            return kernel([=](const kernel_args& a) {
+                D::argmin(a.in<T>(0), a.out<Out>(0), view.outer, view.extent, view.inner);
+            });
         });
     }
     friend bool operator==(const argmin_op&, const argmin_op&) = default;
@@ -28,8 +30,10 @@ auto argmin(const X& x, const std::source_location& where = std::source_location
         static_assert(is_real<value_type_of<X>>, "argmin: the element type is not real");
     }
     const endpoint made = detail::add_arg_extremum<argmin_op, Out>(x, Axis, where);
-    if constexpr (typed_operand<X>) return detail::typed_result<true, Out, detail::reduce_rule<extents_of<X>, false, Axis>>(made);
-    else return any_tensor(made);
+    if constexpr (typed_operand<X>)
+        return detail::typed_result<true, Out, detail::reduce_rule<extents_of<X>, false, Axis>>(made);
+    else
+        return any_tensor(made);
 }
 /// Along an axis known at run time only.
 template <element Out = std::int32_t, graph_operand X>

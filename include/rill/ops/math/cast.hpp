@@ -19,8 +19,10 @@ template <class To> struct cast_op {
 
 /// The traced form of a conversion.
 template <class To, class T> auto cast_to(const symbol<T>& x) {
-    if constexpr (std::is_same_v<To, T>) return x;
-    else return detail::trace<cast_op<To>>(x);
+    if constexpr (std::is_same_v<To, T>)
+        return x;
+    else
+        return detail::trace<cast_op<To>>(x);
 }
 
 template <element To, graph_operand X> auto cast(const X& x) { return apply<cast_op<To>>(x); }

@@ -17,8 +17,10 @@ template <elementwise_operand X> auto conj(const X& x) {
     if constexpr (untyped_operand<X>) {
         return apply<conj_op>(x);
     } else {
-        if constexpr (is_complex<typename X::value_type>) return apply<conj_op>(x);
-        else return x;
+        if constexpr (is_complex<typename X::value_type>)
+            return apply<conj_op>(x);
+        else
+            return x;
     }
 }
 

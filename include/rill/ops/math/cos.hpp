@@ -12,7 +12,7 @@ struct cos_op {
     static constexpr auto name = "Cos";
     using domain_type = domains::real_floating;
     template <class V> RILL_FN static auto value(const V& x) { return cos(x); }
-    template <class V> RILL_FN static auto pullback(const V& x, const V& , const V& g) { return -g * sin(x); }
+    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return -g * sin(x); }
 };
 
 template <elementwise_operand X> auto cos(const X& x) { return apply<cos_op>(x); }

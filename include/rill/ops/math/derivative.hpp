@@ -21,16 +21,19 @@ template <class S> struct adjoint_op {
     template <class... V> RILL_FN static auto value(const V&... v) {
         const auto all = std::tuple<V...>(v...);
         constexpr std::size_t leaves = S::leaves, scalars = S::scalars;
-        return go(pick<0>(all, std::make_index_sequence<leaves>{}), pick<leaves>(all, std::make_index_sequence<scalars>{}),
+        return go(pick<0>(all, std::make_index_sequence<leaves>{}),
+                  pick<leaves>(all, std::make_index_sequence<scalars>{}),
                   pick<leaves + scalars>(all, std::make_index_sequence<leaves>{}), std::make_index_sequence<leaves>{});
     }
 
 private:
-    template <std::size_t From, class Tuple, std::size_t... I> RILL_FN static auto pick(const Tuple& t, std::index_sequence<I...>) {
+    template <std::size_t From, class Tuple, std::size_t... I>
+    RILL_FN static auto pick(const Tuple& t, std::index_sequence<I...>) {
         return std::tuple<std::tuple_element_t<From + I, Tuple>...>(std::get<From + I>(t)...);
     }
     template <class Leaves, class Scalars, class Masks, std::size_t... I>
-    RILL_FN static auto go(const Leaves& leaves, const Scalars& scalars, const Masks& masks, std::index_sequence<I...>) {
+    RILL_FN static auto go(const Leaves& leaves, const Scalars& scalars, const Masks& masks,
+                           std::index_sequence<I...>) {
         const auto s = detail::evaluator<S, 0, 0>::forward(leaves, scalars);
         using V = std::remove_const_t<decltype(s.value)>;
         // zeros: a leaf that no derivative flows to, as in a comparison, keeps its own
@@ -51,19 +54,28 @@ namespace detail {
 template <class A> auto leaf_arguments(const A& a) {
     if constexpr (is_expression<A>)
         return spread([](const auto&... x) { return std::tuple_cat(leaf_arguments(x)...); }, a.args());
-    else if constexpr (typed_operand<A>) return std::tuple<A>(a);
-    else return std::tuple<>();
+    else if constexpr (typed_operand<A>)
+        return std::tuple<A>(a);
+    else
+        return std::tuple<>();
 }
 template <class A> auto scalar_arguments(const A& a) {
     if constexpr (is_expression<A>)
         return spread([](const auto&... x) { return std::tuple_cat(scalar_arguments(x)...); }, a.args());
-    else if constexpr (typed_operand<A>) return std::tuple<>();
-    else return std::tuple<A>(a);
+    else if constexpr (typed_operand<A>)
+        return std::tuple<>();
+    else
+        return std::tuple<A>(a);
 }
 
 template <class A, class X> bool same_leaf(const A& leaf, const X& x) {
-    if constexpr (requires { leaf.end(); x.end(); }) return leaf.end() == x.end();
-    else return false;
+    if constexpr (requires {
+                      leaf.end();
+                      x.end();
+                  })
+        return leaf.end() == x.end();
+    else
+        return false;
 }
 
 template <class A> inline constexpr bool has_deferred_part = requires(const A& a) { a.part(); };
@@ -75,14 +87,16 @@ template <class E, class T, index_t... D> auto derivative_of(const E& y, const t
     using S = typename strip<E>::type;
     if constexpr (has_deferred_part<E> || !all_have_pullbacks<S>) {
         static_assert(std::is_same_v<extents_of<E>, extents<D...>>,
-                      "derivative: an expression over the weight limit, or one that contains a derivative, needs an x of its own shape");
+                      "derivative: an expression over the weight limit, or one that contains a derivative, needs an x "
+                      "of its own shape");
         return std::get<0>(gradients(sealed(y), x));
     } else {
         const auto leaves = leaf_arguments(y);
-        const auto masks = std::apply(
-            [&](const auto&... l) { return std::tuple(scalar<bool>{same_leaf(l, x)}...); }, leaves);
-        return std::apply([](const auto&... a) { return expression<adjoint_op<S>, std::remove_cvref_t<decltype(a)>...>(a...); },
-                          std::tuple_cat(leaves, scalar_arguments(y), masks));
+        const auto masks =
+            std::apply([&](const auto&... l) { return std::tuple(scalar<bool>{same_leaf(l, x)}...); }, leaves);
+        return std::apply(
+            [](const auto&... a) { return expression<adjoint_op<S>, std::remove_cvref_t<decltype(a)>...>(a...); },
+            std::tuple_cat(leaves, scalar_arguments(y), masks));
     }
 }
 

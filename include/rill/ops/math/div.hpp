@@ -13,7 +13,7 @@ struct div_op {
     static constexpr auto name = "Div";
     using domain_type = domains::numeric;
     template <class V> RILL_FN static auto value(const V& a, const V& b) { return a / b; }
-    template <class V> RILL_FN static auto pullback(const V& , const V& b, const V& y, const V& g) {
+    template <class V> RILL_FN static auto pullback(const V&, const V& b, const V& y, const V& g) {
         return adjoints<V, V>(g / conj(b), -(g * conj(y)) / conj(b));
     }
 };

@@ -12,7 +12,7 @@ struct exp_op {
     static constexpr auto name = "Exp";
     using domain_type = domains::floating;
     template <class V> RILL_FN static auto value(const V& x) { return exp(x); }
-    template <class V> RILL_FN static auto pullback(const V& , const V& y, const V& g) { return g * conj(y); }
+    template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) { return g * conj(y); }
 };
 
 template <elementwise_operand X> auto exp(const X& x) { return apply<exp_op>(x); }

@@ -12,7 +12,7 @@ struct expm1_op {
     static constexpr auto name = "Expm1";
     using domain_type = domains::real_floating;
     template <class V> RILL_FN static auto value(const V& x) { return expm1(x); }
-    template <class V> RILL_FN static auto pullback(const V& , const V& y, const V& g) { return g * (y + V(1)); }
+    template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) { return g * (y + V(1)); }
 };
 
 template <elementwise_operand X> auto expm1(const X& x) { return apply<expm1_op>(x); }

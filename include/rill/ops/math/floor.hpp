@@ -11,7 +11,7 @@ struct floor_op {
     static constexpr auto name = "Floor";
     using domain_type = domains::real_floating;
     template <class V> RILL_FN static auto value(const V& x) { return floor(x); }
-    template <class V> RILL_FN static auto pullback(const V& , const V& , const V& g) { return g * V(0); }
+    template <class V> RILL_FN static auto pullback(const V&, const V&, const V& g) { return g * V(0); }
 };
 
 template <elementwise_operand X> auto floor(const X& x) { return apply<floor_op>(x); }

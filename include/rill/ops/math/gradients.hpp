@@ -16,10 +16,10 @@ struct gradient_options {
 namespace detail {
 
 std::vector<endpoint> gradient_endpoints(const std::vector<endpoint>& ys, const std::vector<endpoint>& xs,
-                                                const gradient_options& options);
+                                         const gradient_options& options);
 
-std::vector<std::optional<any_tensor>> gradient_tensors(const std::vector<any_tensor>& ys, const std::vector<any_tensor>& xs,
-                                                        const gradient_options& options);
+std::vector<std::optional<any_tensor>>
+gradient_tensors(const std::vector<any_tensor>& ys, const std::vector<any_tensor>& xs, const gradient_options& options);
 
 /// Sums of gradients need the addition of their dtype.
 template <class T> void require_gradient_kernels() {

@@ -11,7 +11,7 @@ struct log_op {
     static constexpr auto name = "Log";
     using domain_type = domains::floating;
     template <class V> RILL_FN static auto value(const V& x) { return log(x); }
-    template <class V> RILL_FN static auto pullback(const V& x, const V& , const V& g) { return g / conj(x); }
+    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g / conj(x); }
 };
 
 template <elementwise_operand X> auto log(const X& x) { return apply<log_op>(x); }

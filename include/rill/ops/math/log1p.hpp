@@ -12,7 +12,7 @@ struct log1p_op {
     static constexpr auto name = "Log1p";
     using domain_type = domains::real_floating;
     template <class V> RILL_FN static auto value(const V& x) { return log1p(x); }
-    template <class V> RILL_FN static auto pullback(const V& x, const V& , const V& g) { return g / (V(1) + x); }
+    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g / (V(1) + x); }
 };
 
 template <elementwise_operand X> auto log1p(const X& x) { return apply<log1p_op>(x); }

@@ -12,7 +12,7 @@ struct minimum_op {
     static constexpr auto name = "Minimum";
     using domain_type = domains::real;
     template <class V> RILL_FN static auto value(const V& a, const V& b) { return min(a, b); }
-    template <class V> RILL_FN static auto pullback(const V& a, const V& b, const V& , const V& g) {
+    template <class V> RILL_FN static auto pullback(const V& a, const V& b, const V&, const V& g) {
         return adjoints<V, V>(select(a <= b, g, V(0)), select(a <= b, V(0), g));
     }
 };

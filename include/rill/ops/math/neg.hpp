@@ -10,7 +10,7 @@ struct neg_op {
     static constexpr auto name = "Neg";
     using domain_type = domains::numeric;
     template <class V> RILL_FN static auto value(const V& x) { return -x; }
-    template <class V> RILL_FN static auto pullback(const V& , const V& , const V& g) { return -g; }
+    template <class V> RILL_FN static auto pullback(const V&, const V&, const V& g) { return -g; }
 };
 
 template <elementwise_operand X> auto neg(const X& x) { return apply<neg_op>(x); }

@@ -12,7 +12,7 @@ struct reciprocal_op {
     static constexpr auto name = "Reciprocal";
     using domain_type = domains::floating;
     template <class V> RILL_FN static auto value(const V& x) { return V(1) / x; }
-    template <class V> RILL_FN static auto pullback(const V& , const V& y, const V& g) { return -g * conj(y) * conj(y); }
+    template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) { return -g * conj(y) * conj(y); }
 };
 
 template <elementwise_operand X> auto reciprocal(const X& x) { return apply<reciprocal_op>(x); }

@@ -10,7 +10,8 @@ struct keep_dims_t {};
 inline constexpr keep_dims_t keep_dims{};
 
 /// The axes exist, and none is named twice.
-template <class E, int... Axes> inline constexpr bool axes_exist = rules::reduce(E::value, axis_list{Axes...}, false).ok();
+template <class E, int... Axes>
+inline constexpr bool axes_exist = rules::reduce(E::value, axis_list{Axes...}, false).ok();
 
 namespace detail {
 

@@ -5,7 +5,8 @@
 
 namespace rill::inline RILL_ABI::detail {
 
-RILL_INLINE endpoint add_reduction(const any_tensor& x, const reduction& how, make_fused make, const std::source_location& where) {
+RILL_INLINE endpoint add_reduction(const any_tensor& x, const reduction& how, make_fused make,
+                                   const std::source_location& where) {
     require_fused();
     tracer t({x.dtype()}, {});
     fused_spec spec;

@@ -39,9 +39,11 @@ RILL_INLINE std::vector<endpoint> extremum_gradient(const fused_spec& spec, cons
     };
     fused_result reduced;
     reduced.reduce = view;
-    const endpoint count = over({r.output(0)}, [&](tracer& t) { return hit(t, t.constant(scalar_of(type, 1))); }, reduced);
-    const endpoint dx = over({r.output(0), r.gradient(), count},
-                             [&](tracer& t) { return hit(t, t.emit("Div", type, {t.leaf(2), t.leaf(3)})); }, fused_result{});
+    const endpoint count =
+        over({r.output(0)}, [&](tracer& t) { return hit(t, t.constant(scalar_of(type, 1))); }, reduced);
+    const endpoint dx = over(
+        {r.output(0), r.gradient(), count},
+        [&](tracer& t) { return hit(t, t.emit("Div", type, {t.leaf(2), t.leaf(3)})); }, fused_result{});
     return fused_gradient(mapped, {*x.from, std::span(&dx, 1), r.wanted});
 }
 

@@ -13,7 +13,9 @@ struct reduce_max_op {
     template <class V> void attributes(V& v) const { v("spec", spec); }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
-    template <class D, class T> kernel bind(kernel_request& request) const { return kernel(fused_kernel(spec, request)); }
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        return kernel(fused_kernel(spec, request));
+    }
     friend bool operator==(const reduce_max_op&, const reduce_max_op&) = default;
 };
 
@@ -25,7 +27,8 @@ template <bool Keep, int... Axes, class X> auto reduce_max(const X& x, const std
         static_assert(is_real<value_type_of<X>>, "reduce_max: the element type is not real");
     }
     detail::require_extremum<reduce_max_op, X>();
-    return reduce<combine::max, Keep, Axes...>(x, [](fused_spec spec) { return make_op(reduce_max_op{std::move(spec)}); }, where);
+    return reduce<combine::max, Keep, Axes...>(
+        x, [](fused_spec spec) { return make_op(reduce_max_op{std::move(spec)}); }, where);
 }
 
 } // namespace detail

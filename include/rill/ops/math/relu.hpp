@@ -12,7 +12,9 @@ struct relu_op {
     static constexpr auto name = "Relu";
     using domain_type = domains::real;
     template <class V> RILL_FN static auto value(const V& x) { return max(x, V(0)); }
-    template <class V> RILL_FN static auto pullback(const V& x, const V& , const V& g) { return select(x > V(0), g, V(0)); }
+    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) {
+        return select(x > V(0), g, V(0));
+    }
 };
 
 template <elementwise_operand X> auto relu(const X& x) { return apply<relu_op>(x); }

@@ -11,7 +11,9 @@ struct rsqrt_op {
     static constexpr auto name = "Rsqrt";
     using domain_type = domains::real_floating;
     template <class V> RILL_FN static auto value(const V& x) { return rsqrt(x); }
-    template <class V> RILL_FN static auto pullback(const V& , const V& y, const V& g) { return V(-0.5) * g * y * y * y; }
+    template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) {
+        return V(-0.5) * g * y * y * y;
+    }
 };
 
 template <elementwise_operand X> auto rsqrt(const X& x) { return apply<rsqrt_op>(x); }

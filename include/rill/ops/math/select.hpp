@@ -10,7 +10,9 @@ struct select_op {
     static constexpr auto name = "Select";
     using domain_type = domains::any;
     template <class U> using operands = std::tuple<bool, U, U>;
-    template <class C, class V> RILL_FN static auto value(const C& c, const V& a, const V& b) { return select(c, a, b); }
+    template <class C, class V> RILL_FN static auto value(const C& c, const V& a, const V& b) {
+        return select(c, a, b);
+    }
     template <class C, class V> RILL_FN static auto pullback(const C& c, const V&, const V&, const V&, const V& g) {
         return adjoints<no_gradient, V, V>(no_gradient{}, select(c, g, V(0)), select(c, V(0), g));
     }
@@ -24,9 +26,9 @@ auto select(const C& condition, const A& a, const B& b) {
         using U = typename std::conditional_t<symbolic<A>, A, B>::value_type;
         return detail::trace<select_op>(condition, detail::as_symbol<U>(a), detail::as_symbol<U>(b));
     } else {
-        static_assert(untyped_operand<C> || same_dtype<dtype_tag<C>, bool>,
-                      "select: the condition must be bool");
-        static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "select: the dtypes of the two sides differ; convert with cast<T>()");
+        static_assert(untyped_operand<C> || same_dtype<dtype_tag<C>, bool>, "select: the condition must be bool");
+        static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>,
+                      "select: the dtypes of the two sides differ; convert with cast<T>()");
         static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "select: the shapes do not broadcast");
         static_assert(shapes_broadcast<extents_of<C>, extents_of<A>> && shapes_broadcast<extents_of<C>, extents_of<B>>,
                       "select: the condition's shape does not broadcast with the others");
@@ -36,7 +38,8 @@ auto select(const C& condition, const A& a, const B& b) {
             // numbers take the dtype of the other side, not the condition's
             static_assert(!literal<A> || !literal<B>, "select: one side must be a tensor");
             using T = typename detail::first_typed<std::conditional_t<literal<A>, B, A>>::type;
-            return detail::make_expression<select_op>(detail::as_argument(condition), detail::typed_argument<T>(a, "select"),
+            return detail::make_expression<select_op>(detail::as_argument(condition),
+                                                      detail::typed_argument<T>(a, "select"),
                                                       detail::typed_argument<T>(b, "select"));
         }
     }

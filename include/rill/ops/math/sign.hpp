@@ -11,7 +11,7 @@ struct sign_op {
     static constexpr auto name = "Sign";
     using domain_type = domains::real;
     template <class V> RILL_FN static auto value(const V& x) { return sign(x); }
-    template <class V> RILL_FN static auto pullback(const V& , const V& , const V& g) { return g * V(0); }
+    template <class V> RILL_FN static auto pullback(const V&, const V&, const V& g) { return g * V(0); }
 };
 
 template <elementwise_operand X> auto sign(const X& x) { return apply<sign_op>(x); }

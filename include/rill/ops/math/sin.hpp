@@ -11,7 +11,7 @@ struct sin_op {
     static constexpr auto name = "Sin";
     using domain_type = domains::real_floating;
     template <class V> RILL_FN static auto value(const V& x) { return sin(x); }
-    template <class V> RILL_FN static auto pullback(const V& x, const V& , const V& g) { return g * cos(x); }
+    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g * cos(x); }
 };
 
 template <elementwise_operand X> auto sin(const X& x) { return apply<sin_op>(x); }

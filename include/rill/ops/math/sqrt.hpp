@@ -12,7 +12,9 @@ struct sqrt_op {
     static constexpr auto name = "Sqrt";
     using domain_type = domains::floating;
     template <class V> RILL_FN static auto value(const V& x) { return sqrt(x); }
-    template <class V> RILL_FN static auto pullback(const V& , const V& y, const V& g) { return g / (conj(y) + conj(y)); }
+    template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) {
+        return g / (conj(y) + conj(y));
+    }
 };
 
 template <elementwise_operand X> auto sqrt(const X& x) { return apply<sqrt_op>(x); }

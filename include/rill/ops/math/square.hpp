@@ -12,7 +12,7 @@ struct square_op {
     static constexpr auto name = "Square";
     using domain_type = domains::numeric;
     template <class V> RILL_FN static auto value(const V& x) { return x * x; }
-    template <class V> RILL_FN static auto pullback(const V& x, const V& , const V& g) { return (g + g) * conj(x); }
+    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return (g + g) * conj(x); }
 };
 
 template <elementwise_operand X> auto square(const X& x) { return apply<square_op>(x); }

@@ -12,7 +12,7 @@ struct tanh_op {
     static constexpr auto name = "Tanh";
     using domain_type = domains::real_floating;
     template <class V> RILL_FN static auto value(const V& x) { return tanh(x); }
-    template <class V> RILL_FN static auto pullback(const V& , const V& y, const V& g) { return g * (V(1) - y * y); }
+    template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) { return g * (V(1) - y * y); }
 };
 
 template <elementwise_operand X> auto tanh(const X& x) { return apply<tanh_op>(x); }

@@ -12,7 +12,9 @@ namespace rill::inline RILL_ABI {
 struct clip_op {
     static constexpr auto name = "Clip";
     using domain_type = domains::real;
-    template <class V> RILL_FN static auto value(const V& x, const V& low, const V& high) { return min(max(x, low), high); }
+    template <class V> RILL_FN static auto value(const V& x, const V& low, const V& high) {
+        return min(max(x, low), high);
+    }
     template <class V> RILL_FN static auto pullback(const V& x, const V& low, const V& high, const V&, const V& g) {
         // the upper bound has the last word, also where the bounds cross
         const V below = select(x < low, g, V(0));

@@ -17,7 +17,8 @@ struct log_softmax_op {
     template <class D, class T> kernel bind(kernel_request& request) const {
         const detail::row_view v(request.inputs[0].shape);
         request.scratch_bytes = D::template row_scratch<T>(v.columns, 2);
-        return kernel([=](const kernel_args& a) { D::log_softmax(v.rows, v.columns, a.in<T>(0), a.out<T>(0), a.out<void>(1)); });
+        return kernel(
+            [=](const kernel_args& a) { D::log_softmax(v.rows, v.columns, a.in<T>(0), a.out<T>(0), a.out<void>(1)); });
     }
     friend bool operator==(const log_softmax_op&, const log_softmax_op&) = default;
 };
@@ -32,15 +33,18 @@ template <class T> void require_log_softmax() {
 
 } // namespace detail
 
-template <graph_operand X> auto log_softmax(const X& x, const std::source_location& where = std::source_location::current()) {
+template <graph_operand X>
+auto log_softmax(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) {
         static_assert(has_last_axis<extents_of<X>>, "log_softmax: a scalar has no last axis");
         static_assert(is_real_floating<value_type_of<X>>, "log_softmax: the element type is not floating");
     }
     detail::for_floating_types_of<X>([]<class T>(std::type_identity<T>) { detail::require_log_softmax<T>(); });
     const endpoint made = detail::make_node(log_softmax_op{}, where, x);
-    if constexpr (typed_operand<X>) return tensor_of<value_type_of<X>, extents_of<X>>(detail::unchecked, any_tensor(made));
-    else return any_tensor(made);
+    if constexpr (typed_operand<X>)
+        return tensor_of<value_type_of<X>, extents_of<X>>(detail::unchecked, any_tensor(made));
+    else
+        return any_tensor(made);
 }
 
 } // namespace rill::inline RILL_ABI

@@ -27,7 +27,8 @@ struct softmax_op {
     template <class D, class T> kernel bind(kernel_request& request) const {
         const detail::row_view v(request.inputs[0].shape);
         request.scratch_bytes = D::template row_scratch<T>(v.columns, 2);
-        return kernel([=](const kernel_args& a) { D::softmax(v.rows, v.columns, a.in<T>(0), a.out<T>(0), a.out<void>(1)); });
+        return kernel(
+            [=](const kernel_args& a) { D::softmax(v.rows, v.columns, a.in<T>(0), a.out<T>(0), a.out<void>(1)); });
     }
     friend bool operator==(const softmax_op&, const softmax_op&) = default;
 };
@@ -44,15 +45,18 @@ template <class T> void require_softmax() {
 
 } // namespace detail
 
-template <graph_operand X> auto softmax(const X& x, const std::source_location& where = std::source_location::current()) {
+template <graph_operand X>
+auto softmax(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) {
         static_assert(has_last_axis<extents_of<X>>, "softmax: a scalar has no last axis");
         static_assert(is_real_floating<value_type_of<X>>, "softmax: the element type is not floating");
     }
     detail::for_floating_types_of<X>([]<class T>(std::type_identity<T>) { detail::require_softmax<T>(); });
     const endpoint made = detail::make_node(softmax_op{}, where, x);
-    if constexpr (typed_operand<X>) return tensor_of<value_type_of<X>, extents_of<X>>(detail::unchecked, any_tensor(made));
-    else return any_tensor(made);
+    if constexpr (typed_operand<X>)
+        return tensor_of<value_type_of<X>, extents_of<X>>(detail::unchecked, any_tensor(made));
+    else
+        return any_tensor(made);
 }
 
 } // namespace rill::inline RILL_ABI

@@ -17,7 +17,8 @@ struct softmax_cross_entropy_op {
         const detail::row_view v(request.inputs[0].shape);
         request.scratch_bytes = D::template row_scratch<T>(v.columns, 3);
         return kernel([=](const kernel_args& a) {
-            D::softmax_cross_entropy(v.rows, v.columns, a.in<T>(0), a.in<T>(1), a.out<T>(0), a.out<T>(1), a.out<void>(2));
+            D::softmax_cross_entropy(v.rows, v.columns, a.in<T>(0), a.in<T>(1), a.out<T>(0), a.out<T>(1),
+                                     a.out<void>(2));
         });
     }
     friend bool operator==(const softmax_cross_entropy_op&, const softmax_cross_entropy_op&) = default;
@@ -37,15 +38,18 @@ template <class A, class B> struct cross_entropy_rule {
 
 /// The loss of a classifier: logits and labels (probabilities) are [..., classes], the result is [...].
 template <graph_operand A, graph_operand B>
-auto softmax_cross_entropy(const A& logits, const B& labels, const std::source_location& where = std::source_location::current()) {
+auto softmax_cross_entropy(const A& logits, const B& labels,
+                           const std::source_location& where = std::source_location::current()) {
     constexpr bool typed = typed_operand<A> && typed_operand<B>;
     if constexpr (typed_operand<A>) {
         static_assert(has_last_axis<extents_of<A>>, "softmax_cross_entropy: a scalar has no last axis");
         static_assert(is_real_floating<value_type_of<A>>, "softmax_cross_entropy: the element type is not floating");
     }
     if constexpr (typed) {
-        static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "softmax_cross_entropy: the dtypes differ; convert with cast<T>()");
-        static_assert(shapes_agree<extents_of<A>, extents_of<B>>, "softmax_cross_entropy: the shapes of logits and labels differ");
+        static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>,
+                      "softmax_cross_entropy: the dtypes differ; convert with cast<T>()");
+        static_assert(shapes_agree<extents_of<A>, extents_of<B>>,
+                      "softmax_cross_entropy: the shapes of logits and labels differ");
     }
     detail::for_floating_types_of<A>([]<class T>(std::type_identity<T>) {
         require_kernel<softmax_cross_entropy_op, T>();
@@ -53,8 +57,11 @@ auto softmax_cross_entropy(const A& logits, const B& labels, const std::source_l
         detail::require_softmax<T>();
     });
     const endpoint made = detail::make_node(softmax_cross_entropy_op{}, where, logits, labels);
-    if constexpr (typed) return detail::typed_result<true, value_type_of<A>, detail::cross_entropy_rule<extents_of<A>, extents_of<B>>>(made);
-    else return any_tensor(made);
+    if constexpr (typed)
+        return detail::typed_result<true, value_type_of<A>, detail::cross_entropy_rule<extents_of<A>, extents_of<B>>>(
+            made);
+    else
+        return any_tensor(made);
 }
 
 } // namespace rill::inline RILL_ABI

@@ -9,7 +9,8 @@
 namespace rill::inline RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> softmax_cross_entropy_op::outputs(std::span<const tensor_type> in) const {
-    if (in[0].type != in[1].type) throw invalid_argument("the dtypes differ: " + to_string(in[0]) + " and " + to_string(in[1]));
+    if (in[0].type != in[1].type)
+        throw invalid_argument("the dtypes differ: " + to_string(in[0]) + " and " + to_string(in[1]));
     if (!rules::compatible(in[0].shape, in[1].shape)) throw invalid_argument("the shapes of logits and labels differ");
     const auto rows = detail::rows_shape(rules::merge(in[0].shape, in[1].shape));
     if (!rows.ok()) throw invalid_argument(rows.broken);

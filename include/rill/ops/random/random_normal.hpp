@@ -18,9 +18,10 @@ struct random_normal_op : detail::normal_numbers {
     static constexpr bool stateful = true;
 
     template <class D, class T> kernel bind(kernel_request& request) const {
-        return detail::random_kernel<T>(request, [n = to.size(), mean = mean, stddev = stddev](const random_stream& s, T* values) {
-            D::random_normal(n, s, mean, stddev, values);
-        });
+        return detail::random_kernel<T>(
+            request, [n = to.size(), mean = mean, stddev = stddev](const random_stream& s, T* values) {
+                D::random_normal(n, s, mean, stddev, values);
+            });
     }
     friend bool operator==(const random_normal_op&, const random_normal_op&) = default;
 };
@@ -32,16 +33,19 @@ inline random_normal_op make_random_normal(dtype type, const dims& shape, const 
 
 /// random_normal<float, 3, 4>({.stddev = 2, .seed = 7}). (Without template arguments: the initializer of variables.)
 template <element T, index_t... D>
-auto random_normal(const random_normal_options& options = {}, const std::source_location& where = std::source_location::current()) {
+auto random_normal(const random_normal_options& options = {},
+                   const std::source_location& where = std::source_location::current()) {
     static_assert(is_real_floating<T>, "random_normal: the element type is not floating");
-    static_assert(random_extents_known<D...>, "random_normal: every extent must be known; random_normal(dtype, dims) takes them at run time");
+    static_assert(random_extents_known<D...>,
+                  "random_normal: every extent must be known; random_normal(dtype, dims) takes them at run time");
     require_kernel<random_normal_op, T>();
-    return detail::random_tensor<T, D...>(detail::add_random(make_random_normal(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options), where));
+    return detail::random_tensor<T, D...>(
+        detail::add_random(make_random_normal(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options), where));
 }
 /// Of a type and shape known at run time only.
 template <class... Unused> // a template, so that only programs that call it have its kernels
 any_tensor random_normal(dtype type, const dims& shape, const random_normal_options& options = {},
-                                const std::source_location& where = std::source_location::current()) {
+                         const std::source_location& where = std::source_location::current()) {
     require_kernel<random_normal_op, float>();
     require_kernel<random_normal_op, double>();
     return detail::add_random(make_random_normal(type, shape, options), where);

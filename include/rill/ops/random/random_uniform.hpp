@@ -30,9 +30,10 @@ struct random_uniform_op {
     }
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
-        return detail::random_kernel<T>(request, [n = to.size(), minval = minval, maxval = maxval](const random_stream& s, T* values) {
-            D::random_uniform(n, s, minval, maxval, values);
-        });
+        return detail::random_kernel<T>(
+            request, [n = to.size(), minval = minval, maxval = maxval](const random_stream& s, T* values) {
+                D::random_uniform(n, s, minval, maxval, values);
+            });
     }
     friend bool operator==(const random_uniform_op&, const random_uniform_op&) = default;
 
@@ -45,16 +46,19 @@ random_uniform_op make_random_uniform(dtype type, const dims& shape, const rando
 
 /// random_uniform<float, 3, 4>({.minval = -1, .maxval = 1, .seed = 7}). (Without template arguments: the initializer of variables.)
 template <element T, index_t... D>
-auto random_uniform(const random_uniform_options& options = {}, const std::source_location& where = std::source_location::current()) {
+auto random_uniform(const random_uniform_options& options = {},
+                    const std::source_location& where = std::source_location::current()) {
     static_assert(is_real_floating<T> || is_integral<T>, "random_uniform: the element type is no real number");
-    static_assert(random_extents_known<D...>, "random_uniform: every extent must be known; random_uniform(dtype, dims) takes them at run time");
+    static_assert(random_extents_known<D...>,
+                  "random_uniform: every extent must be known; random_uniform(dtype, dims) takes them at run time");
     require_kernel<random_uniform_op, T>();
-    return detail::random_tensor<T, D...>(detail::add_random(make_random_uniform(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options), where));
+    return detail::random_tensor<T, D...>(
+        detail::add_random(make_random_uniform(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options), where));
 }
 /// Of a type and shape known at run time only.
 template <class... Unused> // a template, so that only programs that call it have its kernels
 any_tensor random_uniform(dtype type, const dims& shape, const random_uniform_options& options = {},
-                                 const std::source_location& where = std::source_location::current()) {
+                          const std::source_location& where = std::source_location::current()) {
     require_kernel<random_uniform_op, float>();
     require_kernel<random_uniform_op, double>();
     require_kernel<random_uniform_op, std::int32_t>();

@@ -28,14 +28,15 @@ RILL_INLINE void random_uniform_op::check() const {
         } else if constexpr (is_integral<T>) {
             if (minval != std::floor(minval) || maxval != std::floor(maxval))
                 throw invalid_argument("minval and maxval of integers must be whole numbers");
-            fits = minval < maxval && minval >= static_cast<double>(limits::min()) && maxval <= static_cast<double>(limits::max()) + 1;
+            fits = minval < maxval && minval >= static_cast<double>(limits::min()) &&
+                   maxval <= static_cast<double>(limits::max()) + 1;
         } else {
             throw invalid_argument("random numbers of type " + std::string(to_string(type)));
         }
     });
     if (!fits)
-        throw invalid_argument("no " + std::string(to_string(type)) + " lies between minval " + std::to_string(minval) + " and maxval " +
-                               std::to_string(maxval));
+        throw invalid_argument("no " + std::string(to_string(type)) + " lies between minval " + std::to_string(minval) +
+                               " and maxval " + std::to_string(maxval));
 }
 
 RILL_INLINE random_uniform_op make_random_uniform(dtype type, const dims& shape, const random_uniform_options& o) {

@@ -18,30 +18,35 @@ struct truncated_normal_op : detail::normal_numbers {
     static constexpr bool stateful = true;
 
     template <class D, class T> kernel bind(kernel_request& request) const {
-        return detail::random_kernel<T>(request, [n = to.size(), mean = mean, stddev = stddev](const random_stream& s, T* values) {
-            D::truncated_normal(n, s, mean, stddev, values);
-        });
+        return detail::random_kernel<T>(
+            request, [n = to.size(), mean = mean, stddev = stddev](const random_stream& s, T* values) {
+                D::truncated_normal(n, s, mean, stddev, values);
+            });
     }
     friend bool operator==(const truncated_normal_op&, const truncated_normal_op&) = default;
 };
 
 /// The op for a type and shape known at run time: what initializers use.
-inline truncated_normal_op make_truncated_normal(dtype type, const dims& shape, const truncated_normal_options& o = {}) {
+inline truncated_normal_op make_truncated_normal(dtype type, const dims& shape,
+                                                 const truncated_normal_options& o = {}) {
     return {{type, shape, o.mean, o.stddev, o.seed}};
 }
 
 /// truncated_normal<float, 3, 4>({.stddev = 0.1}). (Without template arguments: the initializer of variables.)
 template <element T, index_t... D>
-auto truncated_normal(const truncated_normal_options& options = {}, const std::source_location& where = std::source_location::current()) {
+auto truncated_normal(const truncated_normal_options& options = {},
+                      const std::source_location& where = std::source_location::current()) {
     static_assert(is_real_floating<T>, "truncated_normal: the element type is not floating");
-    static_assert(random_extents_known<D...>, "truncated_normal: every extent must be known; truncated_normal(dtype, dims) takes them at run time");
+    static_assert(random_extents_known<D...>,
+                  "truncated_normal: every extent must be known; truncated_normal(dtype, dims) takes them at run time");
     require_kernel<truncated_normal_op, T>();
-    return detail::random_tensor<T, D...>(detail::add_random(make_truncated_normal(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options), where));
+    return detail::random_tensor<T, D...>(
+        detail::add_random(make_truncated_normal(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options), where));
 }
 /// Of a type and shape known at run time only.
 template <class... Unused> // a template, so that only programs that call it have its kernels
 any_tensor truncated_normal(dtype type, const dims& shape, const truncated_normal_options& options = {},
-                                   const std::source_location& where = std::source_location::current()) {
+                            const std::source_location& where = std::source_location::current()) {
     require_kernel<truncated_normal_op, float>();
     require_kernel<truncated_normal_op, double>();
     return detail::add_random(make_truncated_normal(type, shape, options), where);

@@ -31,14 +31,16 @@ struct apply_adam_op {
             const double p1 = static_cast<double>(*a.in<T>(3)), p2 = static_cast<double>(*a.in<T>(4));
             const T rate = static_cast<T>(static_cast<double>(*a.in<T>(5)) * std::sqrt(1 - p2) / (1 - p1));
             // the output is the variable's memory; m and v are written through their inputs' slots
-            D::template update<step, T>(n, std::array{a.out<T>(0), const_cast<T*>(a.in<T>(1)), const_cast<T*>(a.in<T>(2))},
+            D::template update<step, T>(n,
+                                        std::array{a.out<T>(0), const_cast<T*>(a.in<T>(1)), const_cast<T*>(a.in<T>(2))},
                                         std::array{a.in<T>(6)}, std::array{rate, b1, b2, eps}, pool);
         });
     }
     friend bool operator==(const apply_adam_op&, const apply_adam_op&) = default;
 
     struct step {
-        template <class V> RILL_FN static void run(std::array<V, 3>& s, const std::array<V, 1>& in, const std::array<V, 4>& c) {
+        template <class V>
+        RILL_FN static void run(std::array<V, 3>& s, const std::array<V, 1>& in, const std::array<V, 4>& c) {
             const V& g = in[0];
             s[1] = s[1] + c[1] * (g - s[1]);
             s[2] = s[2] + c[2] * (g * g - s[2]);

@@ -18,13 +18,15 @@ struct apply_gradient_descent_op {
         thread_pool* const pool = request.pool;
         request.shared = pool && n >= update_shared_from;
         return kernel([=](const kernel_args& a) {
-            D::template update<step, T>(n, std::array{a.out<T>(0)}, std::array{a.in<T>(2)}, std::array{*a.in<T>(1)}, pool);
+            D::template update<step, T>(n, std::array{a.out<T>(0)}, std::array{a.in<T>(2)}, std::array{*a.in<T>(1)},
+                                        pool);
         });
     }
     friend bool operator==(const apply_gradient_descent_op&, const apply_gradient_descent_op&) = default;
 
     struct step {
-        template <class V> RILL_FN static void run(std::array<V, 1>& state, const std::array<V, 1>& g, const std::array<V, 1>& rate) {
+        template <class V>
+        RILL_FN static void run(std::array<V, 1>& state, const std::array<V, 1>& g, const std::array<V, 1>& rate) {
             state[0] = state[0] - rate[0] * g[0];
         }
     };

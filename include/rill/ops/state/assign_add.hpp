@@ -16,7 +16,9 @@ struct assign_add_op {
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return detail::write_outputs(in); }
     template <class D, class T> kernel bind(kernel_request& request) const {
         const index_t n = request.inputs[0].shape.size();
-        return kernel([=](const kernel_args& a) { D::template map<structure<add_op, T, leaf<T>, leaf<T>>>(n, a.out<T>(0), a.in<T>(0), a.in<T>(1)); });
+        return kernel([=](const kernel_args& a) {
+            D::template map<structure<add_op, T, leaf<T>, leaf<T>>>(n, a.out<T>(0), a.in<T>(0), a.in<T>(1));
+        });
     }
     friend bool operator==(const assign_add_op&, const assign_add_op&) = default;
 };

@@ -34,7 +34,8 @@ concept variable_initializer = requires(const I& i, const dims& shape) {
 };
 
 /// The extents of a value fit a variable's.
-template <class Variable, class Value> inline constexpr bool assignable = rules::compatible(Variable::value, Value::value);
+template <class Variable, class Value>
+inline constexpr bool assignable = rules::compatible(Variable::value, Value::value);
 
 namespace detail {
 
@@ -42,7 +43,7 @@ namespace detail {
 /// The name; throws if a variable's first value does not have its shape.
 const std::string& checked_shape(const std::string& name, const any_array& value, const dims& wanted);
 endpoint add_variable(const tensor_type& type, const std::string& name, const variable_options& options,
-                             const std::source_location& where);
+                      const std::source_location& where);
 
 void set_initial_value(const endpoint& variable, const endpoint& value, const std::source_location& where);
 
@@ -76,14 +77,16 @@ public:
             const control_dependencies none;
             detail::set_initial_value(*this, value.template initial_value<T>(extents<D...>::value), where);
         } else if constexpr (typed_operand<I>) {
-            static_assert(same_dtype<value_type_of<I>, T>, "variable: the initial value's dtype differs; convert with cast<T>()");
+            static_assert(same_dtype<value_type_of<I>, T>,
+                          "variable: the initial value's dtype differs; convert with cast<T>()");
             static_assert(assignable<extents<D...>, extents_of<I>>, "variable: the initial value's shape differs");
             initialize(value, where);
         }
     }
     /// Its first value from the host: an xtensor expression, flat data, or a number of another type that fits.
     template <class I>
-        requires(!variable_initializer<I> && !typed_operand<I> && ((literal<I> && !std::is_same_v<I, T>) || xtensor_expression<I> || flat_range<I>))
+        requires(!variable_initializer<I> && !typed_operand<I> &&
+                 ((literal<I> && !std::is_same_v<I, T>) || xtensor_expression<I> || flat_range<I>))
     variable(const std::string& name, const I& value, const variable_options& options = {},
              const std::source_location& where = std::source_location::current())
         : variable(name, host_value_of(value), options, where, 0) {}
@@ -96,12 +99,14 @@ public:
     }
     template <class E>
         requires(typed_operand<E> || literal<E>)
-    tensor<T, D...> assign_add(const E& value, const std::source_location& where = std::source_location::current()) const {
+    tensor<T, D...> assign_add(const E& value,
+                               const std::source_location& where = std::source_location::current()) const {
         return write(assign_add_op{}, value, where);
     }
     template <class E>
         requires(typed_operand<E> || literal<E>)
-    tensor<T, D...> assign_sub(const E& value, const std::source_location& where = std::source_location::current()) const {
+    tensor<T, D...> assign_sub(const E& value,
+                               const std::source_location& where = std::source_location::current()) const {
         return write(assign_sub_op{}, value, where);
     }
 
@@ -110,13 +115,15 @@ public:
 
 private:
     /// Checked before anything is added to the graph.
-    variable(const std::string& name, any_array host, const variable_options& options, const std::source_location& where, int)
+    variable(const std::string& name, any_array host, const variable_options& options,
+             const std::source_location& where, int)
         : variable(detail::checked_shape(name, host, extents<D...>::value), options, where) {
         initialize(constant_value<T, D...>(std::move(host)), where);
     }
     template <class I> static any_array host_value_of(const I& value) {
         if constexpr (literal<I>) {
-            static_assert(rank == 0 && literal_fits<T, I>, "variable: a number initialises a variable of rank 0 whose dtype it fits");
+            static_assert(rank == 0 && literal_fits<T, I>,
+                          "variable: a number initialises a variable of rank 0 whose dtype it fits");
             return to_any_array<T>(literal_value<T>(value, "variable"));
         } else {
             static_assert(same_dtype<host_element<I>, T>, "variable: the initial value's dtype differs");
@@ -125,7 +132,8 @@ private:
     }
 
     variable(const std::string& name, const variable_options& options, const std::source_location& where)
-        : tensor<T, D...>(detail::unchecked, detail::add_variable({dtype_of<T>, extents<D...>::value}, name, options, where)) {
+        : tensor<T, D...>(detail::unchecked,
+                          detail::add_variable({dtype_of<T>, extents<D...>::value}, name, options, where)) {
         require_kernel<assign_op, T>();
     }
 
@@ -136,16 +144,20 @@ private:
         detail::set_initial_value(*this, detail::seal(value, this->graph()), where);
     }
 
-    template <class Op, class E> tensor<T, D...> write(const Op& op, const E& value, const std::source_location& where) const {
+    template <class Op, class E>
+    tensor<T, D...> write(const Op& op, const E& value, const std::source_location& where) const {
         if constexpr (literal<E>) {
             static_assert(literal_fits<T, E>, "assign: the literal does not fit the variable's dtype");
             return write(op, filled<D...>(literal_value<T>(value, "assign")), where);
         } else {
             static_assert(same_dtype<value_type_of<E>, T>, "assign: the dtypes differ; convert with cast<T>()");
-            static_assert(assignable<extents<D...>, extents_of<E>>, "assign: the value's shape differs from the variable's");
+            static_assert(assignable<extents<D...>, extents_of<E>>,
+                          "assign: the value's shape differs from the variable's");
             require_kernel<Op, T>();
             return {detail::unchecked,
-                    endpoint{detail::add_node(this->graph(), make_op(op), {this->end(), detail::seal(value, this->graph())}, {}, false, where), 0}};
+                    endpoint{detail::add_node(this->graph(), make_op(op),
+                                              {this->end(), detail::seal(value, this->graph())}, {}, false, where),
+                             0}};
         }
     }
     template <index_t... E> static constant_value<T, E...> filled(const T& value) {

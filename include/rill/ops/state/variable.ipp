@@ -19,18 +19,22 @@ namespace detail {
 
 RILL_INLINE const std::string& checked_shape(const std::string& name, const any_array& value, const dims& wanted) {
     if (value.shape() != wanted)
-        throw invalid_argument("variable '" + name + "': the value has the shape " + to_string(value.shape()) + ", not " + to_string(wanted));
+        throw invalid_argument("variable '" + name + "': the value has the shape " + to_string(value.shape()) +
+                               ", not " + to_string(wanted));
     return name;
 }
 
 RILL_INLINE endpoint add_variable(const tensor_type& type, const std::string& name, const variable_options& options,
-                             const std::source_location& where) {
+                                  const std::source_location& where) {
     if (!type.shape.complete())
-        throw invalid_argument("variable '" + name + "': every extent must be known, the shape is " + to_string(type.shape));
+        throw invalid_argument("variable '" + name + "': every extent must be known, the shape is " +
+                               to_string(type.shape));
     const graph g = current_graph();
     const endpoint e{add_node(g, make_op(variable_op{type}), {}, name, false, where), 0};
-    if (options.local) g.add_to_collection(collections::local_variables, e);
-    else g.add_to_collection(collections::variables, e);
+    if (options.local)
+        g.add_to_collection(collections::local_variables, e);
+    else
+        g.add_to_collection(collections::variables, e);
     if (options.trainable && !options.local) g.add_to_collection(collections::trainable_variables, e);
     return e;
 }
@@ -43,7 +47,8 @@ RILL_INLINE void set_initial_value(const endpoint& variable, const endpoint& val
     g.state().set_initializer(variable.from, assign);
 }
 
-RILL_INLINE operation initializers_of(const std::string& collection, const std::string& name, const std::source_location& where) {
+RILL_INLINE operation initializers_of(const std::string& collection, const std::string& name,
+                                      const std::source_location& where) {
     const graph g = current_graph();
     std::vector<const node*> all;
     for (const auto& e : g.collection(collection))
