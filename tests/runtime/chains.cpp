@@ -175,6 +175,19 @@ TEST_CASE_METHOD(test_chains_fixture, "chains: forward and backward, many blocks
     CHECK(l == Approx(sum / static_cast<double>(n)));
 }
 
+TEST_CASE_METHOD(test_chains_fixture,
+                 "chains: those that come together in one node become one, where nothing stands between") {
+    const tensor a(exp(x), "a"), b(tanh(a), "b");
+    const tensor half(x * 0.5f, "half"), sum(b + half, "sum");
+    CHECK(chains(bind({sum})) == names{{"a", "b", "half", "sum"}});
+    const tensor product(matmul(x, x), "product");
+    const tensor late(product * 2.f, "late"), all(b + late, "all"); // late can't begin where a does
+    CHECK(chains(bind({all}, dims{4, 4})) == names{{"a", "b"}, {"late", "all"}});
+    const session s;
+    CHECK(s.run(sum, feed(x, xt::xtensor<float, 2>(std::array<std::size_t, 2>{3, 3}, 0.f)))(1, 1) ==
+          Approx(std::tanh(1.f)));
+}
+
 TEST_CASE_METHOD(test_chains_fixture, "chains: as long as a kernel's operands allow, and no longer") {
     tensor<float, dyn, dyn> last = x;
     for (int i = 0; i < 100; ++i) last = tensor<float, dyn, dyn>(last * 1.f + x);

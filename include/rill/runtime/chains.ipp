@@ -23,14 +23,13 @@ public:
     }
 
     std::vector<int> run() && {
-        for (int i = 0; i < static_cast<int>(first_.size()); ++i)
-            if (const auto here = as_chain(i)) {
-                const int before = chain_for(i, *here);
-                if (before >= 0)
-                    join(i, before, *here);
-                else
-                    chains_.emplace(i, *here);
-            }
+        for (int i = 0; i < static_cast<int>(first_.size()); ++i) {
+            auto here = as_chain(i);
+            if (!here) continue;
+            chains_.emplace(i, std::move(*here));
+            for (const int before : producers(i))
+                if (join(i, before)) break;
+        }
         return std::move(first_);
     }
 
@@ -39,6 +38,7 @@ private:
         dims space;
         std::size_t operands; // at most: leaves and results of its nodes
         const std::string* device;
+        std::vector<int> items;
     };
 
     const subgraph::item& item(int i) const { return graph_.items[static_cast<std::size_t>(i)]; }
@@ -64,7 +64,7 @@ private:
             if (const auto& shape = types_[static_cast<std::size_t>(i)][r].shape;
                 shape != space && space.size() > block_of_threads && shape.size() * 64 > space.size())
                 return {};
-        return chain{space, spec->leaves.size() + spec->results.size(), &it.origin->device};
+        return chain{space, spec->leaves.size() + spec->results.size(), &it.origin->device, {i}};
     }
 
     /// Whether the item can read a value while it is in a block: one per element of the space, in the elements' order.
@@ -75,35 +75,59 @@ private:
                            [&](const fused_leaf& l) { return l.input != input || l.view.how == combine::map; });
     }
 
-    /// The chain of one of its producers that the item can join, or -1.
-    int chain_for(int i, const chain& here) const {
+    /// The chains of the item's producers, from the first to the last.
+    std::vector<int> producers(int i) const {
+        std::vector<int> all;
+        for (const auto& v : item(i).inputs)
+            if (chains_.contains(first(v.item))) all.push_back(first(v.item));
+        std::sort(all.begin(), all.end());
+        all.erase(std::unique(all.begin(), all.end()), all.end());
+        return all;
+    }
+
+    /// Makes the item part of an earlier chain, together with the chains of its other producers that begin later than that
+    /// one. False, and nothing is changed, if one of them needs what comes after the beginning of the earlier chain.
+    bool join(int i, int before) {
+        std::vector<int> joining{i};
+        for (const int p : producers(i))
+            if (p > before) joining.push_back(p);
+        const auto& to = chains_.at(before);
+        std::size_t operands = to.operands;
+        for (const int j : joining) {
+            const auto& c = chains_.at(j);
+            operands += c.operands;
+            if (c.space != to.space || *c.device != *to.device || operands > fused_kernel::max_operands) return false;
+            for (const int member : c.items)
+                if (!fits(member, before, joining)) return false;
+        }
+        for (const int j : joining) {
+            for (const int member : chains_.at(j).items) first_[static_cast<std::size_t>(member)] = before;
+            auto items = std::move(chains_.at(j).items);
+            chains_.erase(j);
+            auto& all = chains_.at(before).items;
+            all.insert(all.end(), items.begin(), items.end());
+        }
+        chains_.at(before).operands = operands;
+        return true;
+    }
+
+    /// Whether all that the item needs is there where the chain begins, or flows to it within the chain and those joining it.
+    bool fits(int i, int before, const std::vector<int>& joining) const {
         const auto& it = item(i);
-        int best = -1; // the latest has the fewest nodes behind it that the item could depend on
-        for (const auto& v : it.inputs)
-            if (chains_.contains(first(v.item))) best = std::max(best, first(v.item));
-        if (best < 0) return -1;
-        const chain& before = chains_.at(best);
-        if (before.space != here.space || *before.device != *here.device ||
-            before.operands + here.operands > fused_kernel::max_operands)
-            return -1;
-        const auto early = [&](int d) { return first(d) < best || is_source(d); };
+        const auto early = [&](int d) { return first(d) < before || is_source(d); };
+        const auto inside = [&](int d) { return first(d) == before || std::ranges::count(joining, first(d)) > 0; };
+        const dims& space = chains_.at(before).space;
         for (std::size_t k = 0; k < it.inputs.size(); ++k) {
             const auto& v = it.inputs[k];
-            if (first(v.item) == best ? !flows(v, *it.op->fused(), static_cast<int>(k), here.space) : !early(v.item))
-                return -1;
+            if (inside(v.item) ? !flows(v, *it.op->fused(), static_cast<int>(k), space) : !early(v.item)) return false;
         }
-        return std::all_of(it.after.begin(), it.after.end(), early) ? best : -1;
+        return std::all_of(it.after.begin(), it.after.end(), early);
     }
 
     /// Has its value before the first step runs, and waits for none: a constant may stand behind a write.
     bool is_source(int i) const {
         if (!item(i).after.empty()) return false;
         return item(i).feed >= 0 || graph_.role(i) != op_role::ordinary || folded_[static_cast<std::size_t>(i)];
-    }
-
-    void join(int i, int before, const chain& here) {
-        first_[static_cast<std::size_t>(i)] = before;
-        chains_.at(before).operands += here.operands;
     }
 
     const subgraph& graph_;

@@ -170,7 +170,7 @@ RILL_INLINE void fused_kernel::plan_pieces(kernel_request& request, const std::v
         partial_bytes_ += (static_cast<std::size_t>(result_size_[r]) * size_of(results[r].type) + 63) / 64 * 64;
     }
     // each piece of a reduction has results of its own: few enough for what they cost to disappear
-    constexpr index_t piece = 1 << 16, most = 64;
+    constexpr index_t piece = 1 << 14, most = 64;
     pieces_ = reduced == 0
                   ? blocks_
                   : std::clamp<index_t>(std::min(l.total / piece, l.total / (8 * reduced)), 1, std::min(most, blocks_));
