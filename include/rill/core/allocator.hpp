@@ -14,6 +14,15 @@ namespace rill::inline RILL_ABI {
 /// Alignment of every block of tensor memory, in bytes: a cache line and the widest register.
 inline constexpr std::size_t memory_alignment = 64;
 
+namespace detail {
+
+/// What a value takes where others stand behind it.
+constexpr std::size_t aligned_size(std::size_t bytes) {
+    return (bytes + memory_alignment - 1) / memory_alignment * memory_alignment;
+}
+
+} // namespace detail
+
 /// The hook for tensor memory. Implementations are used from many threads at once and outlive what they gave out.
 class RILL_EXPORT allocator {
 public:

@@ -33,6 +33,9 @@ struct program {
     dtype type_of(int value) const;
 };
 
+/// Whether running it may report an integer division by zero.
+bool divides_integers(const program& p);
+
 /// In a key, the result's type stands behind an op whose result differs from its first operand: "Greater(…):bool".
 std::string result_suffix(dtype result, dtype first_operand);
 

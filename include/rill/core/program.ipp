@@ -15,6 +15,12 @@ RILL_INLINE dtype program::type_of(int value) const {
     return code[at - leaves.size() - scalars.size()].type;
 }
 
+RILL_INLINE bool divides_integers(const program& p) {
+    for (const auto& i : p.code)
+        if (!is_differentiable(i.type) && (i.op == "Div" || i.op == "Mod")) return true;
+    return false;
+}
+
 RILL_INLINE std::string result_suffix(dtype result, dtype first_operand) {
     return result == first_operand ? std::string() : ":" + std::string(to_string(result));
 }

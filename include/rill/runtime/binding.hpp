@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <rill/device/registry.hpp>
 #include <rill/runtime/bound_graph.hpp>
 #include <rill/runtime/lifetimes.hpp>
 
@@ -45,6 +46,7 @@ private:
 
     std::unordered_map<int, std::int32_t> variable_of_slot_;
 
+    kernel_factory chain_kernel_ = nullptr; // null: no chains in this program
     std::vector<shared_place> may_share_;
     std::vector<step_cost> costs_; // per step
 

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include <rill/device/registry.hpp>
 #include <rill/graph/graph.hpp>
 #include <rill/runtime/chains.hpp>
 
@@ -78,7 +77,8 @@ RILL_INLINE void binder::find_folded() {
 
 RILL_INLINE void binder::find_chains() {
     chained.assign(graph.items.size(), -1);
-    if (!the_kernels().factories.find(kernel_key(fused_chain::name, dtype::invalid))) return;
+    chain_kernel_ = the_kernels().factories.find(kernel_key(fused_chain::name, dtype::invalid)).value_or(nullptr);
+    if (!chain_kernel_) return;
     const auto first = detail::find_chains(graph, types, folded);
     for (std::size_t i = 0; i < first.size(); ++i) {
         if (first[i] == static_cast<int>(i)) continue;
@@ -185,7 +185,7 @@ RILL_INLINE void binder::bind_steps(resource_store& resources) {
         std::vector<tensor_type> in;
         for (const auto& v : it.inputs) in.push_back(type_of(v));
         kernel_request request{in, types[i]};
-        if (resources.threads().within_ops) request.pool = resources.threads().pool.get();
+        request.pool = resources.threads().for_ops();
         if (it.origin) {
             request.seed =
                 it.op->seed() ? it.op->seed() : hash_combine(it.origin->owner->seed(), hash_bytes(it.origin->name));
@@ -251,10 +251,10 @@ RILL_INLINE void binder::bind_chain(const chain& c, resource_store& resources) {
             for (const auto& v : inputs)
                 if (last_reader.at(slot_of(v)) <= k) may_share_.push_back({steps.size(), v, {c.items[k], 0}});
     kernel_request request{in, out};
-    if (resources.threads().within_ops) request.pool = resources.threads().pool.get();
+    request.pool = resources.threads().for_ops();
     step s;
     s.item = c.items.back();
-    s.run = (*the_kernels().factories.find(kernel_key(fused_chain::name, dtype::invalid)))(&links, request);
+    s.run = chain_kernel_(&links, request);
     add_step(std::move(s), inputs, outputs, request, false);
 }
 

@@ -52,8 +52,7 @@ private:
         const auto& it = item(i);
         const fused_spec* spec = it.origin && it.op ? it.op->fused() : nullptr;
         if (!spec || folded_[static_cast<std::size_t>(i)]) return {};
-        for (const auto& code : spec->body->code) // an error names one node
-            if (!is_differentiable(code.type) && (code.op == "Div" || code.op == "Mod")) return {};
+        if (divides_integers(*spec->body)) return {}; // an error names one node
         std::vector<tensor_type> in;
         for (const auto& v : it.inputs) in.push_back(type_of(v));
         const dims space = fused_space(*spec, in).shape;

@@ -25,7 +25,6 @@ public:
 
     void note_uses();
     void share_places(std::span<const shared_place> may_share);
-    void find_bound();
     void lay_out();
 
 private:
@@ -48,7 +47,9 @@ private:
         return r < 0 ? nullptr : &b_.parallel[static_cast<std::size_t>(r)];
     }
     /// Slots that own memory, by the lane that alone uses them.
-    std::map<lane, std::vector<std::size_t>> owners() const;
+    using lane_slots = std::map<lane, std::vector<std::size_t>>;
+    lane_slots owners() const;
+    std::size_t bound(const lane_slots& groups) const;
     std::vector<arena_value> values_of(const std::vector<std::size_t>& slots) const;
 
     bound_graph& b_;
@@ -86,14 +87,14 @@ RILL_INLINE void lifetimes::share_places(std::span<const shared_place> may_share
     }
 }
 
-RILL_INLINE std::map<lifetimes::lane, std::vector<std::size_t>> lifetimes::owners() const {
+RILL_INLINE lifetimes::lane_slots lifetimes::owners() const {
     constexpr lane unused{-2, 0};
     std::vector<lane> user(b_.slots.size(), unused);
     for_each_use([&](std::size_t slot, std::size_t k) {
         auto& u = user[owner_of(slot)];
         u = u == unused || u == lane_of_[k] ? lane_of_[k] : anywhere;
     });
-    std::map<lane, std::vector<std::size_t>> all;
+    lane_slots all;
     for (std::size_t i = 0; i < b_.slots.size(); ++i) {
         const auto& s = b_.slots[i];
         const bool in_arena = s.where == home::arena || s.where == home::scratch;
@@ -111,6 +112,7 @@ RILL_INLINE std::vector<arena_value> lifetimes::values_of(const std::vector<std:
 
 RILL_INLINE void lifetimes::lay_out() {
     auto groups = owners();
+    b_.lower_bound = bound(groups);
     const auto shared = std::move(groups[anywhere]);
     groups.erase(anywhere);
     b_.offsets.assign(b_.slots.size(), bound_graph::npos);
@@ -140,15 +142,16 @@ RILL_INLINE void lifetimes::lay_out() {
 }
 
 /// Step after step, whatever the lanes.
-RILL_INLINE void lifetimes::find_bound() {
+RILL_INLINE std::size_t lifetimes::bound(const lane_slots& groups) const {
     std::vector<std::ptrdiff_t> change(b_.steps.size() + 2);
-    for (const auto& [at, slots] : owners())
+    for (const auto& [at, slots] : groups)
         for (const auto& v : values_of(slots)) {
             change[static_cast<std::size_t>(v.first)] += static_cast<std::ptrdiff_t>(v.bytes);
             change[static_cast<std::size_t>(v.last) + 1] -= static_cast<std::ptrdiff_t>(v.bytes);
         }
-    std::ptrdiff_t alive = 0;
-    for (const auto c : change) b_.lower_bound = std::max(b_.lower_bound, static_cast<std::size_t>(alive += c));
+    std::ptrdiff_t alive = 0, most = 0;
+    for (const auto c : change) most = std::max(most, alive += c);
+    return static_cast<std::size_t>(most);
 }
 
 RILL_INLINE void plan_memory(bound_graph& b, std::span<const shared_place> may_share) {
@@ -156,17 +159,16 @@ RILL_INLINE void plan_memory(bound_graph& b, std::span<const shared_place> may_s
         lifetimes l(b);
         l.note_uses();
         l.share_places(may_share);
-        l.find_bound();
         l.lay_out();
     };
+    if (b.parallel.empty()) return plan();
     const auto slots = b.slots;
     plan();
     // what lanes save in time they may cost in memory, within bounds
     constexpr std::size_t little = std::size_t(1) << 19;
-    if (b.parallel.empty() || b.arena_bytes <= std::max(b.lower_bound + little, b.lower_bound / 10 * 11)) return;
+    if (b.arena_bytes <= std::max(b.lower_bound + little, b.lower_bound / 10 * 11)) return;
     b.parallel.clear();
     b.slots = slots;
-    b.lower_bound = 0;
     plan();
 }
 

@@ -13,10 +13,6 @@
 
 namespace rill::inline RILL_ABI::detail {
 
-inline std::size_t rounded_to_alignment(std::size_t n) {
-    return (n + memory_alignment - 1) / memory_alignment * memory_alignment;
-}
-
 /// In order of creation, each in the smallest gap that holds it.
 inline std::size_t plan_by_creation(std::vector<arena_value>& values) {
     std::vector<std::size_t> order(values.size()), ends(values.size());
@@ -53,9 +49,9 @@ inline std::size_t plan_by_creation(std::vector<arena_value>& values) {
     for (const auto i : order) {
         while (ended < ends.size() && values[ends[ended]].last < values[i].first) {
             const auto& gone = values[ends[ended++]];
-            give_back(gone.offset, rounded_to_alignment(gone.bytes));
+            give_back(gone.offset, aligned_size(gone.bytes));
         }
-        const std::size_t size = rounded_to_alignment(values[i].bytes);
+        const std::size_t size = aligned_size(values[i].bytes);
         if (const auto best = by_size.lower_bound({size, 0}); best != by_size.end()) {
             const auto [offset, length] = take_gap(gaps.find(best->second));
             values[i].offset = offset;
@@ -77,7 +73,7 @@ inline std::size_t plan_in_order(std::vector<arena_value>& values, const std::ve
     std::size_t top = 0;
     for (const auto i : order) {
         auto& v = values[i];
-        const std::size_t size = rounded_to_alignment(v.bytes);
+        const std::size_t size = aligned_size(v.bytes);
         std::size_t free_from = 0, best = 0, best_gap = static_cast<std::size_t>(-1);
         for (const auto* p : placed) {
             if (p->last < v.first || v.last < p->first) continue;
@@ -85,7 +81,7 @@ inline std::size_t plan_in_order(std::vector<arena_value>& values, const std::ve
                 best = free_from;
                 best_gap = p->offset - free_from;
             }
-            free_from = std::max(free_from, p->offset + rounded_to_alignment(p->bytes));
+            free_from = std::max(free_from, p->offset + aligned_size(p->bytes));
         }
         v.offset = best_gap == static_cast<std::size_t>(-1) ? free_from : best;
         top = std::max(top, v.offset + size);

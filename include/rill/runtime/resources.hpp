@@ -61,6 +61,8 @@ struct step_threads {
     std::shared_ptr<thread_pool> pool; // null: the caller's thread runs everything
     bool within_ops = false;           // the pool helps with the work of one op
     int lanes = 1;                     // branches that run at once
+
+    thread_pool* for_ops() const noexcept { return within_ops ? pool.get() : nullptr; }
 };
 
 /// What outlives a run: variables, the counters of random ops, and the threads that help.

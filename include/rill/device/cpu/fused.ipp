@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/allocator.hpp>
 #include <rill/core/error.hpp>
 #include <rill/device/lane.hpp>
 
@@ -56,10 +57,6 @@ RILL_INLINE void fold_block(std::byte* to, std::byte* from, const operand_walk& 
     for (index_t i = 0; i < extent; ++i)
         fold_block(to + bytes(i * w.stride[at]), from + bytes(i * below), w, l, dim + 1, l.extent[at + 1], c);
 }
-
-} // namespace detail
-
-namespace detail {
 
 /// A node as a chain of its own.
 inline fused_chain alone(const fused_spec& spec, const kernel_request& request) {
@@ -126,7 +123,7 @@ RILL_INLINE std::vector<tensor_type> fused_kernel::plan_leaves(const dims& space
         if (leaf.view.how != combine::map) type.shape = rules::reduce(space, leaf.view.axes, true).shape;
         if (leaf.view.how == combine::mean) {
             const index_t size = type.shape.size();
-            const std::size_t bytes = (static_cast<std::size_t>(size) * size_of(type.type) + 63) / 64 * 64;
+            const std::size_t bytes = detail::aligned_size(static_cast<std::size_t>(size) * size_of(type.type));
             means_.push_back({types.size(), find_combiner(combine::sum, type.type), size,
                               static_cast<double>(size) / static_cast<double>(space.size()),
                               std::exchange(request.scratch_bytes, request.scratch_bytes + bytes)});
@@ -167,7 +164,7 @@ RILL_INLINE void fused_kernel::plan_pieces(kernel_request& request, const std::v
         partial_.push_back(partial_bytes_);
         if (!combiners_[r].init) continue;
         reduced += result_size_[r];
-        partial_bytes_ += (static_cast<std::size_t>(result_size_[r]) * size_of(results[r].type) + 63) / 64 * 64;
+        partial_bytes_ += detail::aligned_size(static_cast<std::size_t>(result_size_[r]) * size_of(results[r].type));
     }
     // each piece of a reduction has results of its own: few enough for what they cost to disappear
     constexpr index_t piece = 1 << 14, most = 64;

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <ranges>
 
+#include <rill/core/allocator.hpp>
 #include <rill/core/error.hpp>
 #include <rill/core/program.hpp>
 
@@ -101,7 +102,7 @@ RILL_INLINE fused_layout plan_fused(const dims& space, std::span<const tensor_ty
             const std::size_t bytes = static_cast<std::size_t>(l.rows * l.row_size) * w.element;
             const bool short_rows =
                 l.rank >= 2 && w.stride[static_cast<std::size_t>(l.rank - 1)] == 0; // of one value each
-            l.scratch += (bytes + (short_rows && !is_result ? layout_slack : 0) + 63) / 64 * 64;
+            l.scratch += aligned_size(bytes + (short_rows && !is_result ? layout_slack : 0));
         }
     };
     for (auto& w : l.leaves) classify(w, false);

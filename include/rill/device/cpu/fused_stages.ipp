@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include <rill/core/allocator.hpp>
 #include <rill/core/error.hpp>
 
 namespace rill::inline RILL_ABI::detail {
@@ -74,10 +75,8 @@ RILL_INLINE void fused_stages::add_stage(const fused_chain& chain, std::size_t k
                                                      "Select", "Greater", "Less", "Maximum", "Minimum", "Abs"};
         return std::find(std::begin(cheap), std::end(cheap), op) != std::end(cheap);
     };
-    for (const auto& i : spec.body->code) {
-        may_divide_ = may_divide_ || (!is_differentiable(i.type) && (i.op == "Div" || i.op == "Mod"));
-        work_ += is_cheap(i.op) ? 1 : 8;
-    }
+    may_divide_ = may_divide_ || divides_integers(*spec.body);
+    for (const auto& i : spec.body->code) work_ += is_cheap(i.op) ? 1 : 8;
 }
 
 RILL_INLINE std::size_t fused_stages::find_functions(stage& s, const fused_spec& spec) {
@@ -94,7 +93,7 @@ RILL_INLINE std::size_t fused_stages::find_functions(stage& s, const fused_spec&
 }
 
 RILL_INLINE std::size_t fused_stages::place_buffers(std::size_t at, index_t block) {
-    const auto add = [&](std::size_t bytes) { return std::exchange(at, at + (bytes + 63) / 64 * 64); };
+    const auto add = [&](std::size_t bytes) { return std::exchange(at, at + aligned_size(bytes)); };
     for (auto& s : stages_)
         if (s.interpreter) s.interpreter_at = add(s.interpreter->scratch_bytes());
     for (std::size_t h = 0; h < hidden_.size(); ++h) {
