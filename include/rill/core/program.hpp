@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <rill/core/shape_rules.hpp>
@@ -12,11 +13,19 @@
 
 namespace rill::inline RILL_ABI {
 
+/// An elementwise op as programs see it. Its struct makes one (device/elementwise_op.hpp); they outlive every program.
+struct elementwise_info {
+    std::string_view name;
+    int version = 1;
+    int cost = 1;         // of an element, in additions
+    bool divides = false; // of integers it may report a division by zero
+};
+
 /// An elementwise computation as data: leaves, then scalars, then one value per instruction, in order of evaluation.
 /// The run-time twin of an expression type; what a process without the compiled kernel interprets.
 struct program {
     struct instruction {
-        std::string op;        // an elementwise op's name: "Mul", "Cast<float32>"
+        const elementwise_info* op;
         dtype type;            // of the result
         std::vector<int> args; // value numbers
     };

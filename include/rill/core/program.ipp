@@ -17,7 +17,7 @@ RILL_INLINE dtype program::type_of(int value) const {
 
 RILL_INLINE bool divides_integers(const program& p) {
     for (const auto& i : p.code)
-        if (!is_differentiable(i.type) && (i.op == "Div" || i.op == "Mod")) return true;
+        if (i.op->divides && !is_differentiable(i.type)) return true;
     return false;
 }
 
@@ -26,7 +26,7 @@ RILL_INLINE std::string result_suffix(dtype result, dtype first_operand) {
 }
 
 RILL_INLINE std::string instruction_key(const program& p, const program::instruction& i) {
-    std::string key = i.op + "(";
+    std::string key = std::string(i.op->name) + "(";
     for (std::size_t k = 0; k < i.args.size(); ++k)
         key += (k ? ",$" : "$") + std::to_string(k) + ":" + std::string(to_string(p.type_of(i.args[k])));
     return key + ")" + result_suffix(i.type, p.type_of(i.args[0]));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -16,21 +17,37 @@
 
 namespace rill::inline RILL_ABI {
 
+/// The step that kernels run in: what they may ask besides their operands.
+struct step_context {
+    const std::atomic<bool>* cancel = nullptr; // set when the step is to end
+    std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+    void* stream = nullptr; // of a device that has any
+
+    /// Throws `cancelled` or `deadline_exceeded`: for kernels that take long or wait.
+    void check() const;
+};
+
 /// What a bound kernel sees when it runs: the slots of its step's frame.
 struct kernel_args {
     void* const* slots;
     const std::int32_t* inputs;  // slot numbers
-    const std::int32_t* outputs; // slot numbers, then the scratch slot if one was asked for
+    const std::int32_t* outputs; // slot numbers
+    const std::int32_t* scratch_slot;
+    const step_context* step;
 
     template <class T> const T* in(int i) const { return static_cast<const T*>(slots[inputs[i]]); }
     template <class T> T* out(int i) const { return static_cast<T*>(slots[outputs[i]]); }
+    /// A variable among the inputs, to be changed: the op names it in `writes`.
+    template <class T> T* variable(int i) const { return static_cast<T*>(slots[inputs[i]]); }
+    /// As much as was asked for when the kernel was bound.
+    template <class T = void> T* scratch() const { return static_cast<T*>(slots[*scratch_slot]); }
 };
 
 /// What an op sees when its kernel is bound: everything that does not change from step to step.
 struct kernel_request {
     std::span<const tensor_type> inputs; // complete shapes
     std::span<const tensor_type> outputs;
-    std::size_t scratch_bytes = 0; // set by the op: scratch memory comes as the slot after the outputs
+    std::size_t scratch_bytes = 0; // set by the op: scratch memory for each run
     thread_pool* pool = nullptr;   // who helps; null: nobody. Lives as long as the kernel
     double microseconds = 0; // set by the op: what it takes on one thread, roughly; 0: as long as its memory traffic
     bool shared = false;     // set by the op: the pool helps
@@ -94,3 +111,7 @@ private:
 };
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/device/kernel.ipp>
+#endif

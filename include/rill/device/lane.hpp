@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/device/elementwise_op.hpp>
 #include <rill/device/numbers.hpp>
 
-// lane<T>: one value, the scalar twin of pack<T, N>. Value functions are written once over both: operators and the
-// functions below are found by argument lookup, and literals convert. The rules of numbers are stated here, and packs
-// follow them bit for bit wherever a result is exact.
+// lane<T>: one value, the scalar twin of pack<T, N>. Value functions are written once over both: operators are found by
+// argument lookup, as the functions of ops are, and literals convert. The rules of numbers are stated here, and packs follow
+// them bit for bit wherever a result is exact.
 
 namespace rill::inline RILL_ABI {
 
@@ -13,6 +14,7 @@ namespace rill::inline RILL_ABI {
 template <class T> struct lane {
     using value_type = T;
     using C = compute_type<T>;
+    static constexpr bool is_computed = true; // a kind of value that kernels compute with
 
     T v{};
 
@@ -140,15 +142,6 @@ template <class T> struct lane {
     {
         return value(a) <= value(b) || value(a) != value(a) ? a : b;
     }
-    /// Integers wrap; a negative exponent gives 1, -1 or 0, the truncated value.
-    RILL_FN friend lane pow(const lane& a, const lane& b)
-        requires detail::numeric_lane<T>
-    {
-        if constexpr (detail::integer_lane<T>)
-            return integer_power(a, b);
-        else
-            return lane(T(std::pow(value(a), value(b))));
-    }
     /// a * b + c, rounded once where the processor can.
     RILL_FN friend constexpr lane fma(const lane& a, const lane& b, const lane& c)
         requires detail::numeric_lane<T>
@@ -156,6 +149,12 @@ template <class T> struct lane {
         if constexpr (detail::real_lane<T>)
             if (!std::is_constant_evaluated()) return lane(T(detail::multiply_add(value(a), value(b), value(c))));
         return a * b + c;
+    }
+
+    /// An op of single numbers: computed in the type that arithmetic on T is done in.
+    template <class Op, class... U> RILL_FN static constexpr auto computed(const lane<U>&... x) {
+        using R = elementwise_result<Op, U...>;
+        return lane<R>(static_cast<R>(Op::scalar(static_cast<compute_type<U>>(x.v)...)));
     }
 
 private:
@@ -174,104 +173,10 @@ private:
         if (!std::is_constant_evaluated()) detail::sticky_errors() |= detail::integer_division_by_zero;
         return false;
     }
-    RILL_FN static constexpr lane integer_power(lane base, const lane& exponent) {
-        lane result(1);
-        if constexpr (std::is_signed_v<T>)
-            if (exponent.v < 0) {
-                if (base.v == 0) divides(base); // 1 / 0
-                return base.v == 1 || (base.v == -1 && exponent.v % 2 == 0) ? lane(1) : base.v == -1 ? base : lane();
-            }
-        for (auto e = static_cast<std::make_unsigned_t<T>>(exponent.v); e != 0; e = static_cast<decltype(e)>(e >> 1)) {
-            if (e & 1) result = result * base;
-            base = base * base;
-        }
-        return result;
-    }
 };
-
-// ---- functions of one value --------------------------------------------------------------------------------------------
-
-namespace detail {
-
-template <class F, class T> RILL_FN lane<T> through(F f, const lane<T>& x) {
-    return lane<T>(T(f(static_cast<compute_type<T>>(x.v))));
-}
-
-} // namespace detail
 
 template <class U, class T> RILL_FN constexpr lane<U> cast_to(const lane<T>& x) {
     return lane<U>(detail::convert<U>(x.v));
-}
-
-/// The magnitude: a real number for a complex one. That of the smallest integer wraps to itself.
-template <detail::numeric_lane T> RILL_FN constexpr lane<real_type<T>> abs(const lane<T>& x) {
-    if constexpr (detail::integer_lane<T>)
-        return x.v < T(0) ? -x : x;
-    else
-        return lane<real_type<T>>(real_type<T>(std::abs(static_cast<compute_type<T>>(x.v))));
-}
-
-/// 1, -1, or x itself where that is a zero or NaN.
-template <class T>
-    requires(detail::integer_lane<T> || detail::real_lane<T>)
-RILL_FN constexpr lane<T> sign(const lane<T>& x) {
-    const auto v = static_cast<compute_type<T>>(x.v);
-    return v > 0 ? lane<T>(1) : v < 0 ? lane<T>(-1) : x;
-}
-
-template <class T> RILL_FN constexpr lane<T> conj(const lane<T>& x) {
-    if constexpr (detail::complex_lane<T>)
-        return lane<T>(T(x.v.real(), -x.v.imag()));
-    else
-        return x;
-}
-
-template <class T>
-    requires(detail::integer_lane<T> || detail::real_lane<T>)
-RILL_FN lane<T> floor(const lane<T>& x) {
-    if constexpr (detail::integer_lane<T>)
-        return x;
-    else
-        return detail::through([](auto v) { return std::floor(v); }, x);
-}
-template <class T>
-    requires(detail::integer_lane<T> || detail::real_lane<T>)
-RILL_FN lane<T> ceil(const lane<T>& x) {
-    if constexpr (detail::integer_lane<T>)
-        return x;
-    else
-        return detail::through([](auto v) { return std::ceil(v); }, x);
-}
-
-template <detail::floating_lane T> RILL_FN lane<T> exp(const lane<T>& x) {
-    return detail::through([](auto v) { return std::exp(v); }, x);
-}
-template <detail::real_lane T> RILL_FN lane<T> expm1(const lane<T>& x) {
-    return detail::through([](auto v) { return std::expm1(v); }, x);
-}
-template <detail::floating_lane T> RILL_FN lane<T> log(const lane<T>& x) {
-    return detail::through([](auto v) { return std::log(v); }, x);
-}
-template <detail::real_lane T> RILL_FN lane<T> log1p(const lane<T>& x) {
-    return detail::through([](auto v) { return std::log1p(v); }, x);
-}
-template <detail::floating_lane T> RILL_FN lane<T> sqrt(const lane<T>& x) {
-    return detail::through([](auto v) { return std::sqrt(v); }, x);
-}
-template <detail::floating_lane T> RILL_FN lane<T> rsqrt(const lane<T>& x) {
-    return detail::through([](auto v) { return decltype(v)(1) / std::sqrt(v); }, x);
-}
-template <detail::floating_lane T> RILL_FN lane<T> sin(const lane<T>& x) {
-    return detail::through([](auto v) { return std::sin(v); }, x);
-}
-template <detail::floating_lane T> RILL_FN lane<T> cos(const lane<T>& x) {
-    return detail::through([](auto v) { return std::cos(v); }, x);
-}
-template <detail::floating_lane T> RILL_FN lane<T> tan(const lane<T>& x) {
-    return detail::through([](auto v) { return std::tan(v); }, x);
-}
-template <detail::floating_lane T> RILL_FN lane<T> tanh(const lane<T>& x) {
-    return detail::through([](auto v) { return std::tanh(v); }, x);
 }
 
 } // namespace rill::inline RILL_ABI

@@ -62,12 +62,13 @@ using pullback_trace = void (*)(void* tracer, const int* args, int result, int g
 
 } // namespace detail
 
-/// Everything the process can run on the CPU. One per process, leaked: kernels may run while statics are destroyed.
+/// Everything the process can run: kernels by device, op and dtype; what the CPU's fused loops are made of; and how programs
+/// are differentiated. One per process, leaked: kernels may run while statics are destroyed.
 struct RILL_EXPORT kernel_registry {
-    detail::registry_table<kernel_factory> factories;         // "MatMul/float32"
+    detail::registry_table<kernel_factory> factories;         // "cpu/MatMul/float32"
     detail::registry_table<block_kernels> blocks;             // a program's key
     detail::registry_table<combiner> combiners;               // "Sum/float32"
-    detail::registry_table<detail::pullback_trace> pullbacks; // "Tanh/float32"
+    detail::registry_table<detail::pullback_trace> pullbacks; // a one-op program's key
 };
 
 /// For looking up. Where the program links rill::kernels, the first call adds what is in there.
@@ -79,13 +80,16 @@ std::string kernel_key(std::string_view op, dtype type);
 
 } // namespace detail
 
+/// The kernel of an op for a dtype on a type of device, if it is in this program.
+std::optional<kernel_factory> find_kernel(std::string_view device, std::string_view op, dtype type);
+
 /// Whether this processor has the instruction set a translation unit was compiled for.
 bool supports_level(int level);
 
 namespace detail {
 
 // What registrars call. Nothing is added that this processor can't run.
-void register_factory(std::string_view op, dtype type, int level, kernel_factory make);
+void register_factory(std::string_view device, std::string_view op, dtype type, int level, kernel_factory make);
 void register_blocks(const std::string& key, int level, const block_kernels& kernels);
 /// As above, unless there are kernels for this program already: those of an expression serve all that one op needs.
 void register_primitive_blocks(const std::string& key, int level, block_function forward);

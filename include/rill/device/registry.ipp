@@ -13,7 +13,7 @@ RILL_EXPORT RILL_INLINE kernel_registry& kernel_tables() {
 }
 
 #if RILL_COMPILED
-bool register_listed_kernels(); // <rill/all_kernels.hpp>, compiled into rill::kernels
+bool register_catalogue(); // <rill/all_kernels.hpp>, compiled into rill::kernels
 #endif
 
 RILL_INLINE std::string kernel_key(std::string_view op, dtype type) {
@@ -24,10 +24,14 @@ RILL_INLINE std::string kernel_key(std::string_view op, dtype type) {
 
 RILL_EXPORT RILL_INLINE const kernel_registry& the_kernels() {
 #if RILL_COMPILED
-    static const bool all_there = detail::register_listed_kernels();
+    static const bool all_there = detail::register_catalogue();
     (void)all_there;
 #endif
     return detail::kernel_tables();
+}
+
+RILL_INLINE std::optional<kernel_factory> find_kernel(std::string_view device, std::string_view op, dtype type) {
+    return the_kernels().factories.find(std::string(device) + "/" + detail::kernel_key(op, type));
 }
 
 RILL_INLINE bool supports_level(int level) {
@@ -47,8 +51,9 @@ RILL_INLINE bool supports_level(int level) {
 
 namespace detail {
 
-RILL_INLINE void register_factory(std::string_view op, dtype type, int level, kernel_factory make) {
-    if (supports_level(level)) kernel_tables().factories.add(kernel_key(op, type), level, make);
+RILL_INLINE void register_factory(std::string_view device, std::string_view op, dtype type, int level,
+                                  kernel_factory make) {
+    if (supports_level(level)) kernel_tables().factories.add(std::string(device) + "/" + kernel_key(op, type), level, make);
 }
 
 RILL_INLINE void register_blocks(const std::string& key, int level, const block_kernels& kernels) {

@@ -11,6 +11,7 @@
 
 #include <rill/core/program.hpp>
 #include <rill/core/row.hpp>
+#include <rill/device/elementwise_op.hpp>
 
 namespace rill::inline RILL_ABI {
 
@@ -69,7 +70,7 @@ struct structure_item {
     dtype type = dtype::invalid;
     dtype first = dtype::invalid; // of an op: its first operand's
     int arity = 0;
-    std::string_view name;
+    const elementwise_info* op = nullptr;
     std::string (*parameter)() = nullptr;
 };
 
@@ -77,13 +78,13 @@ template <class S> struct structure_list;
 template <class T> struct structure_list<leaf<T>> {
     static constexpr int count = 1;
     static constexpr void fill(structure_item*& to) {
-        *to++ = {structure_item::kind::leaf, dtype_of<T>, dtype::invalid, 0, {}, nullptr};
+        *to++ = {structure_item::kind::leaf, dtype_of<T>, dtype::invalid, 0, nullptr, nullptr};
     }
 };
 template <class T> struct structure_list<scalar_leaf<T>> {
     static constexpr int count = 1;
     static constexpr void fill(structure_item*& to) {
-        *to++ = {structure_item::kind::scalar, dtype_of<T>, dtype::invalid, 0, {}, nullptr};
+        *to++ = {structure_item::kind::scalar, dtype_of<T>, dtype::invalid, 0, nullptr, nullptr};
     }
 };
 template <class Op, class R, class First, class... Args> struct structure_list<structure<Op, R, First, Args...>> {
@@ -97,7 +98,7 @@ template <class Op, class R, class First, class... Args> struct structure_list<s
                  dtype_of<R>,
                  dtype_of<typename First::value_type>,
                  1 + static_cast<int>(sizeof...(Args)),
-                 Op::name,
+                 &info_of<Op>,
                  parameter};
     }
 };
@@ -144,14 +145,6 @@ template <class V, class... Below> struct sweep {
     row<Below...> below;
 };
 
-/// An op's result. Values that build a program take the op as one instruction; its value function need not run on them.
-template <class Op, class V, class... More> RILL_FN auto apply_op(const V& v, const More&... more) {
-    if constexpr (requires { V::template traced<Op>(v, more...); })
-        return V::template traced<Op>(v, more...);
-    else
-        return Op::value(v, more...);
-}
-
 template <class S, int Leaf, int Scalar> struct evaluator;
 
 /// `value` gives the result alone, `forward` what a backward sweep needs beside it.
@@ -183,7 +176,7 @@ struct evaluator<structure<Op, R, Args...>, Leaf, Scalar> {
 private:
     template <class Leaves, class Scalars, std::size_t... K>
     RILL_FN static auto compute(const Leaves& leaves, const Scalars& scalars, std::index_sequence<K...>) {
-        return apply_op<Op>(
+        return compute<Op>(
             evaluator<Args, Leaf + leaves_before<Args...>(K), Scalar + scalars_before<Args...>(K)>::value(leaves,
                                                                                                           scalars)...);
     }
@@ -193,7 +186,7 @@ private:
             leaves, scalars)...);
     }
     template <class... Below> RILL_FN static auto join(const Below&... below) {
-        const auto v = apply_op<Op>(below.value...);
+        const auto v = compute<Op>(below.value...);
         return sweep<std::remove_const_t<decltype(v)>, Below...>{v, row<Below...>(below...)};
     }
 };

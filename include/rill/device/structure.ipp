@@ -20,7 +20,7 @@ RILL_INLINE std::string structure_key(std::span<const structure_item> items) {
                 item.is == structure_item::kind::leaf ? "$" + std::to_string(leaf++) : "s" + std::to_string(scalar++);
             text.append(":").append(to_string(item.type));
         } else {
-            text = item.name;
+            text = item.op->name;
             if (item.parameter) text.append("[").append(item.parameter()).append("]");
             const std::size_t first = done.size() - static_cast<std::size_t>(item.arity);
             for (std::size_t i = first; i < done.size(); ++i) text.append(i == first ? "(" : ",").append(done[i]);

@@ -17,11 +17,18 @@ concept untyped_operand = std::is_base_of_v<any_tensor, A> && !typed_operand<A>;
 template <class A>
 concept graph_operand = typed_operand<A> || untyped_operand<A>;
 
-/// What elementwise functions take: tensors, expressions, and traced values.
+/// What operators on expressions take: tensors, expressions, and traced values.
 template <class A>
-concept elementwise_operand = graph_operand<A> || symbolic<A>;
+concept expression_operand = graph_operand<A> || symbolic<A>;
+
+/// What elementwise functions take: those, and the values that kernels compute with.
+template <class A>
+concept elementwise_operand = expression_operand<A> || computed_value<A>;
 
 /// Operands of a binary op: at least one is no literal.
+template <class A, class B>
+concept operator_pair =
+    (expression_operand<A> && (expression_operand<B> || literal<B>)) || (literal<A> && expression_operand<B>);
 template <class A, class B>
 concept elementwise_pair =
     (elementwise_operand<A> && (elementwise_operand<B> || literal<B>)) || (literal<A> && elementwise_operand<B>);
@@ -205,7 +212,7 @@ template <class Op, std::size_t N> void require_for_untyped() {
     require_uniform<Op, std::int64_t>(all);
 }
 
-endpoint apply_untyped(std::string_view op, dtype fixed_result, untyped_arguments&& a, const graph& g);
+endpoint apply_untyped(const elementwise_info& op, dtype fixed_result, untyped_arguments&& a, const graph& g);
 
 template <class Op> constexpr dtype fixed_result_of() {
     if constexpr (requires { typename Op::result_type; })
@@ -238,7 +245,7 @@ auto apply(const A&... args) {
         detail::untyped_arguments gathered;
         (detail::gather_untyped(args, type, g, Op::name, gathered), ...);
         detail::check_untyped<Op, sizeof...(A)>(type, gathered);
-        return any_tensor(detail::apply_untyped(Op::name, detail::fixed_result_of<Op>(), std::move(gathered), g));
+        return any_tensor(detail::apply_untyped(info_of<Op>, detail::fixed_result_of<Op>(), std::move(gathered), g));
     } else {
         using T = typename detail::first_typed<A...>::type;
         static_assert(op_takes<Op, T>, "this elementwise op does not take tensors of this element type");

@@ -20,7 +20,7 @@ RILL_INLINE void refuse_untyped(std::string_view op, const std::string& why, con
     throw invalid_argument(snake_case(op) + ": " + why + " (" + text + ")");
 }
 
-RILL_INLINE endpoint apply_untyped(std::string_view op, dtype fixed_result, untyped_arguments&& a, const graph& g) {
+RILL_INLINE endpoint apply_untyped(const elementwise_info& op, dtype fixed_result, untyped_arguments&& a, const graph& g) {
     std::vector<dtype> leaves;
     for (const auto& e : a.inputs) leaves.push_back(type_of(e).type);
     tracer t(leaves, a.scalars);

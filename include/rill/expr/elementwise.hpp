@@ -1,79 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/device/cpu/expression_kernel.hpp>
-#include <rill/device/kernel_list.hpp>
+#include <rill/device/compiled_expressions.hpp>
+#include <rill/device/devices.hpp>
 #include <rill/expr/handle.hpp>
 #include <rill/expr/tracer.hpp>
+#include <rill/graph/op_registry.hpp>
 
 namespace rill::inline RILL_ABI {
-
-namespace detail {
-
-template <class Op, class... T> struct elementwise_result_of {
-    using type = std::tuple_element_t<sizeof...(T) - 1, std::tuple<T...>>;
-};
-template <class Op, class... T>
-    requires requires { typename Op::result_type; }
-struct elementwise_result_of<Op, T...> {
-    using type = typename Op::result_type;
-};
-
-} // namespace detail
-
-/// The element type of an elementwise op's result: what the op says (`result_type`), else its last operand's.
-template <class Op, class... T> using elementwise_result = typename detail::elementwise_result_of<Op, T...>::type;
-
-// Which element types an elementwise op takes; an op names one as `using domain_type`.
-namespace domains {
-struct numeric {
-    template <class T> static constexpr bool has = is_numeric<T>;
-};
-struct floating {
-    template <class T> static constexpr bool has = is_differentiable(dtype_of<T>);
-};
-struct real {
-    template <class T> static constexpr bool has = is_numeric<T> && !is_complex<T>;
-};
-struct real_floating {
-    template <class T> static constexpr bool has = is_real_floating<T>;
-};
-struct boolean {
-    template <class T> static constexpr bool has = std::is_same_v<T, bool>;
-};
-struct comparable {
-    template <class T> static constexpr bool has = is_numeric<T> || std::is_same_v<T, bool>;
-};
-struct any {
-    template <class T> static constexpr bool has = !std::is_same_v<T, std::string>;
-};
-} // namespace domains
-
-namespace detail {
-
-template <class Op> struct op_domain {
-    using type = domains::floating;
-};
-template <class Op>
-    requires requires { typename Op::domain_type; }
-struct op_domain<Op> {
-    using type = typename Op::domain_type;
-};
-
-template <class Op> constexpr int op_weight_of() {
-    if constexpr (requires { Op::weight; })
-        return Op::weight;
-    else
-        return 1;
-}
-
-} // namespace detail
-
-/// An elementwise op takes operands of element type T (`domain_type`; floating and complex if it does not say).
-template <class Op, class T> inline constexpr bool op_takes = detail::op_domain<Op>::type::template has<T>;
-
-/// What an op counts against the weight limit of expressions.
-template <class Op> inline constexpr int op_weight = detail::op_weight_of<Op>();
 
 namespace detail::inline RILL_ISA {
 
@@ -97,15 +31,30 @@ void trace_pullback(rill::tracer& t, const int* args, int result, int gradient, 
     return_adjoints(Op::pullback(symbol<T>(t, args[I])..., symbol<R>(t, result), symbol<R>(t, gradient)), t, out, all);
 }
 
+/// The op as programs that are read from somewhere find it.
+template <class Op, class R, class... T> op_entry elementwise_entry() {
+    op_entry e;
+    e.name = Op::name;
+    e.struct_name = type_name<Op>();
+    e.version = op_version<Op>;
+    e.dtypes = dtypes_of<Op>();
+    e.elementwise = &info_of<Op>;
+    e.operands = sizeof...(T);
+    if constexpr (requires { typename Op::result_type; }) e.result = dtype_of<R>;
+    if constexpr (!differentiable_structure<structure<Op, R, leaf<T>...>>) e.no_gradient = "";
+    return e;
+}
+
 template <class Op, class R, class... T> bool register_primitive() {
     using one_op = structure<Op, R, leaf<T>...>;
-    const std::string& key = key_of<one_op>();
-    register_primitive_blocks(key, RILL_ISA_LEVEL, &forward_block<one_op>);
+    devices::each([]<class D>(std::type_identity<D>) { D::template compile_one_op<one_op>(); });
+    if constexpr (requires { Op::name; } && has_pullback<Op>) register_op(elementwise_entry<Op, R, T...>());
     if constexpr (differentiable_structure<one_op>)
-        register_pullback(key, RILL_ISA_LEVEL, [](void* t, const int* args, int result, int gradient, int* out) {
-            trace_pullback<Op, R, T...>(*static_cast<rill::tracer*>(t), args, result, gradient, out,
-                                        std::index_sequence_for<T...>{});
-        });
+        register_pullback(key_of<one_op>(), RILL_ISA_LEVEL,
+                          [](void* t, const int* args, int result, int gradient, int* out) {
+                              trace_pullback<Op, R, T...>(*static_cast<rill::tracer*>(t), args, result, gradient, out,
+                                                          std::index_sequence_for<T...>{});
+                          });
     return true;
 }
 
@@ -128,21 +77,23 @@ template <class Op, class... T> void compile_primitive() {
     registrar::ensure();
 }
 
-/// The same, unless the program links rill::kernels and finds it there.
+// The same, unless the program links rill::kernels and finds it there.
+
 template <class Op, class... T> void require_primitive() {
-    if constexpr (!(RILL_COMPILED && detail::listed_primitive<Op, T...>)) compile_primitive<Op, T...>();
+    if constexpr (!(RILL_COMPILED && detail::is_compiled_primitive<Op, T...>)) compile_primitive<Op, T...>();
+}
+template <class S> void require_expression() {
+    if constexpr (!(RILL_COMPILED && detail::is_compiled_expression<S>))
+        devices::each([]<class D>(std::type_identity<D>) { D::template compile_expression<S>(); });
+}
+template <combine How, class T> void require_combiner() {
+    if constexpr (!(RILL_COMPILED && detail::is_compiled_combiner<T>))
+        devices::each([]<class D>(std::type_identity<D>) { D::template compile_combiner<How, T>(); });
 }
 
 } // namespace RILL_ISA
 
 namespace detail {
-
-template <class A> struct symbol_element {
-    using type = void;
-};
-template <symbolic A> struct symbol_element<A> {
-    using type = typename A::value_type;
-};
 
 template <class T, class A> auto as_symbol(const A& a) {
     if constexpr (symbolic<A>)
@@ -151,15 +102,22 @@ template <class T, class A> auto as_symbol(const A& a) {
         return symbol<T>(a);
 }
 
+template <class V, class A> RILL_FN auto as_computed(const A& a) {
+    if constexpr (std::is_arithmetic_v<A>)
+        return V(a);
+    else
+        return a;
+}
+
 template <class Op, class... T> symbol<elementwise_result<Op, T...>> trace(const symbol<T>&... args) {
     using R = elementwise_result<Op, T...>;
     tracer* t = nullptr;
     ((t = t ? t : args.where()), ...);
     if constexpr (std::is_arithmetic_v<R> && (std::is_arithmetic_v<T> && ...)) {
-        if (!t) return symbol<R>(static_cast<R>(Op::value(lane<T>(args.literal())...).v)); // literals only: fold
+        if (!t) return symbol<R>(static_cast<R>(compute<Op>(lane<T>(args.literal())...).v)); // literals only: fold
     }
     require_primitive<Op, T...>();
-    return symbol<R>(*t, t->emit(Op::name, dtype_of<R>, {args.id(*t)...}));
+    return symbol<R>(*t, t->emit(info_of<Op>, dtype_of<R>, {args.id(*t)...}));
 }
 
 } // namespace detail
@@ -167,6 +125,10 @@ template <class Op, class... T> symbol<elementwise_result<Op, T...>> trace(const
 template <class T> template <class Op, class... V> auto symbol<T>::traced(const V&... args) {
     return detail::trace<Op>(args...);
 }
+
+/// A kind of value that kernels compute with: a number, or a register of them.
+template <class A>
+concept computed_value = requires { std::remove_cvref_t<A>::is_computed; };
 
 /// Applies an elementwise op to traced values and literals.
 template <class Op, class... A>
@@ -176,6 +138,18 @@ auto apply(const A&... args) {
         std::tuple_element_t<0, decltype(std::tuple_cat(
                                     std::declval<std::conditional_t<symbolic<A>, std::tuple<A>, std::tuple<>>>()...))>;
     return detail::trace<Op>(detail::as_symbol<typename first::value_type>(args)...);
+}
+
+/// Computes an elementwise op of numbers or registers, and literals beside them: what value functions and pullbacks call.
+template <class Op, computed_value A, class... More>
+    requires((computed_value<More> || std::is_arithmetic_v<More>) && ...)
+RILL_FN auto apply(const A& a, const More&... more) {
+    return detail::compute<Op>(a, detail::as_computed<A>(more)...);
+}
+template <class Op, class L, computed_value A>
+    requires std::is_arithmetic_v<L>
+RILL_FN auto apply(const L& literal, const A& a) {
+    return detail::compute<Op>(A(literal), a);
 }
 
 } // namespace rill::inline RILL_ABI

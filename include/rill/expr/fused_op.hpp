@@ -3,7 +3,7 @@
 
 #include <mutex>
 
-#include <rill/device/cpu/fused.hpp>
+#include <rill/device/devices.hpp>
 #include <rill/expr/constant.hpp>
 
 namespace rill::inline RILL_ABI {
@@ -17,19 +17,19 @@ std::vector<endpoint> fused_gradient(const fused_spec& spec, const gradient_requ
 /// A fused node: a sealed expression, a reduction of one, or the gradient of either.
 struct fused_op {
     static constexpr auto name = "Fused";
+    using domain_type = domains::untyped;
     fused_spec spec;
 
     /// "Mul(Add($0,$1),Tanh($2))"; of a one-op expression, the op's own name.
     std::string_view signature() const;
     std::string label() const;
-    template <class V> void attributes(V& v) const { v("spec", spec); }
+    static void fields(auto& op, auto& visit) { visit("spec", op.spec); }
+    const fused_spec* fused() const { return &spec; }
 
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
-    dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type>) const { return dtype::invalid; }
     std::vector<endpoint> gradient(const gradient_request& r) const { return detail::fused_gradient(spec, r); }
     bool in_place() const { return spec.results[0].reduce.how == combine::map && spec.results[0].like < 0; }
-    kernel bind(kernel_request& request) const;
-    friend bool operator==(const fused_op&, const fused_op&) = default;
+    template <class D, class T> kernel bind(kernel_request& request) const { return D::fused(spec, request); }
 };
 
 namespace detail {
@@ -60,9 +60,10 @@ struct adjoint_program {
 };
 
 /// Differentiates a program: leaves are grouped by handle, `seeded` says which results have a gradient (each becomes a
-/// leaf after the old ones). Adjoints of a group are added up within the program.
+/// leaf after the old ones). Adjoints of a group are added up within the program, by `add`.
 adjoint_program differentiate(const program& p, const std::vector<scalar_value>& scalars,
-                              const std::vector<char>& seeded, const std::vector<std::vector<int>>& groups);
+                              const std::vector<char>& seeded, const std::vector<std::vector<int>>& groups,
+                              const elementwise_info& add);
 
 /// What is remembered of it.
 struct known_adjoint {
@@ -72,7 +73,8 @@ struct known_adjoint {
 
 /// The same, remembered: programs are shared by all nodes of one structure.
 const known_adjoint& differentiate_once(const program_ptr& p, const std::vector<scalar_value>& scalars,
-                                        const std::vector<char>& seeded, const std::vector<std::vector<int>>& groups);
+                                        const std::vector<char>& seeded, const std::vector<std::vector<int>>& groups,
+                                        const elementwise_info& add);
 
 /// One node computes the gradients of all inputs: the compiled adjoint kernel where there is one, the traced program
 /// elsewhere (second and higher derivatives).
@@ -87,9 +89,6 @@ scalar_value scalar_of(dtype type, double value);
 
 /// A tensor of one value, shaped like x: a constant where the shape is known.
 endpoint filled_like(endpoint x, double value);
-
-/// The sum of tensors of one type: one pass over all of them.
-endpoint add_n(const std::vector<endpoint>& terms);
 
 } // namespace detail
 

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstring>
 #include <iterator>
-#include <map>
 #include <mutex>
 #include <ranges>
 #include <span>
@@ -20,24 +19,23 @@
 
 #include <rill/core/host_array.hpp>
 #include <rill/expr/tracer.hpp>
+#include <rill/graph/op_registry.hpp>
 
 namespace rill::inline RILL_ABI {
 
 RILL_INLINE std::string_view fused_op::signature() const {
     if (spec.kind == fused_spec::form::forward && spec.body->code.size() == 1 &&
         spec.results[0].reduce.how == combine::map)
-        return spec.body->code[0].op;
+        return spec.body->code[0].op->name;
     return spec.body->key;
 }
 
 RILL_INLINE std::string fused_op::label() const {
     if (const auto how = spec.results[0].reduce.how; how != combine::map && spec.kind == fused_spec::form::forward)
         return "reduce_" + detail::snake_case(to_string(how));
-    const std::string root = spec.body->code.empty() ? "identity" : detail::snake_case(spec.body->code.back().op);
+    const std::string root = spec.body->code.empty() ? "identity" : detail::snake_case(spec.body->code.back().op->name);
     return spec.kind == fused_spec::form::forward ? root : root + "_grad";
 }
-
-RILL_INLINE kernel fused_op::bind(kernel_request& request) const { return kernel(fused_kernel(spec, request)); }
 
 RILL_INLINE std::vector<tensor_type> fused_op::outputs(std::span<const tensor_type> in) const {
     for (std::size_t i = 0; i < spec.leaves.size(); ++i) {
@@ -67,12 +65,17 @@ RILL_INLINE std::vector<tensor_type> fused_op::outputs(std::span<const tensor_ty
 
 namespace detail {
 
+/// Of every device, whatever the instruction set: bound kernels choose their block functions by themselves.
 RILL_INLINE void require_fused() {
     static const bool done = [] {
-        register_factory(fused_op::name, dtype::invalid, 0,
-                         [](const void* op, kernel_request& r) { return static_cast<const fused_op*>(op)->bind(r); });
-        register_factory(fused_chain::name, dtype::invalid, 0, [](const void* chain, kernel_request& r) {
-            return kernel(fused_kernel(*static_cast<const fused_chain*>(chain), r));
+        register_op(op_entry_of<fused_op>());
+        devices::each([]<class D>(std::type_identity<D>) {
+            register_factory(D::type, fused_op::name, dtype::invalid, 0, [](const void* op, kernel_request& r) {
+                return static_cast<const fused_op*>(op)->template bind<D, void>(r);
+            });
+            register_factory(D::type, fused_chain::name, dtype::invalid, 0, [](const void* chain, kernel_request& r) {
+                return D::fused(*static_cast<const fused_chain*>(chain), r);
+            });
         });
         return true;
     }();
@@ -90,7 +93,8 @@ RILL_INLINE op_ptr last_fused_op::of(fused_spec spec) const {
 
 RILL_INLINE adjoint_program differentiate(const program& p, const std::vector<scalar_value>& scalars,
                                           const std::vector<char>& seeded,
-                                          const std::vector<std::vector<int>>& groups) {
+                                          const std::vector<std::vector<int>>& groups,
+                                          const elementwise_info& addition) {
     std::vector<dtype> leaves = p.leaves;
     for (std::size_t r = 0; r < p.results.size(); ++r)
         if (seeded[r]) leaves.push_back(p.type_of(p.results[r]));
@@ -103,11 +107,11 @@ RILL_INLINE adjoint_program differentiate(const program& p, const std::vector<sc
     for (const auto& i : p.code) {
         std::vector<int> args;
         for (const int a : i.args) args.push_back(value[static_cast<std::size_t>(a)]);
-        value.push_back(t.emit(i.op, i.type, std::move(args)));
+        value.push_back(t.emit(*i.op, i.type, std::move(args)));
     }
 
     std::vector<int> adjoint(value.size(), -1);
-    const auto add = [&](int& to, int more) { to = to < 0 ? more : t.emit("Add", t.type_of(more), {to, more}); };
+    const auto add = [&](int& to, int more) { to = to < 0 ? more : t.emit(addition, t.type_of(more), {to, more}); };
     int seed = p.first_scalar();
     for (std::size_t r = 0; r < p.results.size(); ++r)
         if (seeded[r]) add(adjoint[static_cast<std::size_t>(p.results[r])], t.leaf(seed++));
@@ -147,7 +151,8 @@ RILL_INLINE adjoint_program differentiate(const program& p, const std::vector<sc
 
 RILL_INLINE const known_adjoint& differentiate_once(const program_ptr& p, const std::vector<scalar_value>& scalars,
                                                     const std::vector<char>& seeded,
-                                                    const std::vector<std::vector<int>>& groups) {
+                                                    const std::vector<std::vector<int>>& groups,
+                                                    const elementwise_info& add) {
     // constants in the result depend on no scalar's value, so structure, seeds and groups are the whole key
     std::string key;
     key.reserve(p->key.size() + 32);
@@ -162,7 +167,7 @@ RILL_INLINE const known_adjoint& differentiate_once(const program_ptr& p, const 
         const std::lock_guard lock(memory.first);
         if (const auto at = memory.second.find(key); at != memory.second.end()) return at->second;
     }
-    auto made = differentiate(*p, scalars, seeded, groups);
+    auto made = differentiate(*p, scalars, seeded, groups, add);
     const std::lock_guard lock(memory.first);
     auto& known = memory.second[std::move(key)];
     if (!known.made.body) known.made = std::move(made);
@@ -189,7 +194,7 @@ RILL_INLINE std::vector<endpoint> fused_gradient(const fused_spec& spec, const g
     }
     std::vector<char> seeded;
     for (const auto& g : r.gradients) seeded.push_back(bool(g));
-    const auto& [derived, last_op] = differentiate_once(spec.body, spec.scalars, seeded, members);
+    const auto& [derived, last_op] = differentiate_once(spec.body, spec.scalars, seeded, members, *r.ops.add);
 
     fused_spec next;
     next.body = derived.body;
@@ -264,33 +269,6 @@ RILL_INLINE endpoint filled_like(endpoint x, double value) {
     tracer t({type.type}, {bits});
     t.fix_scalars(1);
     return add_program(g, t.finish({t.scalar(0)}), {bits}, {x}, value == 0 ? "zeros_like" : "ones_like");
-}
-
-/// Traced once: there are few.
-inline program_ptr sum_of_leaves(dtype type, std::size_t count) {
-    static auto& memory = *new std::pair<std::mutex, std::map<std::pair<dtype, std::size_t>, program_ptr>>;
-    const std::lock_guard lock(memory.first);
-    auto& known = memory.second[{type, count}];
-    if (known) return known;
-    tracer t(std::vector<dtype>(count, type), {});
-    int sum = t.leaf(0);
-    for (std::size_t i = 1; i < count; ++i) sum = t.emit("Add", type, {sum, t.leaf(static_cast<int>(i))});
-    return known = t.finish({sum});
-}
-
-RILL_INLINE endpoint add_n(const std::vector<endpoint>& terms) {
-    const dtype type = type_of(terms[0]).type;
-    // a fan-out wider than a fused node takes is added in rounds
-    constexpr std::size_t most = 24;
-    if (terms.size() > most) {
-        std::vector<endpoint> sums;
-        for (std::size_t i = 0; i < terms.size(); i += most)
-            sums.push_back(add_n({terms.begin() + static_cast<std::ptrdiff_t>(i),
-                                  terms.begin() + static_cast<std::ptrdiff_t>(std::min(i + most, terms.size()))}));
-        return add_n(sums);
-    }
-    if (terms.size() == 1) return terms[0];
-    return add_program(graph(*terms[0].from->owner), sum_of_leaves(type, terms.size()), {}, terms, "add_n");
 }
 
 } // namespace detail

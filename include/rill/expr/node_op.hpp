@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/device/cpu/cpu.hpp>
+#include <atomic>
+
 #include <rill/expr/apply.hpp>
 
+// Ops that are nodes of their own: how their kernels become part of a program, and how a function adds their nodes.
+
 namespace rill::inline RILL_ABI {
+
+/// In a list of what an op brings: the loops of a reduction.
+template <combine How> struct combining {
+    static constexpr combine how = How;
+};
 
 namespace detail::inline RILL_ISA {
 
 template <class Op, class T> bool register_kernel() {
-    register_factory(Op::name, dtype_of<T>, RILL_ISA_LEVEL, [](const void* op, kernel_request& r) {
-        return static_cast<const Op*>(op)->template bind<cpu, T>(r);
+    register_op(op_entry_of<Op>());
+    devices::each([]<class D>(std::type_identity<D>) {
+        register_factory(D::type, Op::name, dtype_of<T>, RILL_ISA_LEVEL, [](const void* op, kernel_request& r) {
+            return static_cast<const Op*>(op)->template bind<D, T>(r);
+        });
     });
     return true;
 }
@@ -23,58 +34,155 @@ template <class Op, class T> struct kernel_registrar {
     static inline const bool at_start = ensure();
 };
 
+/// Two ops may bring one another: who is on the way is not asked again. All that is reached registers at start besides.
+template <class Op, class T> inline std::atomic<bool> brought{false};
+
 } // namespace detail::inline RILL_ISA
+
+namespace detail {
+
+template <class Op>
+concept node_op_struct = requires(const Op& o, std::span<const tensor_type> in) { o.outputs(in); } ||
+                         requires(const Op& o, const known_inputs& in) { o.outputs(in); } ||
+                         requires(const Op& o, const dims& s) { o.shape(s); } ||
+                         requires(const Op& o, const dims& s) { o.shape(s, s); };
+
+/// How many operands an elementwise op has.
+template <class Op, class T> constexpr int operands_of() {
+    using V = lane<T>;
+    using C = compute_type<T>;
+    if constexpr (requires { typename Op::template operands<T>; })
+        return static_cast<int>(std::tuple_size_v<typename Op::template operands<T>>);
+    else if constexpr (requires(const V& v) { Op::value(v); } || requires(const C& v) { Op::scalar(v); })
+        return 1;
+    else if constexpr (requires(const V& v) { Op::value(v, v); } || requires(const C& v) { Op::scalar(v, v); })
+        return 2;
+    else
+        return 3;
+}
+
+} // namespace detail
 
 inline namespace RILL_ISA {
 
-/// Compiles the kernel of an op for one element type into this program. An op's `bind<D, T>` is written on the
-/// primitives of a device D.
+/// Compiles the kernel of an op for one element type into this program, for every device of this file. An op's `bind<D, T>` is
+/// written on the primitives of a device D.
 template <class Op, class T> void compile_kernel() {
     (void)detail::kernel_registrar<Op, T>::at_start;
     detail::kernel_registrar<Op, T>::ensure();
 }
 
-/// The same, unless the program links rill::kernels and finds it there.
-template <class Op, class T> void require_kernel() {
-    if constexpr (!(RILL_COMPILED && detail::listed_kernel<Op, T>)) compile_kernel<Op, T>();
+template <class Op, class T> void require_kernel();
+
+} // namespace RILL_ISA
+
+namespace detail {
+
+template <class Op, class T> void require_elementwise() {
+    constexpr auto all = std::make_index_sequence<static_cast<std::size_t>(operands_of<Op, T>())>{};
+    require_uniform<Op, T>(all);
 }
 
-/// For operands of unknown dtype: the kernels that every program has where the op is used on an any_tensor.
-template <class Op> void require_kernels_for_untyped() {
-    require_kernel<Op, float>();
-    require_kernel<Op, double>();
-    require_kernel<Op, std::int32_t>();
-    require_kernel<Op, std::int64_t>();
+/// What an op of elements T brings along.
+template <class Op, class T> void require_brought() {
+    if constexpr (requires { Op::how; }) {
+        require_combiner<Op::how, T>();
+    } else if constexpr (op_takes<Op, void>) {
+        require_kernel<Op, void>();
+    } else if constexpr (op_takes<Op, T>) {
+        if constexpr (node_op_struct<Op>)
+            require_kernel<Op, T>();
+        else
+            require_elementwise<Op, T>();
+    }
+}
+
+template <class Op, class T> void bring_along() {
+    if (brought<Op, T>.exchange(true)) return;
+    if constexpr (is_differentiable(dtype_of<T>) || std::is_void_v<T>)
+        brought_by<Op>::type::each([]<class Other>(std::type_identity<Other>) { require_brought<Other, T>(); });
+}
+
+} // namespace detail
+
+inline namespace RILL_ISA {
+
+/// The kernel of an op, and what its gradients of any order need, become part of the program: compiled, unless the program
+/// links rill::kernels and finds them there.
+template <class Op, class T> void require_kernel() {
+    if constexpr (!(RILL_COMPILED && detail::is_compiled<Op, T>)) {
+        compile_kernel<Op, T>();
+        detail::bring_along<Op, T>();
+    }
 }
 
 } // namespace RILL_ISA
 
 namespace detail {
 
-/// Kernels for the operand's element type, or for the usual ones if that is not known.
+/// Kernels for an operand's element type, or for the usual ones if that is not known.
 template <class Op, class X> void require_kernel_for() {
-    if constexpr (typed_operand<X>)
-        require_kernel<Op, value_type_of<X>>();
+    require_fused(); // gradients are made of it
+    const auto one = []<class T>(std::type_identity<T>) {
+        if constexpr (op_takes<Op, T>) require_kernel<Op, T>();
+    };
+    if constexpr (op_takes<Op, void>)
+        require_kernel<Op, void>();
+    else if constexpr (typed_operand<X>)
+        one(std::type_identity<value_type_of<X>>{});
+    else if constexpr (element<X>)
+        one(std::type_identity<X>{});
     else
-        require_kernels_for_untyped<Op>();
+        types::numbers::each(one);
 }
 
 /// Adds a node for an op over operands of any kind, which are sealed in the graph of the first that has one.
-template <class Op, class... X> endpoint make_node(Op op, const std::source_location& where, const X&... operands) {
+template <class... X> endpoint add_op(op_ptr op, const std::source_location& where, const X&... operands) {
     const graph_state* home = nullptr;
     ((home = home ? home : home_of(operands)), ...);
     const graph g = graph_or_current(home);
-    return {add_node(g, make_op(std::move(op)), {seal(operands, g)...}, {}, false, where), 0};
+    return {add_node(g, std::move(op), {seal(operands, g)...}, {}, true, where), 0};
 }
 
-/// The handle of a result: typed where the operands were.
-template <bool Typed, class T, class Rule> auto typed_result(const endpoint& e) {
-    if constexpr (Typed)
-        return tensor_of<T, extents_of_rule<Rule>>(unchecked, any_tensor(e));
-    else
-        return any_tensor(e);
-}
+/// What a shape rule says of operands with these extents; after a failed check merely well-formed.
+template <class Rule, class... E> struct ruled_shape {
+    static constexpr dims told = Rule()(E::value...).shape;
+    static constexpr dims value = told.known_rank() ? told : dims{};
+};
+
+template <class... X> struct first_operand {
+    using type = any_tensor; // none
+};
+template <class X, class... More> struct first_operand<X, More...> {
+    using type = X;
+};
 
 } // namespace detail
+
+/// A node op over operands of any kind: brings its kernels, adds its node. The result is a tensor of unknown type.
+template <class Op, graph_operand... X>
+any_tensor apply_node(const Op& op, const std::source_location& where, const X&... operands) {
+    using first = typename detail::first_operand<X...>::type;
+    detail::require_kernel_for<Op, first>();
+    return detail::add_op(make_op(op), where, operands...);
+}
+
+/// The same with a shape rule for types, a captureless function of the operands' extents (dims) that returns a shape_result:
+/// the result is typed where all operands are. `Out` is its element type, that of the first operand if it is void, and so is
+/// `Kernel`, which selects the kernel.
+template <class Out = void, class Kernel = void, class Op, class Rule, graph_operand... X>
+    requires(!std::is_same_v<Rule, std::source_location>)
+auto apply_node(const Op& op, Rule, const std::source_location& where, const X&... operands) {
+    using first = typename detail::first_operand<X...>::type;
+    detail::require_kernel_for<Op, std::conditional_t<std::is_void_v<Kernel>, first, Kernel>>();
+    const endpoint made = detail::add_op(make_op(op), where, operands...);
+    if constexpr ((typed_operand<X> && ...)) {
+        using T = std::conditional_t<std::is_void_v<Out>, value_type_of<first>, Out>;
+        return tensor_of<T, extents_of_rule<detail::ruled_shape<Rule, extents_of<X>...>>>(detail::unchecked,
+                                                                                          any_tensor(made));
+    } else {
+        return any_tensor(made);
+    }
+}
 
 } // namespace rill::inline RILL_ABI

@@ -37,7 +37,7 @@ RILL_INLINE const traced_structure& structure_tracing::traced(std::span<const st
         } else {
             const auto first = done.end() - item.arity;
             const int made =
-                expansions[i] ? expansions[i](t, &*first) : t.emit(item.name, item.type, {first, done.end()});
+                expansions[i] ? expansions[i](t, &*first) : t.emit(*item.op, item.type, {first, done.end()});
             done.erase(first, done.end());
             done.push_back(made);
         }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,7 +27,12 @@ public:
     /// The first n scalars are the node's own: constants are never merged with them, whatever their value.
     void fix_scalars(std::size_t n) { fixed_scalars_ = n; }
 
-    int emit(std::string_view op, dtype type, std::vector<int> args);
+    int emit(const elementwise_info& op, dtype type, std::vector<int> args);
+    /// An op whose result has its last operand's type.
+    template <class Op> int emit(std::vector<int> args) {
+        const dtype type = type_of(args.back());
+        return emit(info_of<Op>, type, std::move(args));
+    }
 
     dtype type_of(int value) const;
 
@@ -39,7 +45,7 @@ private:
     std::vector<scalar_value> scalars_;
     std::size_t fixed_scalars_ = 0;
     std::vector<program::instruction> code_;
-    std::map<std::pair<std::string, std::vector<int>>, int> seen_;
+    std::map<std::tuple<const elementwise_info*, dtype, std::vector<int>>, int> seen_;
 };
 
 /// A value of a program under construction: the third kind of value that value functions and pullbacks run on.

@@ -22,10 +22,9 @@ RILL_INLINE int tracer::constant(const scalar_value& value) {
     return scalar(scalars_.size() - 1);
 }
 
-RILL_INLINE int tracer::emit(std::string_view op, dtype type, std::vector<int> args) {
-    auto key = std::pair(std::string(op) + ":" + std::string(to_string(type)), args);
-    const auto [at, fresh] = seen_.try_emplace(std::move(key), code_base + static_cast<int>(code_.size()));
-    if (fresh) code_.push_back({std::string(op), type, std::move(args)});
+RILL_INLINE int tracer::emit(const elementwise_info& op, dtype type, std::vector<int> args) {
+    const auto [at, fresh] = seen_.try_emplace({&op, type, args}, code_base + static_cast<int>(code_.size()));
+    if (fresh) code_.push_back({&op, type, std::move(args)});
     return at->second;
 }
 
@@ -48,7 +47,7 @@ RILL_INLINE program_ptr tracer::finish(const std::vector<int>& results) const {
     p.key += ";";
     for (const auto d : p.scalars) p.key += " " + std::string(to_string(d));
     for (auto i : code_) {
-        p.key += "; " + i.op + ":" + std::string(to_string(i.type));
+        p.key += "; " + std::string(i.op->name) + ":" + std::string(to_string(i.type));
         for (auto& a : i.args) p.key.append(" ").append(std::to_string(a = number(a)));
         p.code.push_back(std::move(i));
     }

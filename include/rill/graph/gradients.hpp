@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <functional>
-
 #include <rill/graph/scope.hpp>
 
 namespace rill::inline RILL_ABI {
-
-/// The few ops that building gradients needs; the catalogue supplies them.
-struct gradient_ops {
-    std::function<endpoint(endpoint)> ones_like;
-    std::function<endpoint(const std::vector<endpoint>&)> add_n;
-};
 
 namespace detail {
 

@@ -107,7 +107,7 @@ RILL_INLINE std::vector<endpoint> add_gradients(std::span<const endpoint> ys, st
             throw unimplemented("gradients: " + std::string(n->op->name()) + " has no gradient: " + reason + " (" +
                                 place_of(*n) + ")");
         }
-        const auto result = n->op->gradient({*n, gradients, wanted});
+        const auto result = n->op->gradient({*n, gradients, wanted, ops});
         for (std::size_t i = 0; i < result.size() && i < wanted.size(); ++i)
             if (wanted[i] && result[i]) {
                 if (!rules::compatible(type_of(n->inputs[i]).shape, type_of(result[i]).shape))

@@ -111,7 +111,7 @@ RILL_INLINE small_vector<tensor_type, 1> graph_state::infer(const node_spec& spe
     small_vector<tensor_type, 3> inputs;
     for (const auto& e : spec.inputs) inputs.push_back(type_of(e));
     try {
-        return spec.op->outputs(inputs);
+        return spec.op->outputs({inputs});
     } catch (const error& problem) {
         std::string text = spec.op->label() + ": " + problem.what() + " (";
         for (std::size_t i = 0; i < inputs.size(); ++i)

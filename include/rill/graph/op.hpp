@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -12,8 +11,9 @@
 #include <rill/core/any_array.hpp>
 #include <rill/core/hash.hpp>
 #include <rill/core/names.hpp>
-#include <rill/core/program.hpp>
+#include <rill/core/op_traits.hpp>
 #include <rill/core/small_vector.hpp>
+#include <rill/graph/fields.hpp>
 
 namespace rill::inline RILL_ABI {
 
@@ -31,24 +31,55 @@ struct endpoint {
 /// The inputs of a node.
 using endpoint_list = small_vector<endpoint, 3>;
 
+class op;
+using op_ptr = std::shared_ptr<const op>;
+
+/// The few ops that building gradients needs; the catalogue supplies them.
+struct gradient_ops {
+    const elementwise_info* add = nullptr;
+    endpoint (*ones_like)(const endpoint&) = nullptr;
+    endpoint (*add_n)(const std::vector<endpoint>&) = nullptr;
+};
+
 /// What a gradient rule sees: the node and the gradients that reached its outputs.
 struct gradient_request {
     const node& at;
     std::span<const endpoint> gradients; // per output; empty where none arrived
     std::span<const char> wanted;        // per input: whether its gradient is needed
+    const gradient_ops& ops;
 
     endpoint input(int i) const;
     endpoint output(int i) const;
     endpoint gradient(int i = 0) const { return gradients[static_cast<std::size_t>(i)]; }
+
+    /// Adds a node for an op that Self's gradient needs, and returns its first output. Self names the op in `brings`, which is
+    /// what makes its kernels part of every program that has Self's.
+    template <class Self, class Op> endpoint add(Op made, endpoint_list inputs) const {
+        static_assert(std::is_same_v<Self, Op> || detail::op_brings<Self, Op>,
+                      "gradient: an op that it adds must be named in the struct's `brings`");
+        return add_node(make_op(std::move(made)), std::move(inputs));
+    }
+
+private:
+    endpoint add_node(op_ptr made, endpoint_list inputs) const;
 };
 
-/// Nodes that a plan treats in ways of their own.
-enum class op_role : std::uint8_t { ordinary, placeholder, constant, variable };
+/// What a shape rule may see of a node's inputs: their types, and the values of those that are known by then (decided when
+/// shapes are bound: constants, and what depends on them alone; null of others).
+struct known_inputs {
+    std::span<const tensor_type> types;
+    std::span<const any_array* const> values = {};
 
-class op;
-using op_ptr = std::shared_ptr<const op>;
+    const any_array* value(std::size_t i) const { return i < values.size() ? values[i] : nullptr; }
+};
 
-/// An op with its attributes, as the graph sees it. Immutable once in a graph.
+/// Nodes that a plan treats in ways of their own. Control: nothing to compute, it only waits.
+enum class op_role : std::uint8_t { ordinary, placeholder, constant, variable, control };
+
+/// Numbers of inputs.
+using input_list = small_vector<std::int8_t, 4>;
+
+/// An op with its fields, as the graph sees it. Immutable once in a graph.
 class RILL_EXPORT op {
 public:
     virtual ~op() = default;
@@ -57,22 +88,27 @@ public:
     virtual std::string_view name() const = 0;
     /// The op's struct: what kernels are registered under.
     virtual std::string_view kernel_name() const = 0;
+    /// The struct's name as the compiler spells it: tells two structs apart that claim one op's name.
+    virtual std::string_view struct_name() const = 0;
+    virtual int version() const = 0;
     /// The name a node gets if the user gives none.
     virtual std::string label() const = 0;
     /// Keeps state, draws random numbers or is fed: never merged with another node.
     virtual bool stateful() const = 0;
     /// dtype and shape of each output, or invalid_argument with the broken rule.
-    virtual std::vector<tensor_type> outputs(std::span<const tensor_type> inputs) const = 0;
+    virtual std::vector<tensor_type> outputs(const known_inputs& inputs) const = 0;
     /// Adds gradient nodes and returns the gradient of each input (empty where none flows).
     virtual std::vector<endpoint> gradient(const gradient_request& request) const = 0;
     /// Why no gradient flows, or null if the op has one.
     virtual const char* no_gradient_reason() const = 0;
     /// The dtype that selects the kernel.
     virtual dtype kernel_type(std::span<const tensor_type> inputs, std::span<const tensor_type> outputs) const = 0;
-    /// The input whose memory output 0 shares, or -1.
+    /// The input whose memory output 0 shares, or -1. Of an op that writes that input, the output is the variable after it.
     virtual int alias() const = 0;
-    /// The first `writes()` inputs are variables that the op changes.
-    virtual int writes() const = 0;
+    /// The inputs that are variables and that the op changes.
+    virtual input_list writes() const = 0;
+    /// The inputs that the host reads (sizes, axes, learning rates): they come in its memory, wherever the op runs.
+    virtual input_list host_inputs() const = 0;
     /// The op gives a variable its whole value: the variable need not be initialised before.
     virtual bool initialises() const = 0;
     virtual op_role role() const = 0;
@@ -87,40 +123,19 @@ public:
     /// The op that reads the producer's first input in place of its own input i: a product does so with a transpose. Null
     /// if there is none.
     virtual op_ptr absorb(int i, const op& producer) const = 0;
-    virtual std::uint64_t hash() const = 0;
-    virtual bool equals(const op& other) const = 0;
+    /// Shows its fields, by name; the visitor changes none.
+    virtual void fields(field_visitor& visit) const = 0;
     /// The op's own struct.
     virtual const void* attributes() const = 0;
+
+    std::uint64_t hash() const;
+    bool equals(const op& other) const;
 };
 
 namespace detail {
 
 /// Takes ownership. Not std::make_shared, whose machinery every op's type would compile anew.
 op_ptr shared(const op* made);
-
-/// Hashes attributes as they are visited.
-struct attribute_hash {
-    std::uint64_t value = 0;
-
-    void add(std::uint64_t v) { value = hash_combine(value, v); }
-    void operator()(const char*, bool v) { add(v); }
-    void operator()(const char*, int v) { add(static_cast<std::uint64_t>(v)); }
-    void operator()(const char*, std::int64_t v) { add(static_cast<std::uint64_t>(v)); }
-    void operator()(const char*, std::uint64_t v) { add(v); }
-    void operator()(const char*, double v) { add(std::bit_cast<std::uint64_t>(v)); }
-    void operator()(const char*, dtype v) { add(static_cast<std::uint64_t>(v)); }
-    void operator()(const char*, const std::string& v) { add(hash_bytes(v)); }
-    void operator()(const char*, const dims& v);
-    void operator()(const char*, const axis_list& v);
-    void operator()(const char*, const any_array& v) { add(reinterpret_cast<std::uintptr_t>(v.data())); }
-    void operator()(const char*, const fused_spec& v);
-};
-
-template <class Op> std::uint64_t hash_attributes(const Op& op) {
-    attribute_hash h;
-    if constexpr (requires { op.attributes(h); }) op.attributes(h);
-    return h.value;
-}
 
 template <class Op> constexpr bool has_gradient = requires(const Op& o, const gradient_request& r) { o.gradient(r); };
 
@@ -140,6 +155,8 @@ public:
             return Op::name;
     }
     std::string_view kernel_name() const override { return Op::name; }
+    std::string_view struct_name() const override { return type_name<Op>(); }
+    int version() const override { return op_version<Op>; }
     std::string label() const override {
         if constexpr (requires { self_.label(); })
             return self_.label();
@@ -154,15 +171,18 @@ public:
         else
             return false;
     }
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const override {
+    std::vector<tensor_type> outputs(const known_inputs& in) const override {
         if constexpr (requires { self_.outputs(in); }) {
             return self_.outputs(in);
-        } else if constexpr (requires { self_.shape(in[0].shape); }) {
-            return {{in[0].type, checked(self_.shape(in[0].shape))}};
+        } else if constexpr (requires { self_.outputs(in.types); }) {
+            return self_.outputs(in.types);
+        } else if constexpr (requires { self_.shape(in.types[0].shape); }) {
+            return {{in.types[0].type, checked(self_.shape(in.types[0].shape))}};
         } else {
-            if (in[0].type != in[1].type)
-                throw invalid_argument("the dtypes differ: " + to_string(in[0]) + " and " + to_string(in[1]));
-            return {{in[0].type, checked(self_.shape(in[0].shape, in[1].shape))}};
+            if (in.types[0].type != in.types[1].type)
+                throw invalid_argument("the dtypes differ: " + to_string(in.types[0]) + " and " +
+                                       to_string(in.types[1]));
+            return {{in.types[0].type, checked(self_.shape(in.types[0].shape, in.types[1].shape))}};
         }
     }
     std::vector<endpoint> gradient(const gradient_request& r) const override {
@@ -180,6 +200,8 @@ public:
     dtype kernel_type(std::span<const tensor_type> in, std::span<const tensor_type> out) const override {
         if constexpr (requires { self_.kernel_type(in, out); })
             return self_.kernel_type(in, out);
+        else if constexpr (op_takes<Op, void>)
+            return dtype::invalid;
         else
             return in.empty() ? (out.empty() ? dtype::invalid : out[0].type) : in[0].type;
     }
@@ -189,11 +211,17 @@ public:
         else
             return -1;
     }
-    int writes() const override {
-        if constexpr (requires { Op::writes; })
-            return Op::writes;
+    input_list writes() const override {
+        if constexpr (requires { self_.writes(); })
+            return self_.writes();
         else
-            return 0;
+            return {};
+    }
+    input_list host_inputs() const override {
+        if constexpr (requires { self_.host_inputs(); })
+            return self_.host_inputs();
+        else
+            return {};
     }
     bool initialises() const override {
         if constexpr (requires { Op::initialises; })
@@ -226,8 +254,8 @@ public:
             return false;
     }
     const fused_spec* fused() const override {
-        if constexpr (requires { static_cast<const fused_spec&>(self_.spec); })
-            return &self_.spec;
+        if constexpr (requires { self_.fused(); })
+            return self_.fused();
         else
             return nullptr;
     }
@@ -239,10 +267,8 @@ public:
             return nullptr;
         }
     }
-    std::uint64_t hash() const override { return hash_combine(hash_bytes(Op::name), hash_attributes(self_)); }
-    bool equals(const op& other) const override {
-        if (other.kernel_name() != kernel_name()) return false;
-        return self_ == *static_cast<const Op*>(other.attributes());
+    void fields(field_visitor& visit) const override {
+        if constexpr (requires(Op& o) { Op::fields(o, visit); }) Op::fields(const_cast<Op&>(self_), visit);
     }
     const void* attributes() const override { return &self_; }
 

@@ -3,23 +3,87 @@
 
 #include <rill/graph/op.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+#include <bit>
+#include <cstddef>
+#include <type_traits>
+
+namespace rill::inline RILL_ABI {
+
+namespace detail {
 
 RILL_INLINE op_ptr shared(const op* made) { return op_ptr(made); }
 
-RILL_INLINE void attribute_hash::operator()(const char*, const dims& v) {
-    add(static_cast<std::uint64_t>(v.rank));
-    for (const auto e : v.extent) add(static_cast<std::uint64_t>(e));
+class field_hash final : public uniform_visitor<field_hash> {
+public:
+    explicit field_hash(std::uint64_t seed) : value(seed) {}
+
+    template <class T> void visit(const char*, const T& v) {
+        if constexpr (std::is_same_v<T, std::string>) {
+            add(hash_bytes(v));
+        } else if constexpr (std::is_same_v<T, double>) {
+            add(std::bit_cast<std::uint64_t>(v));
+        } else if constexpr (std::is_same_v<T, dims>) {
+            add(static_cast<std::uint64_t>(v.rank));
+            for (const auto e : v.extent) add(static_cast<std::uint64_t>(e));
+        } else if constexpr (std::is_same_v<T, axis_list>) {
+            for (int i = 0; i < v.count; ++i) add(static_cast<std::uint64_t>(v[i]));
+        } else if constexpr (std::is_same_v<T, any_array> || std::is_same_v<T, fused_spec>) {
+            add(hash_of(v));
+        } else {
+            add(static_cast<std::uint64_t>(v));
+        }
+    }
+
+    std::uint64_t value;
+
+private:
+    void add(std::uint64_t v) { value = hash_combine(value, v); }
+};
+
+/// Where the fields of one op are.
+class field_places final : public uniform_visitor<field_places> {
+public:
+    template <class T> void visit(const char*, T& v) { all.push_back(&v); }
+    small_vector<const void*, 8> all;
+};
+
+/// Compares fields with those of another op of the same struct.
+class field_comparison final : public uniform_visitor<field_comparison> {
+public:
+    explicit field_comparison(const field_places& other) : other_(other) {}
+
+    template <class T> void visit(const char*, const T& v) {
+        if (!equal) return;
+        const T& w = *static_cast<const T*>(other_.all[next_++]);
+        if constexpr (std::is_same_v<T, any_array>)
+            equal = same_array(v, w);
+        else if constexpr (std::is_same_v<T, double>) // by bits: NaN equals itself, 0 and -0 differ
+            equal = std::bit_cast<std::uint64_t>(v) == std::bit_cast<std::uint64_t>(w);
+        else
+            equal = v == w;
+    }
+    bool equal = true;
+
+private:
+    const field_places& other_;
+    std::size_t next_ = 0;
+};
+
+} // namespace detail
+
+RILL_INLINE std::uint64_t op::hash() const {
+    detail::field_hash h(detail::hash_bytes(kernel_name()));
+    fields(h);
+    return h.value;
 }
 
-RILL_INLINE void attribute_hash::operator()(const char*, const axis_list& v) {
-    for (int i = 0; i < v.count; ++i) add(static_cast<std::uint64_t>(v[i]));
+RILL_INLINE bool op::equals(const op& other) const {
+    if (other.struct_name() != struct_name()) return false;
+    detail::field_places places;
+    other.fields(places);
+    detail::field_comparison comparison(places);
+    fields(comparison);
+    return comparison.equal;
 }
 
-RILL_INLINE void attribute_hash::operator()(const char*, const fused_spec& v) {
-    add(hash_bytes(v.body->key));
-    for (const auto& l : v.leaves) add(static_cast<std::uint64_t>(l.input));
-    for (const auto& s : v.scalars) add(hash_bytes({reinterpret_cast<const char*>(s.bytes.data()), s.bytes.size()}));
-}
-
-} // namespace rill::inline RILL_ABI::detail
+} // namespace rill::inline RILL_ABI

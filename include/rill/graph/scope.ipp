@@ -108,4 +108,8 @@ RILL_INLINE graph graph_of(std::span<const endpoint> inputs) {
 
 } // namespace detail
 
+RILL_INLINE endpoint gradient_request::add_node(op_ptr made, endpoint_list inputs) const {
+    return {detail::add_node(graph(*at.owner), std::move(made), std::move(inputs)), 0};
+}
+
 } // namespace rill::inline RILL_ABI

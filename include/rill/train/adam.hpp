@@ -1,13 +1,36 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <concepts>
+#include <cmath>
 
 #include <rill/ops/math/mul.hpp>
-#include <rill/ops/state/apply_adam.hpp>
+#include <rill/ops/math/sqrt.hpp>
 #include <rill/train/optimizer.hpp>
 
 namespace rill::inline RILL_ABI {
+
+/// One step of Adam (Kingma and Ba 2014, in TensorFlow's form: epsilon outside the bias correction).
+struct adam_rule {
+    using compiled_types = types::floats;
+    static constexpr auto name = "ApplyAdam";
+    static constexpr std::array<const char*, 2> slots{"m", "v"};
+    static constexpr int numbers = 3; // the powers of beta1 and beta2, the learning rate
+    double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+
+    static void fields(auto& rule, auto& visit) {
+        visit("beta1", rule.beta1);
+        visit("beta2", rule.beta2);
+        visit("epsilon", rule.epsilon);
+    }
+    std::array<double, 4> constants(const std::array<double, 3>& n) const {
+        return {n[2] * std::sqrt(1 - n[1]) / (1 - n[0]), 1 - beta1, 1 - beta2, epsilon};
+    }
+    template <class V> RILL_FN static void step(std::array<V, 3>& s, const V& g, const std::array<V, 4>& c) {
+        s[1] = s[1] + c[1] * (g - s[1]);
+        s[2] = s[2] + c[2] * (g * g - s[2]);
+        s[0] = s[0] - c[0] * s[1] / (sqrt(s[2]) + c[3]);
+    }
+};
 
 struct adam_options {
     double learning_rate = 0.001;
@@ -17,39 +40,23 @@ struct adam_options {
 
 /// Adam (Kingma and Ba 2014): steps scaled by running means of the gradient and of its square. Each variable gets the
 /// slots m and v; the powers of beta1 and beta2 are variables of the optimizer.
-class adam : public optimizer<adam> {
+class adam : public optimizer<adam, adam_rule, adam_options> {
 public:
     static constexpr auto scope_name = "adam";
+    using optimizer::optimizer;
 
-    adam() = default;
-    explicit adam(std::floating_point auto learning_rate) {
-        options_.learning_rate = static_cast<double>(learning_rate);
-    }
-    // a template, so that adam({}) is not ambiguous: the defaults
-    template <std::same_as<adam_options> Options = adam_options>
-    explicit adam(const Options& options) : options_(options) {}
+    adam_rule rule() const { return {options().beta1, options().beta2, options().epsilon}; }
 
-    template <class T> std::vector<operation> update(const std::vector<gradient_and_variable>& pairs) const {
-        require_kernel<apply_adam_op, T>();
-        require_kernel<assign_op, T>();
-        const variable<T> power1("beta1_power", static_cast<T>(options_.beta1), {.trainable = false});
-        const variable<T> power2("beta2_power", static_cast<T>(options_.beta2), {.trainable = false});
-        const endpoint rate = detail::scalar_constant<T>(options_.learning_rate);
-        std::vector<operation> updates;
-        for (const auto& [gradient, variable] : pairs) {
-            const endpoint m = detail::add_slot(variable, "m", 0), v = detail::add_slot(variable, "v", 0);
-            updates.emplace_back(detail::add_node(
-                current_graph(), make_op(apply_adam_op{options_.beta1, options_.beta2, options_.epsilon}),
-                {variable, m, v, power1.end(), power2.end(), rate, gradient}, "update_" + variable.node()->name));
-        }
+    template <class T> update_numbers numbers() const {
+        const variable<T> power1("beta1_power", static_cast<T>(options().beta1), {.trainable = false});
+        const variable<T> power2("beta2_power", static_cast<T>(options().beta2), {.trainable = false});
         // within the step the updates read the powers as they were at its start, whatever the order
-        updates.emplace_back(power1.assign(power1 * static_cast<T>(options_.beta1)).node());
-        updates.emplace_back(power2.assign(power2 * static_cast<T>(options_.beta2)).node());
-        return updates;
+        return {{power1.end(), power2.end(), detail::scalar_constant<T>(options().learning_rate)},
+                [=, options = options()](std::vector<operation>& last) {
+                    last.emplace_back(power1.assign(power1 * static_cast<T>(options.beta1)).node());
+                    last.emplace_back(power2.assign(power2 * static_cast<T>(options.beta2)).node());
+                }};
     }
-
-private:
-    adam_options options_;
 };
 
 } // namespace rill::inline RILL_ABI

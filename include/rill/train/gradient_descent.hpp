@@ -1,40 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <concepts>
-
-#include <rill/ops/state/apply_gradient_descent.hpp>
 #include <rill/train/optimizer.hpp>
 
 namespace rill::inline RILL_ABI {
+
+/// variable -= rate * gradient.
+struct gradient_descent_rule {
+    using compiled_types = types::floats;
+    static constexpr auto name = "ApplyGradientDescent";
+    static constexpr std::array<const char*, 0> slots{};
+    static constexpr int numbers = 1; // the learning rate
+    static constexpr bool by_rows = true;
+
+    std::array<double, 1> constants(const std::array<double, 1>& rate) const { return rate; }
+    template <class V> RILL_FN static void step(std::array<V, 1>& state, const V& g, const std::array<V, 1>& rate) {
+        state[0] = state[0] - rate[0] * g;
+    }
+};
 
 struct gradient_descent_options {
     double learning_rate = 0.01;
 };
 
-/// variable -= learning_rate * gradient.
-class gradient_descent : public optimizer<gradient_descent> {
+/// variable -= learning_rate * gradient. Where the gradient is rows (of gather along axis 0), only these are touched.
+class gradient_descent : public optimizer<gradient_descent, gradient_descent_rule, gradient_descent_options> {
 public:
     static constexpr auto scope_name = "gradient_descent";
-
-    gradient_descent() = default;
-    explicit gradient_descent(std::floating_point auto learning_rate) : options_{static_cast<double>(learning_rate)} {}
-    // a template, so that gradient_descent({}) is not ambiguous: the defaults
-    template <std::same_as<gradient_descent_options> Options = gradient_descent_options>
-    explicit gradient_descent(const Options& options) : options_(options) {}
-
-    template <class T> std::vector<operation> update(const std::vector<gradient_and_variable>& pairs) const {
-        require_kernel<apply_gradient_descent_op, T>();
-        const endpoint rate = detail::scalar_constant<T>(options_.learning_rate);
-        std::vector<operation> out;
-        for (const auto& [gradient, variable] : pairs)
-            out.emplace_back(detail::add_node(current_graph(), make_op(apply_gradient_descent_op{}),
-                                              {variable, rate, gradient}, "update_" + variable.node()->name));
-        return out;
-    }
-
-private:
-    gradient_descent_options options_;
+    using optimizer::optimizer;
 };
 
 } // namespace rill::inline RILL_ABI

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <rill/ops/array/gather_grad.hpp>
+
 namespace rill::inline RILL_ABI::detail {
 
 RILL_INLINE std::vector<gradient_and_variable> gradients_by_variables(const endpoint& loss,
@@ -32,6 +34,35 @@ RILL_INLINE void check_pairs(const std::vector<gradient_and_variable>& pairs, dt
             throw invalid_argument("apply_gradients: '" + p.variable.name() + "' is " +
                                    std::string(to_string(p.variable.dtype())) + ", the loss " +
                                    std::string(to_string(loss)));
+}
+
+RILL_INLINE void check_loss(const endpoint& loss) {
+    const auto& type = type_of(loss);
+    if (type.type != dtype::float32 && type.type != dtype::float64)
+        throw invalid_argument("minimize: '" + name_of(loss) + "' is " + to_string(type) +
+                               ": a loss whose dtype is known at run time is float32 or float64");
+    if (type.shape.known_rank() && type.shape.rank != 0)
+        throw invalid_argument("minimize: '" + name_of(loss) + "' is " + to_string(type) +
+                               ": the loss must be of rank 0; reduce it (reduce_mean, reduce_sum)");
+}
+
+RILL_INLINE gradient_rows rows_of(const endpoint& gradient) {
+    const node& n = *gradient.from;
+    if (n.op->struct_name() != type_name<gather_grad_op>()) return {};
+    const auto& op = *static_cast<const gather_grad_op*>(n.op->attributes());
+    const int rank = n.outputs[0].shape.rank;
+    if (rank < 1 || rules::normal_axis(op.axis, rank) != 0) return {};
+    return {n.inputs[0], n.inputs[1]};
+}
+
+RILL_INLINE operation add_update(op_ptr op, const gradient_and_variable& pair, std::span<const char* const> slots,
+                                 const std::vector<endpoint>& numbers, std::initializer_list<endpoint> values) {
+    endpoint_list inputs{pair.variable};
+    for (const char* slot : slots) inputs.push_back(add_slot(pair.variable, slot, 0));
+    inputs.append(numbers);
+    inputs.append({values.begin(), values.size()});
+    return operation(
+        add_node(current_graph(), std::move(op), std::move(inputs), "update_" + pair.variable.node()->name));
 }
 
 RILL_INLINE endpoint add_slot(const any_tensor& of, const std::string& name, double first_value) {

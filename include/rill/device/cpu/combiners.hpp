@@ -4,7 +4,6 @@
 #include <limits>
 
 #include <rill/device/cpu/pack.hpp>
-#include <rill/device/kernel_list.hpp>
 #include <rill/device/registry.hpp>
 
 namespace rill::inline RILL_ABI {
@@ -151,11 +150,6 @@ template <combine How, class T> void compile_combiner() {
     // the static member registers at start (for graphs that come from elsewhere), the call for those built before that
     (void)registrar::at_start;
     registrar::ensure();
-}
-
-/// The same, unless the program links rill::kernels and finds it there.
-template <combine How, class T> void require_combiner() {
-    if constexpr (!(RILL_COMPILED && detail::listed_type<T>)) compile_combiner<How, T>();
 }
 
 } // namespace RILL_ISA

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <string_view>
+
 #include <rill/core/any_array.hpp>
 #include <rill/device/cpu/expression_kernel.hpp>
 #include <rill/device/cpu/fused.hpp>
 #include <rill/device/cpu/gemm.hpp>
 #include <rill/device/cpu/indexing.hpp>
 #include <rill/device/cpu/random.hpp>
-#include <rill/device/cpu/softmax.hpp>
+#include <rill/device/cpu/rows.hpp>
 #include <rill/device/cpu/strided_copy.hpp>
 #include <rill/device/cpu/update.hpp>
 
@@ -16,6 +18,22 @@ namespace rill::inline RILL_ABI::inline RILL_ISA {
 /// The CPU as a device: the primitives that ops are written on. Another device offers the same names. The type carries
 /// the instruction set, and so does every kernel bound to it.
 struct cpu {
+    /// What kernels are registered under, and devices are called.
+    static constexpr std::string_view type = "cpu";
+
+    // ---- elementwise loops: compiled for structures and dtypes, bound to programs ------------------------------------------
+
+    template <class S> static void compile_expression() { rill::compile_expression<S>(); }
+    template <class S> static void compile_one_op() { rill::compile_one_op<S>(); }
+    template <combine How, class T> static void compile_combiner() { rill::compile_combiner<How, T>(); }
+    /// A fused node, or a chain of them, over one space: maps, reductions and broadcasts.
+    static kernel fused(const fused_spec& spec, kernel_request& request) { return kernel(fused_kernel(spec, request)); }
+    static kernel fused(const fused_chain& chain, kernel_request& request) {
+        return kernel(fused_kernel(chain, request));
+    }
+
+    // ---- primitives ----------------------------------------------------------------------------------------------------------
+
     /// c = op(a) op(b), dense row-major.
     template <class T>
     static void gemm(bool ta, bool tb, index_t m, index_t n, index_t k, const T* a, const T* b, T* c, void* scratch,
@@ -34,17 +52,22 @@ struct cpu {
     static bool gemm_is_shared(bool ta, bool tb, index_t m, index_t n, index_t k, const thread_pool* pool) {
         return pool && detail::product_is_shared<T>({ta, tb, m, n, k}, pool->threads());
     }
-    /// to[i] = S(from[i]...): an expression structure over dense arrays.
-    template <class S, class To, class... From> static void map(index_t n, To* to, const From*... from) {
-        const void* leaves[] = {from...};
-        void* results[] = {to};
-        forward_block<S>({leaves, nullptr, results, nullptr, n});
-    }
     /// Changes arrays in place, given others and some numbers.
     template <class F, class T, std::size_t S, std::size_t I, std::size_t C>
     static void update(index_t n, const std::array<T*, S>& state, const std::array<const T*, I>& in,
                        const std::array<T, C>& constants, thread_pool* pool) {
         update_arrays<F>(n, state, in, constants, pool);
+    }
+    /// The same for slices: slice ids[k] of each state, for each k in turn, by slice k of the inputs.
+    template <class F, class T, class I, std::size_t S, std::size_t N, std::size_t C>
+    static void update_rows(const I* ids, index_t count, index_t inner, std::array<T*, S> state,
+                            std::array<const T*, N> in, const std::array<T, C>& constants) {
+        for (index_t k = 0; k < count; ++k) {
+            auto at = state;
+            for (auto& s : at) s += static_cast<index_t>(ids[k]) * inner;
+            update_arrays<F>(inner, at, in, constants);
+            for (auto& from : in) from += inner;
+        }
     }
     /// Copies one layout into another: transpose, concat, slice, tile.
     template <class T> static void copy(const T* from, T* to, const detail::strided_layout& l) {
@@ -55,7 +78,7 @@ struct cpu {
     template <class T> static void fill(index_t n, T* to, const T& value) { std::fill_n(to, n, value); }
 
     /// Slices of arrays seen as [outer, extent, inner], chosen along `extent`; see indexing.hpp.
-    template <class I> static index_t first_outside(const I* ids, index_t n, index_t extent) {
+    template <class I> static outside_index first_outside(const I* ids, index_t n, index_t extent) {
         return rill::first_outside(ids, n, extent);
     }
     template <class T, class I>
@@ -71,36 +94,21 @@ struct cpu {
     template <class T, class I> static void one_hot(const I* ids, T* to, index_t count, index_t depth, T on, T off) {
         one_hot_rows(ids, to, count, depth, on, off);
     }
-    template <class T, class Out>
-    static void argmax(const T* x, Out* to, index_t outer, index_t extent, index_t inner) {
-        arg_extreme<max_combine>(x, to, outer, extent, inner);
-    }
-    template <class T, class Out>
-    static void argmin(const T* x, Out* to, index_t outer, index_t extent, index_t inner) {
-        arg_extreme<min_combine>(x, to, outer, extent, inner);
+    /// Where along `extent` the largest (or smallest) element is.
+    template <bool Largest, class T, class Out>
+    static void arg_extreme(const T* x, Out* to, index_t outer, index_t extent, index_t inner) {
+        rill::arg_extreme<std::conditional_t<Largest, max_combine, min_combine>>(x, to, outer, extent, inner);
     }
 
-    /// Functions of the rows of matrices; see softmax.hpp. `arrays` of them need scratch memory together.
+    /// Functions of the rows of matrices: f(layout, in, out, numbers of these rows); see rows.hpp. Arrays of narrow types need
+    /// scratch memory.
     template <class T> static std::size_t row_scratch(index_t columns, int arrays) {
         return row_scratch_bytes<T>(columns, arrays);
     }
-    template <class T> static void softmax(index_t rows, index_t columns, const T* x, T* y, void* scratch) {
-        softmax_rows(rows, columns, x, y, scratch);
-    }
-    template <class T> static void log_softmax(index_t rows, index_t columns, const T* x, T* y, void* scratch) {
-        log_softmax_rows(rows, columns, x, y, scratch);
-    }
-    template <class T>
-    static void softmax_cross_entropy(index_t rows, index_t columns, const T* x, const T* labels, T* loss, T* gradient,
-                                      void* scratch) {
-        softmax_cross_entropy_rows(rows, columns, x, labels, loss, gradient, scratch);
-    }
-    template <class T, class I>
-    static void softmax_cross_entropy(index_t rows, index_t columns, const T* x, const I* ids, T* loss, T* gradient,
-                                      void* scratch)
-        requires(!std::is_same_v<T, I>)
-    {
-        sparse_softmax_cross_entropy_rows(rows, columns, x, ids, loss, gradient, scratch);
+    template <class T, class I, std::size_t In, std::size_t Out, class F>
+    static void rows(index_t count, index_t columns, const std::array<const T*, In>& in,
+                     const std::array<T*, Out>& out, const row_numbers<T, I>& numbers, void* scratch, const F& f) {
+        detail::over_rows<T, In, Out>(count, columns, in, out, numbers, scratch, f);
     }
 
     /// Random numbers: element i depends on the stream and i alone; see random.hpp.

@@ -204,19 +204,28 @@ template <class S> struct expression_registrar {
     static inline const bool at_start = ensure();
 };
 
+template <class S> struct one_op_registrar {
+    static bool ensure() {
+        static const bool done = (register_primitive_blocks(key_of<S>(), RILL_ISA_LEVEL, &forward_block<S>), true);
+        return done;
+    }
+    static inline const bool at_start = ensure();
+};
+
 } // namespace detail::inline RILL_ISA
 
 inline namespace RILL_ISA {
+
+/// Compiles the kernels of a structure of one op over leaves: what the interpreter runs. Those of an expression serve as well.
+template <class S> void compile_one_op() {
+    (void)detail::one_op_registrar<S>::at_start;
+    detail::one_op_registrar<S>::ensure();
+}
 
 /// Compiles the kernels of an expression structure into this program.
 template <class S> void compile_expression() {
     (void)detail::expression_registrar<S>::at_start;
     detail::expression_registrar<S>::ensure();
-}
-
-/// The same, unless the program links rill::kernels and finds them there.
-template <class S> void require_expression() {
-    if constexpr (!(RILL_COMPILED && detail::listed_expression<S>)) compile_expression<S>();
 }
 
 } // namespace RILL_ISA

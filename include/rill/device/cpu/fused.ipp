@@ -95,7 +95,7 @@ RILL_INLINE fused_kernel::fused_kernel(const fused_chain& chain, kernel_request&
 }
 
 RILL_INLINE void fused_kernel::operator()(const kernel_args& a) const {
-    std::byte* scratch = a.out<std::byte>(static_cast<int>(results_));
+    std::byte* scratch = a.scratch<std::byte>();
     const void* leaf[max_operands];
     std::byte* out[max_operands];
     for (std::size_t i = 0; i < leaves_; ++i) leaf[i] = a.in<void>(stages_.leaves()[i].input);
@@ -187,7 +187,7 @@ RILL_INLINE void fused_kernel::plan_pieces(kernel_request& request, const std::v
 
 RILL_INLINE combiner fused_kernel::find_combiner(combine how, dtype type) {
     const auto found =
-        the_kernels().combiners.find(detail::kernel_key(how == combine::mean ? "Sum" : to_string(how), type));
+        the_kernels().combiners.find(detail::kernel_key(to_string(how == combine::mean ? combine::sum : how), type));
     if (!found)
         throw unimplemented("no kernel that combines by " + std::string(to_string(how)) + " for " +
                             std::string(to_string(type)) + " is in this program");

@@ -7,8 +7,6 @@
 #include <bit>
 #include <cstddef>
 #include <iterator>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include <rill/core/allocator.hpp>
@@ -70,13 +68,8 @@ RILL_INLINE void fused_stages::add_stage(const fused_chain& chain, std::size_t k
         placed_.push_back({place, operands.back()});
         if (adjoint) masks_[place] = spec.results[r].mask;
     }
-    const auto is_cheap = [](const std::string& op) {
-        static constexpr std::string_view cheap[] = {"Add",    "Sub",     "Mul",  "Neg",     "Square",  "Relu",
-                                                     "Select", "Greater", "Less", "Maximum", "Minimum", "Abs"};
-        return std::find(std::begin(cheap), std::end(cheap), op) != std::end(cheap);
-    };
     may_divide_ = may_divide_ || divides_integers(*spec.body);
-    for (const auto& i : spec.body->code) work_ += is_cheap(i.op) ? 1 : 8;
+    for (const auto& i : spec.body->code) work_ += i.op->cost;
 }
 
 RILL_INLINE std::size_t fused_stages::find_functions(stage& s, const fused_spec& spec) {

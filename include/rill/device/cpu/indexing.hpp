@@ -2,20 +2,22 @@
 #pragma once
 
 #include <rill/device/cpu/combiners.hpp>
+#include <rill/device/primitives.hpp>
 
 // Slices chosen by index. An array is seen as [outer, extent, inner]: the indices count along `extent`.
 
 namespace rill::inline RILL_ABI::inline RILL_ISA {
 
-/// The place of the first id that is not in [0, extent), or -1.
-template <class I> index_t first_outside(const I* ids, index_t n, index_t extent) {
+/// The first id that is not in [0, extent): its place (-1 if there is none), and what it is.
+template <class I> outside_index first_outside(const I* ids, index_t n, index_t extent) {
     using U = std::make_unsigned_t<I>;
     constexpr auto most = static_cast<index_t>(std::numeric_limits<I>::max());
     const U end = extent > most ? U(static_cast<U>(most) + 1) : static_cast<U>(extent); // a negative id is a large one
     bool wrong = false;
     for (index_t i = 0; i < n; ++i) wrong |= static_cast<U>(ids[i]) >= end;
-    if (!wrong) return -1;
-    return std::find_if(ids, ids + n, [&](I id) { return static_cast<U>(id) >= end; }) - ids;
+    if (!wrong) return {};
+    const I* const first = std::find_if(ids, ids + n, [&](I id) { return static_cast<U>(id) >= end; });
+    return {first - ids, static_cast<std::int64_t>(*first)};
 }
 
 /// to[o, k, :] = table[o, ids[k], :]

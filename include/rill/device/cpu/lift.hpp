@@ -47,23 +47,12 @@ struct lift_not { template <class V> RILL_FN static auto run(const V& a) { retur
 struct lift_select { template <class M, class V> RILL_FN static auto run(const M& m, const V& a, const V& b) { return select(m, a, b); } };
 struct lift_max { template <class V> RILL_FN static auto run(const V& a, const V& b) { return max(a, b); } };
 struct lift_min { template <class V> RILL_FN static auto run(const V& a, const V& b) { return min(a, b); } };
-struct lift_pow { template <class V> RILL_FN static auto run(const V& a, const V& b) { return pow(a, b); } };
 struct lift_fma { template <class V> RILL_FN static auto run(const V& a, const V& b, const V& c) { return fma(a, b, c); } };
-struct lift_abs { template <class V> RILL_FN static auto run(const V& a) { return abs(a); } };
-struct lift_sign { template <class V> RILL_FN static auto run(const V& a) { return sign(a); } };
-struct lift_conj { template <class V> RILL_FN static auto run(const V& a) { return conj(a); } };
-struct lift_floor { template <class V> RILL_FN static auto run(const V& a) { return floor(a); } };
-struct lift_ceil { template <class V> RILL_FN static auto run(const V& a) { return ceil(a); } };
-struct lift_sqrt { template <class V> RILL_FN static auto run(const V& a) { return sqrt(a); } };
-struct lift_rsqrt { template <class V> RILL_FN static auto run(const V& a) { return rsqrt(a); } };
-struct lift_exp { template <class V> RILL_FN static auto run(const V& a) { return exp(a); } };
-struct lift_expm1 { template <class V> RILL_FN static auto run(const V& a) { return expm1(a); } };
-struct lift_log { template <class V> RILL_FN static auto run(const V& a) { return log(a); } };
-struct lift_log1p { template <class V> RILL_FN static auto run(const V& a) { return log1p(a); } };
-struct lift_sin { template <class V> RILL_FN static auto run(const V& a) { return sin(a); } };
-struct lift_cos { template <class V> RILL_FN static auto run(const V& a) { return cos(a); } };
-struct lift_tan { template <class V> RILL_FN static auto run(const V& a) { return tan(a); } };
-struct lift_tanh { template <class V> RILL_FN static auto run(const V& a) { return tanh(a); } };
 // clang-format on
+
+/// An op by its function of registers.
+template <class Op> struct lift_op {
+    template <class... V> RILL_FN static auto run(const V&... v) { return Op::registers(v...); }
+};
 
 } // namespace rill::inline RILL_ABI::detail::inline RILL_ISA

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <utility>
 
+#include <rill/core/row.hpp>
 #include <rill/device/cpu/lift.hpp>
 #include <rill/device/cpu/mask_memory.hpp>
 #include <rill/device/cpu/pack_math.hpp>
 #include <rill/device/cpu/simd.hpp>
 #include <rill/device/cpu/simd_memory.hpp>
 
-// pack<T, N>: N values of T in one or more registers, or in a plain array where T has none. It has the vocabulary and the
-// number rules of lane<T>; a function that needs no register of its own is lifted over the parts.
+// pack<T, N>: N values of T in one or more registers, or in a plain array where T has none. It has the operators and the
+// number rules of lane<T>; what is no operator is an op's, computed lane by lane or by the op's function of registers.
 
 namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
 
@@ -83,6 +85,7 @@ template <class T, int N> struct pack {
     static_assert(N >= 1 && (N & (N - 1)) == 0, "a pack holds a power of two of lanes");
     using value_type = T;
     using M = mask<T, N>;
+    static constexpr bool is_computed = true; // a kind of value that kernels compute with
     static constexpr bool registers = detail::in_registers<T, N>;
     static constexpr int parts = registers ? N / std::max(detail::native_lanes<T>, 1) : N;
     static constexpr int part_lanes = N / parts;
@@ -172,43 +175,37 @@ template <class T, int N> struct pack {
     }
     RILL_FN friend pack max(const pack& a, const pack& b) { return detail::lift<pack, detail::lift_max>(a, b); }
     RILL_FN friend pack min(const pack& a, const pack& b) { return detail::lift<pack, detail::lift_min>(a, b); }
-    RILL_FN friend pack pow(const pack& a, const pack& b) { return detail::lift<pack, detail::lift_pow>(a, b); }
     RILL_FN friend pack fma(const pack& a, const pack& b, const pack& c) {
         return detail::lift<pack, detail::lift_fma>(a, b, c);
     }
 
-    RILL_FN friend pack<real_type<T>, N> abs(const pack& a) {
-        if constexpr (detail::complex_lane<T>) {
-            T in[N];
-            real_type<T> out[N];
-            a.store(in);
-            for (int i = 0; i < N; ++i) out[i] = abs(lane<T>(in[i])).v;
-            return pack<real_type<T>, N>::load(out);
-        } else {
-            return detail::lift<pack, detail::lift_abs>(a);
-        }
-    }
-    RILL_FN friend pack conj(const pack& a) {
-        if constexpr (detail::complex_lane<T>)
-            return detail::lift<pack, detail::lift_conj>(a);
+    /// An op of single numbers: by its function of registers, where the device has one, else lane by lane.
+    template <class Op, class... U> RILL_FN static auto computed(const pack<U, N>&... x) {
+        using R = elementwise_result<Op, U...>;
+        using out = pack<R, N>;
+        if constexpr (out::registers && (std::is_same_v<R, U> && ...) && requires { Op::registers(x.part[0]...); })
+            return detail::lift<out, detail::lift_op<Op>>(x...);
+        else if constexpr (!out::registers && (!pack<U, N>::registers && ...))
+            return by_parts<Op, out>(x...);
         else
-            return a;
+            return by_lanes<Op, R>(std::index_sequence_for<U...>{}, x...);
     }
-    RILL_FN friend pack sign(const pack& a) { return detail::lift<pack, detail::lift_sign>(a); }
-    RILL_FN friend pack floor(const pack& a) { return detail::lift<pack, detail::lift_floor>(a); }
-    RILL_FN friend pack ceil(const pack& a) { return detail::lift<pack, detail::lift_ceil>(a); }
-    RILL_FN friend pack sqrt(const pack& a) { return detail::lift<pack, detail::lift_sqrt>(a); }
-    RILL_FN friend pack rsqrt(const pack& a) { return detail::lift<pack, detail::lift_rsqrt>(a); }
-    RILL_FN friend pack exp(const pack& a) { return detail::lift<pack, detail::lift_exp>(a); }
-    RILL_FN friend pack expm1(const pack& a) { return detail::lift<pack, detail::lift_expm1>(a); }
-    RILL_FN friend pack log(const pack& a) { return detail::lift<pack, detail::lift_log>(a); }
-    RILL_FN friend pack log1p(const pack& a) { return detail::lift<pack, detail::lift_log1p>(a); }
-    RILL_FN friend pack sin(const pack& a) { return detail::lift<pack, detail::lift_sin>(a); }
-    RILL_FN friend pack cos(const pack& a) { return detail::lift<pack, detail::lift_cos>(a); }
-    RILL_FN friend pack tan(const pack& a) { return detail::lift<pack, detail::lift_tan>(a); }
-    RILL_FN friend pack tanh(const pack& a) { return detail::lift<pack, detail::lift_tanh>(a); }
 
 private:
+    template <class Op, class Out, class... V> RILL_FN static Out by_parts(const V&... x) {
+        Out out;
+        for (int i = 0; i < N; ++i) out.part[i] = detail::compute<Op>(x.part[i]...);
+        return out;
+    }
+    template <class Op, class R, std::size_t... K, class... U>
+    static pack<R, N> by_lanes(std::index_sequence<K...>, const pack<U, N>&... x) {
+        detail::row<std::array<U, N>...> in;
+        R out[N];
+        (x.store(detail::at<K>(in).data()), ...);
+        for (std::size_t i = 0; i < N; ++i) out[i] = lane<R>(detail::compute<Op>(lane<U>(detail::at<K>(in)[i])...)).v;
+        return pack<R, N>::load(out);
+    }
+
     struct spread {};
     RILL_FN pack(spread, const part_type& x)
         : pack(x, std::make_index_sequence<static_cast<std::size_t>(registers ? parts : 0)>{}) {}

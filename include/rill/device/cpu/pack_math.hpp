@@ -330,17 +330,17 @@ template <class F, class T> RILL_NO_INLINE simd<T> exact_by_lane(F f, simd<T> x)
 
 template <class T> RILL_FN simd<T> sin(simd<T> x) {
     const angle<T> a(x);
-    if (a.too_large()) return exact_by_lane([](lane<T> v) { return sin(v); }, x);
+    if (a.too_large()) return exact_by_lane([](lane<T> v) { return lane<T>(std::sin(v.v)); }, x);
     return select(a.odd(), a.cosine(), a.sine()) ^ a.sign(0) ^ (x & simd<T>(T(-0.0)));
 }
 template <class T> RILL_FN simd<T> cos(simd<T> x) {
     const angle<T> a(x);
-    if (a.too_large()) return exact_by_lane([](lane<T> v) { return cos(v); }, x);
+    if (a.too_large()) return exact_by_lane([](lane<T> v) { return lane<T>(std::cos(v.v)); }, x);
     return select(a.odd(), a.sine(), a.cosine()) ^ a.sign(1);
 }
 template <class T> RILL_FN simd<T> tan(simd<T> x) {
     const angle<T> a(x);
-    if (a.too_large()) return exact_by_lane([](lane<T> v) { return tan(v); }, x);
+    if (a.too_large()) return exact_by_lane([](lane<T> v) { return lane<T>(std::tan(v.v)); }, x);
     const simd<T> s = a.sine(), c = a.cosine();
     return (select(a.odd(), -c, s) / select(a.odd(), s, c)) ^ (x & simd<T>(T(-0.0)));
 }
@@ -376,7 +376,7 @@ template <std::same_as<float> T> RILL_FN simd<T> pow(simd<T> x, simd<T> y) {
     return simd<float>::load(out);
 }
 template <class T> RILL_FN simd<T> pow(simd<T> x, simd<T> y) {
-    return simd<T>::by_lane([](lane<T> a, lane<T> b) { return pow(a, b); }, x, y);
+    return simd<T>::by_lane([](lane<T> a, lane<T> b) { return lane<T>(std::pow(a.v, b.v)); }, x, y);
 }
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <rill/core/dims.hpp>
 #include <rill/device/cpu/pack.hpp>
+#include <rill/device/elementary.hpp>
 #include <rill/device/philox.hpp>
 
 // Arrays of random numbers. Element i comes from block i / 4 of the stream (i / 2 where an element takes 64 bits), whatever
@@ -62,9 +63,9 @@ void fill_from_blocks(index_t n, const random_stream& s, T* to, Make make) {
 /// Two independent standard normals from two uniforms (Box and Muller), u in (0, 1] and v in [0, 1).
 template <class V> RILL_FN void normals(const V& u, const V& v, V& a, V& b) {
     using C = typename V::value_type;
-    const V radius = sqrt(V(C(-2)) * log(u)), angle = V(2 * std::numbers::pi_v<C>) * v;
-    a = radius * cos(angle);
-    b = radius * sin(angle);
+    const V radius = compute<elementary::sqrt_function>(V(C(-2)) * compute<elementary::log_function>(u)), angle = V(2 * std::numbers::pi_v<C>) * v;
+    a = radius * compute<elementary::cos_function>(angle);
+    b = radius * compute<elementary::sin_function>(angle);
 }
 
 /// Uniforms for that: 32 bits each in float, 64 in double.

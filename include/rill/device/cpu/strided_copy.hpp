@@ -2,26 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 
-#include <rill/core/dims.hpp>
+#include <rill/device/strided_layout.hpp>
 
 namespace rill::inline RILL_ABI::detail {
 
-/// A copy between two layouts of one shape: extents, and strides in elements on either side.
-struct strided_layout {
-    int rank = 0;
-    std::array<index_t, max_rank> extent{}, from{}, to{};
-
-    void push(index_t e, index_t stride_from, index_t stride_to);
-
-    /// Merges dimensions that both sides walk as one, and drops extents of 1.
-    void collapse();
-};
-
-/// The strides of a dense row-major tensor.
-std::array<index_t, max_rank> dense_strides(const dims& shape);
-
+/// Copies one layout into the other, from dimension `dim` on.
 template <class T> void strided_copy(const T* from, T* to, const strided_layout& l, int dim) {
     const auto at = static_cast<std::size_t>(dim);
     if (dim == l.rank) {
@@ -50,7 +36,3 @@ template <class T> void strided_copy(const T* from, T* to, const strided_layout&
 }
 
 } // namespace rill::inline RILL_ABI::detail
-
-#if !RILL_COMPILED
-#include <rill/device/cpu/strided_copy.ipp>
-#endif

@@ -7,6 +7,7 @@
 #include <rill/core/dims.hpp>
 #include <rill/core/thread_pool.hpp>
 #include <rill/device/cpu/pack.hpp>
+#include <rill/device/primitives.hpp>
 
 namespace rill::inline RILL_ABI {
 
@@ -21,9 +22,6 @@ RILL_FN std::array<V, N> load_all(const std::array<T*, N>& from, index_t i, int 
 }
 
 } // namespace detail::inline RILL_ISA
-
-/// Elements from which a pool helps with an update: below, threads cost more than they save.
-inline constexpr index_t update_shared_from = 1 << 16;
 
 inline namespace RILL_ISA {
 

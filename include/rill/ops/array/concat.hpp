@@ -24,9 +24,12 @@ constexpr shape_result concat(std::span<const dims> all, int axis) {
 /// Joins tensors along an axis. All other extents agree. Gradient: g, cut into parts.
 struct concat_op {
     static constexpr auto name = "Concat";
+    using domain_type = domains::every;
+    using compiled_types = types::numbers;
+    using brings = op_list<concat_grad_op>;
     int axis = 0;
 
-    template <class V> void attributes(V& v) const { v("axis", axis); }
+    static void fields(auto& op, auto& visit) { visit("axis", op.axis); }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
 
@@ -38,7 +41,6 @@ struct concat_op {
                     D::copy(a.in<T>(static_cast<int>(i)), a.out<T>(0) + parts[i].begin, parts[i].layout);
         });
     }
-    friend bool operator==(const concat_op&, const concat_op&) = default;
 };
 
 template <class... E> inline constexpr bool ranks_agree = ((E::rank == std::max({E::rank...})) && ...);
@@ -46,39 +48,12 @@ template <class... E> inline constexpr bool ranks_agree = ((E::rank == std::max(
 template <int Axis, class... E>
 inline constexpr bool extents_beside_agree = rules::concat(std::array<dims, sizeof...(E)>{E::value...}, Axis).ok();
 
-namespace detail {
-
-template <class X> void require_concat() {
-    require_kernel_for<concat_op, X>();
-    require_fused(); // zeros, in second derivatives
-    const auto for_gradient = []<class T>(std::type_identity<T>) {
-        if constexpr (is_differentiable(dtype_of<T>)) require_kernel<concat_grad_op, T>();
-    };
-    if constexpr (typed_operand<X>) {
-        for_gradient(std::type_identity<value_type_of<X>>{});
-    } else {
-        for_gradient(std::type_identity<float>{});
-        for_gradient(std::type_identity<double>{});
-    }
-}
-
-template <int Axis, class... E> struct concat_rule {
-    static constexpr dims value = rules::concat(std::array<dims, sizeof...(E)>{E::value...}, Axis).shape;
-};
-
-template <class First, class... Rest> struct first_of {
-    using type = First;
-};
-
-} // namespace detail
-
 /// concat<0>(a, b, …); a negative axis counts from the end.
 template <int Axis, graph_operand... X>
     requires(sizeof...(X) > 0)
 auto concat(const X&... x) {
-    constexpr bool typed = (typed_operand<X> && ...);
-    using first = typename detail::first_of<X...>::type;
-    if constexpr (typed) {
+    using first = typename detail::first_operand<X...>::type;
+    if constexpr ((typed_operand<X> && ...)) {
         static_assert((dtypes_agree<dtype_tag<first>, dtype_tag<X>> && ...),
                       "concat: the dtypes differ; convert with cast<T>()");
         static_assert(ranks_agree<extents_of<X>...>, "concat: the ranks differ");
@@ -86,26 +61,46 @@ auto concat(const X&... x) {
         if constexpr (ranks_agree<extents_of<X>...> && axes_exist<extents_of<first>, Axis>)
             static_assert(extents_beside_agree<Axis, extents_of<X>...>, "concat: the extents beside the axis differ");
     }
-    (detail::require_concat<X>(), ...);
-    const endpoint made = detail::make_node(concat_op{Axis}, {}, x...);
-    if constexpr (typed)
-        return detail::typed_result<true, value_type_of<first>, detail::concat_rule<Axis, extents_of<X>...>>(made);
-    else
-        return any_tensor(made);
+    return apply_node(
+        concat_op{Axis},
+        [](const auto&... shape) { return rules::concat(std::array<dims, sizeof...(shape)>{shape...}, Axis); }, {}, x...);
 }
 /// Of tensors whose number or types are known at run time only.
 template <class... Unused> // a template, so that only programs that call it have its kernels
 any_tensor concat(const std::vector<any_tensor>& all, int axis,
                   const std::source_location& where = std::source_location::current()) {
     if (all.empty()) throw invalid_argument("concat: no tensors were given");
-    detail::require_concat<any_tensor>();
-    std::vector<endpoint> inputs;
+    detail::require_kernel_for<concat_op, any_tensor>();
+    endpoint_list inputs;
     for (const auto& x : all) inputs.push_back(detail::seal(x));
     return endpoint{detail::add_node(all[0].graph(), make_op(concat_op{axis}), std::move(inputs), {}, false, where), 0};
 }
 
 } // namespace rill::inline RILL_ABI
 
-#if !RILL_COMPILED
-#include <rill/ops/array/concat.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> concat_op::outputs(std::span<const tensor_type> in) const {
+    std::vector<dims> shapes;
+    for (const auto& t : in) {
+        if (t.type != in[0].type)
+            throw invalid_argument("the dtypes differ: " + to_string(in[0]) + " and " + to_string(t));
+        shapes.push_back(t.shape);
+    }
+    const auto joined = rules::concat(shapes, axis);
+    if (!joined.ok()) throw invalid_argument(joined.broken);
+    return {{in[0].type, joined.shape}};
+}
+
+RILL_INLINE std::vector<endpoint> concat_op::gradient(const gradient_request& r) const {
+    endpoint_list inputs{r.gradient()};
+    inputs.append(r.at.inputs);
+    const endpoint cut = r.add<concat_op>(concat_grad_op{axis}, std::move(inputs));
+    std::vector<endpoint> parts;
+    for (std::size_t i = 0; i < r.at.inputs.size(); ++i) parts.push_back({cut.from, static_cast<int>(i)});
+    return parts;
+}
+
+} // namespace rill::inline RILL_ABI
 #endif

@@ -5,6 +5,8 @@
 
 namespace rill::inline RILL_ABI {
 
+struct concat_op;
+
 namespace detail {
 
 /// Where a part of a joined tensor lies: its copy into the whole, or out of it.
@@ -23,9 +25,12 @@ std::vector<concat_part> concat_parts(const dims& whole, std::span<const tensor_
 /// whose shapes the parts have (their values don't matter). Gradient: the parts' gradients, joined.
 struct concat_grad_op {
     static constexpr auto name = "ConcatGrad";
+    using domain_type = domains::numeric;
+    using compiled_types = types::floats;
+    using brings = op_list<concat_op>;
     int axis = 0;
 
-    template <class V> void attributes(V& v) const { v("axis", axis); }
+    static void fields(auto& op, auto& visit) { visit("axis", op.axis); }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
 
@@ -37,13 +42,57 @@ struct concat_grad_op {
                     D::copy(a.in<T>(0) + parts[i].begin, a.out<T>(static_cast<int>(i)), parts[i].layout);
         });
     }
-    friend bool operator==(const concat_grad_op&, const concat_grad_op&) = default;
 };
 
 } // namespace rill::inline RILL_ABI
 
 #include <rill/ops/array/concat.hpp> // its gradient, as this is the gradient of that
 
-#if !RILL_COMPILED
-#include <rill/ops/array/concat_grad.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI {
+
+namespace detail {
+
+RILL_INLINE std::vector<concat_part> concat_parts(const dims& whole, std::span<const tensor_type> parts, int axis,
+                                                  bool out_of_whole) {
+    const auto at = static_cast<std::size_t>(rules::normal_axis(axis, whole.rank));
+    const auto wide = dense_strides(whole);
+    std::vector<concat_part> all;
+    index_t begin = 0;
+    for (const auto& p : parts) {
+        const auto own = dense_strides(p.shape);
+        concat_part c{begin, p.shape.size() == 0, {}};
+        for (std::size_t i = 0; i < static_cast<std::size_t>(whole.rank); ++i)
+            c.layout.push(p.shape.extent[i], (out_of_whole ? wide : own)[i], (out_of_whole ? own : wide)[i]);
+        c.layout.collapse();
+        all.push_back(c);
+        begin += p.shape.extent[at] * wide[at];
+    }
+    return all;
+}
+
+} // namespace detail
+
+RILL_INLINE std::vector<tensor_type> concat_grad_op::outputs(std::span<const tensor_type> in) const {
+    std::vector<tensor_type> out;
+    shape_result whole{in[1].shape};
+    for (std::size_t i = 1; i < in.size(); ++i) {
+        if (i > 1) whole = rules::concat(whole.shape, in[i].shape, axis);
+        if (!whole.ok()) throw invalid_argument(whole.broken);
+        out.push_back({in[0].type, in[i].shape});
+    }
+    if (!rules::compatible(in[0].shape, whole.shape)) throw invalid_argument("the parts don't make up the whole");
+    return out;
+}
+
+RILL_INLINE std::vector<endpoint> concat_grad_op::gradient(const gradient_request& r) const {
+    endpoint_list parts;
+    for (std::size_t i = 0; i < r.gradients.size(); ++i)
+        parts.push_back(r.gradients[i] ? r.gradients[i] : detail::filled_like(r.input(static_cast<int>(i) + 1), 0));
+    std::vector<endpoint> d(r.at.inputs.size()); // the shapes of the parts carry no gradient
+    d[0] = r.add<concat_grad_op>(concat_op{axis}, std::move(parts));
+    return d;
+}
+
+} // namespace rill::inline RILL_ABI
 #endif

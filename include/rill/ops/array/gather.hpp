@@ -10,9 +10,12 @@ namespace rill::inline RILL_ABI {
 /// added up where the ids say. An id outside the table is out_of_range.
 struct gather_op {
     static constexpr auto name = "Gather";
+    using domain_type = domains::every;
+    using compiled_types = types::common;
+    using brings = op_list<gather_grad_op>;
     int axis = 0;
 
-    template <class V> void attributes(V& v) const { v("axis", axis); }
+    static void fields(auto& op, auto& visit) { visit("axis", op.axis); }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
 
@@ -25,61 +28,48 @@ struct gather_op {
             });
         });
     }
-    friend bool operator==(const gather_op&, const gather_op&) = default;
 };
 
 /// The result has no more than 8 dimensions.
 template <class Table, class Ids> inline constexpr bool gathered_rank_fits = Table::rank - 1 + Ids::rank <= max_rank;
-
-namespace detail {
-
-template <class Table, class Ids, int Axis> struct gather_rule {
-    static constexpr dims value = rules::gather(Table::value, Ids::value, Axis).shape;
-};
-
-template <class A, class B>
-endpoint gathered(const A& table, const B& ids, int axis, const std::source_location& where) {
-    if constexpr (typed_operand<B>)
-        static_assert(is_index_type<value_type_of<B>>, "gather: the ids must be int or std::int64_t");
-    require_kernel_for<gather_op, A>();
-    const auto for_gradient = []<class T>(std::type_identity<T>) {
-        if constexpr (is_differentiable(dtype_of<T>)) require_kernel<gather_grad_op, T>();
-    };
-    if constexpr (typed_operand<A>) {
-        for_gradient(std::type_identity<value_type_of<A>>{});
-    } else {
-        for_gradient(std::type_identity<float>{});
-        for_gradient(std::type_identity<double>{});
-    }
-    return make_node(gather_op{axis}, where, table, ids);
-}
-
-} // namespace detail
+/// Ids are int or std::int64_t.
+template <class X> inline constexpr bool are_ids = true;
+template <typed_operand X> inline constexpr bool are_ids<X> = is_index_type<value_type_of<X>>;
 
 /// gather<1>(table, ids), or gather(table, ids) along axis 0; a negative axis counts from the end.
 template <int Axis = 0, graph_operand A, graph_operand B>
 auto gather(const A& table, const B& ids, const std::source_location& where = std::source_location::current()) {
-    constexpr bool typed = typed_operand<A> && typed_operand<B>;
+    static_assert(are_ids<B>, "gather: the ids must be int or std::int64_t");
     if constexpr (typed_operand<A>) static_assert(axes_exist<extents_of<A>, Axis>, "gather: the axis is out of range");
-    if constexpr (typed)
+    if constexpr (typed_operand<A> && typed_operand<B>)
         static_assert(gathered_rank_fits<extents_of<A>, extents_of<B>>,
                       "gather: the result would have more than 8 dimensions");
-    const endpoint made = detail::gathered(table, ids, Axis, where);
-    if constexpr (typed)
-        return detail::typed_result<true, value_type_of<A>, detail::gather_rule<extents_of<A>, extents_of<B>, Axis>>(
-            made);
-    else
-        return any_tensor(made);
+    constexpr auto rule = [](const dims& t, const dims& i) { return rules::gather(t, i, Axis); };
+    return apply_node(gather_op{Axis}, rule, where, table, ids);
 }
 /// Along an axis known at run time only.
 template <graph_operand A, graph_operand B>
 any_tensor gather(const A& table, const B& ids, int axis,
                   const std::source_location& where = std::source_location::current()) {
-    return detail::gathered(table, ids, axis, where);
+    static_assert(are_ids<B>, "gather: the ids must be int or std::int64_t");
+    return apply_node(gather_op{axis}, where, table, ids);
 }
 
 } // namespace rill::inline RILL_ABI
 
-#if !RILL_COMPILED
-#include <rill/ops/array/gather.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> gather_op::outputs(std::span<const tensor_type> in) const {
+    detail::check_index_type(in[1].type, "the ids");
+    const auto slices = rules::gather(in[0].shape, in[1].shape, axis);
+    if (!slices.ok()) throw invalid_argument(slices.broken);
+    return {{in[0].type, slices.shape}};
+}
+
+RILL_INLINE std::vector<endpoint> gather_op::gradient(const gradient_request& r) const {
+    return {r.add<gather_op>(gather_grad_op{axis}, {r.gradient(), r.input(1), r.input(0)}), {}};
+}
+
+} // namespace rill::inline RILL_ABI
 #endif

@@ -5,13 +5,19 @@
 
 namespace rill::inline RILL_ABI {
 
+struct gather_op;
+
 /// Zeros in the shape of a table, to which slices are added where ids say: the gradient of gather. Inputs: the slices, the
-/// ids, and the table, whose values don't matter. Gradient: g, gathered.
+/// ids, and the table, whose values don't matter. Who can work with slices and ids (an optimizer) takes them from the inputs,
+/// and the table is never made. Gradient: g, gathered.
 struct gather_grad_op {
     static constexpr auto name = "GatherGrad";
+    using domain_type = domains::numeric;
+    using compiled_types = types::floats;
+    using brings = op_list<gather_op>;
     int axis = 0;
 
-    template <class V> void attributes(V& v) const { v("axis", axis); }
+    static void fields(auto& op, auto& visit) { visit("axis", op.axis); }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
 
@@ -26,13 +32,27 @@ struct gather_grad_op {
             });
         });
     }
-    friend bool operator==(const gather_grad_op&, const gather_grad_op&) = default;
 };
 
 } // namespace rill::inline RILL_ABI
 
 #include <rill/ops/array/gather.hpp> // its gradient, as this is the gradient of that
 
-#if !RILL_COMPILED
-#include <rill/ops/array/gather_grad.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> gather_grad_op::outputs(std::span<const tensor_type> in) const {
+    detail::check_index_type(in[1].type, "the ids");
+    const auto slices = rules::gather(in[2].shape, in[1].shape, axis);
+    if (!slices.ok()) throw invalid_argument(slices.broken);
+    if (!rules::compatible(in[0].shape, slices.shape))
+        throw invalid_argument("the slices don't fit the table and the ids");
+    return {{in[0].type, in[2].shape}};
+}
+
+RILL_INLINE std::vector<endpoint> gather_grad_op::gradient(const gradient_request& r) const {
+    return {r.add<gather_grad_op>(gather_op{axis}, {r.gradient(), r.input(1)}), {}, {}};
+}
+
+} // namespace rill::inline RILL_ABI
 #endif

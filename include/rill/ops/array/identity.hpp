@@ -14,34 +14,38 @@ template <class D> kernel copy_of_input(const kernel_request& request) {
     return kernel([=](const kernel_args& a) { D::copy(type, a.in<void>(0), a.out<void>(0), n); });
 }
 
+/// The shape rule of ops whose result has their first operand's.
+inline constexpr auto same_shape = [](const dims& x, const auto&...) { return shape_result{x}; };
+
 } // namespace detail
 
 /// x itself, as a node of its own: of any element type. Gradient: g.
 struct identity_op {
     static constexpr auto name = "Identity";
+    using domain_type = domains::untyped;
+    using compiled_types = types::untyped;
     static constexpr int alias = 0;
 
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
-    // moves elements, whatever they are: one kernel for all dtypes, registered as that of `void`
-    dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type>) const { return dtype::invalid; }
-    std::vector<endpoint> gradient(const gradient_request& r) const;
+    constexpr shape_result shape(const dims& x) const { return {x}; }
+    std::vector<endpoint> gradient(const gradient_request& r) const { return {r.gradient()}; }
     template <class D, class T> kernel bind(kernel_request& request) const { return detail::copy_of_input<D>(request); }
-    friend bool operator==(const identity_op&, const identity_op&) = default;
 };
 
 /// identity(x): the same value under a name, a device or control dependencies of its own.
 template <graph_operand X>
 auto identity(const X& x, const std::source_location& where = std::source_location::current()) {
-    require_kernel<identity_op, void>();
-    const endpoint made = detail::make_node(identity_op{}, where, x);
-    if constexpr (typed_operand<X>)
-        return tensor_of<value_type_of<X>, extents_of<X>>(detail::unchecked, any_tensor(made));
-    else
-        return any_tensor(made);
+    return apply_node(identity_op{}, detail::same_shape, where, x);
 }
 
 } // namespace rill::inline RILL_ABI
 
-#if !RILL_COMPILED
-#include <rill/ops/array/identity.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE endpoint detail::named_edge(const endpoint& e, const std::string& name, const std::source_location& where) {
+    require_kernel<identity_op, void>();
+    return {add_node(graph(*checked(e).from->owner), make_op(identity_op{}), {e}, name, false, where), 0};
+}
+
+} // namespace rill::inline RILL_ABI
 #endif

@@ -20,16 +20,15 @@ template <class F> auto with_index_type(dtype type, F f) {
 
 void check_index_type(dtype type, const char* what);
 
-/// "[1, 0]": where an element of a shape is.
-std::string position_of(index_t flat, const dims& shape);
+/// "id 7 at [1, 0] is outside [0, 5)".
+[[noreturn]] void throw_outside(const outside_index& wrong, const dims& shape, index_t extent, error_code code,
+                                const char* what);
 
 /// Throws if an id is not in [0, extent).
 template <class D, class I>
 void check_indices(const I* ids, const dims& shape, index_t extent, error_code code, const char* what) {
-    const index_t n = shape.size(), wrong = D::first_outside(ids, n, extent);
-    if (wrong >= 0)
-        throw_error(code, std::string(what) + " " + std::to_string(ids[wrong]) + " at " + position_of(wrong, shape) +
-                              " is outside [0, " + std::to_string(extent) + ")");
+    if (const outside_index wrong = D::first_outside(ids, shape.size(), extent); wrong.at >= 0)
+        throw_outside(wrong, shape, extent, code, what);
 }
 
 /// An array seen as [outer, extent of the axis, inner].
@@ -43,6 +42,28 @@ struct axis_view {
 
 } // namespace rill::inline RILL_ABI
 
-#if !RILL_COMPILED
-#include <rill/ops/array/indices.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI::detail {
+
+RILL_INLINE void check_index_type(dtype type, const char* what) {
+    if (type != dtype::int32 && type != dtype::int64)
+        throw invalid_argument(std::string(what) + " must be int32 or int64, not " + std::string(to_string(type)));
+}
+
+RILL_INLINE void throw_outside(const outside_index& wrong, const dims& shape, index_t extent, error_code code,
+                               const char* what) {
+    dims position;
+    position.rank = shape.rank;
+    index_t flat = wrong.at;
+    for (int i = shape.rank - 1; i >= 0; flat /= shape[i], --i) position[i] = flat % shape[i];
+    throw_error(code, std::string(what) + " " + std::to_string(wrong.value) + " at " + to_string(position) +
+                          " is outside [0, " + std::to_string(extent) + ")");
+}
+
+RILL_INLINE axis_view::axis_view(const dims& shape, int axis) {
+    const int at = rules::normal_axis(axis, shape.rank);
+    for (int i = 0; i < shape.rank; ++i) (i < at ? outer : i == at ? extent : inner) *= shape[i];
+}
+
+} // namespace rill::inline RILL_ABI::detail
 #endif

@@ -9,13 +9,15 @@ namespace rill::inline RILL_ABI {
 /// in TensorFlow.
 struct one_hot_op {
     static constexpr auto name = "OneHot";
+    using domain_type = domains::every;
+    using compiled_types = types::common;
     static constexpr auto no_gradient = ""; // ids have none
     index_t depth = 0;
     any_array values; // off, on
 
-    template <class V> void attributes(V& v) const {
-        v("depth", depth);
-        v("values", values);
+    static void fields(auto& op, auto& visit) {
+        visit("depth", op.depth);
+        visit("values", op.values);
     }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type>) const { return values.dtype(); }
@@ -28,9 +30,6 @@ struct one_hot_op {
             });
         });
     }
-    friend bool operator==(const one_hot_op& a, const one_hot_op& b) {
-        return a.depth == b.depth && a.values.data() == b.values.data();
-    }
 };
 
 template <index_t Depth> inline constexpr bool is_depth = Depth >= 0;
@@ -38,20 +37,15 @@ template <class E> inline constexpr bool rank_below_most = E::rank < max_rank;
 
 namespace detail {
 
-template <class E, index_t Depth> struct one_hot_rule {
-    static constexpr dims value = rules::insert_axis(E::value, -1, Depth < 0 ? 0 : Depth).shape;
-};
-
-template <class T, class X>
-endpoint one_hot(const X& ids, index_t depth, const T& on, const T& off, const std::source_location& where) {
-    if constexpr (typed_operand<X>)
-        static_assert(is_index_type<value_type_of<X>>, "one_hot: the ids must be int or std::int64_t");
-    require_kernel<one_hot_op, T>();
+template <class T> one_hot_op make_one_hot(index_t depth, const T& on, const T& off) {
     any_array values(dtype_of<T>, dims{2});
     static_cast<T*>(values.mutable_data())[0] = off;
     static_cast<T*>(values.mutable_data())[1] = on;
-    return make_node(one_hot_op{depth, std::move(values)}, where, ids);
+    return {depth, std::move(values)};
 }
+/// Ids of any kind.
+template <class X> inline constexpr bool are_classes = true;
+template <typed_operand X> inline constexpr bool are_classes<X> = is_index_type<value_type_of<X>>;
 
 } // namespace detail
 
@@ -60,24 +54,34 @@ template <index_t Depth, element T = float, graph_operand X>
 auto one_hot(const X& ids, const std::type_identity_t<T>& on = T(1), const std::type_identity_t<T>& off = T(0),
              const std::source_location& where = std::source_location::current()) {
     static_assert(is_depth<Depth>, "one_hot: the depth is 0 or more");
+    static_assert(detail::are_classes<X>, "one_hot: the ids must be int or std::int64_t");
     if constexpr (typed_operand<X>)
         static_assert(rank_below_most<extents_of<X>>, "one_hot: the result would have more than 8 dimensions");
-    const endpoint made = detail::one_hot<T>(ids, Depth, on, off, where);
-    if constexpr (typed_operand<X>)
-        return detail::typed_result<true, T, detail::one_hot_rule<extents_of<X>, Depth>>(made);
-    else
-        return any_tensor(made);
+    constexpr auto rule = [](const dims& x) { return rules::insert_axis(x, -1, Depth < 0 ? 0 : Depth); };
+    return apply_node<T, T>(detail::make_one_hot<T>(Depth, on, off), rule, where, ids);
 }
 /// To a depth known at run time only.
 template <element T = float, graph_operand X>
 any_tensor one_hot(const X& ids, index_t depth, const std::type_identity_t<T>& on = T(1),
                    const std::type_identity_t<T>& off = T(0),
                    const std::source_location& where = std::source_location::current()) {
-    return detail::one_hot<T>(ids, depth, on, off, where);
+    static_assert(detail::are_classes<X>, "one_hot: the ids must be int or std::int64_t");
+    detail::require_kernel_for<one_hot_op, T>();
+    return detail::add_op(make_op(detail::make_one_hot<T>(depth, on, off)), where, ids);
 }
 
 } // namespace rill::inline RILL_ABI
 
-#if !RILL_COMPILED
-#include <rill/ops/array/one_hot.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> one_hot_op::outputs(std::span<const tensor_type> in) const {
+    detail::check_index_type(in[0].type, "the ids");
+    if (depth < 0) throw invalid_argument("the depth is negative");
+    const auto deeper = rules::insert_axis(in[0].shape, -1, depth);
+    if (!deeper.ok()) throw invalid_argument(deeper.broken);
+    return {{values.dtype(), deeper.shape}};
+}
+
+} // namespace rill::inline RILL_ABI
 #endif

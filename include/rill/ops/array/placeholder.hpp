@@ -13,12 +13,11 @@ struct placeholder_op {
     static constexpr bool stateful = true; // two placeholders are never one
     tensor_type type;
 
-    template <class V> void attributes(V& v) const {
-        v("dtype", type.type);
-        v("shape", type.shape);
+    static void fields(auto& op, auto& visit) {
+        visit("dtype", op.type.type);
+        visit("shape", op.type.shape);
     }
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const;
-    friend bool operator==(const placeholder_op&, const placeholder_op&) = default;
 };
 
 namespace detail {
@@ -42,6 +41,20 @@ any_tensor any_placeholder(const std::string& name, dtype type, const dims& shap
 
 } // namespace rill::inline RILL_ABI
 
-#if !RILL_COMPILED
-#include <rill/ops/array/placeholder.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> placeholder_op::outputs(std::span<const tensor_type>) const { return {type}; }
+
+RILL_INLINE endpoint detail::add_placeholder(const tensor_type& type, const std::string& name,
+                                             const std::source_location& where) {
+    return {add_node(current_graph(), make_op(placeholder_op{type}), {}, name, false, where), 0};
+}
+
+RILL_INLINE any_tensor any_placeholder(const std::string& name, dtype type, const dims& shape,
+                                       const std::source_location& where) {
+    return detail::add_placeholder({type, shape}, name, where);
+}
+
+} // namespace rill::inline RILL_ABI
 #endif

@@ -9,10 +9,13 @@ namespace rill::inline RILL_ABI {
 /// back.
 struct reshape_op {
     static constexpr auto name = "Reshape";
+    using domain_type = domains::untyped;
+    using compiled_types = types::untyped;
+    using brings = op_list<reshape_op, reshape_like_op>;
     static constexpr int alias = 0;
     dims to;
 
-    template <class V> void attributes(V& v) const { v("shape", to); }
+    static void fields(auto& op, auto& visit) { visit("shape", op.to); }
     constexpr shape_result shape(const dims& x) const {
         if (!to.known_rank()) return {dims::unknown(), "the new rank must be known"};
         for (int i = 0; i < to.rank; ++i)
@@ -22,25 +25,22 @@ struct reshape_op {
         return rules::reshape(x, to);
     }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
-    dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type>) const { return dtype::invalid; }
     std::vector<endpoint> gradient(const gradient_request& r) const;
     template <class D, class T> kernel bind(kernel_request& request) const { return detail::copy_of_input<D>(request); }
-    friend bool operator==(const reshape_op&, const reshape_op&) = default;
 };
 
 namespace detail {
 
-/// The gradient of an op that only gives x another shape: g in the shape of x, which the run tells where it must.
-endpoint in_shape_of(const endpoint& x, const endpoint& g);
-
-inline void require_reshape() {
-    require_kernel<reshape_op, void>();
-    require_kernel<reshape_like_op, void>();
+/// The gradient of an op (it brings reshape) that only gives x another shape: g in the shape of x, which the run tells where
+/// it must.
+template <class Op> std::vector<endpoint> reshaped_back(const gradient_request& r) {
+    const dims& shape = type_of(r.input(0)).shape;
+    const bool empty = std::find(shape.extent.begin(), shape.extent.begin() + std::max(shape.rank, 0), 0) !=
+                       shape.extent.begin() + std::max(shape.rank, 0); // then no dyn can be worked out
+    if (shape.complete() || (shape.known_rank() && shape.dynamic_extents() == 1 && !empty))
+        return {r.add<Op>(reshape_op{shape}, {r.gradient()})};
+    return {r.add<Op>(reshape_like_op{}, {r.gradient(), r.input(0)})};
 }
-
-template <class E, index_t... D> struct reshape_rule {
-    static constexpr dims value = reshape_op{dims{D...}}.shape(E::value).shape;
-};
 
 } // namespace detail
 
@@ -52,22 +52,29 @@ auto reshape(const X& x, const std::source_location& where = std::source_locatio
     static_assert(one_dynamic_extent<D...>, "reshape: at most one extent may be dyn");
     if constexpr (typed_operand<X>)
         static_assert(sizes_agree<extents_of<X>, extents<D...>>, "reshape: the sizes differ");
-    detail::require_reshape();
-    const endpoint made = detail::make_node(reshape_op{extents<D...>::value}, where, x);
-    if constexpr (typed_operand<X>)
-        return detail::typed_result<true, value_type_of<X>, detail::reshape_rule<extents_of<X>, D...>>(made);
-    else
-        return any_tensor(made);
+    constexpr auto rule = [](const dims& shape) { return reshape_op{dims{D...}}.shape(shape); };
+    return apply_node(reshape_op{extents<D...>::value}, rule, where, x);
 }
 /// To a shape known at run time only.
 template <graph_operand X>
 any_tensor reshape(const X& x, const dims& to, const std::source_location& where = std::source_location::current()) {
-    detail::require_reshape();
-    return detail::make_node(reshape_op{to}, where, x);
+    return apply_node(reshape_op{to}, where, x);
 }
 
 } // namespace rill::inline RILL_ABI
 
-#if !RILL_COMPILED
-#include <rill/ops/array/reshape.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> reshape_op::outputs(std::span<const tensor_type> in) const {
+    const auto r = shape(in[0].shape);
+    if (!r.ok()) throw invalid_argument(std::string(r.broken) + " (asked for " + to_string(to) + ")");
+    return {{in[0].type, r.shape}};
+}
+
+RILL_INLINE std::vector<endpoint> reshape_op::gradient(const gradient_request& r) const {
+    return detail::reshaped_back<reshape_op>(r);
+}
+
+} // namespace rill::inline RILL_ABI
 #endif

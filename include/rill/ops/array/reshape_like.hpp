@@ -29,13 +29,13 @@ constexpr bool sizes_compatible(const dims& from, const dims& to) {
 /// x in the shape of another tensor of the same size, whose values don't matter. Gradient: reshaped back.
 struct reshape_like_op {
     static constexpr auto name = "ReshapeLike";
+    using domain_type = domains::untyped;
+    using compiled_types = types::untyped;
     static constexpr int alias = 0;
 
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
-    dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type>) const { return dtype::invalid; }
     std::vector<endpoint> gradient(const gradient_request& r) const;
     template <class D, class T> kernel bind(kernel_request& request) const { return detail::copy_of_input<D>(request); }
-    friend bool operator==(const reshape_like_op&, const reshape_like_op&) = default;
 };
 
 /// Shapes From and To can have one size.
@@ -44,18 +44,24 @@ template <class From, class To> inline constexpr bool sizes_agree = rules::sizes
 /// reshape_like(x, y): for shapes with several dynamic extents.
 template <graph_operand X, graph_operand Y>
 auto reshape_like(const X& x, const Y& like, const std::source_location& where = std::source_location::current()) {
-    constexpr bool typed = typed_operand<X> && typed_operand<Y>;
-    if constexpr (typed) static_assert(sizes_agree<extents_of<X>, extents_of<Y>>, "reshape_like: the sizes differ");
-    require_kernel<reshape_like_op, void>();
-    const endpoint made = detail::make_node(reshape_like_op{}, where, x, like);
-    if constexpr (typed)
-        return tensor_of<value_type_of<X>, extents_of<Y>>(detail::unchecked, any_tensor(made));
-    else
-        return any_tensor(made);
+    if constexpr (typed_operand<X> && typed_operand<Y>)
+        static_assert(sizes_agree<extents_of<X>, extents_of<Y>>, "reshape_like: the sizes differ");
+    return apply_node(reshape_like_op{}, [](const dims&, const dims& y) { return shape_result{y}; }, where, x, like);
 }
 
 } // namespace rill::inline RILL_ABI
 
-#if !RILL_COMPILED
-#include <rill/ops/array/reshape_like.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> reshape_like_op::outputs(std::span<const tensor_type> in) const {
+    if (!rules::sizes_compatible(in[0].shape, in[1].shape)) throw invalid_argument("the sizes differ");
+    return {{in[0].type, in[1].shape}};
+}
+
+RILL_INLINE std::vector<endpoint> reshape_like_op::gradient(const gradient_request& r) const {
+    return {r.add<reshape_like_op>(reshape_like_op{}, {r.gradient(), r.input(0)}), {}};
+}
+
+} // namespace rill::inline RILL_ABI
 #endif

@@ -30,15 +30,16 @@ constexpr shape_result squeeze(const dims& a, const axis_list& axes) {
 /// Drops extents of 1. Shares the memory of x. Gradient: reshaped back.
 struct squeeze_op {
     static constexpr auto name = "Squeeze";
+    using domain_type = domains::untyped;
+    using compiled_types = types::untyped;
+    using brings = op_list<reshape_op, reshape_like_op>;
     static constexpr int alias = 0;
     axis_list axes;
 
-    template <class V> void attributes(V& v) const { v("axes", axes); }
+    static void fields(auto& op, auto& visit) { visit("axes", op.axes); }
     constexpr shape_result shape(const dims& x) const { return rules::squeeze(x, axes); }
-    dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type>) const { return dtype::invalid; }
     std::vector<endpoint> gradient(const gradient_request& r) const;
     template <class D, class T> kernel bind(kernel_request& request) const { return detail::copy_of_input<D>(request); }
-    friend bool operator==(const squeeze_op&, const squeeze_op&) = default;
 };
 
 /// The extents at the axes are 1, or turn out to be.
@@ -46,17 +47,6 @@ template <class E, int... Axes>
 inline constexpr bool extents_are_one = !axes_exist<E, Axes...> || rules::squeeze(E::value, axis_list{Axes...}).ok();
 /// Which extents are 1 is known.
 template <class E> inline constexpr bool extents_known = E::value.complete();
-
-namespace detail {
-
-template <class E, int... Axes> struct squeeze_rule {
-    static constexpr dims shape = rules::squeeze(E::value, axis_list{Axes...}).shape;
-    static constexpr dims value = shape.known_rank() ? shape : dims{}; // after a failed check: merely well-formed
-};
-
-endpoint squeezed(const endpoint& x, const axis_list& axes, const std::source_location& where);
-
-} // namespace detail
 
 /// squeeze<0, 2>(x): [1, n, 1] becomes [n]; negative axes count from the end. squeeze(x) drops every extent of 1.
 template <int... Axes, graph_operand X>
@@ -67,21 +57,24 @@ auto squeeze(const X& x, const std::source_location& where = std::source_locatio
         if constexpr (sizeof...(Axes) == 0)
             static_assert(extents_known<extents_of<X>>, "squeeze: an extent is dyn: name the axes to drop");
     }
-    const endpoint made = detail::squeezed(detail::seal(x), axis_list{Axes...}, where);
-    if constexpr (typed_operand<X>)
-        return detail::typed_result<true, value_type_of<X>, detail::squeeze_rule<extents_of<X>, Axes...>>(made);
-    else
-        return any_tensor(made);
+    constexpr auto rule = [](const dims& shape) { return rules::squeeze(shape, axis_list{Axes...}); };
+    return apply_node(squeeze_op{axis_list{Axes...}}, rule, where, x);
 }
 /// Of a tensor whose rank is known at run time only.
 template <graph_operand X>
 any_tensor squeeze(const X& x, const axis_list& axes,
                    const std::source_location& where = std::source_location::current()) {
-    return detail::squeezed(detail::seal(x), axes, where);
+    return apply_node(squeeze_op{axes}, where, x);
 }
 
 } // namespace rill::inline RILL_ABI
 
-#if !RILL_COMPILED
-#include <rill/ops/array/squeeze.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::vector<endpoint> squeeze_op::gradient(const gradient_request& r) const {
+    return detail::reshaped_back<squeeze_op>(r);
+}
+
+} // namespace rill::inline RILL_ABI
 #endif

@@ -9,9 +9,11 @@ namespace rill::inline RILL_ABI {
 /// back.
 struct transpose_op {
     static constexpr auto name = "Transpose";
+    using domain_type = domains::every;
+    using compiled_types = types::common;
     axis_list order;
 
-    template <class V> void attributes(V& v) const { v("order", order); }
+    static void fields(auto& op, auto& visit) { visit("order", op.order); }
     constexpr shape_result shape(const dims& x) const { return rules::transpose(x, order); }
 
     std::vector<endpoint> gradient(const gradient_request& r) const;
@@ -30,36 +32,32 @@ struct transpose_op {
             if (!empty) D::copy(s.in<T>(0), s.out<T>(0), l);
         });
     }
-    friend bool operator==(const transpose_op&, const transpose_op&) = default;
 };
 
 /// The order names every axis once.
 template <class E, int... Order>
 inline constexpr bool is_permutation = rules::transpose(E::value, axis_list{Order...}).ok();
 
-namespace detail {
-
-template <class E, int... Order> struct transpose_rule {
-    static constexpr dims value = rules::transpose(E::value, axis_list{Order...}).shape;
-};
-
-} // namespace detail
-
 /// transpose<1, 0>(x); transpose(m) reverses the axes.
 template <int... Order, graph_operand X>
 auto transpose(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>)
         static_assert(is_permutation<extents_of<X>, Order...>, "transpose: the permutation must name every axis once");
-    detail::require_kernel_for<transpose_op, X>();
-    const endpoint made = detail::make_node(transpose_op{axis_list{Order...}}, where, x);
-    if constexpr (typed_operand<X>)
-        return detail::typed_result<true, value_type_of<X>, detail::transpose_rule<extents_of<X>, Order...>>(made);
-    else
-        return any_tensor(made);
+    constexpr auto rule = [](const dims& shape) { return rules::transpose(shape, axis_list{Order...}); };
+    return apply_node(transpose_op{axis_list{Order...}}, rule, where, x);
 }
 
 } // namespace rill::inline RILL_ABI
 
-#if !RILL_COMPILED
-#include <rill/ops/array/transpose.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::vector<endpoint> transpose_op::gradient(const gradient_request& r) const {
+    transpose_op back;
+    for (int i = 0; i < order.count; ++i) back.order.set(rules::normal_axis(order[i], order.count), i);
+    back.order.count = order.count;
+    return {r.add<transpose_op>(back, {r.gradient()})};
+}
+
+} // namespace rill::inline RILL_ABI
 #endif

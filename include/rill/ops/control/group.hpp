@@ -10,9 +10,9 @@ struct no_op {
     static constexpr auto name = "NoOp", label = "group";
     static constexpr auto no_gradient = ""; // it has no value
     static constexpr bool stateful = true;
+    static constexpr auto role = op_role::control;
 
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const;
-    friend bool operator==(const no_op&, const no_op&) = default;
 };
 
 namespace detail {
@@ -32,6 +32,30 @@ operation group(const std::vector<operation>& all, const std::string& name = "gr
 
 } // namespace rill::inline RILL_ABI
 
-#if !RILL_COMPILED
-#include <rill/ops/control/group.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> no_op::outputs(std::span<const tensor_type>) const { return {}; }
+
+namespace detail {
+
+RILL_INLINE operation add_group(std::vector<const node*> after, const std::string& name,
+                                const std::source_location& where) {
+    for (const auto* n : after) checked_node(n, "group");
+    const graph g = after.empty() ? current_graph() : graph(*after[0]->owner);
+    // variadic calls can't ask where they are
+    const auto& place = where.line() == 0 && !after.empty() ? after[0]->where : where;
+    return operation(add_node(g, make_op(no_op{}), {}, name, false, place, std::move(after)));
+}
+
+} // namespace detail
+
+RILL_INLINE operation group(const std::vector<operation>& all, const std::string& name,
+                            const std::source_location& where) {
+    std::vector<const node*> after;
+    for (const auto& o : all) after.push_back(o.node());
+    return detail::add_group(std::move(after), name, where);
+}
+
+} // namespace rill::inline RILL_ABI
 #endif

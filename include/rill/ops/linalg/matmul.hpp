@@ -13,11 +13,14 @@ namespace rill::inline RILL_ABI {
 /// numbers with the conjugates of a and b.
 struct matmul_op {
     static constexpr auto name = "MatMul", label = "matmul";
+    using domain_type = domains::numeric;
+    using compiled_types = types::numbers;
+    using brings = op_list<conj_op>;
     bool transpose_a = false, transpose_b = false;
 
-    template <class V> void attributes(V& v) const {
-        v("transpose_a", transpose_a);
-        v("transpose_b", transpose_b);
+    static void fields(auto& op, auto& visit) {
+        visit("transpose_a", op.transpose_a);
+        visit("transpose_b", op.transpose_b);
     }
     constexpr shape_result shape(const dims& a, const dims& b) const {
         return rules::matmul(a, b, transpose_a, transpose_b);
@@ -37,52 +40,59 @@ struct matmul_op {
         request.microseconds = D::gemm_microseconds(m, n, k);
         request.shared = D::template gemm_is_shared<T>(ta, tb, m, n, k, pool);
         return kernel([=](const kernel_args& s) {
-            D::gemm(ta, tb, m, n, k, s.in<T>(0), s.in<T>(1), s.out<T>(0), s.out<void>(1), pool);
+            D::gemm(ta, tb, m, n, k, s.in<T>(0), s.in<T>(1), s.out<T>(0), s.scratch(), pool);
         });
     }
-    friend bool operator==(const matmul_op&, const matmul_op&) = default;
 };
 
 /// The inner extents agree: of [m, k] and [k, n].
 template <class A, class B> inline constexpr bool inner_extents_agree = rules::matmul(A::value, B::value).ok();
 template <class A, class B> inline constexpr bool are_matrices = A::rank == 2 && B::rank == 2;
 
-namespace detail {
-
-template <class A, class B> struct matmul_rule {
-    static constexpr dims value = are_matrices<A, B> ? rules::matmul(A::value, B::value).shape : dims{dyn, dyn};
-};
-
-} // namespace detail
-
 /// Matrix product; expressions are sealed first. `matmul(transpose(a), b)` makes no transposed copy.
 template <graph_operand A, graph_operand B>
 auto matmul(const A& a, const B& b, const std::source_location& where = std::source_location::current()) {
-    constexpr bool typed = typed_operand<A> && typed_operand<B>;
-    if constexpr (typed) {
+    if constexpr (typed_operand<A> && typed_operand<B>) {
         static_assert(are_matrices<extents_of<A>, extents_of<B>>, "matmul: both operands must be matrices (rank 2)");
         if constexpr (are_matrices<extents_of<A>, extents_of<B>>)
             static_assert(inner_extents_agree<extents_of<A>, extents_of<B>>, "matmul: the inner extents differ");
         static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "matmul: the dtypes differ; convert with cast<T>()");
         static_assert(is_numeric<value_type_of<A>>, "matmul: the element type must be a number");
     }
-    using one = std::conditional_t<typed_operand<A>, A, B>;
-    detail::require_kernel_for<matmul_op, one>();
-    if constexpr (typed)
-        if constexpr (is_complex<value_type_of<one>>) require_primitive<conj_op, value_type_of<one>>();
-    const graph_state* home = detail::home_of(a);
-    if (!home) home = detail::home_of(b);
-    const graph g = detail::graph_or_current(home);
-    const endpoint made{
-        detail::add_node(g, make_op(matmul_op{}), {detail::seal(a, g), detail::seal(b, g)}, {}, false, where), 0};
-    if constexpr (typed)
-        return detail::typed_result<true, value_type_of<A>, detail::matmul_rule<extents_of<A>, extents_of<B>>>(made);
-    else
-        return any_tensor(made);
+    constexpr auto rule = [](const dims& x, const dims& y) { return rules::matmul(x, y); };
+    return apply_node(matmul_op{}, rule, where, a, b);
 }
 
 } // namespace rill::inline RILL_ABI
 
-#if !RILL_COMPILED
-#include <rill/ops/linalg/matmul.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::vector<endpoint> matmul_op::gradient(const gradient_request& r) const {
+    // with A = op(a), B = op(b): dA = g B^T, dB = A^T g, each written so that a and b keep their own layout
+    const auto product = [&](const endpoint& x, bool tx, const endpoint& y, bool ty) {
+        return r.add<matmul_op>(matmul_op{tx, ty}, {x, y});
+    };
+    const auto conjugate = [&](const endpoint& x) {
+        const dtype type = type_of(x).type;
+        if (type != dtype::complex64 && type != dtype::complex128) return x;
+        return detail::apply_untyped(info_of<conj_op>, dtype::invalid, {{x}, {}, {0}}, graph(*r.at.owner));
+    };
+    const endpoint g = r.gradient();
+    const endpoint a = r.wanted[1] ? conjugate(r.input(0)) : r.input(0),
+                   b = r.wanted[0] ? conjugate(r.input(1)) : r.input(1);
+    std::vector<endpoint> d(2);
+    if (r.wanted[0]) d[0] = transpose_a ? product(b, transpose_b, g, true) : product(g, false, b, !transpose_b);
+    if (r.wanted[1]) d[1] = transpose_b ? product(g, true, a, transpose_a) : product(a, !transpose_a, g, false);
+    return d;
+}
+
+RILL_INLINE std::optional<matmul_op> matmul_op::absorb(int input, const op& producer) const {
+    if (producer.struct_name() != detail::type_name<transpose_op>()) return std::nullopt;
+    const auto& order = static_cast<const transpose_op*>(producer.attributes())->order;
+    const bool swapped = order.count == 0 || order[0] == 1 || order[0] == -1;
+    return matmul_op{transpose_a != (swapped && input == 0), transpose_b != (swapped && input == 1)};
+}
+
+} // namespace rill::inline RILL_ABI
 #endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
+
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/sign.hpp>
@@ -10,11 +12,18 @@ namespace rill::inline RILL_ABI {
 /// |x|. Shape: that of x. Gradient: g sign(x).
 struct abs_op {
     static constexpr auto name = "Abs";
+    static constexpr int cost = 1;
     using domain_type = domains::real;
-    template <class V> RILL_FN static auto value(const V& x) { return abs(x); }
+    template <class T> static constexpr T scalar(const T& x) {
+        if constexpr (is_integral<T>) // that of the smallest integer wraps to itself
+            return x < T(0) ? (-lane<T>(x)).v : x;
+        else
+            return std::abs(x);
+    }
+    template <class R> RILL_FN static auto registers(const R& x) -> decltype(abs(x)) { return abs(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g * sign(x); }
 };
 
-template <elementwise_operand X> auto abs(const X& x) { return apply<abs_op>(x); }
+template <elementwise_operand X> RILL_FN auto abs(const X& x) { return apply<abs_op>(x); }
 
 } // namespace rill::inline RILL_ABI

@@ -8,6 +8,7 @@ namespace rill::inline RILL_ABI {
 /// a + b. Shape: a and b broadcast. Gradient: g to both.
 struct add_op {
     static constexpr auto name = "Add";
+    static constexpr int cost = 1;
     using domain_type = domains::numeric;
     template <class V> RILL_FN static auto value(const V& a, const V& b) { return a + b; }
     template <class V> RILL_FN static auto pullback(const V&, const V&, const V&, const V& g) {
@@ -17,13 +18,13 @@ struct add_op {
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-auto add(const A& a, const B& b) {
+RILL_FN auto add(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "add: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "add: the shapes do not broadcast");
     return apply<add_op>(a, b);
 }
 template <class A, class B>
-    requires elementwise_pair<A, B>
+    requires operator_pair<A, B>
 auto operator+(const A& a, const B& b) {
     return add(a, b);
 }

@@ -13,36 +13,39 @@ struct arg_extremum {
     int axis = 0;
     dtype index = dtype::int32;
 
-    template <class V> void attributes(V& v) const {
-        v("axis", axis);
-        v("output_type", index);
+    static void fields(auto& op, auto& visit) {
+        visit("axis", op.axis);
+        visit("output_type", op.index);
     }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
-    friend bool operator==(const arg_extremum&, const arg_extremum&) = default;
 };
 
-template <class Op, class Out, class X>
-endpoint add_arg_extremum(const X& x, int axis, const std::source_location& where) {
-    require_kernel_for<Op, X>();
-    return make_node(Op{{axis, dtype_of<Out>}}, where, x);
+/// What argmax and argmin share besides: the kernel, and the functions' way to a node.
+template <bool Largest> struct arg_extremum_of : arg_extremum {
+    using domain_type = domains::real;
+    using compiled_types = types::numbers;
+    static constexpr auto no_gradient = "an index does not change smoothly";
+
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        const axis_view view(request.inputs[0].shape, axis);
+        return with_index_type(index, [&]<class Out>(std::type_identity<Out>) {
+            return kernel([=](const kernel_args& a) {
+                D::template arg_extreme<Largest>(a.in<T>(0), a.out<Out>(0), view.outer, view.extent, view.inner);
+            });
+        });
+    }
+};
+
+template <class Op, int Axis, class Out, class X> auto add_arg_extremum(const X& x, const std::source_location& where) {
+    constexpr auto rule = [](const dims& shape) { return rules::reduce(shape, axis_list{Axis}, false); };
+    return apply_node<Out>(Op{{{Axis, dtype_of<Out>}}}, rule, where, x);
 }
 
 } // namespace detail
 
 /// Where along an axis the largest element is: the first of equals; the first NaN, if there is one.
-struct argmax_op : detail::arg_extremum {
+struct argmax_op : detail::arg_extremum_of<true> {
     static constexpr auto name = "ArgMax", label = "argmax";
-    static constexpr auto no_gradient = "an index does not change smoothly";
-
-    template <class D, class T> kernel bind(kernel_request& request) const {
-        const detail::axis_view view(request.inputs[0].shape, axis);
-        return detail::with_index_type(index, [&]<class Out>(std::type_identity<Out>) {
-            return kernel([=](const kernel_args& a) {
-                D::argmax(a.in<T>(0), a.out<Out>(0), view.outer, view.extent, view.inner);
-            });
-        });
-    }
-    friend bool operator==(const argmax_op&, const argmax_op&) = default;
 };
 
 /// argmax<1>(x) in int, argmax<1, std::int64_t>(x); a negative axis counts from the end.
@@ -53,21 +56,32 @@ auto argmax(const X& x, const std::source_location& where = std::source_location
         static_assert(axes_exist<extents_of<X>, Axis>, "argmax: the axis is out of range");
         static_assert(is_real<value_type_of<X>>, "argmax: the element type is not real");
     }
-    const endpoint made = detail::add_arg_extremum<argmax_op, Out>(x, Axis, where);
-    if constexpr (typed_operand<X>)
-        return detail::typed_result<true, Out, detail::reduce_rule<extents_of<X>, false, Axis>>(made);
-    else
-        return any_tensor(made);
+    return detail::add_arg_extremum<argmax_op, Axis, Out>(x, where);
 }
 /// Along an axis known at run time only.
 template <element Out = std::int32_t, graph_operand X>
 any_tensor argmax(const X& x, int axis, const std::source_location& where = std::source_location::current()) {
     static_assert(is_index_type<Out>, "argmax: the result must be int or std::int64_t");
-    return detail::add_arg_extremum<argmax_op, Out>(x, axis, where);
+    return apply_node(argmax_op{{{axis, dtype_of<Out>}}}, where, x);
 }
 
 } // namespace rill::inline RILL_ABI
 
-#if !RILL_COMPILED
-#include <rill/ops/math/argmax.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI {
+
+namespace detail {
+
+RILL_INLINE std::vector<tensor_type> arg_extremum::outputs(std::span<const tensor_type> in) const {
+    const auto reduced = rules::reduce(in[0].shape, axis_list{axis}, false);
+    if (!reduced.ok()) throw invalid_argument("the axis is out of range");
+    check_index_type(index, "the result");
+    if (in[0].shape.complete() && reduced.shape.size() > 0 && axis_view(in[0].shape, axis).extent == 0)
+        throw invalid_argument("nothing to choose from along the axis");
+    return {{index, reduced.shape}};
+}
+
+} // namespace detail
+
+} // namespace rill::inline RILL_ABI
 #endif

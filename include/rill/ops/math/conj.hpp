@@ -8,12 +8,18 @@ namespace rill::inline RILL_ABI {
 /// The complex conjugate. Shape: that of x. Gradient: conj(g). A real x is its own conjugate: no node is made.
 struct conj_op {
     static constexpr auto name = "Conj";
+    static constexpr int cost = 1;
     using domain_type = domains::floating;
-    template <class V> RILL_FN static auto value(const V& x) { return conj(x); }
+    template <class T> static constexpr T scalar(const T& x) {
+        if constexpr (is_complex<T>)
+            return T(x.real(), -x.imag());
+        else
+            return x;
+    }
     template <class V> RILL_FN static auto pullback(const V&, const V&, const V& g) { return conj(g); }
 };
 
-template <elementwise_operand X> auto conj(const X& x) {
+template <elementwise_operand X> RILL_FN auto conj(const X& x) {
     if constexpr (untyped_operand<X>) {
         return apply<conj_op>(x);
     } else {

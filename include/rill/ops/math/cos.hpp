@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/device/elementary.hpp>
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/neg.hpp>
@@ -8,14 +9,13 @@
 namespace rill::inline RILL_ABI {
 
 /// Cosine of x in radians. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: -g sin(x).
-struct cos_op {
+struct cos_op : elementary::cos_function {
     static constexpr auto name = "Cos";
     using domain_type = domains::real_floating;
-    template <class V> RILL_FN static auto value(const V& x) { return cos(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return -g * sin(x); }
 };
 
-template <elementwise_operand X> auto cos(const X& x) { return apply<cos_op>(x); }
+template <elementwise_operand X> RILL_FN auto cos(const X& x) { return apply<cos_op>(x); }
 
 } // namespace rill::inline RILL_ABI
 

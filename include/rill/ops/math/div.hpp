@@ -12,6 +12,7 @@ namespace rill::inline RILL_ABI {
 struct div_op {
     static constexpr auto name = "Div";
     using domain_type = domains::numeric;
+    static constexpr bool divides = true;
     template <class V> RILL_FN static auto value(const V& a, const V& b) { return a / b; }
     template <class V> RILL_FN static auto pullback(const V&, const V& b, const V& y, const V& g) {
         return adjoints<V, V>(g / conj(b), -(g * conj(y)) / conj(b));
@@ -20,13 +21,13 @@ struct div_op {
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-auto div(const A& a, const B& b) {
+RILL_FN auto div(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "div: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "div: the shapes do not broadcast");
     return apply<div_op>(a, b);
 }
 template <class A, class B>
-    requires elementwise_pair<A, B>
+    requires operator_pair<A, B>
 auto operator/(const A& a, const B& b) {
     return div(a, b);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/device/elementary.hpp>
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/mul.hpp>
@@ -8,13 +9,12 @@
 namespace rill::inline RILL_ABI {
 
 /// e^x. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g conj(e^x).
-struct exp_op {
+struct exp_op : elementary::exp_function {
     static constexpr auto name = "Exp";
     using domain_type = domains::floating;
-    template <class V> RILL_FN static auto value(const V& x) { return exp(x); }
     template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) { return g * conj(y); }
 };
 
-template <elementwise_operand X> auto exp(const X& x) { return apply<exp_op>(x); }
+template <elementwise_operand X> RILL_FN auto exp(const X& x) { return apply<exp_op>(x); }
 
 } // namespace rill::inline RILL_ABI

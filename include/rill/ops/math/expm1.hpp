@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
+
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/mul.hpp>
@@ -11,10 +13,11 @@ namespace rill::inline RILL_ABI {
 struct expm1_op {
     static constexpr auto name = "Expm1";
     using domain_type = domains::real_floating;
-    template <class V> RILL_FN static auto value(const V& x) { return expm1(x); }
+    template <class T> static T scalar(const T& x) { return std::expm1(x); }
+    template <class R> RILL_FN static auto registers(const R& x) -> decltype(expm1(x)) { return expm1(x); }
     template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) { return g * (y + V(1)); }
 };
 
-template <elementwise_operand X> auto expm1(const X& x) { return apply<expm1_op>(x); }
+template <elementwise_operand X> RILL_FN auto expm1(const X& x) { return apply<expm1_op>(x); }
 
 } // namespace rill::inline RILL_ABI

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
+
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/mul.hpp>
 
@@ -10,10 +12,11 @@ namespace rill::inline RILL_ABI {
 struct floor_op {
     static constexpr auto name = "Floor";
     using domain_type = domains::real_floating;
-    template <class V> RILL_FN static auto value(const V& x) { return floor(x); }
+    template <class T> static T scalar(const T& x) { return std::floor(x); }
+    template <class R> RILL_FN static auto registers(const R& x) -> decltype(floor(x)) { return floor(x); }
     template <class V> RILL_FN static auto pullback(const V&, const V&, const V& g) { return g * V(0); }
 };
 
-template <elementwise_operand X> auto floor(const X& x) { return apply<floor_op>(x); }
+template <elementwise_operand X> RILL_FN auto floor(const X& x) { return apply<floor_op>(x); }
 
 } // namespace rill::inline RILL_ABI

@@ -8,6 +8,7 @@ namespace rill::inline RILL_ABI {
 /// a < b, as bool. Shape: a and b broadcast. No gradient: the result is bool.
 struct less_op {
     static constexpr auto name = "Less";
+    static constexpr int cost = 1;
     using domain_type = domains::real;
     using result_type = bool;
     template <class V> RILL_FN static auto value(const V& a, const V& b) { return a < b; }
@@ -15,13 +16,13 @@ struct less_op {
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-auto less(const A& a, const B& b) {
+RILL_FN auto less(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "less: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "less: the shapes do not broadcast");
     return apply<less_op>(a, b);
 }
 template <class A, class B>
-    requires elementwise_pair<A, B>
+    requires operator_pair<A, B>
 auto operator<(const A& a, const B& b) {
     return less(a, b);
 }

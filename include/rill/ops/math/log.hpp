@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/device/elementary.hpp>
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/div.hpp>
 
 namespace rill::inline RILL_ABI {
 
 /// Natural logarithm; -infinity at 0, NaN below. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g / conj(x).
-struct log_op {
+struct log_op : elementary::log_function {
     static constexpr auto name = "Log";
     using domain_type = domains::floating;
-    template <class V> RILL_FN static auto value(const V& x) { return log(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g / conj(x); }
 };
 
-template <elementwise_operand X> auto log(const X& x) { return apply<log_op>(x); }
+template <elementwise_operand X> RILL_FN auto log(const X& x) { return apply<log_op>(x); }
 
 } // namespace rill::inline RILL_ABI

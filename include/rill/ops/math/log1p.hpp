@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
+
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/div.hpp>
@@ -11,10 +13,11 @@ namespace rill::inline RILL_ABI {
 struct log1p_op {
     static constexpr auto name = "Log1p";
     using domain_type = domains::real_floating;
-    template <class V> RILL_FN static auto value(const V& x) { return log1p(x); }
+    template <class T> static T scalar(const T& x) { return std::log1p(x); }
+    template <class R> RILL_FN static auto registers(const R& x) -> decltype(log1p(x)) { return log1p(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g / (V(1) + x); }
 };
 
-template <elementwise_operand X> auto log1p(const X& x) { return apply<log1p_op>(x); }
+template <elementwise_operand X> RILL_FN auto log1p(const X& x) { return apply<log1p_op>(x); }
 
 } // namespace rill::inline RILL_ABI

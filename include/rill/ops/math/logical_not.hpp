@@ -8,10 +8,11 @@ namespace rill::inline RILL_ABI {
 /// not x. Shape: that of x. Operands: bool.
 struct logical_not_op {
     static constexpr auto name = "LogicalNot";
+    static constexpr int cost = 1;
     using domain_type = domains::boolean;
     template <class V> RILL_FN static auto value(const V& x) { return !x; }
 };
 
-template <elementwise_operand X> auto logical_not(const X& x) { return apply<logical_not_op>(x); }
+template <elementwise_operand X> RILL_FN auto logical_not(const X& x) { return apply<logical_not_op>(x); }
 
 } // namespace rill::inline RILL_ABI

@@ -8,13 +8,14 @@ namespace rill::inline RILL_ABI {
 /// a or b. Shape: a and b broadcast. Operands: bool. No gradient.
 struct logical_or_op {
     static constexpr auto name = "LogicalOr";
+    static constexpr int cost = 1;
     using domain_type = domains::boolean;
     template <class V> RILL_FN static auto value(const V& a, const V& b) { return a || b; }
 };
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-auto logical_or(const A& a, const B& b) {
+RILL_FN auto logical_or(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "logical_or: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "logical_or: the shapes do not broadcast");
     return apply<logical_or_op>(a, b);

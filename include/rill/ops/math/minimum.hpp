@@ -10,6 +10,7 @@ namespace rill::inline RILL_ABI {
 /// The smaller of a and b; NaN if either is. Shape: a and b broadcast. Gradient: to a where a <= b, else to b.
 struct minimum_op {
     static constexpr auto name = "Minimum";
+    static constexpr int cost = 1;
     using domain_type = domains::real;
     template <class V> RILL_FN static auto value(const V& a, const V& b) { return min(a, b); }
     template <class V> RILL_FN static auto pullback(const V& a, const V& b, const V&, const V& g) {
@@ -19,7 +20,7 @@ struct minimum_op {
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-auto minimum(const A& a, const B& b) {
+RILL_FN auto minimum(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "minimum: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "minimum: the shapes do not broadcast");
     return apply<minimum_op>(a, b);

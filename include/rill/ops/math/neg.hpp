@@ -8,12 +8,13 @@ namespace rill::inline RILL_ABI {
 /// -x. Shape: that of x. Gradient: -g.
 struct neg_op {
     static constexpr auto name = "Neg";
+    static constexpr int cost = 1;
     using domain_type = domains::numeric;
     template <class V> RILL_FN static auto value(const V& x) { return -x; }
     template <class V> RILL_FN static auto pullback(const V&, const V&, const V& g) { return -g; }
 };
 
-template <elementwise_operand X> auto neg(const X& x) { return apply<neg_op>(x); }
-template <elementwise_operand X> auto operator-(const X& x) { return apply<neg_op>(x); }
+template <elementwise_operand X> RILL_FN auto neg(const X& x) { return apply<neg_op>(x); }
+template <expression_operand X> auto operator-(const X& x) { return apply<neg_op>(x); }
 
 } // namespace rill::inline RILL_ABI

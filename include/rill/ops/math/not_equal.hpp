@@ -8,6 +8,7 @@ namespace rill::inline RILL_ABI {
 /// a != b, as bool. Shape: a and b broadcast. No gradient: the result is bool.
 struct not_equal_op {
     static constexpr auto name = "NotEqual";
+    static constexpr int cost = 1;
     using domain_type = domains::comparable;
     using result_type = bool;
     template <class V> RILL_FN static auto value(const V& a, const V& b) { return a != b; }
@@ -15,7 +16,7 @@ struct not_equal_op {
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-auto not_equal(const A& a, const B& b) {
+RILL_FN auto not_equal(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "not_equal: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "not_equal: the shapes do not broadcast");
     return apply<not_equal_op>(a, b);

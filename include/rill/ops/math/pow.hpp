@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
+
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/greater.hpp>
 #include <rill/ops/math/log.hpp>
@@ -10,19 +12,45 @@
 
 namespace rill::inline RILL_ABI {
 
-/// a to the power b. Shape: a and b broadcast. Gradient: g b a^(b-1) and g y log(a) (0 where a <= 0).
+/// a to the power b; of integers it wraps, and a negative exponent gives the truncated 1, -1 or 0. Shape: a and b broadcast. Gradient: g b a^(b-1) and g y log(a) (0 where a <= 0).
 struct pow_op {
     static constexpr auto name = "Pow";
-    using domain_type = domains::real_floating;
-    template <class V> RILL_FN static auto value(const V& a, const V& b) { return pow(a, b); }
+    using domain_type = domains::real;
+    static constexpr bool divides = true; // 0 to a negative power
+    template <class T> static T scalar(const T& a, const T& b) {
+        if constexpr (is_integral<T>)
+            return integer_power(lane<T>(a), lane<T>(b)).v;
+        else
+            return std::pow(a, b);
+    }
+    template <class R> RILL_FN static auto registers(const R& a, const R& b) -> decltype(pow(a, b)) {
+        return pow(a, b);
+    }
     template <class V> RILL_FN static auto pullback(const V& a, const V& b, const V& y, const V& g) {
         return adjoints<V, V>(g * b * pow(a, b - V(1)), g * y * select(a > V(0), log(a), V(0)));
+    }
+
+private:
+    template <class T> static lane<T> integer_power(lane<T> base, const lane<T>& exponent) {
+        lane<T> result(1);
+        if constexpr (std::is_signed_v<T>)
+            if (exponent.v < 0) {
+                if (base.v == 0) return result / base;
+                return base.v == 1 || (base.v == -1 && exponent.v % 2 == 0) ? result
+                       : base.v == -1                                       ? base
+                                                                            : lane<T>(0);
+            }
+        for (auto e = static_cast<std::make_unsigned_t<T>>(exponent.v); e != 0; e = static_cast<decltype(e)>(e >> 1)) {
+            if (e & 1) result = result * base;
+            base = base * base;
+        }
+        return result;
     }
 };
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-auto pow(const A& a, const B& b) {
+RILL_FN auto pow(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "pow: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "pow: the shapes do not broadcast");
     return apply<pow_op>(a, b);

@@ -23,14 +23,11 @@ template <class E, bool Keep, int... Axes> struct reduce_rule {
 endpoint add_reduction(const any_tensor& x, const reduction& how, make_fused make, const std::source_location& where);
 
 template <combine How, class X> void require_reduction() {
-    if constexpr (typed_operand<X>) {
-        require_combiner<How, value_type_of<X>>();
-    } else {
-        require_combiner<How, float>();
-        require_combiner<How, double>();
-        require_combiner<How, std::int32_t>();
-        require_combiner<How, std::int64_t>();
-    }
+    const auto one = []<class T>(std::type_identity<T>) { require_combiner<How, T>(); };
+    if constexpr (typed_operand<X>)
+        one(std::type_identity<value_type_of<X>>{});
+    else
+        types::numbers::each(one);
 }
 
 /// The shared body of the reductions: a node that evaluates an expression and reduces it in the same pass.
@@ -43,8 +40,8 @@ auto reduce(const X& x, make_fused make, const std::source_location& where) {
         require_structure<S>();
         sealing s(graph_of_operand(x));
         gather_leaves(x, s);
-        return typed_result<true, value_type_of<X>, reduce_rule<extents_of<X>, Keep, Axes...>>(
-            add_expression(program_of<S>(), s, how, make, {}, false, where));
+        return tensor_of<value_type_of<X>, extents_of_rule<reduce_rule<extents_of<X>, Keep, Axes...>>>(
+            unchecked, any_tensor(add_expression(program_of<S>(), s, how, make, {}, true, where)));
     } else {
         return any_tensor(add_reduction(x, how, make, where));
     }
@@ -54,6 +51,20 @@ auto reduce(const X& x, make_fused make, const std::source_location& where) {
 
 } // namespace rill::inline RILL_ABI
 
-#if !RILL_COMPILED
-#include <rill/ops/math/reduce.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI::detail {
+
+RILL_INLINE endpoint add_reduction(const any_tensor& x, const reduction& how, make_fused make,
+                                   const std::source_location& where) {
+    require_fused();
+    tracer t({x.dtype()}, {});
+    fused_spec spec;
+    spec.body = t.finish({t.leaf(0)});
+    spec.leaves.resize(1);
+    spec.results.resize(1);
+    spec.results[0].reduce = how;
+    return {add_node(graph(x.graph()), make(std::move(spec)), {x.end()}, {}, true, where), 0};
+}
+
+} // namespace rill::inline RILL_ABI::detail
 #endif

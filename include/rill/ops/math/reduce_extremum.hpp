@@ -16,26 +16,70 @@ namespace detail {
 /// elements equal to the result, the second hands each of them its share; the argument's own adjoint follows.
 std::vector<endpoint> extremum_gradient(const fused_spec& spec, const gradient_request& r);
 
-template <class Op, class X> void require_extremum() {
-    const auto one = []<class T>(std::type_identity<T>) {
-        require_kernel<Op, T>();
-        require_primitive<equal_op, T, T>();
-        require_combiner<combine::sum, T>();
-        require_primitive<select_op, bool, T, T>();
-        require_primitive<div_op, T, T>();
-    };
-    if constexpr (typed_operand<X>) {
-        one(std::type_identity<value_type_of<X>>{});
-    } else {
-        one(std::type_identity<float>{});
-        one(std::type_identity<double>{});
-    }
+/// What reduce_max and reduce_min share: fused nodes with a gradient of their own.
+template <class Self, combine How> struct extremum {
+    using domain_type = domains::real;
+    using compiled_types = types::numbers;
+    using brings = op_list<equal_op, select_op, div_op, combining<combine::sum>, combining<How>>;
+    fused_spec spec;
+
+    static void fields(auto& op, auto& visit) { visit("spec", op.spec); }
+    const fused_spec* fused() const { return &spec; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return fused_op{spec}.outputs(in); }
+    std::vector<endpoint> gradient(const gradient_request& r) const { return extremum_gradient(spec, r); }
+    template <class D, class T> kernel bind(kernel_request& request) const { return D::fused(spec, request); }
+
+    static op_ptr make(fused_spec spec) { return make_op(Self{{std::move(spec)}}); }
+};
+
+template <class Op, combine How, bool Keep, int... Axes, class X>
+auto reduce_extremum(const X& x, const std::source_location& where) {
+    require_kernel_for<Op, X>();
+    return reduce<How, Keep, Axes...>(x, &Op::make, where);
 }
 
 } // namespace detail
 
 } // namespace rill::inline RILL_ABI
 
-#if !RILL_COMPILED
-#include <rill/ops/math/reduce_extremum.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI::detail {
+
+RILL_INLINE std::vector<endpoint> extremum_gradient(const fused_spec& spec, const gradient_request& r) {
+    const dtype type = type_of(r.output(0)).type;
+    const reduction view{combine::sum, spec.results[0].reduce.axes, spec.results[0].reduce.keep_dims};
+
+    // the argument as a node of its own: the same expression, mapped
+    fused_spec mapped = spec;
+    mapped.results[0].reduce = {};
+    const endpoint x{add_node(graph(*r.at.owner), make_op(fused_op{mapped}), r.at.inputs), 0};
+
+    const auto over = [&](std::vector<endpoint> reduced, auto&& build, const fused_result& how) {
+        fused_spec next;
+        std::vector<dtype> leaves(1 + reduced.size(), type);
+        tracer t(leaves, {});
+        next.body = t.finish({build(t)});
+        next.kind = fused_spec::form::program;
+        next.scalars = t.scalars();
+        next.leaves.push_back({0, {}});
+        for (std::size_t i = 0; i < reduced.size(); ++i) next.leaves.push_back({static_cast<int>(i) + 1, view});
+        next.results = {how};
+        reduced.insert(reduced.begin(), x);
+        return endpoint{add_node(graph(*r.at.owner), make_op(fused_op{std::move(next)}), std::move(reduced)), 0};
+    };
+    const auto hit = [&](tracer& t, int then) {
+        const int equal = t.emit(info_of<equal_op>, dtype::boolean, {t.leaf(0), t.leaf(1)});
+        return t.emit(info_of<select_op>, type, {equal, then, t.constant(scalar_of(type, 0))});
+    };
+    fused_result reduced;
+    reduced.reduce = view;
+    const endpoint count =
+        over({r.output(0)}, [&](tracer& t) { return hit(t, t.constant(scalar_of(type, 1))); }, reduced);
+    const endpoint dx = over(
+        {r.output(0), r.gradient(), count},
+        [&](tracer& t) { return hit(t, t.emit<div_op>({t.leaf(2), t.leaf(3)})); }, fused_result{});
+    return fused_gradient(mapped, {*x.from, std::span(&dx, 1), r.wanted, r.ops});
+}
+
+} // namespace rill::inline RILL_ABI::detail
 #endif

@@ -6,17 +6,8 @@
 namespace rill::inline RILL_ABI {
 
 /// A reduction by min: a fused node with a gradient of its own.
-struct reduce_min_op {
+struct reduce_min_op : detail::extremum<reduce_min_op, combine::min> {
     static constexpr auto name = "Min", label = "reduce_min";
-    fused_spec spec;
-
-    template <class V> void attributes(V& v) const { v("spec", spec); }
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
-    std::vector<endpoint> gradient(const gradient_request& r) const;
-    template <class D, class T> kernel bind(kernel_request& request) const {
-        return kernel(fused_kernel(spec, request));
-    }
-    friend bool operator==(const reduce_min_op&, const reduce_min_op&) = default;
 };
 
 namespace detail {
@@ -26,9 +17,7 @@ template <bool Keep, int... Axes, class X> auto reduce_min(const X& x, const std
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_min: an axis is out of range, or named twice");
         static_assert(is_real<value_type_of<X>>, "reduce_min: the element type is not real");
     }
-    detail::require_extremum<reduce_min_op, X>();
-    return reduce<combine::min, Keep, Axes...>(
-        x, [](fused_spec spec) { return make_op(reduce_min_op{std::move(spec)}); }, where);
+    return reduce_extremum<reduce_min_op, combine::min, Keep, Axes...>(x, where);
 }
 
 } // namespace detail
@@ -46,7 +35,3 @@ auto reduce_min(const X& x, keep_dims_t, const std::source_location& where = std
 }
 
 } // namespace rill::inline RILL_ABI
-
-#if !RILL_COMPILED
-#include <rill/ops/math/reduce_min.ipp>
-#endif

@@ -10,6 +10,7 @@ namespace rill::inline RILL_ABI {
 /// max(x, 0). Shape: that of x. Gradient: g where x > 0, else 0.
 struct relu_op {
     static constexpr auto name = "Relu";
+    static constexpr int cost = 1;
     using domain_type = domains::real;
     template <class V> RILL_FN static auto value(const V& x) { return max(x, V(0)); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) {
@@ -17,6 +18,6 @@ struct relu_op {
     }
 };
 
-template <elementwise_operand X> auto relu(const X& x) { return apply<relu_op>(x); }
+template <elementwise_operand X> RILL_FN auto relu(const X& x) { return apply<relu_op>(x); }
 
 } // namespace rill::inline RILL_ABI

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
+
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/mul.hpp>
 
@@ -10,12 +12,13 @@ namespace rill::inline RILL_ABI {
 struct rsqrt_op {
     static constexpr auto name = "Rsqrt";
     using domain_type = domains::real_floating;
-    template <class V> RILL_FN static auto value(const V& x) { return rsqrt(x); }
+    template <class T> static T scalar(const T& x) { return T(1) / std::sqrt(x); }
+    template <class R> RILL_FN static auto registers(const R& x) -> decltype(rsqrt(x)) { return rsqrt(x); }
     template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) {
         return V(-0.5) * g * y * y * y;
     }
 };
 
-template <elementwise_operand X> auto rsqrt(const X& x) { return apply<rsqrt_op>(x); }
+template <elementwise_operand X> RILL_FN auto rsqrt(const X& x) { return apply<rsqrt_op>(x); }
 
 } // namespace rill::inline RILL_ABI

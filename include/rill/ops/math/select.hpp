@@ -8,6 +8,7 @@ namespace rill::inline RILL_ABI {
 /// a where the condition holds, else b. Shape: all three broadcast. Gradient: g to the side that was taken.
 struct select_op {
     static constexpr auto name = "Select";
+    static constexpr int cost = 1;
     using domain_type = domains::any;
     template <class U> using operands = std::tuple<bool, U, U>;
     template <class C, class V> RILL_FN static auto value(const C& c, const V& a, const V& b) {
@@ -19,7 +20,7 @@ struct select_op {
 };
 
 template <class C, class A, class B>
-    requires(elementwise_operand<C> && (elementwise_operand<A> || literal<A>) && (elementwise_operand<B> || literal<B>))
+    requires(expression_operand<C> && (expression_operand<A> || literal<A>) && (expression_operand<B> || literal<B>))
 auto select(const C& condition, const A& a, const B& b) {
     if constexpr (symbolic<C>) {
         static_assert(symbolic<A> || symbolic<B>, "select: one side must be a value");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rill/expr/apply.hpp>
+#include <rill/ops/math/exp.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/sub.hpp>
 
@@ -15,6 +16,6 @@ struct sigmoid_op {
     template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) { return g * y * (V(1) - y); }
 };
 
-template <elementwise_operand X> auto sigmoid(const X& x) { return apply<sigmoid_op>(x); }
+template <elementwise_operand X> RILL_FN auto sigmoid(const X& x) { return apply<sigmoid_op>(x); }
 
 } // namespace rill::inline RILL_ABI

@@ -9,11 +9,13 @@ namespace rill::inline RILL_ABI {
 /// -1, 0 or 1 by the sign of x; NaN stays NaN. Shape: that of x. Gradient: 0.
 struct sign_op {
     static constexpr auto name = "Sign";
+    static constexpr int cost = 1;
     using domain_type = domains::real;
-    template <class V> RILL_FN static auto value(const V& x) { return sign(x); }
+    template <class T> static constexpr T scalar(const T& x) { return x > T(0) ? T(1) : x < T(0) ? T(-1) : x; }
+    template <class R> RILL_FN static auto registers(const R& x) -> decltype(sign(x)) { return sign(x); }
     template <class V> RILL_FN static auto pullback(const V&, const V&, const V& g) { return g * V(0); }
 };
 
-template <elementwise_operand X> auto sign(const X& x) { return apply<sign_op>(x); }
+template <elementwise_operand X> RILL_FN auto sign(const X& x) { return apply<sign_op>(x); }
 
 } // namespace rill::inline RILL_ABI

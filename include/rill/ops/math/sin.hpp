@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/device/elementary.hpp>
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/mul.hpp>
 
 namespace rill::inline RILL_ABI {
 
 /// Sine of x in radians. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g cos(x).
-struct sin_op {
+struct sin_op : elementary::sin_function {
     static constexpr auto name = "Sin";
     using domain_type = domains::real_floating;
-    template <class V> RILL_FN static auto value(const V& x) { return sin(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g * cos(x); }
 };
 
-template <elementwise_operand X> auto sin(const X& x) { return apply<sin_op>(x); }
+template <elementwise_operand X> RILL_FN auto sin(const X& x) { return apply<sin_op>(x); }
 
 } // namespace rill::inline RILL_ABI
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/device/elementary.hpp>
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/div.hpp>
@@ -8,15 +9,14 @@
 namespace rill::inline RILL_ABI {
 
 /// Square root; NaN below 0. Shape: that of x. Gradient: g / (2 conj(sqrt(x))).
-struct sqrt_op {
+struct sqrt_op : elementary::sqrt_function {
     static constexpr auto name = "Sqrt";
     using domain_type = domains::floating;
-    template <class V> RILL_FN static auto value(const V& x) { return sqrt(x); }
     template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) {
         return g / (conj(y) + conj(y));
     }
 };
 
-template <elementwise_operand X> auto sqrt(const X& x) { return apply<sqrt_op>(x); }
+template <elementwise_operand X> RILL_FN auto sqrt(const X& x) { return apply<sqrt_op>(x); }
 
 } // namespace rill::inline RILL_ABI

@@ -10,11 +10,12 @@ namespace rill::inline RILL_ABI {
 /// x * x. Shape: that of x. Gradient: 2 g conj(x).
 struct square_op {
     static constexpr auto name = "Square";
+    static constexpr int cost = 1;
     using domain_type = domains::numeric;
     template <class V> RILL_FN static auto value(const V& x) { return x * x; }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return (g + g) * conj(x); }
 };
 
-template <elementwise_operand X> auto square(const X& x) { return apply<square_op>(x); }
+template <elementwise_operand X> RILL_FN auto square(const X& x) { return apply<square_op>(x); }
 
 } // namespace rill::inline RILL_ABI

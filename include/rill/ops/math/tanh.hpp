@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
+
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/sub.hpp>
@@ -11,10 +13,11 @@ namespace rill::inline RILL_ABI {
 struct tanh_op {
     static constexpr auto name = "Tanh";
     using domain_type = domains::real_floating;
-    template <class V> RILL_FN static auto value(const V& x) { return tanh(x); }
+    template <class T> static T scalar(const T& x) { return std::tanh(x); }
+    template <class R> RILL_FN static auto registers(const R& x) -> decltype(tanh(x)) { return tanh(x); }
     template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) { return g * (V(1) - y * y); }
 };
 
-template <elementwise_operand X> auto tanh(const X& x) { return apply<tanh_op>(x); }
+template <elementwise_operand X> RILL_FN auto tanh(const X& x) { return apply<tanh_op>(x); }
 
 } // namespace rill::inline RILL_ABI

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+
 #include <rill/ops/math/exp.hpp>
+#include <rill/ops/math/log.hpp>
 #include <rill/ops/nn/softmax.hpp>
 
 namespace rill::inline RILL_ABI {
@@ -9,6 +12,9 @@ namespace rill::inline RILL_ABI {
 /// x - log(sum(e^x)) over the last axis, free of overflow. Shape: that of x. Gradient: g - e^y sum(g).
 struct log_softmax_op {
     static constexpr auto name = "LogSoftmax";
+    using domain_type = domains::real_floating;
+    using compiled_types = types::floats;
+    using brings = joined_ops<detail::row_ops, op_list<exp_op>>;
 
     constexpr shape_result shape(const dims& x) const { return detail::rows_shape(x); }
     std::vector<endpoint> gradient(const gradient_request& r) const;
@@ -17,21 +23,17 @@ struct log_softmax_op {
     template <class D, class T> kernel bind(kernel_request& request) const {
         const detail::row_view v(request.inputs[0].shape);
         request.scratch_bytes = D::template row_scratch<T>(v.columns, 2);
-        return kernel(
-            [=](const kernel_args& a) { D::log_softmax(v.rows, v.columns, a.in<T>(0), a.out<T>(0), a.out<void>(1)); });
+        return kernel([=](const kernel_args& a) {
+            D::rows(
+                v.rows, v.columns, std::array{a.in<T>(0)}, std::array{a.out<T>(0)}, row_numbers<T>{}, a.scratch(),
+                [](const auto& l, const auto& in, const auto& out, const auto&) {
+                    const auto largest = l.largest([&](auto p) { return l.load(in[0], p); });
+                    const auto log_sum = log(l.sum([&](auto p) { return exp(l.load(in[0], p) - largest); }));
+                    l.each([&](auto p) { l.store(l.load(in[0], p) - largest - log_sum, out[0], p); });
+                });
+        });
     }
-    friend bool operator==(const log_softmax_op&, const log_softmax_op&) = default;
 };
-
-namespace detail {
-
-template <class T> void require_log_softmax() {
-    require_kernel<log_softmax_op, T>();
-    require_primitive<exp_op, T>();
-    require_row_programs<T>();
-}
-
-} // namespace detail
 
 template <graph_operand X>
 auto log_softmax(const X& x, const std::source_location& where = std::source_location::current()) {
@@ -39,16 +41,23 @@ auto log_softmax(const X& x, const std::source_location& where = std::source_loc
         static_assert(has_last_axis<extents_of<X>>, "log_softmax: a scalar has no last axis");
         static_assert(is_real_floating<value_type_of<X>>, "log_softmax: the element type is not floating");
     }
-    detail::for_floating_types_of<X>([]<class T>(std::type_identity<T>) { detail::require_log_softmax<T>(); });
-    const endpoint made = detail::make_node(log_softmax_op{}, where, x);
-    if constexpr (typed_operand<X>)
-        return tensor_of<value_type_of<X>, extents_of<X>>(detail::unchecked, any_tensor(made));
-    else
-        return any_tensor(made);
+    return apply_node(log_softmax_op{}, [](const dims& shape) { return shape_result{shape}; }, where, x);
 }
 
 } // namespace rill::inline RILL_ABI
 
-#if !RILL_COMPILED
-#include <rill/ops/nn/log_softmax.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::vector<endpoint> log_softmax_op::gradient(const gradient_request& r) const {
+    using namespace detail;
+    const endpoint g = r.gradient();
+    return {row_program<log_softmax_op>(
+        {{g}, {r.output(0)}, each_row(row_sum<log_softmax_op>(g))}, false, [](auto t) {
+            return t.template emit<sub_op>(
+                {t.leaf(0), t.template emit<mul_op>({t.template emit<exp_op>({t.leaf(1)}), t.leaf(2)})});
+        })};
+}
+
+} // namespace rill::inline RILL_ABI
 #endif

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/ops/math/add.hpp>
+#include <rill/expr/node_op.hpp>
+#include <rill/ops/math/add_n.hpp>
 #include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/neg.hpp>
 #include <rill/ops/math/sub.hpp>
 
 // What the gradients of softmax and of cross-entropies are made of: elementwise programs over rows, beside numbers that
@@ -17,39 +19,40 @@ struct row_operand {
 };
 inline row_operand each_row(const endpoint& e) { return {e, true}; }
 
-/// A fused node that runs build(tracer) over its operands (leaves 0, 1, …), and maybe sums each row.
-endpoint row_program(const std::vector<row_operand>& operands, bool sum_rows, int (*build)(tracer& t));
+/// What such programs are made of, and what an op whose gradient makes them brings.
+using row_ops = op_list<mul_op, add_op, sub_op, neg_op, combining<combine::sum>>;
 
-/// Shorthands for instructions on leaves of one type.
-int row_op(tracer& t, std::string_view op, std::vector<int> args);
+/// Traces the gradient of Self, by ops that Self brings.
+template <class Self> struct gradient_tracer {
+    tracer& t;
+
+    int leaf(int i) const { return t.leaf(i); }
+    template <class Op> int emit(std::vector<int> args) const {
+        static_assert(op_brings<Self, Op>, "gradient: an op that it uses must be named in the struct's `brings`");
+        return t.emit<Op>(std::move(args));
+    }
+};
+
+/// A fused node that runs build(tracer) over its operands (leaves 0, 1, …), and maybe sums each row.
+endpoint row_node(const std::vector<row_operand>& operands, bool sum_rows, int (*build)(tracer& t));
+template <class Self, class Build>
+endpoint row_program(const std::vector<row_operand>& operands, bool sum_rows, Build) {
+    return row_node(operands, sum_rows, +[](tracer& t) { return Build()(gradient_tracer<Self>{t}); });
+}
 
 /// a * b
-endpoint row_product(const row_operand& a, const row_operand& b);
+template <class Self> endpoint row_product(const row_operand& a, const row_operand& b) {
+    return row_program<Self>({a, b}, false, [](auto t) { return t.template emit<mul_op>({t.leaf(0), t.leaf(1)}); });
+}
 /// The sum of a * b over each row.
-endpoint row_dot(const endpoint& a, const endpoint& b);
-endpoint row_sum(const endpoint& a);
+template <class Self> endpoint row_dot(const endpoint& a, const endpoint& b) {
+    return row_program<Self>({{a}, {b}}, true, [](auto t) { return t.template emit<mul_op>({t.leaf(0), t.leaf(1)}); });
+}
+template <class Self> endpoint row_sum(const endpoint& a) {
+    return row_program<Self>({{a}}, true, [](auto t) { return t.leaf(0); });
+}
 /// The sum of two gradients, either of which may be missing.
 endpoint sum_of(const endpoint& a, const endpoint& b);
-
-/// The kernels that such programs and their derivatives need.
-template <class T> void require_row_programs() {
-    require_fused();
-    require_primitive<mul_op, T, T>();
-    require_primitive<add_op, T, T>();
-    require_primitive<sub_op, T, T>();
-    require_primitive<neg_op, T>();
-    require_combiner<combine::sum, T>();
-}
-
-/// Calls f with the operand's element type, or with those that stand for unknown ones.
-template <class X, class F> void for_floating_types_of(F f) {
-    if constexpr (!typed_operand<X>) {
-        f(std::type_identity<float>{});
-        f(std::type_identity<double>{});
-    } else if constexpr (is_real_floating<value_type_of<X>>) {
-        f(std::type_identity<value_type_of<X>>{});
-    }
-}
 
 /// A matrix of rows: all axes but the last one count them.
 struct row_view {
@@ -60,6 +63,41 @@ struct row_view {
 
 } // namespace rill::inline RILL_ABI::detail
 
-#if !RILL_COMPILED
-#include <rill/ops/nn/row_program.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI::detail {
+
+RILL_INLINE endpoint row_node(const std::vector<row_operand>& operands, bool sum_rows, int (*build)(tracer& t)) {
+    const reduction over_rows{combine::sum, axis_list{-1}, false};
+    fused_spec spec;
+    std::vector<dtype> types;
+    std::vector<endpoint> inputs;
+    for (const auto& o : operands) {
+        types.push_back(type_of(o.from).type);
+        std::size_t at = 0; // an operand that occurs twice is one input
+        while (at < inputs.size() && !(inputs[at] == o.from)) ++at;
+        if (at == inputs.size()) inputs.push_back(o.from);
+        spec.leaves.push_back({static_cast<int>(at), o.per_row ? over_rows : reduction{}});
+    }
+    tracer t(std::move(types), {});
+    program body = *t.finish({build(t)});
+    spec.kind = fused_spec::form::program;
+    if (body.code.size() == 1 && body.scalars.empty() && body.code[0].args.size() == operands.size()) {
+        body.key = instruction_key(body, body.code[0]); // one op over its leaves in order: found compiled
+        spec.kind = fused_spec::form::forward;
+    }
+    spec.body = std::make_shared<const program>(std::move(body));
+    spec.scalars = t.scalars();
+    spec.results.resize(1);
+    if (sum_rows) spec.results[0].reduce = over_rows;
+    return {add_node(graph(*inputs[0].from->owner), make_op(fused_op{std::move(spec)}), inputs), 0};
+}
+
+RILL_INLINE endpoint sum_of(const endpoint& a, const endpoint& b) { return !a ? b : !b ? a : add_n({a, b}); }
+
+RILL_INLINE row_view::row_view(const dims& shape) {
+    for (int i = 0; i < shape.rank - 1; ++i) rows *= shape[i];
+    if (shape.rank > 0) columns = shape[shape.rank - 1];
+}
+
+} // namespace rill::inline RILL_ABI::detail
 #endif

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/ops/math/abs.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/div.hpp>
 #include <rill/ops/math/exp.hpp>
+#include <rill/ops/math/log1p.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/neg.hpp>
+#include <rill/ops/math/select.hpp>
 #include <rill/ops/math/sub.hpp>
 
 namespace rill::inline RILL_ABI {
@@ -26,7 +29,7 @@ struct sigmoid_cross_entropy_op {
 
 template <class A, class B>
     requires elementwise_pair<A, B>
-auto sigmoid_cross_entropy(const A& logits, const B& labels) {
+RILL_FN auto sigmoid_cross_entropy(const A& logits, const B& labels) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>,
                   "sigmoid_cross_entropy: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "sigmoid_cross_entropy: the shapes do not broadcast");

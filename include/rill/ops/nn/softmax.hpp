@@ -1,24 +1,45 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/expr/node_op.hpp>
+#include <array>
+
+#include <rill/ops/math/exp.hpp>
 #include <rill/ops/nn/row_program.hpp>
 
 namespace rill::inline RILL_ABI {
 
 namespace detail {
 
-/// The gradient of softmax by its argument, given its result y: y (g - sum(g y)).
-endpoint softmax_gradient(const endpoint& y, const endpoint& g);
-
 /// The shape of an op over rows: that of x, which has a last axis.
 constexpr shape_result rows_shape(const dims& x) { return {x, x.rank == 0 ? "a scalar has no last axis" : nullptr}; }
+
+/// Stores e^(x - largest) of a row and returns the largest and the sum.
+template <class Layout, class C> RILL_FN auto exponentials(const Layout& l, const C* x, C* e) {
+    using V = typename Layout::V;
+    const V largest = l.largest([&](auto p) { return l.load(x, p); });
+    const V sum = l.sum([&](auto p) {
+        const V v = exp(l.load(x, p) - largest);
+        l.store(v, e, p);
+        return v;
+    });
+    return std::pair<V, V>(largest, sum);
+}
+
+/// The gradient of softmax by its argument, given its result y: y (g - sum(g y)). For the gradient of Self.
+template <class Self> endpoint softmax_gradient(const endpoint& y, const endpoint& g) {
+    return row_program<Self>({{y}, {g}, each_row(row_dot<Self>(g, y))}, false, [](auto t) {
+        return t.template emit<mul_op>({t.leaf(0), t.template emit<sub_op>({t.leaf(1), t.leaf(2)})});
+    });
+}
 
 } // namespace detail
 
 /// e^x / sum(e^x) over the last axis, free of overflow. Shape: that of x. Gradient: y (g - sum(g y)).
 struct softmax_op {
     static constexpr auto name = "Softmax";
+    using domain_type = domains::real_floating;
+    using compiled_types = types::floats;
+    using brings = detail::row_ops;
 
     constexpr shape_result shape(const dims& x) const { return detail::rows_shape(x); }
     std::vector<endpoint> gradient(const gradient_request& r) const;
@@ -27,23 +48,18 @@ struct softmax_op {
     template <class D, class T> kernel bind(kernel_request& request) const {
         const detail::row_view v(request.inputs[0].shape);
         request.scratch_bytes = D::template row_scratch<T>(v.columns, 2);
-        return kernel(
-            [=](const kernel_args& a) { D::softmax(v.rows, v.columns, a.in<T>(0), a.out<T>(0), a.out<void>(1)); });
+        return kernel([=](const kernel_args& a) {
+            D::rows(v.rows, v.columns, std::array{a.in<T>(0)}, std::array{a.out<T>(0)}, row_numbers<T>{}, a.scratch(),
+                                [](const auto& l, const auto& in, const auto& out, const auto&) {
+                                    const auto sum = detail::exponentials(l, in[0], out[0]).second;
+                                    l.each([&](auto p) { l.store(l.load(out[0], p) / sum, out[0], p); });
+                                });
+        });
     }
-    friend bool operator==(const softmax_op&, const softmax_op&) = default;
 };
 
 /// There is a last axis.
 template <class E> inline constexpr bool has_last_axis = E::rank > 0;
-
-namespace detail {
-
-template <class T> void require_softmax() {
-    require_kernel<softmax_op, T>();
-    require_row_programs<T>();
-}
-
-} // namespace detail
 
 template <graph_operand X>
 auto softmax(const X& x, const std::source_location& where = std::source_location::current()) {
@@ -51,16 +67,17 @@ auto softmax(const X& x, const std::source_location& where = std::source_locatio
         static_assert(has_last_axis<extents_of<X>>, "softmax: a scalar has no last axis");
         static_assert(is_real_floating<value_type_of<X>>, "softmax: the element type is not floating");
     }
-    detail::for_floating_types_of<X>([]<class T>(std::type_identity<T>) { detail::require_softmax<T>(); });
-    const endpoint made = detail::make_node(softmax_op{}, where, x);
-    if constexpr (typed_operand<X>)
-        return tensor_of<value_type_of<X>, extents_of<X>>(detail::unchecked, any_tensor(made));
-    else
-        return any_tensor(made);
+    return apply_node(softmax_op{}, [](const dims& shape) { return shape_result{shape}; }, where, x);
 }
 
 } // namespace rill::inline RILL_ABI
 
-#if !RILL_COMPILED
-#include <rill/ops/nn/softmax.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::vector<endpoint> softmax_op::gradient(const gradient_request& r) const {
+    return {detail::softmax_gradient<softmax_op>(r.output(0), r.gradient())};
+}
+
+} // namespace rill::inline RILL_ABI
 #endif

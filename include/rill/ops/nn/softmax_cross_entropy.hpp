@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+
+#include <rill/ops/math/select.hpp>
 #include <rill/ops/nn/log_softmax.hpp>
 
 namespace rill::inline RILL_ABI {
@@ -9,6 +12,9 @@ namespace rill::inline RILL_ABI {
 /// second output): softmax(logits) sum(labels) - labels. Gradient by the labels: -g log_softmax(logits).
 struct softmax_cross_entropy_op {
     static constexpr auto name = "SoftmaxCrossEntropyWithLogits", label = "softmax_cross_entropy";
+    using domain_type = domains::real_floating;
+    using compiled_types = types::floats;
+    using brings = joined_ops<detail::row_ops, op_list<log_softmax_op, softmax_op>>;
 
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
@@ -17,55 +23,99 @@ struct softmax_cross_entropy_op {
         const detail::row_view v(request.inputs[0].shape);
         request.scratch_bytes = D::template row_scratch<T>(v.columns, 3);
         return kernel([=](const kernel_args& a) {
-            D::softmax_cross_entropy(v.rows, v.columns, a.in<T>(0), a.in<T>(1), a.out<T>(0), a.out<T>(1),
-                                     a.out<void>(2));
+            D::rows(
+                v.rows, v.columns, std::array{a.in<T>(0), a.in<T>(1)}, std::array{a.out<T>(1)},
+                row_numbers<T>{nullptr, a.out<T>(0)}, a.scratch(),
+                [](const auto& l, const auto& in, const auto& out, const auto& loss) {
+                    using layout = std::remove_cvref_t<decltype(l)>;
+                    using V = typename layout::V;
+                    using C = typename V::value_type;
+                    const auto [largest, sum] = detail::exponentials(l, in[0], out[0]);
+                    const V log_sum = log(sum), total = l.sum([&](auto p) { return l.load(in[1], p); }), top = largest;
+                    const V entropy = l.sum([&](auto p) {
+                        const V label = l.load(in[1], p);
+                        // a class ruled out by both (0 times infinity) costs nothing
+                        return select(label == V(C(0)), V(C(0)), label * (log_sum - (l.load(in[0], p) - top)));
+                    });
+                    const V scale = total / sum;
+                    l.each([&](auto p) { l.store(l.load(out[0], p) * scale - l.load(in[1], p), out[0], p); });
+                    C each[layout::lanes];
+                    l.store_numbers(entropy, each);
+                    for (int r = 0; r < l.rows; ++r) loss.written[r] = static_cast<T>(each[r]);
+                });
         });
     }
-    friend bool operator==(const softmax_cross_entropy_op&, const softmax_cross_entropy_op&) = default;
 };
 
 /// Logits and labels have one shape.
 template <class A, class B> inline constexpr bool shapes_agree = rules::compatible(A::value, B::value);
 
-namespace detail {
+namespace rules {
 
-template <class A, class B> struct cross_entropy_rule {
-    static constexpr dims rows = shapes_agree<A, B> ? rules::merge(A::value, B::value) : A::value;
-    static constexpr dims value = rows.rank > 0 ? rules::reduce(rows, axis_list{-1}, false).shape : dims{};
-};
+/// The losses of logits and labels of one shape, [..., classes].
+constexpr shape_result cross_entropy(const dims& logits, const dims& labels) {
+    if (!compatible(logits, labels)) return {logits, "the shapes of logits and labels differ"};
+    const dims rows = merge(logits, labels);
+    if (rows.rank == 0) return {rows, "a scalar has no last axis"};
+    return rows.known_rank() ? reduce(rows, axis_list{-1}, false) : shape_result{dims::unknown()};
+}
 
-} // namespace detail
+} // namespace rules
 
 /// The loss of a classifier: logits and labels (probabilities) are [..., classes], the result is [...].
 template <graph_operand A, graph_operand B>
 auto softmax_cross_entropy(const A& logits, const B& labels,
                            const std::source_location& where = std::source_location::current()) {
-    constexpr bool typed = typed_operand<A> && typed_operand<B>;
     if constexpr (typed_operand<A>) {
         static_assert(has_last_axis<extents_of<A>>, "softmax_cross_entropy: a scalar has no last axis");
         static_assert(is_real_floating<value_type_of<A>>, "softmax_cross_entropy: the element type is not floating");
     }
-    if constexpr (typed) {
+    if constexpr (typed_operand<A> && typed_operand<B>) {
         static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>,
                       "softmax_cross_entropy: the dtypes differ; convert with cast<T>()");
         static_assert(shapes_agree<extents_of<A>, extents_of<B>>,
                       "softmax_cross_entropy: the shapes of logits and labels differ");
     }
-    detail::for_floating_types_of<A>([]<class T>(std::type_identity<T>) {
-        require_kernel<softmax_cross_entropy_op, T>();
-        detail::require_log_softmax<T>();
-        detail::require_softmax<T>();
-    });
-    const endpoint made = detail::make_node(softmax_cross_entropy_op{}, where, logits, labels);
-    if constexpr (typed)
-        return detail::typed_result<true, value_type_of<A>, detail::cross_entropy_rule<extents_of<A>, extents_of<B>>>(
-            made);
-    else
-        return any_tensor(made);
+    constexpr auto rule = [](const dims& x, const dims& y) { return rules::cross_entropy(x, y); };
+    return apply_node(softmax_cross_entropy_op{}, rule, where, logits, labels);
 }
 
 } // namespace rill::inline RILL_ABI
 
-#if !RILL_COMPILED
-#include <rill/ops/nn/softmax_cross_entropy.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> softmax_cross_entropy_op::outputs(std::span<const tensor_type> in) const {
+    if (in[0].type != in[1].type)
+        throw invalid_argument("the dtypes differ: " + to_string(in[0]) + " and " + to_string(in[1]));
+    const auto loss = rules::cross_entropy(in[0].shape, in[1].shape);
+    if (!loss.ok()) throw invalid_argument(loss.broken);
+    return {{in[0].type, loss.shape}, {in[0].type, rules::merge(in[0].shape, in[1].shape)}};
+}
+
+RILL_INLINE std::vector<endpoint> softmax_cross_entropy_op::gradient(const gradient_request& r) const {
+    using namespace detail;
+    using self = softmax_cross_entropy_op;
+    const endpoint logits = r.input(0), labels = r.input(1), g = r.gradient(0), h = r.gradient(1);
+    std::vector<endpoint> d(2);
+    if (r.wanted[0] && g) d[0] = row_product<self>(each_row(g), {r.output(1)});
+    if (r.wanted[1] && g) {
+        const endpoint log_p = r.add<self>(log_softmax_op{}, {logits});
+        d[1] = row_program<self>({each_row(g), {log_p}}, false, [](auto t) {
+            return t.template emit<neg_op>({t.template emit<mul_op>({t.leaf(0), t.leaf(1)})});
+        });
+    }
+    if (h) { // the gradient of the gradient: of p sum(labels) - labels, with p = softmax(logits)
+        const endpoint p = r.add<self>(softmax_op{}, {logits});
+        if (r.wanted[0])
+            d[0] = sum_of(d[0], row_product<self>(each_row(row_sum<self>(labels)), {softmax_gradient<self>(p, h)}));
+        if (r.wanted[1])
+            d[1] = sum_of(d[1], row_program<self>({each_row(row_dot<self>(h, p)), {h}}, false, [](auto t) {
+                              return t.template emit<sub_op>({t.leaf(0), t.leaf(1)});
+                          }));
+    }
+    return d;
+}
+
+} // namespace rill::inline RILL_ABI
 #endif

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+
 #include <rill/ops/array/indices.hpp>
+#include <rill/ops/math/log.hpp>
 #include <rill/ops/nn/softmax.hpp>
 
 namespace rill::inline RILL_ABI {
@@ -25,6 +28,9 @@ constexpr shape_result sparse_cross_entropy(const dims& logits, const dims& labe
 /// second output): softmax(logits), less 1 at the label. A label that is no class is an invalid_argument.
 struct sparse_softmax_cross_entropy_op {
     static constexpr auto name = "SparseSoftmaxCrossEntropyWithLogits", label = "sparse_softmax_cross_entropy";
+    using domain_type = domains::real_floating;
+    using compiled_types = types::floats;
+    using brings = joined_ops<detail::row_ops, op_list<softmax_op>>;
 
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
@@ -35,12 +41,28 @@ struct sparse_softmax_cross_entropy_op {
         return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
             return kernel([=, ids = request.inputs[1].shape](const kernel_args& a) {
                 detail::check_indices<D>(a.in<I>(1), ids, v.columns, error_code::invalid_argument, "label");
-                D::softmax_cross_entropy(v.rows, v.columns, a.in<T>(0), a.in<I>(1), a.out<T>(0), a.out<T>(1),
-                                         a.out<void>(2));
+                D::rows(
+                    v.rows, v.columns, std::array{a.in<T>(0)}, std::array{a.out<T>(1)},
+                    row_numbers<T, I>{a.in<I>(1), a.out<T>(0)}, a.scratch(),
+                    [](const auto& l, const auto& in, const auto& out, const auto& each) {
+                        using layout = std::remove_cvref_t<decltype(l)>;
+                        using V = typename layout::V;
+                        using C = typename V::value_type;
+                        const auto [largest, sum] = detail::exponentials(l, in[0], out[0]);
+                        const V total = sum;
+                        l.each([&](auto p) { l.store(l.load(out[0], p) / total, out[0], p); });
+                        C top[layout::lanes], log_sum[layout::lanes];
+                        l.store_numbers(largest, top);
+                        l.store_numbers(log(sum), log_sum);
+                        for (int r = 0; r < l.rows; ++r) {
+                            const index_t at = l.place(r, static_cast<index_t>(each.read[r]));
+                            each.written[r] = static_cast<T>(log_sum[r] - (in[0][at] - top[r]));
+                            out[0][at] -= C(1);
+                        }
+                    });
             });
         });
     }
-    friend bool operator==(const sparse_softmax_cross_entropy_op&, const sparse_softmax_cross_entropy_op&) = default;
 };
 
 /// Logits are [..., classes], labels [...].
@@ -48,19 +70,10 @@ template <class A, class B> inline constexpr bool is_one_rank_less = B::rank == 
 template <class A, class B>
 inline constexpr bool rows_agree = !is_one_rank_less<A, B> || rules::sparse_cross_entropy(A::value, B::value).ok();
 
-namespace detail {
-
-template <class A, class B> struct sparse_cross_entropy_rule {
-    static constexpr dims value = rules::sparse_cross_entropy(A::value, B::value).shape;
-};
-
-} // namespace detail
-
 /// The loss of a classifier: logits [..., classes], labels [...] that are classes (int or std::int64_t); the result is [...].
 template <graph_operand A, graph_operand B>
 auto sparse_softmax_cross_entropy(const A& logits, const B& labels,
                                   const std::source_location& where = std::source_location::current()) {
-    constexpr bool typed = typed_operand<A> && typed_operand<B>;
     if constexpr (typed_operand<A>) {
         static_assert(has_last_axis<extents_of<A>>, "sparse_softmax_cross_entropy: a scalar has no last axis");
         static_assert(is_real_floating<value_type_of<A>>, "sparse_softmax_cross_entropy: the logits are not floating");
@@ -68,26 +81,39 @@ auto sparse_softmax_cross_entropy(const A& logits, const B& labels,
     if constexpr (typed_operand<B>)
         static_assert(is_index_type<value_type_of<B>>,
                       "sparse_softmax_cross_entropy: the labels must be int or std::int64_t");
-    if constexpr (typed) {
+    if constexpr (typed_operand<A> && typed_operand<B>) {
         static_assert(is_one_rank_less<extents_of<A>, extents_of<B>>,
                       "sparse_softmax_cross_entropy: the labels must have one dimension less than the logits");
         static_assert(rows_agree<extents_of<A>, extents_of<B>>,
                       "sparse_softmax_cross_entropy: the shapes of logits and labels differ");
     }
-    detail::for_floating_types_of<A>([]<class T>(std::type_identity<T>) {
-        require_kernel<sparse_softmax_cross_entropy_op, T>();
-        detail::require_softmax<T>();
-    });
-    const endpoint made = detail::make_node(sparse_softmax_cross_entropy_op{}, where, logits, labels);
-    if constexpr (typed)
-        return detail::typed_result<true, value_type_of<A>,
-                                    detail::sparse_cross_entropy_rule<extents_of<A>, extents_of<B>>>(made);
-    else
-        return any_tensor(made);
+    constexpr auto rule = [](const dims& x, const dims& y) { return rules::sparse_cross_entropy(x, y); };
+    return apply_node(sparse_softmax_cross_entropy_op{}, rule, where, logits, labels);
 }
 
 } // namespace rill::inline RILL_ABI
 
-#if !RILL_COMPILED
-#include <rill/ops/nn/sparse_softmax_cross_entropy.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> sparse_softmax_cross_entropy_op::outputs(std::span<const tensor_type> in) const {
+    detail::check_index_type(in[1].type, "the labels");
+    const auto loss = rules::sparse_cross_entropy(in[0].shape, in[1].shape);
+    if (!loss.ok()) throw invalid_argument(loss.broken);
+    return {{in[0].type, loss.shape}, {in[0].type, in[0].shape}};
+}
+
+RILL_INLINE std::vector<endpoint> sparse_softmax_cross_entropy_op::gradient(const gradient_request& r) const {
+    using namespace detail;
+    using self = sparse_softmax_cross_entropy_op;
+    const endpoint g = r.gradient(0), h = r.gradient(1);
+    endpoint d = g ? row_product<self>(each_row(g), {r.output(1)}) : endpoint();
+    if (h) { // the gradient of the gradient is that of softmax: the label's share is constant
+        const endpoint p = r.add<self>(softmax_op{}, {r.input(0)});
+        d = sum_of(d, softmax_gradient<self>(p, h));
+    }
+    return {d, {}};
+}
+
+} // namespace rill::inline RILL_ABI
 #endif

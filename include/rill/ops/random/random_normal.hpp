@@ -14,6 +14,8 @@ struct random_normal_options {
 /// in its session and the element's place.
 struct random_normal_op : detail::normal_numbers {
     static constexpr auto name = "RandomNormal";
+    using domain_type = domains::real_floating;
+    using compiled_types = types::floats;
     static constexpr auto no_gradient = ""; // nothing comes in
     static constexpr bool stateful = true;
 
@@ -23,7 +25,6 @@ struct random_normal_op : detail::normal_numbers {
                 D::random_normal(n, s, mean, stddev, values);
             });
     }
-    friend bool operator==(const random_normal_op&, const random_normal_op&) = default;
 };
 
 /// The op for a type and shape known at run time: what initializers use.
@@ -38,17 +39,13 @@ auto random_normal(const random_normal_options& options = {},
     static_assert(is_real_floating<T>, "random_normal: the element type is not floating");
     static_assert(random_extents_known<D...>,
                   "random_normal: every extent must be known; random_normal(dtype, dims) takes them at run time");
-    require_kernel<random_normal_op, T>();
-    return detail::random_tensor<T, D...>(
-        detail::add_random(make_random_normal(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options), where));
+    return detail::random_tensor<T, D...>(make_random_normal(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options), where);
 }
 /// Of a type and shape known at run time only.
 template <class... Unused> // a template, so that only programs that call it have its kernels
 any_tensor random_normal(dtype type, const dims& shape, const random_normal_options& options = {},
                          const std::source_location& where = std::source_location::current()) {
-    require_kernel<random_normal_op, float>();
-    require_kernel<random_normal_op, double>();
-    return detail::add_random(make_random_normal(type, shape, options), where);
+    return apply_node(make_random_normal(type, shape, options), where);
 }
 
 } // namespace rill::inline RILL_ABI

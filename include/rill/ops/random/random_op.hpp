@@ -23,15 +23,14 @@ struct normal_numbers {
     double mean = 0, stddev = 1;
     std::uint64_t seed = 0;
 
-    template <class V> void attributes(V& v) const {
-        v("dtype", type);
-        v("shape", to);
-        v("mean", mean);
-        v("stddev", stddev);
-        v("seed", seed);
+    static void fields(auto& op, auto& visit) {
+        visit("dtype", op.type);
+        visit("shape", op.to);
+        visit("mean", op.mean);
+        visit("stddev", op.stddev);
+        visit("seed", op.seed);
     }
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const;
-    friend bool operator==(const normal_numbers&, const normal_numbers&) = default;
 };
 
 /// A kernel that calls draw(stream, memory): the stream of the next run.
@@ -43,16 +42,37 @@ template <class T, class Draw> kernel random_kernel(const kernel_request& reques
 }
 
 /// Adds a random op to the current graph.
-template <class Op> endpoint add_random(Op op, const std::source_location& where) {
-    return {add_node(current_graph(), make_op(std::move(op)), {}, {}, false, where), 0};
+template <class T, index_t... D, class Op>
+tensor<T, D...> random_tensor(const Op& op, const std::source_location& where) {
+    require_kernel_for<Op, T>();
+    return {unchecked, any_tensor(add_op(make_op(op), where))};
 }
-
-template <class T, index_t... D> tensor<T, D...> random_tensor(const endpoint& e) { return {unchecked, any_tensor(e)}; }
 
 } // namespace detail
 
 } // namespace rill::inline RILL_ABI
 
-#if !RILL_COMPILED
-#include <rill/ops/random/random_op.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI {
+
+namespace detail {
+
+RILL_INLINE std::vector<tensor_type> random_outputs(dtype type, const dims& shape) {
+    if (!shape.complete()) throw invalid_argument("the shape " + to_string(shape) + " is not known");
+    for (int i = 0; i < shape.rank; ++i)
+        if (shape[i] < 0) throw invalid_argument("an extent is negative");
+    return {{type, shape}};
+}
+
+RILL_INLINE std::vector<tensor_type> normal_numbers::outputs(std::span<const tensor_type>) const {
+    if (!is_differentiable(type) || type == dtype::complex64 || type == dtype::complex128)
+        throw invalid_argument("normal numbers of type " + std::string(to_string(type)));
+    if (!std::isfinite(mean) || !std::isfinite(stddev) || stddev < 0)
+        throw invalid_argument("mean and stddev must be finite, and stddev not negative");
+    return random_outputs(type, to);
+}
+
+} // namespace detail
+
+} // namespace rill::inline RILL_ABI
 #endif

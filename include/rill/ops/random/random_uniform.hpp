@@ -14,6 +14,8 @@ struct random_uniform_options {
 /// its session and the element's place, so the same everywhere. Integers have whole bounds.
 struct random_uniform_op {
     static constexpr auto name = "RandomUniform";
+    using domain_type = domains::real;
+    using compiled_types = types::numbers;
     static constexpr auto no_gradient = ""; // nothing comes in
     static constexpr bool stateful = true;
     dtype type = dtype::float32;
@@ -21,12 +23,12 @@ struct random_uniform_op {
     double minval = 0, maxval = 1;
     std::uint64_t seed = 0;
 
-    template <class V> void attributes(V& v) const {
-        v("dtype", type);
-        v("shape", to);
-        v("minval", minval);
-        v("maxval", maxval);
-        v("seed", seed);
+    static void fields(auto& op, auto& visit) {
+        visit("dtype", op.type);
+        visit("shape", op.to);
+        visit("minval", op.minval);
+        visit("maxval", op.maxval);
+        visit("seed", op.seed);
     }
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
@@ -35,7 +37,6 @@ struct random_uniform_op {
                 D::random_uniform(n, s, minval, maxval, values);
             });
     }
-    friend bool operator==(const random_uniform_op&, const random_uniform_op&) = default;
 
 private:
     void check() const;
@@ -51,23 +52,50 @@ auto random_uniform(const random_uniform_options& options = {},
     static_assert(is_real_floating<T> || is_integral<T>, "random_uniform: the element type is no real number");
     static_assert(random_extents_known<D...>,
                   "random_uniform: every extent must be known; random_uniform(dtype, dims) takes them at run time");
-    require_kernel<random_uniform_op, T>();
-    return detail::random_tensor<T, D...>(
-        detail::add_random(make_random_uniform(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options), where));
+    return detail::random_tensor<T, D...>(make_random_uniform(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options), where);
 }
 /// Of a type and shape known at run time only.
 template <class... Unused> // a template, so that only programs that call it have its kernels
 any_tensor random_uniform(dtype type, const dims& shape, const random_uniform_options& options = {},
                           const std::source_location& where = std::source_location::current()) {
-    require_kernel<random_uniform_op, float>();
-    require_kernel<random_uniform_op, double>();
-    require_kernel<random_uniform_op, std::int32_t>();
-    require_kernel<random_uniform_op, std::int64_t>();
-    return detail::add_random(make_random_uniform(type, shape, options), where);
+    return apply_node(make_random_uniform(type, shape, options), where);
 }
 
 } // namespace rill::inline RILL_ABI
 
-#if !RILL_COMPILED
-#include <rill/ops/random/random_uniform.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> random_uniform_op::outputs(std::span<const tensor_type>) const {
+    check();
+    return detail::random_outputs(type, to);
+}
+
+RILL_INLINE void random_uniform_op::check() const {
+    if (!std::isfinite(minval) || !std::isfinite(maxval) || !std::isfinite(maxval - minval))
+        throw invalid_argument("minval and maxval must be finite");
+    bool fits = false;
+    detail::visit_dtype(type, [&]<class T>(std::type_identity<T>) {
+        using limits = std::numeric_limits<T>;
+        if constexpr (is_real_floating<T>) {
+            fits = minval <= maxval;
+        } else if constexpr (is_integral<T>) {
+            if (minval != std::floor(minval) || maxval != std::floor(maxval))
+                throw invalid_argument("minval and maxval of integers must be whole numbers");
+            fits = minval < maxval && minval >= static_cast<double>(limits::min()) &&
+                   maxval <= static_cast<double>(limits::max()) + 1;
+        } else {
+            throw invalid_argument("random numbers of type " + std::string(to_string(type)));
+        }
+    });
+    if (!fits)
+        throw invalid_argument("no " + std::string(to_string(type)) + " lies between minval " + std::to_string(minval) +
+                               " and maxval " + std::to_string(maxval));
+}
+
+RILL_INLINE random_uniform_op make_random_uniform(dtype type, const dims& shape, const random_uniform_options& o) {
+    return {type, shape, o.minval, o.maxval, o.seed};
+}
+
+} // namespace rill::inline RILL_ABI
 #endif

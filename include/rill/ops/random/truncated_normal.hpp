@@ -14,6 +14,8 @@ struct truncated_normal_options {
 /// mean; otherwise as random_normal.
 struct truncated_normal_op : detail::normal_numbers {
     static constexpr auto name = "TruncatedNormal";
+    using domain_type = domains::real_floating;
+    using compiled_types = types::floats;
     static constexpr auto no_gradient = ""; // nothing comes in
     static constexpr bool stateful = true;
 
@@ -23,7 +25,6 @@ struct truncated_normal_op : detail::normal_numbers {
                 D::truncated_normal(n, s, mean, stddev, values);
             });
     }
-    friend bool operator==(const truncated_normal_op&, const truncated_normal_op&) = default;
 };
 
 /// The op for a type and shape known at run time: what initializers use.
@@ -39,17 +40,13 @@ auto truncated_normal(const truncated_normal_options& options = {},
     static_assert(is_real_floating<T>, "truncated_normal: the element type is not floating");
     static_assert(random_extents_known<D...>,
                   "truncated_normal: every extent must be known; truncated_normal(dtype, dims) takes them at run time");
-    require_kernel<truncated_normal_op, T>();
-    return detail::random_tensor<T, D...>(
-        detail::add_random(make_truncated_normal(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options), where));
+    return detail::random_tensor<T, D...>(make_truncated_normal(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options), where);
 }
 /// Of a type and shape known at run time only.
 template <class... Unused> // a template, so that only programs that call it have its kernels
 any_tensor truncated_normal(dtype type, const dims& shape, const truncated_normal_options& options = {},
                             const std::source_location& where = std::source_location::current()) {
-    require_kernel<truncated_normal_op, float>();
-    require_kernel<truncated_normal_op, double>();
-    return detail::add_random(make_truncated_normal(type, shape, options), where);
+    return apply_node(make_truncated_normal(type, shape, options), where);
 }
 
 } // namespace rill::inline RILL_ABI

@@ -7,28 +7,90 @@ namespace rill::inline RILL_ABI {
 
 namespace detail {
 
-/// Both inputs of a write have the variable's dtype and shape.
-std::vector<tensor_type> write_outputs(std::span<const tensor_type> in);
+/// What writes of variables share. Inputs: the variable, then what the value is computed from. The value is the program's
+/// result, written where the variable lies, in one pass; without a program it is input 1 as it is. The variable itself may be
+/// a later input too: each element is read before it is written. The output is the variable after the write.
+struct fused_write {
+    using domain_type = domains::untyped;
+    using compiled_types = types::untyped;
+    static constexpr auto no_gradient = "a write has none; differentiate by the variable's uses";
+    static constexpr bool stateful = true;
+    static constexpr int alias = 0;
+    fused_spec spec;
+
+    static void fields(auto& op, auto& visit) { visit("spec", op.spec); }
+    input_list writes() const { return {0}; }
+    bool in_place() const { return true; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        if (spec.body) return D::fused(spec, request);
+        const dtype type = request.inputs[0].type;
+        const index_t n = request.inputs[0].shape.size();
+        return kernel([=](const kernel_args& a) {
+            if (a.in<void>(1) != a.variable<void>(0)) D::copy(type, a.in<void>(1), a.variable<void>(0), n);
+        });
+    }
+};
+
+/// The value of a write, by program: of an expression as it is, or the variable and it joined by Op.
+struct write_program {
+    fused_spec spec;
+    endpoint_list inputs; // the variable first
+};
+write_program value_of_write(const endpoint& variable, const traced_structure& value, const sealing& s);
+write_program joined_write(const elementwise_info& op, const endpoint& variable, const endpoint& value);
 
 } // namespace detail
 
 /// Gives a variable a value. The output is the variable after the write.
-struct assign_op {
+struct assign_op : detail::fused_write {
     static constexpr auto name = "Assign";
-    static constexpr auto no_gradient = "a write has none; differentiate by the variable's uses";
-    static constexpr bool stateful = true, initialises = true;
-    static constexpr int writes = 1, alias = 0;
-
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return detail::write_outputs(in); }
-    template <class D, class T> kernel bind(kernel_request& request) const {
-        const index_t n = request.inputs[0].shape.size();
-        return kernel([=](const kernel_args& a) { std::copy_n(a.in<T>(1), n, a.out<T>(0)); });
-    }
-    friend bool operator==(const assign_op&, const assign_op&) = default;
+    static constexpr bool initialises = true;
 };
 
 } // namespace rill::inline RILL_ABI
 
-#if !RILL_COMPILED
-#include <rill/ops/state/assign.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI::detail {
+
+RILL_INLINE std::vector<tensor_type> fused_write::outputs(std::span<const tensor_type> in) const {
+    tensor_type value = in[spec.body ? 0 : 1];
+    if (spec.body) value = fused_op{spec}.outputs(in).at(0);
+    if (in[0].type != value.type || !rules::compatible(in[0].shape, value.shape))
+        throw invalid_argument("the variable is " + to_string(in[0]) + ", the value " + to_string(value));
+    return {in[0]};
+}
+
+RILL_INLINE write_program value_of_write(const endpoint& variable, const traced_structure& value, const sealing& s) {
+    write_program made;
+    made.spec.body = value.body;
+    made.spec.scalars = s.scalars;
+    made.spec.scalars.insert(made.spec.scalars.end(), value.constants.begin(), value.constants.end());
+    made.spec.results.resize(1);
+    made.inputs.push_back(variable);
+    for (const auto& l : s.leaves) {
+        std::size_t i = 1; // the variable as it was when the step began is another value than the one that is written
+        while (i < made.inputs.size() && !(made.inputs[i] == l)) ++i;
+        if (i == made.inputs.size()) made.inputs.push_back(l);
+        made.spec.leaves.push_back({static_cast<int>(i), {}});
+    }
+    return made;
+}
+
+RILL_INLINE write_program joined_write(const elementwise_info& op, const endpoint& variable, const endpoint& value) {
+    write_program made;
+    const dtype type = type_of(variable).type;
+    tracer t({type, type}, {});
+    program p = *t.finish({t.emit(op, type, {t.leaf(0), t.leaf(1)})});
+    p.key = instruction_key(p, p.code[0]); // found as a compiled one-op kernel
+    made.spec.body = std::make_shared<const program>(std::move(p));
+    made.spec.results.resize(1);
+    made.spec.leaves.push_back({0, {}});
+    made.spec.leaves.push_back({value == variable ? 0 : 1, {}});
+    made.inputs.push_back(variable);
+    if (!(value == variable)) made.inputs.push_back(value);
+    return made;
+}
+
+} // namespace rill::inline RILL_ABI::detail
 #endif

@@ -7,20 +7,9 @@
 namespace rill::inline RILL_ABI {
 
 /// Adds to a variable, in place and as one step. The output is the variable after the write.
-struct assign_add_op {
+struct assign_add_op : detail::fused_write {
     static constexpr auto name = "AssignAdd";
-    static constexpr auto no_gradient = "a write has none; differentiate by the variable's uses";
-    static constexpr bool stateful = true;
-    static constexpr int writes = 1, alias = 0;
-
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return detail::write_outputs(in); }
-    template <class D, class T> kernel bind(kernel_request& request) const {
-        const index_t n = request.inputs[0].shape.size();
-        return kernel([=](const kernel_args& a) {
-            D::template map<structure<add_op, T, leaf<T>, leaf<T>>>(n, a.out<T>(0), a.in<T>(0), a.in<T>(1));
-        });
-    }
-    friend bool operator==(const assign_add_op&, const assign_add_op&) = default;
+    using joins = add_op; // the variable and the value
 };
 
 } // namespace rill::inline RILL_ABI

@@ -14,12 +14,11 @@ struct variable_op {
     static constexpr bool stateful = true;
     tensor_type type;
 
-    template <class V> void attributes(V& v) const {
-        v("dtype", type.type);
-        v("shape", type.shape);
+    static void fields(auto& op, auto& visit) {
+        visit("dtype", op.type.type);
+        visit("shape", op.type.shape);
     }
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const;
-    friend bool operator==(const variable_op&, const variable_op&) = default;
 };
 
 struct variable_options {
@@ -134,7 +133,7 @@ private:
     variable(const std::string& name, const variable_options& options, const std::source_location& where)
         : tensor<T, D...>(detail::unchecked,
                           detail::add_variable({dtype_of<T>, extents<D...>::value}, name, options, where)) {
-        require_kernel<assign_op, T>();
+        require_kernel<assign_op, void>();
     }
 
     template <class E> void initialize(const E& value, const std::source_location& where) {
@@ -153,11 +152,43 @@ private:
             static_assert(same_dtype<value_type_of<E>, T>, "assign: the dtypes differ; convert with cast<T>()");
             static_assert(assignable<extents<D...>, extents_of<E>>,
                           "assign: the value's shape differs from the variable's");
-            require_kernel<Op, T>();
-            return {detail::unchecked,
-                    endpoint{detail::add_node(this->graph(), make_op(op),
-                                              {this->end(), detail::seal(value, this->graph())}, {}, false, where),
-                             0}};
+            require_kernel<Op, void>();
+            return {detail::unchecked, any_tensor(add_write(op, value, where))};
+        }
+    }
+    /// An expression is computed into the variable; a tensor is copied, or joined with it.
+    template <class Op, class E>
+    endpoint add_write(Op op, const E& value, const std::source_location& where) const {
+        const graph g = this->graph();
+        endpoint_list inputs{this->end()};
+        if constexpr (requires { typename Op::joins; }) {
+            auto made = joined(op, value, g);
+            op.spec = std::move(made.spec);
+            inputs = std::move(made.inputs);
+        } else if constexpr (detail::is_expression<E>) {
+            auto made = written(value, g);
+            op.spec = std::move(made.spec);
+            inputs = std::move(made.inputs);
+        } else {
+            inputs.push_back(detail::seal(value, g));
+        }
+        return {detail::add_node(g, make_op(std::move(op)), std::move(inputs), {}, false, where), 0};
+    }
+    template <class E> detail::write_program written(const E& value, const graph& g) const {
+        using S = typename detail::strip<E>::type;
+        detail::require_structure<S>();
+        detail::sealing s(g);
+        detail::gather_leaves(value, s);
+        return detail::value_of_write(this->end(), program_of<S>(), s);
+    }
+    template <class Op, class E>
+    detail::write_program joined(const Op&, const E& value, const graph& g) const {
+        if constexpr (detail::is_expression<E>) {
+            return written(detail::make_expression<typename Op::joins>(tensor<T, D...>(*this), value), g);
+        } else {
+            detail::require_fused();
+            require_primitive<typename Op::joins, T, T>();
+            return detail::joined_write(info_of<typename Op::joins>, this->end(), detail::seal(value, g));
         }
     }
     template <index_t... E> static constant_value<T, E...> filled(const T& value) {
@@ -179,6 +210,61 @@ operation local_variables_initializer(const std::source_location& where = std::s
 
 } // namespace rill::inline RILL_ABI
 
-#if !RILL_COMPILED
-#include <rill/ops/state/variable.ipp>
+#if RILL_DEFINE
+namespace rill::inline RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> variable_op::outputs(std::span<const tensor_type>) const { return {type}; }
+
+namespace detail {
+
+RILL_INLINE const std::string& checked_shape(const std::string& name, const any_array& value, const dims& wanted) {
+    if (value.shape() != wanted)
+        throw invalid_argument("variable '" + name + "': the value has the shape " + to_string(value.shape()) +
+                               ", not " + to_string(wanted));
+    return name;
+}
+
+RILL_INLINE endpoint add_variable(const tensor_type& type, const std::string& name, const variable_options& options,
+                                  const std::source_location& where) {
+    if (!type.shape.complete())
+        throw invalid_argument("variable '" + name + "': every extent must be known, the shape is " +
+                               to_string(type.shape));
+    const graph g = current_graph();
+    const endpoint e{add_node(g, make_op(variable_op{type}), {}, name, false, where), 0};
+    if (options.local)
+        g.add_to_collection(collections::local_variables, e);
+    else
+        g.add_to_collection(collections::variables, e);
+    if (options.trainable && !options.local) g.add_to_collection(collections::trainable_variables, e);
+    return e;
+}
+
+RILL_INLINE void set_initial_value(const endpoint& variable, const endpoint& value, const std::source_location& where) {
+    // control dependencies of the place where the variable is made are not its initializer's
+    const control_dependencies none;
+    const graph g(*variable.from->owner);
+    const node* assign = add_node(g, make_op(assign_op{}), {variable, value}, "initialize", false, where);
+    g.state().set_initializer(variable.from, assign);
+}
+
+RILL_INLINE operation initializers_of(const std::string& collection, const std::string& name,
+                                      const std::source_location& where) {
+    const graph g = current_graph();
+    std::vector<const node*> all;
+    for (const auto& e : g.collection(collection))
+        if (const auto* i = g.state().initializer(e.from)) all.push_back(i);
+    return add_group(std::move(all), name, where);
+}
+
+} // namespace detail
+
+RILL_INLINE operation global_variables_initializer(const std::source_location& where) {
+    return detail::initializers_of(collections::variables, "init", where);
+}
+
+RILL_INLINE operation local_variables_initializer(const std::source_location& where) {
+    return detail::initializers_of(collections::local_variables, "init_local", where);
+}
+
+} // namespace rill::inline RILL_ABI
 #endif

@@ -5,8 +5,9 @@
 
 #include <rill/core/dims.hpp>
 #include <rill/device/cpu/pack.hpp>
+#include <rill/device/primitives.hpp>
 
-// Softmax and cross-entropy over rows. Each is written once over a layout: a long row lies in packs one behind the other;
+// Functions of rows, such as softmax. Each is written once over a layout: a long row lies in packs one behind the other;
 // many short rows lie side by side, one to a lane, which needs no sums across lanes.
 
 namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
@@ -58,6 +59,8 @@ public:
         return V(reduce_max(all));
     }
     static index_t place(int, index_t column) { return column; }
+    /// One number for each row: all lanes hold the same.
+    RILL_FN void store_numbers(const V& v, T* to) const { v.store_partial(to, 1); }
 
 private:
     index_t whole_;
@@ -91,24 +94,22 @@ public:
         return all;
     }
     static index_t place(int row, index_t column) { return column * lanes + row; }
+    RILL_FN void store_numbers(const V& v, T* to) const {
+        if (rows == lanes)
+            v.store(to);
+        else
+            v.store_partial(to, rows);
+    }
 
 private:
     index_t columns_;
 };
 
-/// One number for each row of a layout: all lanes of a long row hold the same.
-template <class Layout, class V, class T> RILL_FN void store_per_row(const Layout& l, const V& v, T* to) {
-    if (l.rows == Layout::lanes)
-        v.store(to);
-    else
-        v.store_partial(to, l.rows);
-}
-
-/// Runs f(layout, in, out, first row) over a matrix of T, computing in C: a row at a time, or as many short ones as there
+/// Runs f(layout, in, out, numbers of its rows) over a matrix of T, computing in C: a row at a time, or as many short ones as there
 /// are lanes. Narrow types are widened into scratch memory.
-template <class T, std::size_t In, std::size_t Out, class F>
+template <class T, std::size_t In, std::size_t Out, class Numbers, class F>
 void over_rows(index_t rows, index_t columns, const std::array<const T*, In>& in, const std::array<T*, Out>& out,
-               void* scratch, F f) {
+               const Numbers& numbers, void* scratch, const F& f) {
     using C = compute_type<T>;
     using lanes_layout = short_rows<C>;
     constexpr int lanes = lanes_layout::lanes;
@@ -125,7 +126,7 @@ void over_rows(index_t rows, index_t columns, const std::array<const T*, In>& in
                     const T* row = in[k] + (first + std::min(r, n - 1)) * columns;
                     for (index_t c = 0; c < columns; ++c) buffer[k][c * lanes + r] = static_cast<C>(row[c]);
                 }
-            f(lanes_layout(n, columns), from, to, first);
+            f(lanes_layout(n, columns), from, to, numbers.from(first));
             for (std::size_t k = 0; k < Out; ++k)
                 for (int r = 0; r < n; ++r) {
                     T* row = out[k] + (first + r) * columns;
@@ -140,7 +141,7 @@ void over_rows(index_t rows, index_t columns, const std::array<const T*, In>& in
         if constexpr (std::is_same_v<C, T>) {
             for (std::size_t k = 0; k < In; ++k) from[k] = in[k] + r * columns;
             for (std::size_t k = 0; k < Out; ++k) to[k] = out[k] + r * columns;
-            f(layout, from, to, r);
+            f(layout, from, to, numbers.from(r));
         } else {
             for (std::size_t k = 0; k < In; ++k) {
                 C* const row = wide + static_cast<index_t>(k) * columns;
@@ -149,7 +150,7 @@ void over_rows(index_t rows, index_t columns, const std::array<const T*, In>& in
                 from[k] = row;
             }
             for (std::size_t k = 0; k < Out; ++k) to[k] = wide + static_cast<index_t>(In + k) * columns;
-            f(layout, from, to, r);
+            f(layout, from, to, numbers.from(r));
             for (std::size_t k = 0; k < Out; ++k)
                 std::transform(to[k], to[k] + columns, out[k] + r * columns,
                                [](const C& v) { return static_cast<T>(v); });
@@ -157,91 +158,14 @@ void over_rows(index_t rows, index_t columns, const std::array<const T*, In>& in
     }
 }
 
-/// Stores e^(x - largest) and returns the largest and the sum.
-template <class Layout, class C> RILL_FN auto exponentials(const Layout& l, const C* x, C* e) {
-    using V = typename Layout::V;
-    const V largest = l.largest([&](auto p) { return l.load(x, p); });
-    const V sum = l.sum([&](auto p) {
-        const V v = exp(l.load(x, p) - largest);
-        l.store(v, e, p);
-        return v;
-    });
-    return std::pair<V, V>(largest, sum);
-}
-
 } // namespace rill::inline RILL_ABI::detail::inline RILL_ISA
 
 namespace rill::inline RILL_ABI::inline RILL_ISA {
 
-/// Scratch memory of the functions below, which take `arrays` matrices.
+/// Scratch memory of a function of rows that takes `arrays` matrices.
 template <class T> std::size_t row_scratch_bytes(index_t columns, int arrays) {
     return std::is_same_v<compute_type<T>, T> ? 0
                                               : static_cast<std::size_t>(columns * arrays) * sizeof(compute_type<T>);
-}
-
-/// y = e^x / sum(e^x) of each row. y may be x.
-template <class T> void softmax_rows(index_t rows, index_t columns, const T* x, T* y, void* scratch) {
-    detail::over_rows<T, 1, 1>(rows, columns, {x}, {y}, scratch,
-                               [](const auto& l, const auto& in, const auto& out, index_t) {
-                                   const auto sum = detail::exponentials(l, in[0], out[0]).second;
-                                   l.each([&](auto p) { l.store(l.load(out[0], p) / sum, out[0], p); });
-                               });
-}
-
-/// y = x - log(sum(e^x)) of each row. y may be x.
-template <class T> void log_softmax_rows(index_t rows, index_t columns, const T* x, T* y, void* scratch) {
-    detail::over_rows<T, 1, 1>(
-        rows, columns, {x}, {y}, scratch, [](const auto& l, const auto& in, const auto& out, index_t) {
-            const auto largest = l.largest([&](auto p) { return l.load(in[0], p); });
-            const auto log_sum = log(l.sum([&](auto p) { return exp(l.load(in[0], p) - largest); }));
-            l.each([&](auto p) { l.store(l.load(in[0], p) - largest - log_sum, out[0], p); });
-        });
-}
-
-/// loss = -sum(labels * log_softmax(x)), gradient = its gradient by x: softmax(x) * sum(labels) - labels.
-template <class T>
-void softmax_cross_entropy_rows(index_t rows, index_t columns, const T* x, const T* labels, T* loss, T* gradient,
-                                void* scratch) {
-    detail::over_rows<T, 2, 1>(
-        rows, columns, {x, labels}, {gradient}, scratch,
-        [=](const auto& l, const auto& in, const auto& out, index_t first) {
-            using V = typename std::remove_cvref_t<decltype(l)>::V;
-            using C = typename V::value_type;
-            const auto [largest, sum] = detail::exponentials(l, in[0], out[0]);
-            const V log_sum = log(sum), total = l.sum([&](auto p) { return l.load(in[1], p); }), top = largest;
-            const V entropy = l.sum([&](auto p) {
-                const V label = l.load(in[1], p);
-                // a class ruled out by both (0 times infinity) costs nothing
-                return select(label == V(C(0)), V(C(0)), label * (log_sum - (l.load(in[0], p) - top)));
-            });
-            const V scale = total / sum;
-            l.each([&](auto p) { l.store(l.load(out[0], p) * scale - l.load(in[1], p), out[0], p); });
-            C each[V::part_lanes * V::parts];
-            detail::store_per_row(l, entropy, each);
-            for (int r = 0; r < l.rows; ++r) loss[first + r] = static_cast<T>(each[r]);
-        });
-}
-
-/// The same for labels that are classes: ids in [0, columns).
-template <class T, class I>
-void sparse_softmax_cross_entropy_rows(index_t rows, index_t columns, const T* x, const I* ids, T* loss, T* gradient,
-                                       void* scratch) {
-    detail::over_rows<T, 1, 1>(rows, columns, {x}, {gradient}, scratch,
-                               [=](const auto& l, const auto& in, const auto& out, index_t first) {
-                                   using V = typename std::remove_cvref_t<decltype(l)>::V;
-                                   using C = typename V::value_type;
-                                   const auto [largest, sum] = detail::exponentials(l, in[0], out[0]);
-                                   const V total = sum;
-                                   l.each([&](auto p) { l.store(l.load(out[0], p) / total, out[0], p); });
-                                   C top[V::part_lanes * V::parts], log_sum[V::part_lanes * V::parts];
-                                   detail::store_per_row(l, largest, top);
-                                   detail::store_per_row(l, log(sum), log_sum);
-                                   for (int r = 0; r < l.rows; ++r) {
-                                       const index_t at = l.place(r, static_cast<index_t>(ids[first + r]));
-                                       loss[first + r] = static_cast<T>(log_sum[r] - (in[0][at] - top[r]));
-                                       out[0][at] -= C(1);
-                                   }
-                               });
 }
 
 } // namespace rill::inline RILL_ABI::inline RILL_ISA

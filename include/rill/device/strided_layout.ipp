@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/device/cpu/strided_copy.hpp>
+#include <rill/device/strided_layout.hpp>
 
 #include <cstddef>
 #include <iterator>

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include <rill/core/dtype.hpp>
+
+// What an op's struct says of element types and of other ops, elementwise or not.
+
+namespace rill::inline RILL_ABI {
+
+// Which element types an op takes; it names one as `using domain_type`.
+namespace domains {
+struct numeric {
+    template <class T> static constexpr bool has = is_numeric<T>;
+};
+struct floating {
+    template <class T> static constexpr bool has = is_differentiable(dtype_of<T>);
+};
+struct real {
+    template <class T> static constexpr bool has = is_numeric<T> && !is_complex<T>;
+};
+struct real_floating {
+    template <class T> static constexpr bool has = is_real_floating<T>;
+};
+struct boolean {
+    template <class T> static constexpr bool has = std::is_same_v<T, bool>;
+};
+struct comparable {
+    template <class T> static constexpr bool has = is_numeric<T> || std::is_same_v<T, bool>;
+};
+struct any {
+    template <class T> static constexpr bool has = !std::is_same_v<T, std::string>;
+};
+struct every {
+    template <class T> static constexpr bool has = element<T>;
+};
+/// Elements are moved, whatever they are: one kernel for all dtypes, that of `void`.
+struct untyped {
+    template <class T> static constexpr bool has = std::is_void_v<T>;
+};
+} // namespace domains
+
+/// A set of element types.
+template <class... U> struct type_set {
+    template <class T> static constexpr bool has = (std::is_same_v<T, U> || ...);
+    template <class F> static constexpr void each(F&& f) { (f(std::type_identity<U>{}), ...); }
+};
+
+/// Which element types rill::kernels holds an op's kernels for; an op of the catalogue names one as `using compiled_types`.
+namespace types {
+using floats = type_set<float, double>;
+using numbers = type_set<float, double, std::int32_t, std::int64_t>;
+using common = type_set<float, double, std::int32_t, std::int64_t, bool>;
+using untyped = type_set<void>;
+} // namespace types
+
+/// A list of ops.
+template <class... Op> struct op_list {
+    template <class F> static constexpr void each(F&& f) { (f(std::type_identity<Op>{}), ...); }
+};
+
+namespace detail {
+
+template <class Op> struct op_domain {
+    using type = domains::floating;
+};
+template <class Op>
+    requires requires { typename Op::domain_type; }
+struct op_domain<Op> {
+    using type = typename Op::domain_type;
+};
+
+/// A type's name as the compiler spells it.
+template <class T> constexpr std::string_view type_name() {
+#if defined(_MSC_VER) && !defined(__clang__)
+    std::string_view name = __FUNCSIG__;
+    name.remove_prefix(name.find("type_name<") + 10);
+    return name.substr(0, name.rfind(">("));
+#else
+    std::string_view name = __PRETTY_FUNCTION__; // "… [with T = rill::exp_op; …]"
+    name.remove_prefix(name.find("T = ") + 4);
+    return name.substr(0, name.find_first_of(";]"));
+#endif
+}
+
+template <class Op> constexpr int op_version_of() {
+    if constexpr (requires { Op::version; })
+        return Op::version;
+    else
+        return 1;
+}
+/// Of what its fields and its result mean.
+template <class Op> inline constexpr int op_version = op_version_of<Op>();
+
+template <class Op, class T> constexpr bool is_compiled_for() {
+    if constexpr (requires { typename Op::compiled_types; })
+        return Op::compiled_types::template has<T> && op_domain<Op>::type::template has<T>;
+    else
+        return false;
+}
+
+/// rill::kernels holds the kernel of this op over elements of this type: programs that link it need not compile it.
+template <class Op, class T> inline constexpr bool is_compiled = is_compiled_for<Op, T>();
+
+/// The ops that an op's gradient adds, as its struct says them (`using brings`).
+template <class Op> struct brought_by {
+    using type = op_list<>;
+};
+template <class Op>
+    requires requires { typename Op::brings; }
+struct brought_by<Op> {
+    using type = typename Op::brings;
+};
+
+template <class Op, class List> inline constexpr bool is_listed = false;
+template <class Op, class... All> inline constexpr bool is_listed<Op, op_list<All...>> = (std::is_same_v<Op, All> || ...);
+
+/// Op says that it brings Other.
+template <class Op, class Other> inline constexpr bool op_brings = is_listed<Other, typename brought_by<Op>::type>;
+
+template <class... List> struct joined_ops;
+template <class... A> struct joined_ops<op_list<A...>> {
+    using type = op_list<A...>;
+};
+template <class... A, class... B, class... More> struct joined_ops<op_list<A...>, op_list<B...>, More...> {
+    using type = typename joined_ops<op_list<A..., B...>, More...>::type;
+};
+
+} // namespace detail
+
+/// The ops of several lists.
+template <class... List> using joined_ops = typename detail::joined_ops<List...>::type;
+
+/// An op takes elements of type T (`domain_type`; floating and complex if it does not say).
+template <class Op, class T> inline constexpr bool op_takes = detail::op_domain<Op>::type::template has<T>;
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The devices that a file compiles kernels for. Everything above device/ sees this header and never one device's own.
+
+#include <rill/device/cpu/cpu.hpp>
+#ifdef RILL_MORE_DEVICES // <a header> that names them as rill::more_devices, a device_list
+#include RILL_MORE_DEVICES
+#endif
+
+namespace rill::inline RILL_ABI::inline RILL_ISA {
+
+/// Device types, each of which fulfils device_primitives (device/primitives.hpp).
+template <class... D> struct device_list {
+    template <class F> static void each(F&& f) { (f(std::type_identity<D>{}), ...); }
+};
+
+#ifdef RILL_MORE_DEVICES
+template <class List> struct with_cpu;
+template <class... D> struct with_cpu<device_list<D...>> {
+    using type = device_list<cpu, D...>;
+};
+using devices = typename with_cpu<more_devices>::type;
+#else
+using devices = device_list<cpu>;
+#endif
+
+} // namespace rill::inline RILL_ABI::inline RILL_ISA

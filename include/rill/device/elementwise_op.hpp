@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tuple>
+#include <type_traits>
+
+#include <rill/core/program.hpp>
+#include <rill/core/op_traits.hpp>
+
+namespace rill::inline RILL_ABI {
+
+namespace detail {
+
+template <class Op, class... T> struct elementwise_result_of {
+    using type = std::tuple_element_t<sizeof...(T) - 1, std::tuple<T...>>;
+};
+template <class Op, class... T>
+    requires requires { typename Op::result_type; }
+struct elementwise_result_of<Op, T...> {
+    using type = typename Op::result_type;
+};
+
+/// The op has a value function, generic over value types.
+template <class Op, class... V>
+concept has_value_function = requires(const V&... v) { Op::value(v...); };
+
+template <class Op> constexpr int op_weight_of() {
+    if constexpr (requires { Op::weight; })
+        return Op::weight;
+    else
+        return 1;
+}
+
+/// Additions that one element costs: what an op says, else as many as an elementary function takes.
+template <class Op> constexpr int op_cost_of() {
+    if constexpr (requires { Op::cost; })
+        return Op::cost;
+    else
+        return 8;
+}
+template <class Op> constexpr bool op_divides() {
+    if constexpr (requires { Op::divides; })
+        return Op::divides;
+    else
+        return false;
+}
+
+} // namespace detail
+
+/// The element type of an elementwise op's result: what the op says (`result_type`), else its last operand's.
+template <class Op, class... T> using elementwise_result = typename detail::elementwise_result_of<Op, T...>::type;
+
+/// What an op counts against the weight limit of expressions.
+template <class Op> inline constexpr int op_weight = detail::op_weight_of<Op>();
+
+/// What programs know of an elementwise op: made from its struct, and nowhere else.
+template <class Op>
+inline constexpr elementwise_info info_of{Op::name, detail::op_version<Op>, detail::op_cost_of<Op>(),
+                                          detail::op_divides<Op>()};
+
+namespace detail {
+
+/// The result of an elementwise op on any kind of value. Values that build a program take the op as one instruction; on
+/// others its value function runs, or, if it has none, its function of single numbers does, lane by lane or in registers.
+template <class Op, class V, class... More> RILL_FN constexpr auto compute(const V& v, const More&... more) {
+    if constexpr (requires { V::template traced<Op>(v, more...); })
+        return V::template traced<Op>(v, more...);
+    else if constexpr (has_value_function<Op, V, More...>)
+        return Op::value(v, more...);
+    else
+        return V::template computed<Op>(v, more...);
+}
+
+} // namespace detail
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+
+#include <rill/core/dims.hpp>
+
+namespace rill::inline RILL_ABI::detail {
+
+/// A copy between two layouts of one shape: extents, and strides in elements on either side.
+struct strided_layout {
+    int rank = 0;
+    std::array<index_t, max_rank> extent{}, from{}, to{};
+
+    void push(index_t e, index_t stride_from, index_t stride_to);
+
+    /// Merges dimensions that both sides walk as one, and drops extents of 1.
+    void collapse();
+};
+
+/// The strides of a dense row-major tensor.
+std::array<index_t, max_rank> dense_strides(const dims& shape);
+
+} // namespace rill::inline RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/device/strided_layout.ipp>
+#endif

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/graph/field_bytes.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <rill/graph/op.hpp>
+#include <rill/graph/op_registry.hpp>
+
+namespace rill::inline RILL_ABI {
+
+namespace detail {
+
+/// Part of the format: never reuse a number.
+template <class T> constexpr unsigned field_kind() {
+    if constexpr (std::is_same_v<T, bool>) return 1;
+    if constexpr (std::is_same_v<T, std::int32_t>) return 2;
+    if constexpr (std::is_same_v<T, std::int64_t>) return 3;
+    if constexpr (std::is_same_v<T, std::uint64_t>) return 4;
+    if constexpr (std::is_same_v<T, double>) return 5;
+    if constexpr (std::is_same_v<T, dtype>) return 6;
+    if constexpr (std::is_same_v<T, std::string>) return 7;
+    if constexpr (std::is_same_v<T, dims>) return 8;
+    if constexpr (std::is_same_v<T, axis_list>) return 9;
+    if constexpr (std::is_same_v<T, any_array>) return 10;
+    if constexpr (std::is_same_v<T, fused_spec>) return 11;
+    return 0;
+}
+
+class byte_writer {
+public:
+    template <class T> void number(T v) {
+        static_assert(std::is_arithmetic_v<T>);
+        out.append(reinterpret_cast<const char*>(&v), sizeof v);
+    }
+    void text(std::string_view s) {
+        number(static_cast<std::uint32_t>(s.size()));
+        out.append(s);
+    }
+
+    void put(bool v) { number(static_cast<std::uint8_t>(v)); }
+    void put(std::int32_t v) { number(v); }
+    void put(std::int64_t v) { number(v); }
+    void put(std::uint64_t v) { number(v); }
+    void put(double v) { number(v); }
+    void put(dtype v) { number(static_cast<std::uint8_t>(v)); }
+    void put(const std::string& v) { text(v); }
+    void put(const dims& v) {
+        number(static_cast<std::int8_t>(v.rank));
+        for (int i = 0; i < v.rank; ++i) number(v[i]);
+    }
+    void put(const axis_list& v) {
+        number(v.count);
+        for (int i = 0; i < v.count; ++i) number(static_cast<std::int8_t>(v[i]));
+    }
+    void put(const any_array& v) {
+        put(v.dtype());
+        put(v.shape());
+        if (v.empty()) return;
+        if (v.dtype() == dtype::string) {
+            for (const auto& s : v.elements<std::string>()) text(s);
+        } else if (v.size() > 0) {
+            out.append(static_cast<const char*>(v.data()), static_cast<std::size_t>(v.size()) * size_of(v.dtype()));
+        }
+    }
+    void put(const reduction& r) {
+        number(static_cast<std::uint8_t>(r.how));
+        put(r.axes);
+        put(r.keep_dims);
+    }
+    void put(const program& p) {
+        const auto types = [&](const std::vector<dtype>& all) {
+            number(static_cast<std::uint32_t>(all.size()));
+            for (const auto d : all) put(d);
+        };
+        types(p.leaves);
+        types(p.scalars);
+        number(static_cast<std::uint32_t>(p.code.size()));
+        for (const auto& i : p.code) {
+            text(i.op->name);
+            number(static_cast<std::int32_t>(i.op->version));
+            put(i.type);
+            numbers(i.args);
+        }
+        numbers(p.results);
+        text(p.key);
+        text(p.adjoint_of);
+    }
+    void put(const fused_spec& s) {
+        put(s.body != nullptr);
+        if (!s.body) return;
+        put(*s.body);
+        number(static_cast<std::uint8_t>(s.kind));
+        number(static_cast<std::uint32_t>(s.leaves.size()));
+        for (const auto& l : s.leaves) {
+            number(static_cast<std::int32_t>(l.input));
+            put(l.view);
+        }
+        number(static_cast<std::uint32_t>(s.results.size()));
+        for (const auto& r : s.results) {
+            put(r.reduce);
+            number(static_cast<std::int32_t>(r.like));
+            number(r.mask);
+        }
+        number(static_cast<std::uint32_t>(s.scalars.size()));
+        for (const auto& v : s.scalars) {
+            put(v.type);
+            out.append(reinterpret_cast<const char*>(v.bytes.data()), v.bytes.size());
+        }
+    }
+
+    std::string out;
+
+private:
+    void numbers(const std::vector<int>& all) {
+        number(static_cast<std::uint32_t>(all.size()));
+        for (const int v : all) number(static_cast<std::int32_t>(v));
+    }
+};
+
+/// Reads what byte_writer wrote; throws where there is less than is asked for.
+class byte_reader {
+public:
+    explicit byte_reader(std::string_view bytes) : rest(bytes) {}
+
+    std::string_view take(std::size_t n) {
+        if (n > rest.size()) throw invalid_argument("fields: " + std::to_string(n) + " bytes expected, " +
+                                                    std::to_string(rest.size()) + " are left");
+        const auto taken = rest.substr(0, n);
+        rest.remove_prefix(n);
+        return taken;
+    }
+    template <class T> T number() {
+        T v;
+        std::memcpy(&v, take(sizeof v).data(), sizeof v);
+        return v;
+    }
+    /// A number of things of which each takes a byte or more.
+    std::size_t count() {
+        const auto n = number<std::uint32_t>();
+        if (n > rest.size()) throw invalid_argument("fields: a list is longer than what is left");
+        return n;
+    }
+    std::string_view text() { return take(count()); }
+
+    void get(bool& v) { v = number<std::uint8_t>() != 0; }
+    void get(std::int32_t& v) { v = number<std::int32_t>(); }
+    void get(std::int64_t& v) { v = number<std::int64_t>(); }
+    void get(std::uint64_t& v) { v = number<std::uint64_t>(); }
+    void get(double& v) { v = number<double>(); }
+    void get(dtype& v) {
+        const auto d = number<std::uint8_t>();
+        if (d >= dtype_count) throw invalid_argument("fields: no dtype has the number " + std::to_string(d));
+        v = static_cast<dtype>(d);
+    }
+    void get(std::string& v) { v = text(); }
+    void get(dims& v) {
+        const auto rank = number<std::int8_t>();
+        if (rank < -1 || rank > max_rank) throw invalid_argument("fields: a rank of " + std::to_string(rank));
+        v = dims();
+        v.rank = rank;
+        for (int i = 0; i < rank; ++i) {
+            v[i] = number<std::int64_t>();
+            if (v[i] < dyn) throw invalid_argument("fields: a negative extent");
+        }
+    }
+    void get(axis_list& v) {
+        const auto n = number<std::int8_t>();
+        if (n < 0 || n > max_rank) throw invalid_argument("fields: " + std::to_string(n) + " axes");
+        v = axis_list();
+        v.count = n;
+        for (int i = 0; i < n; ++i) v.set(i, number<std::int8_t>());
+    }
+    void get(any_array& v) {
+        dtype type;
+        dims shape;
+        get(type);
+        get(shape);
+        if (type == dtype::invalid) return void(v = any_array());
+        const tensor_type t{type, shape};
+        if (!shape.complete() || !t.countable() ||
+            static_cast<std::uint64_t>(shape.size()) > rest.size()) // of which each takes a byte or more
+            throw invalid_argument("fields: an array of " + to_string(t) + " in " + std::to_string(rest.size()) + " bytes");
+        const auto bytes = static_cast<std::size_t>(shape.size()) * size_of(type);
+        if (type != dtype::string && bytes > rest.size()) take(bytes); // throws
+        v = any_array(type, shape);
+        if (type == dtype::string)
+            for (index_t i = 0; i < shape.size(); ++i) static_cast<std::string*>(v.mutable_data())[i] = text();
+        else if (bytes > 0)
+            std::memcpy(v.mutable_data(), take(bytes).data(), bytes);
+    }
+    void get(reduction& r) {
+        const auto how = number<std::uint8_t>();
+        if (how > static_cast<std::uint8_t>(combine::any)) throw invalid_argument("fields: an unknown reduction");
+        r.how = static_cast<combine>(how);
+        get(r.axes);
+        get(r.keep_dims);
+    }
+    void get(program& p) {
+        const auto types = [&](std::vector<dtype>& all) {
+            all.resize(count());
+            for (auto& d : all) get(d);
+        };
+        types(p.leaves);
+        types(p.scalars);
+        const auto instructions = count();
+        const auto known = [&](int value) {
+            if (value < 0 || value >= p.first_instruction() + static_cast<int>(p.code.size()))
+                throw invalid_argument("fields: a program uses a value that is not there");
+            return value;
+        };
+        for (std::size_t k = 0; k < instructions; ++k) {
+            const auto name = text();
+            const auto version = number<std::int32_t>();
+            program::instruction i{};
+            get(i.type);
+            const auto* op = find_op(name, i.type);
+            if (!op || !op->elementwise)
+                throw unimplemented("no elementwise op '" + std::string(name) +
+                                    "' is in this program: include <rill/all_kernels.hpp>, or link rill::kernels");
+            if (version > op->version)
+                throw invalid_argument("op '" + std::string(name) + "': version " + std::to_string(version) +
+                                       " is newer than this program's, " + std::to_string(op->version));
+            i.op = op->elementwise;
+            for (auto n = count(); n > 0; --n) i.args.push_back(known(number<std::int32_t>()));
+            if (static_cast<int>(i.args.size()) != op->operands)
+                throw invalid_argument("fields: '" + std::string(name) + "' of " + std::to_string(i.args.size()) + " operands");
+            p.code.push_back(std::move(i));
+        }
+        for (auto n = count(); n > 0; --n) p.results.push_back(known(number<std::int32_t>()));
+        p.key = text();
+        p.adjoint_of = text();
+    }
+    void get(fused_spec& s) {
+        bool there = false;
+        get(there);
+        s = fused_spec();
+        if (!there) return;
+        auto body = std::make_shared<program>();
+        get(*body);
+        const auto kind = number<std::uint8_t>();
+        if (kind > static_cast<std::uint8_t>(fused_spec::form::program)) throw invalid_argument("fields: an unknown form");
+        s.kind = static_cast<fused_spec::form>(kind);
+        for (auto n = count(); n > 0; --n) {
+            fused_leaf l;
+            get(l.input);
+            get(l.view);
+            if (l.input < 0) throw invalid_argument("fields: a negative input");
+            s.leaves.push_back(l);
+        }
+        for (auto n = count(); n > 0; --n) {
+            fused_result r;
+            get(r.reduce);
+            get(r.like);
+            r.mask = number<std::uint32_t>();
+            s.results.push_back(r);
+        }
+        for (auto n = count(); n > 0; --n) {
+            scalar_value v;
+            get(v.type);
+            std::memcpy(v.bytes.data(), take(v.bytes.size()).data(), v.bytes.size());
+            s.scalars.push_back(v);
+        }
+        if (s.leaves.size() != body->leaves.size() || s.results.size() != body->results.size() ||
+            s.scalars.size() != body->scalars.size())
+            throw invalid_argument("fields: a fused node does not fit its program");
+        for (std::size_t i = 0; i < s.scalars.size(); ++i)
+            if (s.scalars[i].type != body->scalars[i]) throw invalid_argument("fields: a scalar of another type");
+        s.body = std::move(body);
+    }
+
+    std::string_view rest;
+};
+
+class field_writer final : public uniform_visitor<field_writer> {
+public:
+    template <class T> void visit(const char* name, const T& value) {
+        byte_writer one;
+        one.put(value);
+        all.text(name);
+        all.number(static_cast<std::uint8_t>(field_kind<T>()));
+        all.number(static_cast<std::uint64_t>(one.out.size()));
+        all.out += one.out;
+    }
+    byte_writer all;
+};
+
+class field_reader final : public uniform_visitor<field_reader> {
+public:
+    explicit field_reader(std::string_view bytes) {
+        byte_reader from(bytes);
+        while (!from.rest.empty()) {
+            const auto name = from.text();
+            const auto kind = from.number<std::uint8_t>();
+            const auto size = from.number<std::uint64_t>();
+            if (!fields_.try_emplace(name, field{kind, from.take(static_cast<std::size_t>(size))}).second)
+                throw invalid_argument("fields: '" + std::string(name) + "' is there twice");
+        }
+    }
+
+    template <class T> void visit(const char* name, T& value) {
+        const auto at = fields_.find(name);
+        if (at == fields_.end()) return; // its default
+        if (at->second.kind != field_kind<T>())
+            throw invalid_argument("fields: '" + std::string(name) + "' is of another kind");
+        at->second.taken = true;
+        byte_reader from(at->second.bytes);
+        from.get(value);
+        if (!from.rest.empty())
+            throw invalid_argument("fields: '" + std::string(name) + "' is longer than it should be");
+    }
+
+    /// All that was there has been asked for.
+    void finish() const {
+        for (const auto& [name, f] : fields_)
+            if (!f.taken) throw invalid_argument("fields: the op has no field '" + std::string(name) + "'");
+    }
+
+private:
+    struct field {
+        unsigned kind;
+        std::string_view bytes;
+        bool taken = false;
+    };
+    std::map<std::string_view, field> fields_;
+};
+
+} // namespace detail
+
+RILL_INLINE std::string bytes_of_fields(const op& o) {
+    detail::field_writer writer;
+    o.fields(writer);
+    return std::move(writer.all.out);
+}
+
+RILL_INLINE void load_fields(std::string_view bytes, const std::function<void(field_visitor&)>& load) {
+    detail::field_reader reader(bytes);
+    load(reader);
+    reader.finish();
+}
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+
+#include <rill/expr/node_op.hpp>
+
+// The update of a variable by its gradient, once for all optimizers. What tells one from another is a rule:
+//
+//     struct gradient_descent_rule {
+//         static constexpr auto name = "ApplyGradientDescent";
+//         static constexpr std::array<const char*, 0> slots{};            // variables beside the variable, of its shape
+//         static constexpr int numbers = 1;                               // of the host: the learning rate, and what else
+//         std::array<double, 1> constants(const std::array<double, 1>& numbers) const { return numbers; }
+//         template <class V> RILL_FN static void step(std::array<V, 1>& state, const V& g, const std::array<V, 1>& c) {
+//             state[0] = state[0] - c[0] * g;
+//         }
+//     };
+
+namespace rill::inline RILL_ABI {
+
+namespace detail {
+
+/// Input 0 and the slots after it have one dtype and shape, and so has the gradient.
+std::vector<tensor_type> update_outputs(std::span<const tensor_type> in, int slots, int numbers);
+
+/// A rule's step, as the device's primitive calls it.
+template <class Rule> struct rule_step {
+    template <class V, std::size_t S, std::size_t C>
+    RILL_FN static void run(std::array<V, S>& state, const std::array<V, 1>& g, const std::array<V, C>& c) {
+        Rule::step(state, g[0], c);
+    }
+};
+
+/// As an op's: rill::kernels holds the rules that say so.
+template <class Rule> struct compiled_types_of_rule {
+    using type = type_set<>;
+};
+template <class Rule>
+    requires requires { typename Rule::compiled_types; }
+struct compiled_types_of_rule<Rule> {
+    using type = typename Rule::compiled_types;
+};
+template <class Rule> using rule_compiled_types = typename compiled_types_of_rule<Rule>::type;
+
+template <class T, std::size_t C> std::array<T, C> rounded(const std::array<double, C>& all) {
+    std::array<T, C> out{};
+    for (std::size_t i = 0; i < C; ++i) out[i] = static_cast<T>(all[i]);
+    return out;
+}
+
+} // namespace detail
+
+/// One step of an optimizer, in one pass over variable, slots and gradient. Inputs: the variable, its slots, the numbers, the
+/// gradient. Output: the variable.
+template <class Rule> struct update_op {
+    static constexpr auto name = Rule::name;
+    using domain_type = domains::real_floating;
+    using compiled_types = detail::rule_compiled_types<Rule>;
+    static constexpr auto no_gradient = "a write has none; differentiate by the variable's uses";
+    static constexpr bool stateful = true;
+    static constexpr int alias = 0;
+    static constexpr int slots = static_cast<int>(Rule::slots.size()), first_number = 1 + slots,
+                         gradient_at = first_number + Rule::numbers;
+    Rule rule;
+
+    static void fields(auto& op, auto& visit) {
+        if constexpr (requires { Rule::fields(op.rule, visit); }) Rule::fields(op.rule, visit);
+    }
+    input_list writes() const { return consecutive(0, 1 + slots); }
+    input_list host_inputs() const { return consecutive(first_number, Rule::numbers); }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
+        return detail::update_outputs(in, slots, Rule::numbers);
+    }
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        const index_t n = request.inputs[0].shape.size();
+        thread_pool* const pool = request.pool;
+        request.shared = pool && n >= update_shared_from;
+        return kernel([=, rule = rule](const kernel_args& a) {
+            std::array<T*, 1 + slots> state;
+            for (std::size_t i = 0; i < state.size(); ++i) state[i] = a.template variable<T>(static_cast<int>(i));
+            D::template update<detail::rule_step<Rule>>(n, state, std::array{a.template in<T>(gradient_at)},
+                                                        constants<T>(rule, a), pool);
+        });
+    }
+    /// What the rule's step takes besides arrays, from the numbers of this run.
+    template <class T> static auto constants(const Rule& rule, const kernel_args& a) {
+        std::array<double, static_cast<std::size_t>(Rule::numbers)> numbers;
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+            numbers[i] = static_cast<double>(*a.template in<T>(first_number + static_cast<int>(i)));
+        return detail::rounded<T>(rule.constants(numbers));
+    }
+
+private:
+    static input_list consecutive(int first, int count) {
+        input_list all;
+        for (int i = 0; i < count; ++i) all.push_back(static_cast<std::int8_t>(first + i));
+        return all;
+    }
+};
+
+} // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/train/update_op.ipp>
+#endif

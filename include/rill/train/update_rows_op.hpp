@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/array/indices.hpp>
+#include <rill/train/update_op.hpp>
+
+namespace rill::inline RILL_ABI {
+
+namespace detail {
+
+std::vector<tensor_type> update_rows_outputs(std::span<const tensor_type> in, int slots, int numbers);
+
+/// "ApplyGradientDescentRows"
+template <class Rule> struct rows_name_of {
+    static constexpr std::string_view dense = Rule::name;
+    static constexpr auto text = [] {
+        std::array<char, dense.size() + 5> all{};
+        char* to = all.data();
+        for (const char c : dense) *to++ = c;
+        for (const char c : {'R', 'o', 'w', 's', '\0'}) *to++ = c;
+        return all;
+    }();
+};
+template <class Rule> inline constexpr const char* rows_name = rows_name_of<Rule>::text.data();
+
+} // namespace detail
+
+/// One step of an optimizer on the rows that its gradient touches, one after the other, and on nothing else: for rules that
+/// leave a variable as it is where the gradient is 0. Inputs: the variable, its slots, the numbers, the slices, their ids.
+template <class Rule> struct update_rows_op {
+    static constexpr auto name = detail::rows_name<Rule>;
+    using domain_type = domains::real_floating;
+    using compiled_types = detail::rule_compiled_types<Rule>;
+    static constexpr auto no_gradient = "a write has none; differentiate by the variable's uses";
+    static constexpr bool stateful = true;
+    static constexpr int alias = 0;
+    using dense = update_op<Rule>;
+    static constexpr int slots = dense::slots, slices_at = dense::gradient_at, ids_at = slices_at + 1;
+    Rule rule;
+
+    static void fields(auto& op, auto& visit) { dense::fields(op, visit); }
+    input_list writes() const { return dense{rule}.writes(); }
+    input_list host_inputs() const { return dense{rule}.host_inputs(); }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
+        return detail::update_rows_outputs(in, slots, Rule::numbers);
+    }
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        const detail::axis_view view(request.inputs[0].shape, 0);
+        const dims ids = request.inputs[static_cast<std::size_t>(ids_at)].shape;
+        return detail::with_index_type(
+            request.inputs[static_cast<std::size_t>(ids_at)].type, [&]<class I>(std::type_identity<I>) {
+                return kernel([=, rule = rule](const kernel_args& a) {
+                    detail::check_indices<D>(a.template in<I>(ids_at), ids, view.extent, error_code::out_of_range, "id");
+                    std::array<T*, 1 + slots> state;
+                    for (std::size_t i = 0; i < state.size(); ++i)
+                        state[i] = a.template variable<T>(static_cast<int>(i));
+                    D::template update_rows<detail::rule_step<Rule>>(
+                        a.template in<I>(ids_at), ids.size(), view.inner, state, std::array{a.template in<T>(slices_at)},
+                        dense::template constants<T>(rule, a));
+                });
+            });
+    }
+};
+
+} // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/train/update_rows_op.ipp>
+#endif
