@@ -70,6 +70,7 @@ TEST_CASE("any_array: no elements") {
 TEST_CASE("any_array: shapes that are unknown or too large are refused") {
     CHECK_THROWS_AS(any_array(dtype::float32, dims{dyn, 2}), invalid_argument);
     CHECK_THROWS_AS(any_array(dtype::float32, dims::unknown()), invalid_argument);
+    CHECK_THROWS_AS(any_array(dtype::float32, dims{2, -3}), invalid_argument);
     CHECK_THROWS_AS(any_array(dtype::float32, dims{index_t(1) << 40, index_t(1) << 40}), resource_exhausted);
     CHECK(tensor_type{dtype::float32, dims{index_t(1) << 40, 0, index_t(1) << 40}}.countable());
     CHECK(tensor_type{dtype::float32, dims{3, 0}}.countable());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/core/dims.hpp>
 
+#include <rill/core/error.hpp>
+
 #include "catch.hpp"
 
 using namespace rill;
@@ -41,4 +43,12 @@ TEST_CASE("extents: the shape as a type") {
     STATIC_REQUIRE(extents<>::rank == 0);
     STATIC_REQUIRE(std::is_same_v<extents_of_rule<test_dims::rule>, extents<2, dyn, 0>>);
     STATIC_REQUIRE(std::is_same_v<extents_of_rule<test_dims::scalar_rule>, extents<>>);
+}
+
+TEST_CASE("dims: more extents than 8 are refused, and the eighth is not") {
+    CHECK(dims{1, 2, 3, 4, 5, 6, 7, 8}.rank == 8);
+    CHECK_THROWS_AS((dims{2, 2, 2, 2, 2, 2, 2, 2, 2}), invalid_argument);
+    dims d{1, 2, 3, 4, 5, 6, 7, 8};
+    CHECK_THROWS_WITH(d.push(9), contains("at most 8"));
+    CHECK(d == dims{1, 2, 3, 4, 5, 6, 7, 8});
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/core/shape_rules.hpp>
 
+#include <rill/core/error.hpp>
+
 #include "catch.hpp"
 
 using namespace rill;
@@ -186,4 +188,22 @@ TEST_CASE("shape rules: a refusal is one phrase, its result well-formed") {
     constexpr auto r = rules::matmul(dims{2, 64}, dims{63, 5});
     CHECK(std::string(r.broken) == "the inner extents differ");
     CHECK(r.shape == dims{2, 5});
+}
+
+TEST_CASE("axis_list: more axes than 8 are refused") {
+    CHECK(axis_list{0, 1, 2, 3, 4, 5, 6, 7}.count == 8);
+    CHECK_THROWS_AS((axis_list{0, 1, 2, 3, 4, 5, 6, 7, 0}), invalid_argument);
+    CHECK_THROWS_WITH((axis_list{0, 1, 2, 3, 4, 5, 6, 7, 0}), contains("at most 8"));
+}
+
+TEST_CASE("rules::reshape: sizes that no index counts are no size, not what is left of them") {
+    constexpr index_t half = index_t(1) << 32;
+    STATIC_REQUIRE(rules::known_size(dims{half, half}) == -1);
+    STATIC_REQUIRE(rules::known_size(dims{half, half, 0, dyn}) == 0);
+    STATIC_REQUIRE(rules::known_size(dims{half, half / 2}) == -1);
+    STATIC_REQUIRE(rules::known_size(dims{half, half / 4, dyn}) == index_t(1) << 62);
+    STATIC_REQUIRE_FALSE(rules::reshape(dims{0}, dims{half, half}).ok()); // 2^64 wraps to 0
+    STATIC_REQUIRE_FALSE(rules::reshape(dims{half, half}, dims{0}).ok());
+    STATIC_REQUIRE_FALSE(rules::reshape(dims{16}, dims{half, half, dyn}).ok());
+    STATIC_REQUIRE(rules::reshape(dims{0, half, half}, dims{0}).ok());
 }

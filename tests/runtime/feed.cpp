@@ -123,3 +123,14 @@ TEST_CASE("feed: a null handle is refused") {
     const tensor<float, dyn> row;
     CHECK_THROWS_AS(feed(row, {1.f, 2.f}), failed_precondition);
 }
+
+TEST_CASE_METHOD(test_feed_fixture, "feed: a user's own array must have extents that can be counted") {
+    const float values[4] = {};
+    const auto given = [&](const dims& shape) { return any_array(dtype::float32, shape, values, nullptr); };
+    for (const dims& shape : {dims{dyn, 2}, dims{-3, 2}, dims::unknown(), dims{index_t(1) << 61, 2}}) {
+        CHECK_THROWS_AS(feed(any, given(shape)), invalid_argument);
+        CHECK_THROWS_AS(feed(pairs, given(shape)), invalid_argument);
+    }
+    CHECK_THROWS_WITH(feed(any, given({-3, 2})), contains("'any:0'") && contains("[-3, 2]"));
+    CHECK(feed(pairs, given({2, 2})).value.data() == values);
+}

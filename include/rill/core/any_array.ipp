@@ -14,6 +14,9 @@ RILL_INLINE any_array::any_array(rill::dtype type, const dims& shape, allocator&
 RILL_INLINE index_t any_array::count() const {
     if (!type_.shape.complete())
         throw invalid_argument("any_array: the shape " + to_string(type_.shape) + " is not complete");
+    for (int i = 0; i < type_.shape.rank; ++i)
+        if (type_.shape[i] < 0)
+            throw invalid_argument("any_array: an extent of " + to_string(type_.shape) + " is negative");
     if (!type_.countable())
         throw resource_exhausted("any_array: " + to_string(type_) + " is more than memory can hold");
     return type_.shape.size();

@@ -19,6 +19,13 @@ inline constexpr index_t dyn = -1;
 
 inline constexpr int max_rank = 8;
 
+namespace detail {
+
+/// Throws invalid_argument. No constexpr function, so what gets here while compiling is no constant expression.
+[[noreturn]] void refuse_rank(const char* what);
+
+} // namespace detail
+
 /// The shape of a tensor as a value: rank and extents, each possibly unknown. A structural type, so that one constexpr
 /// shape rule serves the types of the front and the nodes of the graph. Extents beyond the rank are 0.
 struct dims {
@@ -39,7 +46,11 @@ struct dims {
     constexpr bool known_rank() const { return rank >= 0; }
     constexpr index_t operator[](int i) const { return extent[static_cast<std::size_t>(i)]; }
     constexpr index_t& operator[](int i) { return extent[static_cast<std::size_t>(i)]; }
-    constexpr void push(index_t v) { extent[static_cast<std::size_t>(rank++)] = v; }
+    /// Throws invalid_argument where there are 8 already.
+    constexpr void push(index_t v) {
+        if (rank >= max_rank) detail::refuse_rank("dims: a shape has at most 8 extents");
+        extent[static_cast<std::size_t>(rank++)] = v;
+    }
 
     /// Every extent is known.
     constexpr bool complete() const {

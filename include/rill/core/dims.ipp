@@ -3,7 +3,11 @@
 
 #include <rill/core/dims.hpp>
 
+#include <rill/core/error.hpp>
+
 namespace rill::inline RILL_ABI {
+
+RILL_INLINE void detail::refuse_rank(const char* what) { throw invalid_argument(what); }
 
 RILL_INLINE std::string to_string(const dims& d) {
     if (!d.known_rank()) return "unknown rank";

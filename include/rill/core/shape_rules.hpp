@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <limits>
+
 #include <rill/core/dims.hpp>
 
 // Shape rules: constexpr functions over extents. The front evaluates them for types, the graph for nodes.
@@ -21,6 +23,7 @@ struct axis_list {
 
     constexpr axis_list() = default;
     constexpr axis_list(std::initializer_list<int> values) {
+        if (values.size() > max_rank) detail::refuse_rank("axis_list: at most 8 axes, as many as a shape has extents");
         for (const int v : values) set(count++, v);
     }
     /// An axis that no tensor has stays one.
@@ -116,17 +119,23 @@ constexpr shape_result reduce(const dims& a, const axis_list& axes, bool keep_di
     return {r};
 }
 
+/// The product of the extents that are known; -1 if no index counts that many.
+constexpr index_t known_size(const dims& d) {
+    constexpr index_t most = std::numeric_limits<index_t>::max();
+    index_t n = 1;
+    for (int i = 0; i < d.rank; ++i) {
+        if (d[i] == dyn) continue;
+        if (d[i] == 0) return 0;
+        n = n < 0 || n > most / d[i] ? -1 : n * d[i];
+    }
+    return n;
+}
+
 /// Another shape of the same size; one extent of `to` may be dyn and is worked out.
 constexpr shape_result reshape(const dims& from, const dims& to) {
-    if (to.dynamic_extents() > 1) return {to};
-    index_t known = 1;
-    for (int i = 0; i < to.rank; ++i)
-        if (to[i] != dyn) known *= to[i];
-    if (!from.complete()) {
-        // what is known of the source must still divide: a wrong constant part shows without the dynamic extent
-        return {to};
-    }
-    const index_t total = from.size();
+    if (to.dynamic_extents() > 1 || !from.complete()) return {to};
+    const index_t total = known_size(from), known = known_size(to);
+    if (total < 0 || known < 0) return {to, "there would be more elements than an index counts"};
     if (to.dynamic_extents() == 0) return {to, known == total ? nullptr : "the sizes differ"};
     if (known == 0 || total % known != 0) return {to, "the sizes differ"};
     dims r = to;

@@ -9,6 +9,9 @@ namespace rill::inline RILL_ABI::detail {
 
 RILL_INLINE void check_feed(const endpoint& e, const tensor_type& given, const dims& promised) {
     const auto& wanted = type_of(e);
+    if (!given.countable()) // of a user's own any_array, the first place that sees it
+        throw invalid_argument("feed: '" + name_of(e) + "' is fed with " + to_string(given) +
+                               ", whose elements can't be counted (" + place_of(*e.from) + ")");
     if (given.type != wanted.type || !rules::compatible(wanted.shape, given.shape) ||
         !rules::compatible(promised, given.shape))
         throw invalid_argument("feed: '" + name_of(e) + "' is " +

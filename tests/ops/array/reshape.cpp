@@ -75,6 +75,13 @@ TEST_CASE("reshape: at run time") {
     CHECK_THROWS_WITH(reshape(tensor(constant({1, 2, 3})), {2, 2}),
                       contains("reshape: the sizes differ") && contains("[3]"));
     CHECK_THROWS_WITH(reshape(x, {-2, 4}), contains("reshape: an extent is negative"));
+    CHECK_THROWS_WITH(reshape(x, dims{2, 2, 2, 2, 2, 2, 2, 2, 2}), contains("at most 8 extents"));
+    constexpr index_t half = index_t(1) << 32; // half times half wraps to 0
+    static_assert(!sizes_agree<extents<0>, extents<half, half>> && !sizes_agree<extents<half, half>, extents<0>>);
+    static_assert(sizes_agree<extents<dyn, half, half>, extents<0>> &&
+                  !sizes_agree<extents<dyn, half, half>, extents<8>>);
+    CHECK_THROWS_WITH(reshape(tensor(constant(xt::xtensor<float, 1>({0}))), {half, half}),
+                      contains("reshape: the sizes differ"));
 }
 
 TEST_CASE("reshape: of text, and of a variable that is written in the same step") {

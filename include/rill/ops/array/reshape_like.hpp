@@ -10,17 +10,12 @@ namespace rules {
 /// A value of shape `from` may take the shape `to`, as far as is known.
 constexpr bool sizes_compatible(const dims& from, const dims& to) {
     if (!from.known_rank() || !to.known_rank()) return true;
-    const auto known = [](const dims& d) {
-        index_t n = 1;
-        for (int i = 0; i < d.rank; ++i)
-            if (d[i] != dyn) n *= d[i];
-        return n;
-    };
-    const index_t a = known(from), b = known(to);
-    if (from.complete() && to.complete()) return a == b;
-    // the unknown extents are to make up for the difference
-    if (to.complete()) return a == 0 ? b == 0 : b % a == 0;
-    if (from.complete()) return b == 0 ? a == 0 : a % b == 0;
+    const index_t a = known_size(from), b = known_size(to); // negative: more than an index counts
+    if (from.complete() && to.complete()) return a == b && a >= 0;
+    // the unknown extents are to make up for the difference; of more than can be counted they must make nothing
+    const auto makes = [](index_t part, index_t all) { return part > 0 ? all >= 0 && all % part == 0 : all == 0; };
+    if (to.complete()) return makes(a, b);
+    if (from.complete()) return makes(b, a);
     return true;
 }
 
