@@ -38,7 +38,7 @@ template <class T> void compile_elementwise() {
 template <class T> void compile_numeric() {
     compile_elementwise<T>();
     compile_nodes<T>(listed_numeric{});
-    compile_combiner<combine::sum, T>();
+    compile_combiner<combine::mean, T>(); // and the sum
     compile_combiner<combine::prod, T>();
     compile_combiner<combine::max, T>();
     compile_combiner<combine::min, T>();

@@ -23,12 +23,16 @@ struct block_kernels {
     block_function adjoint_of_one = nullptr; // every tensor leaf is the same handle
 };
 
-/// The loops that bring blocks together, for one way of combining and one dtype.
+/// The loops that bring blocks together, for one way of combining and one dtype. Where `widen` is there, they work on
+/// elements of so many bytes, which hold more than the dtype does.
 struct combiner {
-    void (*init)(void* to, std::int64_t n) = nullptr;                                   // the identity
-    void (*merge)(void* to, const void* from, std::int64_t n) = nullptr;                // elementwise
-    void (*fold)(void* to, const void* from, std::int64_t n) = nullptr;                 // n elements into one
-    void (*scale)(void* to, const void* from, std::int64_t n, double factor) = nullptr; // to = from * factor
+    void (*init)(void* to, std::int64_t n) = nullptr;                    // the identity
+    void (*merge)(void* to, const void* from, std::int64_t n) = nullptr; // elementwise
+    void (*fold)(void* to, const void* from, std::int64_t n) = nullptr;  // n elements into one
+    /// Sums to means, as elements of the dtype; null where there are none.
+    void (*divide)(void* to, const void* from, std::int64_t n, std::int64_t count) = nullptr;
+    void (*widen)(void* to, const void* from, std::int64_t n) = nullptr; // from elements of the dtype
+    std::size_t wide = 0;
 };
 
 namespace detail {

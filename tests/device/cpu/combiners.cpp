@@ -33,7 +33,7 @@ TEST_CASE("combiners: identities, folds of any length, merges, means") {
         std::vector<float> twice(v);
         sum->merge(twice.data(), v.data(), n);
         if (n > 0) CHECK(twice.back() == 2 * v.back());
-        sum->scale(twice.data(), twice.data(), n, 0.25);
+        sum->divide(twice.data(), twice.data(), n, 4);
         if (n > 0) CHECK(twice.back() == v.back() / 2);
     }
     int largest = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <limits>
 
 #include <rill/device/cpu/pack.hpp>
@@ -100,33 +101,106 @@ template <class C, class T> void combine_fold(void* to, const void* from, std::i
     *out = C::merge(lane<T>(*out), lane<T>(rest)).v;
 }
 
-template <class T> void combine_scale(void* to, const void* from, std::int64_t n, double factor) {
-    auto* out = static_cast<T*>(to);
+/// A sum of 64-bit integers: 128 bits in two's complement, for which standard C++ has no type.
+struct long_sum {
+    std::uint64_t low = 0;
+    std::int64_t high = 0;
+
+    long_sum() = default;
+    template <class T> explicit long_sum(T x) : low(static_cast<std::uint64_t>(x)), high(x < T(0) ? -1 : 0) {}
+
+    void add(const long_sum& other) {
+        low += other.low;
+        high += other.high + (low < other.low);
+    }
+    /// Divided by how many there were, towards zero: fits into the type again.
+    template <class T> T mean(std::uint64_t count) const {
+        const bool negative = high < 0;
+        const std::uint64_t tail = negative ? 0 - low : low;
+        auto rest = static_cast<std::uint64_t>(negative ? ~high + (low == 0) : high), quotient = tail / count;
+        if (rest != 0)
+            for (int bit = 63; bit >= 0; --bit) { // by hand, bit for bit
+                const bool carry = rest >> 63;
+                rest = rest << 1 | (tail >> bit & 1);
+                const bool fits = carry || rest >= count;
+                if (fits) rest -= count;
+                quotient = quotient << 1 | std::uint64_t(fits);
+            }
+        return static_cast<T>(negative ? 0 - quotient : quotient);
+    }
+
+    static void init(void* to, std::int64_t n) { std::fill_n(static_cast<long_sum*>(to), n, long_sum()); }
+    static void merge(void* to, const void* from, std::int64_t n) {
+        for (std::int64_t i = 0; i < n; ++i) static_cast<long_sum*>(to)[i].add(static_cast<const long_sum*>(from)[i]);
+    }
+    static void fold(void* to, const void* from, std::int64_t n) {
+        for (std::int64_t i = 0; i < n; ++i) static_cast<long_sum*>(to)->add(static_cast<const long_sum*>(from)[i]);
+    }
+};
+
+/// What a mean of T is summed up in: of integers a type in which sums are exact (of small ones up to 2^32 of them), of
+/// 16-bit floats float, otherwise T.
+template <class T>
+using sum_for_mean =
+    std::conditional_t<!is_integral<T>, compute_type<T>,
+                       std::conditional_t<sizeof(T) == sizeof(std::int64_t), long_sum,
+                                          std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>>;
+
+template <class T, class Sum> void combine_widen(void* to, const void* from, std::int64_t n) {
+    auto* out = static_cast<Sum*>(to);
     const auto* in = static_cast<const T*>(from);
-    // dividing by the count keeps the mean of equal values exact; integers divide towards zero, as TensorFlow does
-    const double count = 1.0 / factor;
-    for (std::int64_t i = 0; i < n; ++i) {
-        if constexpr (is_complex<T>)
-            out[i] = in[i] / static_cast<typename T::value_type>(count);
-        else if constexpr (is_integral<T>)
-            out[i] = count == 0 ? T(0) : static_cast<T>(static_cast<double>(in[i]) / count);
-        else if constexpr (std::is_same_v<T, double>)
-            out[i] = in[i] / count;
-        else
-            out[i] = static_cast<T>(static_cast<float>(in[i]) / static_cast<float>(count));
+    for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<Sum>(in[i]);
+}
+
+/// Dividing by the count, not multiplying by its inverse, keeps the mean of equal values exact; integers divide towards
+/// zero, as TensorFlow does. Of nothing: NaN, or 0.
+template <class T, class Sum> void combine_divide(void* to, const void* from, std::int64_t n, std::int64_t count) {
+    auto* out = static_cast<T*>(to);
+    const auto* in = static_cast<const Sum*>(from);
+    if constexpr (is_integral<T>) {
+        for (std::int64_t i = 0; i < n; ++i)
+            if constexpr (std::is_same_v<Sum, long_sum>)
+                out[i] = count == 0 ? T(0) : in[i].template mean<T>(static_cast<std::uint64_t>(count));
+            else
+                out[i] = count == 0 ? T(0) : static_cast<T>(in[i] / static_cast<Sum>(count));
+    } else {
+        using number = compute_type<Sum>;
+        const auto by = static_cast<real_type<number>>(count);
+        for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(static_cast<number>(in[i]) / by);
     }
 }
 
 template <class C, class T> bool add_combiner(combine how) {
-    combiner c{&combine_init<C, T>, &combine_merge<C, T>, &combine_fold<C, T>, nullptr};
-    if constexpr (is_numeric<T>) c.scale = &combine_scale<T>;
+    combiner c{&combine_init<C, T>, &combine_merge<C, T>, &combine_fold<C, T>};
+    if constexpr (is_numeric<T> && !is_integral<T>) c.divide = &combine_divide<T, T>; // the gradient of a mean
     register_combiner(to_string(how), dtype_of<T>, RILL_ISA_LEVEL, c);
+    return true;
+}
+
+template <class T> bool add_mean() {
+    using sum = sum_for_mean<T>;
+    combiner c;
+    if constexpr (std::is_same_v<sum, long_sum>)
+        c = {&long_sum::init, &long_sum::merge, &long_sum::fold};
+    else
+        c = {&combine_init<sum_combine, sum>, &combine_merge<sum_combine, sum>, &combine_fold<sum_combine, sum>};
+    c.divide = &combine_divide<T, sum>;
+    if constexpr (!std::is_same_v<sum, T>) {
+        c.widen = &combine_widen<T, sum>;
+        c.wide = sizeof(sum);
+    }
+    register_combiner(to_string(combine::mean), dtype_of<T>, RILL_ISA_LEVEL, c);
     return true;
 }
 
 template <class C, combine How, class T> struct combiner_registrar {
     static bool ensure() {
-        static const bool done = add_combiner<C, T>(How);
+        static const bool done = [] {
+            if constexpr (How == combine::mean) // its gradient is summed
+                return add_combiner<C, T>(combine::sum) && add_mean<T>();
+            else
+                return add_combiner<C, T>(How);
+        }();
         return done;
     }
     static inline const bool at_start = ensure();
@@ -138,15 +212,14 @@ inline namespace RILL_ISA {
 
 /// Compiles the loops of one way of combining into this program.
 template <combine How, class T> void compile_combiner() {
-    constexpr combine how = How == combine::mean ? combine::sum : How; // a mean is a sum, scaled
     using rule = std::conditional_t<
-        how == combine::sum, sum_combine,
+        How == combine::sum || How == combine::mean, sum_combine,
         std::conditional_t<
-            how == combine::prod, prod_combine,
-            std::conditional_t<how == combine::max, max_combine,
-                               std::conditional_t<how == combine::min, min_combine,
-                                                  std::conditional_t<how == combine::all, all_combine, any_combine>>>>>;
-    using registrar = detail::combiner_registrar<rule, how, T>;
+            How == combine::prod, prod_combine,
+            std::conditional_t<How == combine::max, max_combine,
+                               std::conditional_t<How == combine::min, min_combine,
+                                                  std::conditional_t<How == combine::all, all_combine, any_combine>>>>>;
+    using registrar = detail::combiner_registrar<rule, How, T>;
     // the static member registers at start (for graphs that come from elsewhere), the call for those built before that
     (void)registrar::at_start;
     registrar::ensure();

@@ -64,11 +64,14 @@ public:
     void operator()(const kernel_args& a) const;
 
 private:
+    struct wide_sum {           // of a result that is summed up in a wider type
+        std::size_t at = 0;     // its sums, in the scratch memory
+        std::size_t buffer = 0; // a block of it widened, in that of each thread
+    };
     struct scaled_leaf { // the gradient of a mean, divided by the count before the loop
         std::size_t leaf;
         combiner by;
-        index_t size;
-        double factor;
+        index_t size, count;
         std::size_t at;
     };
 
@@ -77,6 +80,9 @@ private:
 
     /// Types of results, reduced dimensions kept, and how they are combined.
     std::vector<tensor_type> plan_results(const fused_chain& chain, const dims& space, const kernel_request& request);
+
+    /// Memory for results that are summed up in a wider type than theirs.
+    void plan_wide_sums(kernel_request& request);
 
     static combiner find_combiner(combine how, dtype type);
 
@@ -93,8 +99,9 @@ private:
     detail::fused_layout layout_;
     std::size_t leaves_ = 0, results_ = 0;
     std::vector<combiner> combiners_; // per result: how it is reduced; empty of a map
-    std::vector<double> factor_;      // per result: what a mean is multiplied by; 0 of others
+    std::vector<index_t> count_;      // per result: what a mean is divided by; -1 of others
     std::vector<index_t> result_size_;
+    std::vector<wide_sum> wide_; // per result
     std::vector<scaled_leaf> means_;
 
     thread_pool* pool_ = nullptr;

@@ -58,6 +58,9 @@ RILL_INLINE void fold_block(std::byte* to, std::byte* from, const operand_walk& 
         fold_block(to + bytes(i * w.stride[at]), from + bytes(i * below), w, l, dim + 1, l.extent[at + 1], c);
 }
 
+/// Of so many elements that become so many, how many become one.
+inline index_t elements_each(index_t all, index_t results) { return results == 0 ? 0 : all / results; }
+
 /// A node as a chain of its own.
 inline fused_chain alone(const fused_spec& spec, const kernel_request& request) {
     fused_chain chain;
@@ -89,8 +92,9 @@ RILL_INLINE fused_kernel::fused_kernel(const fused_chain& chain, kernel_request&
     const auto leaf_types = plan_leaves(space, request), result_types = plan_results(chain, space, request);
     layout_ = detail::plan_fused(space, leaf_types, result_types, stages_.in_blocks());
     for (std::size_t r = 0; r < results_; ++r) // a reduced result may look contiguous (a single block): still fold it
-        if (combiners_[r].init && layout_.total > 0 && layout_.results[r].direct) combiners_[r] = {}, factor_[r] = 0;
+        if (combiners_[r].init && layout_.total > 0 && layout_.results[r].direct) combiners_[r] = {}, count_[r] = -1;
     own_bytes_ = stages_.place_buffers(layout_.scratch, layout_.rows * layout_.row_size);
+    plan_wide_sums(request);
     plan_pieces(request, result_types);
 }
 
@@ -100,16 +104,16 @@ RILL_INLINE void fused_kernel::operator()(const kernel_args& a) const {
     std::byte* out[max_operands];
     for (std::size_t i = 0; i < leaves_; ++i) leaf[i] = a.in<void>(stages_.leaves()[i].input);
     for (const auto& m : means_) {
-        m.by.scale(scratch + m.at, leaf[m.leaf], m.size, m.factor);
+        m.by.divide(scratch + m.at, leaf[m.leaf], m.size, m.count);
         leaf[m.leaf] = scratch + m.at;
     }
     for (std::size_t r = 0; r < results_; ++r) {
-        out[r] = a.out<std::byte>(static_cast<int>(r));
+        out[r] = combiners_[r].widen ? scratch + wide_[r].at : a.out<std::byte>(static_cast<int>(r));
         if (combiners_[r].init) combiners_[r].init(out[r], result_size_[r]);
     }
     if (layout_.total > 0) run_pieces(leaf, out, scratch);
     for (std::size_t r = 0; r < results_; ++r)
-        if (factor_[r] != 0) combiners_[r].scale(out[r], out[r], result_size_[r], factor_[r]);
+        if (count_[r] >= 0) combiners_[r].divide(a.out<void>(static_cast<int>(r)), out[r], result_size_[r], count_[r]);
     if (stages_.may_divide() && (detail::sticky_errors() & detail::integer_division_by_zero)) {
         detail::sticky_errors() &= ~detail::integer_division_by_zero;
         throw invalid_argument("integer division by zero");
@@ -125,7 +129,7 @@ RILL_INLINE std::vector<tensor_type> fused_kernel::plan_leaves(const dims& space
             const index_t size = type.shape.size();
             const std::size_t bytes = detail::aligned_size(static_cast<std::size_t>(size) * size_of(type.type));
             means_.push_back({types.size(), find_combiner(combine::sum, type.type), size,
-                              static_cast<double>(size) / static_cast<double>(space.size()),
+                              detail::elements_each(space.size(), size),
                               std::exchange(request.scratch_bytes, request.scratch_bytes + bytes)});
         }
         types.push_back(type);
@@ -136,7 +140,7 @@ RILL_INLINE std::vector<tensor_type> fused_kernel::plan_leaves(const dims& space
 RILL_INLINE std::vector<tensor_type> fused_kernel::plan_results(const fused_chain& chain, const dims& space,
                                                                 const kernel_request& request) {
     std::vector<tensor_type> types(request.outputs.begin(), request.outputs.end());
-    combiners_.resize(results_), factor_.resize(results_), result_size_.resize(results_);
+    combiners_.resize(results_), count_.resize(results_, -1), result_size_.resize(results_);
     for (const auto& link : chain.links)
         for (std::size_t r = 0; r < link.results.size(); ++r) {
             if (link.results[r] < 0) continue;
@@ -147,10 +151,23 @@ RILL_INLINE std::vector<tensor_type> fused_kernel::plan_results(const fused_chai
             result_size_[at] = type.shape.size();
             if (type.shape == space || (how.like < 0 && how.reduce.how == combine::map)) continue;
             combiners_[at] = find_combiner(how.like >= 0 ? combine::sum : how.reduce.how, type.type);
-            if (how.reduce.how == combine::mean)
-                factor_[at] = static_cast<double>(type.shape.size()) / static_cast<double>(space.size());
+            if (how.reduce.how == combine::mean) count_[at] = detail::elements_each(space.size(), type.shape.size());
         }
     return types;
+}
+
+RILL_INLINE void fused_kernel::plan_wide_sums(kernel_request& request) {
+    wide_.resize(results_);
+    for (std::size_t r = 0; r < results_; ++r) {
+        const auto& c = combiners_[r];
+        if (!c.widen) continue;
+        layout_.results[r].element = c.wide; // of what blocks are folded into
+        const auto reserve = [&](std::size_t& bytes, index_t n) {
+            return std::exchange(bytes, bytes + detail::aligned_size(static_cast<std::size_t>(n) * c.wide));
+        };
+        wide_[r] = {reserve(request.scratch_bytes, result_size_[r]),
+                    reserve(own_bytes_, layout_.rows * layout_.row_size)};
+    }
 }
 
 RILL_INLINE void fused_kernel::plan_pieces(kernel_request& request, const std::vector<tensor_type>& results) {
@@ -164,7 +181,8 @@ RILL_INLINE void fused_kernel::plan_pieces(kernel_request& request, const std::v
         partial_.push_back(partial_bytes_);
         if (!combiners_[r].init) continue;
         reduced += result_size_[r];
-        partial_bytes_ += detail::aligned_size(static_cast<std::size_t>(result_size_[r]) * size_of(results[r].type));
+        const std::size_t element = combiners_[r].widen ? combiners_[r].wide : size_of(results[r].type);
+        partial_bytes_ += detail::aligned_size(static_cast<std::size_t>(result_size_[r]) * element);
     }
     // each piece of a reduction has results of its own: few enough for what they cost to disappear
     constexpr index_t piece = 1 << 14, most = 64;
@@ -186,8 +204,7 @@ RILL_INLINE void fused_kernel::plan_pieces(kernel_request& request, const std::v
 }
 
 RILL_INLINE combiner fused_kernel::find_combiner(combine how, dtype type) {
-    const auto found =
-        the_kernels().combiners.find(detail::kernel_key(to_string(how == combine::mean ? combine::sum : how), type));
+    const auto found = the_kernels().combiners.find(detail::kernel_key(to_string(how), type));
     if (!found)
         throw unimplemented("no kernel that combines by " + std::string(to_string(how)) + " for " +
                             std::string(to_string(type)) + " is in this program");
@@ -277,7 +294,14 @@ RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void
         stages_.run(operand, rows * l.row_size, own);
         for (std::size_t r = 0; r < results_; ++r) {
             const auto& w = l.results[r];
-            if (!w.direct) detail::fold_block(out[r] + offset(w), own + w.buffer, w, l, l.outer, rows, combiners_[r]);
+            if (w.direct) continue;
+            const auto& c = combiners_[r];
+            std::byte* block_of = own + w.buffer;
+            if (c.widen) {
+                c.widen(own + wide_[r].buffer, block_of, rows * l.row_size);
+                block_of = own + wide_[r].buffer;
+            }
+            detail::fold_block(out[r] + offset(w), block_of, w, l, l.outer, rows, c);
         }
         row += l.rows;
         if (row < l.extent[outer]) continue;
