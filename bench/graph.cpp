@@ -54,4 +54,25 @@ void first_run_of_chain(benchmark::State& state) {
 }
 BENCHMARK(first_run_of_chain)->Arg(1000)->Arg(50000)->Unit(benchmark::kMillisecond);
 
+/// Each write waits for the one before, and uses the variable as that left it.
+void first_run_of_writes(benchmark::State& state) {
+    for (auto _ : state) {
+        state.PauseTiming();
+        graph g;
+        graph_scope here(g);
+        variable<float> w("w", 1.f);
+        tensor<float> last = w.assign(w + 1.f);
+        for (std::int64_t i = 1; i < state.range(0); ++i) {
+            const control_dependencies after(last);
+            last = w.assign(w + 1.f);
+        }
+        session s;
+        s.run(global_variables_initializer());
+        state.ResumeTiming();
+        benchmark::DoNotOptimize(s.run(last));
+    }
+    state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(first_run_of_writes)->Arg(1000)->Arg(4000)->Unit(benchmark::kMillisecond);
+
 } // namespace

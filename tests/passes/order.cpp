@@ -147,6 +147,27 @@ TEST_CASE_METHOD(test_order_fixture, "order: without writes nothing changes, a c
     CHECK_THROWS_AS(sort_items(cycle), internal);
 }
 
+TEST_CASE_METHOD(test_order_fixture, "order: long chains of writes, of uses between them and of copies") {
+    tensor<float> wl = w.assign(w + 1.f), vl = v.assign_add(1.f);
+    std::vector<any_tensor> sums;
+    for (int i = 1; i < 2000; ++i) {
+        {
+            const control_dependencies after(wl);
+            wl = w.assign(w + 1.f);
+        }
+        const control_dependencies after(vl);
+        const tensor<float> more = v.assign_add(1.f);
+        sums.push_back(tensor<float>(vl + more)); // needs both values
+        vl = more;
+    }
+    for (int i = 0; i < 100; ++i) sums.push_back(tensor<float>(w * 1.f)); // made last, reads what was there first
+    const auto [wv, vv, w0, v0, all] = s.run(std::tuple(wl, vl, w, v, sums));
+    CHECK(std::tuple(wv, vv, w0, v0) == std::tuple(2010.f, 2100.f, 10.f, 100.f));
+    CHECK(all[5].value<float>() == 106.f + 107.f);
+    CHECK(all.back().value<float>() == 10.f);
+    CHECK(test_order::fixture::copies(ordered({sums[0].end(), sums[1].end()})) == 2);
+}
+
 TEST_CASE("order: random programs mean what the rule says") {
     // a model of the rule: a use is the variable after the writes that its own control inputs wait for, else at the start
     struct step {

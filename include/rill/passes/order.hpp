@@ -8,13 +8,11 @@ namespace rill::inline RILL_ABI {
 
 namespace detail {
 
-/// Items and the edges between them, both ways.
+/// Items and the edges between them.
 class item_edges {
 public:
     explicit item_edges(const subgraph& g);
     void add(int from, int to);
-    /// Everything that runs after an item because of edges.
-    std::vector<char> descendants(int from) const;
     const std::vector<int>& next(int i) const { return next_[static_cast<std::size_t>(i)]; }
 
 private:

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <iterator>
+#include <list>
 #include <map>
 #include <queue>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -29,123 +32,287 @@ RILL_INLINE void item_edges::add(int from, int to) {
     next_[static_cast<std::size_t>(from)].push_back(to);
 }
 
-RILL_INLINE std::vector<char> item_edges::descendants(int from) const {
-    std::vector<char> seen(next_.size());
-    std::vector<int> open{from};
-    while (!open.empty()) {
-        const auto at = static_cast<std::size_t>(open.back());
-        open.pop_back();
-        for (const int n : next_[at])
-            if (!std::exchange(seen[static_cast<std::size_t>(n)], char(1))) open.push_back(n);
-    }
-    return seen;
+// ---- an order that grows with its edges ----------------------------------------------------------------------------------
+
+/// Items in an order that holds every edge so far. An edge against it moves what has to come earlier: only that, and only
+/// as far as it must, so a plan of many writes stays near linear.
+class item_order {
+public:
+    explicit item_order(std::vector<std::vector<int>> before); // earlier items come before later ones
+
+    /// An edge, unless `first` waits for `second` already, or is it.
+    bool put_before(int first, int second);
+    /// A new item right before another, after what it waits for.
+    void insert(int item, int second, std::vector<int> waits_for);
+    /// An edge that the order holds already.
+    void add(int first, int second) { before_[static_cast<std::size_t>(second)].push_back(first); }
+
+private:
+    std::int64_t& label(int item) { return label_[static_cast<std::size_t>(item)]; }
+    /// Sees to it that the item comes before another; false if it waits for that.
+    bool move_before(int item, int second);
+    void place(int item, std::list<int>::iterator at);
+    void spread_labels();
+
+    static constexpr std::int64_t gap = std::int64_t(1) << 32;
+
+    std::vector<std::vector<int>> before_; // per item: what it waits for
+    std::list<int> order_;
+    std::vector<std::list<int>::iterator> at_; // per item
+    std::vector<std::int64_t> label_;          // per item: rises along the order
+    std::vector<int> seen_;                    // per item: the search that saw it last
+    int search_ = 0;
+};
+
+RILL_INLINE item_order::item_order(std::vector<std::vector<int>> before)
+    : before_(std::move(before)), label_(before_.size()), seen_(before_.size()) {
+    for (std::size_t i = 0; i < before_.size(); ++i) at_.push_back(order_.insert(order_.end(), static_cast<int>(i)));
+    spread_labels();
 }
 
-} // namespace detail
+RILL_INLINE bool item_order::put_before(int first, int second) {
+    if (first == second || (label(first) > label(second) && !move_before(first, second))) return false;
+    add(first, second);
+    return true;
+}
 
-RILL_INLINE subgraph order_variables(subgraph g) {
-    // the writes of each variable, in order of creation
-    std::map<int, std::vector<int>> writes;
-    for (int i = 0; i < static_cast<int>(g.items.size()); ++i) {
-        const auto& it = g.items[static_cast<std::size_t>(i)];
-        for (int k = 0; it.origin && k < it.op->writes(); ++k)
-            writes[it.inputs[static_cast<std::size_t>(k)].item].push_back(i);
-    }
-    if (writes.empty()) return g;
-    detail::item_edges edges(g);
-    // what the user asked for, before any edge is added: it alone puts a use after a write
-    const int count = static_cast<int>(g.items.size());
-    std::vector<std::vector<int>> asked;
-    for (const auto& it : g.items) asked.emplace_back(it.after.begin(), it.after.end());
-    const detail::item_edges asked_edges = edges;
-    std::map<int, std::vector<char>> after_write; // worked out where a control dependency makes it matter
-    const auto comes_after_write = [&](int item, int write) {
-        auto at = after_write.find(write);
-        if (at == after_write.end()) at = after_write.emplace(write, asked_edges.descendants(write)).first;
-        return at->second[static_cast<std::size_t>(item)] != 0;
-    };
-    bool forward = true; // every edge so far leads from an earlier item to a later one
-    const auto depends_on = [&](int later, int earlier) {
-        if (forward && later < earlier) return false;
-        return edges.descendants(earlier)[static_cast<std::size_t>(later)] != 0;
-    };
-    const auto put_before = [&](int first, int second) {
-        g.items[static_cast<std::size_t>(second)].after.push_back(first);
-        edges.add(first, second);
-        forward = forward && first < second;
-    };
+RILL_INLINE void item_order::insert(int item, int second, std::vector<int> waits_for) {
+    before_.push_back(std::move(waits_for));
+    label_.push_back(0);
+    seen_.push_back(0);
+    at_.push_back(order_.insert(order_.end(), item));
+    place(item, at_[static_cast<std::size_t>(second)]);
+}
+
+RILL_INLINE bool item_order::move_before(int item, int second) {
+    // whatever waits for `second` comes after it, so nothing before it needs to be looked at
+    ++search_;
+    std::vector<int> found{item};
+    for (std::size_t k = 0; k < found.size(); ++k)
+        for (const int b : before_[static_cast<std::size_t>(found[k])]) {
+            if (b == second) return false;
+            if (label(b) > label(second) && std::exchange(seen_[static_cast<std::size_t>(b)], search_) != search_)
+                found.push_back(b);
+        }
+    std::sort(found.begin(), found.end(), [&](int a, int b) { return label(a) < label(b); });
+    for (const int f : found) place(f, at_[static_cast<std::size_t>(second)]);
+    return true;
+}
+
+RILL_INLINE void item_order::place(int item, std::list<int>::iterator at) {
+    order_.splice(at, order_, at_[static_cast<std::size_t>(item)]);
+    const std::int64_t high = label(*at), low = at_[static_cast<std::size_t>(item)] == order_.begin()
+                                                    ? high - gap
+                                                    : label(*std::prev(at_[static_cast<std::size_t>(item)]));
+    label(item) = low + (high - low) / 2;
+    if (label(item) == low) spread_labels();
+}
+
+RILL_INLINE void item_order::spread_labels() {
+    std::int64_t next = 0;
+    for (const int i : order_) label(i) = next += gap;
+}
+
+// ---- variables -----------------------------------------------------------------------------------------------------------
+
+/// One pass over the variables of a subgraph. Version k of a variable is its value after k of its writes.
+class variable_order {
+public:
+    explicit variable_order(subgraph& g);
+    void run();
+
+private:
     struct use {
         int item;
         std::size_t input;
         bool operator<(const use& o) const { return std::pair(item, input) < std::pair(o.item, o.input); }
     };
-    std::vector<std::vector<use>> uses(g.items.size());
-    for (int i = 0; i < count; ++i)
-        for (std::size_t k = 0; k < g.items[static_cast<std::size_t>(i)].inputs.size(); ++k)
-            uses[static_cast<std::size_t>(g.items[static_cast<std::size_t>(i)].inputs[k].item)].push_back({i, k});
 
-    // writes go in order of creation, as all edges so far do: no cycle; reads, which may close one, come after them all
-    for (const auto& [variable, list] : writes)
-        for (std::size_t k = 0; k + 1 < list.size(); ++k) put_before(list[k], list[k + 1]);
-    for (const auto& [variable, list] : writes) {
-        // version k is the value after k writes; its readers, and where the value is
-        const std::size_t versions = list.size();
-        std::vector<int> copies(versions + 1, -1);
-        const auto copy_of = [&](std::size_t version, subgraph::value from) {
-            if (copies[version] < 0) {
-                copies[version] = static_cast<int>(g.items.size());
-                subgraph::item it;
-                it.inputs = {from};
-                g.items.push_back(std::move(it));
-                edges.add(from.item, copies[version]);
-                forward = false;
-                if (version > 0 && from.item != list[version - 1]) put_before(list[version - 1], copies[version]);
-                if (version < versions) put_before(copies[version], list[version]);
-            }
-            return subgraph::value{copies[version], 0};
-        };
-        const auto source_version = [&](const subgraph::value& v) -> int {
-            if (v.item == variable) return 0;
-            for (std::size_t k = 0; k < list.size(); ++k) // output i of a write is the i-th variable it changed
-                if (v.item == list[k]) {
-                    const auto& in = g.items[static_cast<std::size_t>(v.item)].inputs;
-                    if (static_cast<std::size_t>(v.port) < in.size() &&
-                        in[static_cast<std::size_t>(v.port)].item == variable)
-                        return static_cast<int>(k) + 1;
-                }
-            return -1;
-        };
-        std::vector<use> here = uses[static_cast<std::size_t>(variable)];
-        for (const int w : list)
-            here.insert(here.end(), uses[static_cast<std::size_t>(w)].begin(), uses[static_cast<std::size_t>(w)].end());
-        std::sort(here.begin(), here.end());
-        for (const auto& [r, input] : here) {
-            auto& v = g.items[static_cast<std::size_t>(r)].inputs[input];
-            const int source = source_version(v);
-            const bool is_write = std::find(list.begin(), list.end(), r) != list.end();
-            if (source < 0 || (is_write && v.item == variable &&
-                               input < static_cast<std::size_t>(g.items[static_cast<std::size_t>(r)].op->writes())))
-                continue;
-            auto version = static_cast<std::size_t>(source);
-            if (source == 0 && v.item == variable) // which writes do control dependencies put before this use?
-                for (const int c : asked[static_cast<std::size_t>(r)])
-                    for (std::size_t k = version; k < list.size(); ++k)
-                        if (c == list[k] || comes_after_write(c, list[k])) version = k + 1;
-            if (version == versions) continue; // nothing writes after it
-            const int next = list[version];
-            if (next == r || depends_on(r, next)) {
-                const auto from = v;
-                const auto copy = copy_of(version, from); // may move the items: `v` is not used again
-                g.items[static_cast<std::size_t>(r)].inputs[input] = copy;
-                edges.add(copy.item, r);
-            } else {
-                put_before(r, next);
-            }
-        }
-        for (auto& f : g.fetches)
-            if (const int source = source_version(f); source >= 0 && static_cast<std::size_t>(source) < versions)
-                f = copy_of(static_cast<std::size_t>(source), f);
+    subgraph::item& item(int i) { return g_.items[static_cast<std::size_t>(i)]; }
+    /// What the user asked for, before any edge is added: it alone puts a use after a write.
+    std::vector<std::vector<int>> asked_edges() const;
+    void find_writes();
+    void find_uses();
+
+    void order_writes(const std::vector<int>& writes);
+    void order_uses(int variable, const std::vector<int>& writes);
+    void order_use(const use& u);
+    void keep_fetched(std::size_t fetch);
+
+    /// The place of an item among the variable's writes; -1 of others.
+    int write_index(int i) const {
+        return static_cast<std::size_t>(i) < write_index_.size() ? write_index_[static_cast<std::size_t>(i)] : -1;
     }
+    /// Which version of the variable a value is; -1 if it is none.
+    int version_of(const subgraph::value& v);
+    /// The version that control dependencies ask for.
+    std::size_t asked_version(int i);
+    /// How many writes come before an item, or are it, as far as the user asked for that.
+    std::size_t writes_before(int i);
+    /// The version, copied before the next write.
+    subgraph::value copy_of(std::size_t version, const subgraph::value& from);
+
+    subgraph& g_;
+    std::vector<std::vector<int>> asked_; // per item: inputs, then control inputs
+    item_order order_;
+    std::map<int, std::vector<int>> writes_; // of each variable, in order of creation
+    std::vector<std::vector<use>> uses_;     // per item
+    std::map<int, std::vector<std::size_t>> fetched_;
+
+    // of the variable at hand
+    int variable_ = -1;
+    std::span<const int> list_;        // its writes
+    std::vector<int> copies_;          // of each version; -1: none
+    std::vector<int> write_index_;     // per item
+    std::vector<std::size_t> reached_; // writes_before, from the first write to `known_`
+    std::size_t known_ = 0;
+};
+
+RILL_INLINE variable_order::variable_order(subgraph& g)
+    : g_(g), asked_(asked_edges()), order_(asked_), write_index_(g.items.size(), -1), reached_(g.items.size()) {
+    find_writes();
+    find_uses();
+}
+
+RILL_INLINE void variable_order::run() {
+    // writes go in order of creation, as all edges so far do: no cycle; reads, which may close one, come after them all
+    for (const auto& [variable, list] : writes_) order_writes(list);
+    for (const auto& [variable, list] : writes_) order_uses(variable, list);
+}
+
+RILL_INLINE std::vector<std::vector<int>> variable_order::asked_edges() const {
+    std::vector<std::vector<int>> edges;
+    for (const auto& it : g_.items) {
+        auto& before = edges.emplace_back();
+        for (const auto& v : it.inputs) before.push_back(v.item);
+        before.insert(before.end(), it.after.begin(), it.after.end());
+    }
+    return edges;
+}
+
+RILL_INLINE void variable_order::find_writes() {
+    for (int i = 0; i < static_cast<int>(g_.items.size()); ++i)
+        for (int k = 0; item(i).origin && k < item(i).op->writes(); ++k)
+            writes_[item(i).inputs[static_cast<std::size_t>(k)].item].push_back(i);
+}
+
+RILL_INLINE void variable_order::find_uses() {
+    uses_.resize(g_.items.size());
+    for (int i = 0; i < static_cast<int>(g_.items.size()); ++i)
+        for (std::size_t k = 0; k < item(i).inputs.size(); ++k)
+            uses_[static_cast<std::size_t>(item(i).inputs[k].item)].push_back({i, k});
+    for (std::size_t f = 0; f < g_.fetches.size(); ++f) fetched_[g_.fetches[f].item].push_back(f);
+}
+
+RILL_INLINE void variable_order::order_writes(const std::vector<int>& writes) {
+    for (std::size_t k = 0; k + 1 < writes.size(); ++k) {
+        item(writes[k + 1]).after.push_back(writes[k]);
+        order_.add(writes[k], writes[k + 1]);
+    }
+}
+
+RILL_INLINE void variable_order::order_uses(int variable, const std::vector<int>& writes) {
+    variable_ = variable;
+    list_ = writes;
+    copies_.assign(writes.size() + 1, -1);
+    known_ = static_cast<std::size_t>(writes[0]);
+    for (std::size_t k = writes.size(); k-- > 0;)
+        write_index_[static_cast<std::size_t>(writes[k])] = static_cast<int>(k);
+
+    std::vector<use> uses;
+    std::vector<std::size_t> fetches;
+    const auto gather = [&](int i) {
+        const auto& more = uses_[static_cast<std::size_t>(i)];
+        uses.insert(uses.end(), more.begin(), more.end());
+        if (const auto at = fetched_.find(i); at != fetched_.end())
+            fetches.insert(fetches.end(), at->second.begin(), at->second.end());
+    };
+    gather(variable);
+    for (const int w : writes) gather(w);
+    std::sort(uses.begin(), uses.end());
+    std::sort(fetches.begin(), fetches.end());
+    for (const auto& u : uses) order_use(u);
+    for (const std::size_t f : fetches) keep_fetched(f);
+    for (const int w : writes) write_index_[static_cast<std::size_t>(w)] = -1;
+}
+
+RILL_INLINE void variable_order::order_use(const use& u) {
+    const auto v = item(u.item).inputs[u.input];
+    const int source = version_of(v);
+    const bool written = write_index(u.item) >= 0 && v.item == variable_ &&
+                         u.input < static_cast<std::size_t>(item(u.item).op->writes());
+    if (source < 0 || written) return;
+    const auto version = v.item == variable_ ? asked_version(u.item) : static_cast<std::size_t>(source);
+    if (version == list_.size()) return; // nothing writes after it
+    const int next = list_[version];
+    if (order_.put_before(u.item, next)) {
+        item(next).after.push_back(u.item);
+    } else {
+        const auto copy = copy_of(version, v);
+        item(u.item).inputs[u.input] = copy;
+        order_.add(copy.item, u.item);
+    }
+}
+
+RILL_INLINE void variable_order::keep_fetched(std::size_t fetch) {
+    auto& f = g_.fetches[fetch];
+    const int source = version_of(f);
+    if (source >= 0 && static_cast<std::size_t>(source) < list_.size())
+        f = copy_of(static_cast<std::size_t>(source), f);
+}
+
+RILL_INLINE int variable_order::version_of(const subgraph::value& v) {
+    if (v.item == variable_) return 0;
+    const int k = write_index(v.item);
+    if (k < 0) return -1;
+    const auto& in = item(v.item).inputs; // output i of a write is the i-th variable it changed
+    const auto port = static_cast<std::size_t>(v.port);
+    return port < in.size() && in[port].item == variable_ ? k + 1 : -1;
+}
+
+RILL_INLINE std::size_t variable_order::asked_version(int i) {
+    const auto& before = asked_[static_cast<std::size_t>(i)];
+    std::size_t version = 0;
+    for (std::size_t k = item(i).inputs.size(); k < before.size(); ++k) // control inputs
+        version = std::max(version, writes_before(before[k]));
+    return version;
+}
+
+RILL_INLINE std::size_t variable_order::writes_before(int i) {
+    if (i < list_[0]) return 0;
+    for (; known_ <= static_cast<std::size_t>(i); ++known_) {
+        auto n = static_cast<std::size_t>(write_index_[known_] + 1);
+        for (const int b : asked_[known_])
+            if (b >= list_[0]) n = std::max(n, reached_[static_cast<std::size_t>(b)]);
+        reached_[known_] = n;
+    }
+    return reached_[static_cast<std::size_t>(i)];
+}
+
+RILL_INLINE subgraph::value variable_order::copy_of(std::size_t version, const subgraph::value& from) {
+    if (copies_[version] < 0) {
+        const int copy = copies_[version] = static_cast<int>(g_.items.size());
+        subgraph::item it;
+        it.inputs = {from};
+        std::vector<int> waits_for{from.item};
+        if (version > 0 && from.item != list_[version - 1]) {
+            it.after.push_back(list_[version - 1]);
+            waits_for.push_back(list_[version - 1]);
+        }
+        g_.items.push_back(std::move(it));
+        order_.insert(copy, list_[version], std::move(waits_for));
+        order_.add(copy, list_[version]);
+        item(list_[version]).after.push_back(copy);
+    }
+    return {copies_[version], 0};
+}
+
+} // namespace detail
+
+RILL_INLINE subgraph order_variables(subgraph g) {
+    const bool writes = std::any_of(g.items.begin(), g.items.end(),
+                                    [](const subgraph::item& it) { return it.origin && it.op->writes() > 0; });
+    if (writes) detail::variable_order(g).run();
     return g;
 }
 
