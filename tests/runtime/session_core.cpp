@@ -119,3 +119,36 @@ TEST_CASE("session core: closing gives memory back, though callables hold plans"
     core->close();
     CHECK(memory.bytes_in_use() == 0);
 }
+
+TEST_CASE("session core: plans that were not used for long are given up, not those of callables") {
+    tracked_allocator memory;
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, dyn> x("x");
+    const auto core = std::make_shared<detail::session_core>(g, session_options{.memory = &memory});
+    any_array many(dtype::float32, dims{1000});
+    std::fill_n(static_cast<float*>(many.mutable_data()), 1000, 1.f);
+    const std::vector<any_array> values{many};
+    const auto next_key = [&] { return detail::plan_key{{tensor<float, dyn>(x * 2.f)}, {}, {x}}; };
+    const detail::plan_key often = next_key(), once = next_key();
+    const std::weak_ptr<detail::plan> kept = core->find_plan(often), given_up = core->find_plan(once);
+    const auto held = core->find_plan(next_key());
+    std::size_t after_hundred = 0;
+    for (int i = 0; i < 300; ++i) {
+        const auto p = core->find_plan(next_key());
+        CHECK(static_cast<const float*>(core->run(*p, values).data(0))[999] == 2.f);
+        CHECK(core->find_plan(often) == kept.lock());
+        if (i == 100) after_hundred = memory.bytes_in_use();
+    }
+    CHECK_FALSE(kept.expired());
+    CHECK(given_up.expired());
+    CHECK(memory.bytes_in_use() == after_hundred);
+    CHECK(core->find_plan(once) != nullptr); // made anew
+    CHECK(static_cast<const float*>(core->run(*held, values).data(0))[0] == 2.f);
+    const std::string report = core->memory_report();
+    CHECK(std::count(report.begin(), report.end(), '\n') > 60);
+    CHECK(std::count(report.begin(), report.end(), '\n') <= 66);
+    core->close(); // that of the callable too
+    CHECK(memory.bytes_in_use() == 0);
+    CHECK_THROWS_AS(core->run(*held, values), cancelled);
+}

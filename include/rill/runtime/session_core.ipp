@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <iterator>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -36,11 +37,67 @@ RILL_INLINE const tensor_type& step_result::type(std::size_t i) const { return s
 RILL_INLINE const void* step_result::data(std::size_t i) const { return step_->of->fetch_data(*step_->memory, i); }
 RILL_INLINE bool step_result::placed(std::size_t i) const { return step_->of->placed(*step_->memory, i); }
 
+/// The plans used last: a session that is asked for something new each time must not grow. Callables hold on to theirs.
+class kept_plans {
+public:
+    std::shared_ptr<plan> find(const plan_key& key);
+    /// Adds a plan, unless there is one meanwhile; returns the one that is kept, and in `gone` the one given up for it.
+    std::shared_ptr<plan> add(const plan_key& key, std::shared_ptr<plan> made, std::shared_ptr<plan>& gone);
+    /// Calls f(plan) for each, also for those given up that somebody still holds.
+    template <class F> void each(const F& f) const {
+        for (const auto& [key, kept] : plans_) f(kept.steps);
+        for (const auto& p : given_up_)
+            if (const auto held = p.lock()) f(held);
+    }
+    void clear();
+
+private:
+    static constexpr std::size_t most = 64;
+
+    struct entry {
+        std::shared_ptr<plan> steps;
+        std::list<const plan_key*>::iterator place;
+    };
+    std::unordered_map<plan_key, entry, plan_key::hash> plans_;
+    std::list<const plan_key*> latest_; // used last comes first
+    std::vector<std::weak_ptr<plan>> given_up_;
+};
+
+RILL_INLINE std::shared_ptr<plan> kept_plans::find(const plan_key& key) {
+    const auto at = plans_.find(key);
+    if (at == plans_.end()) return nullptr;
+    latest_.splice(latest_.begin(), latest_, at->second.place);
+    return at->second.steps;
+}
+
+RILL_INLINE std::shared_ptr<plan> kept_plans::add(const plan_key& key, std::shared_ptr<plan> made,
+                                                  std::shared_ptr<plan>& gone) {
+    if (auto known = find(key)) return known;
+    if (plans_.size() == most) {
+        const auto oldest = plans_.find(*latest_.back());
+        gone = std::move(oldest->second.steps);
+        latest_.pop_back();
+        plans_.erase(oldest);
+        std::erase_if(given_up_, [](const auto& p) { return p.expired(); });
+        given_up_.push_back(gone);
+    }
+    const auto at = plans_.try_emplace(key).first;
+    latest_.push_front(&at->first);
+    at->second = {std::move(made), latest_.begin()};
+    return at->second.steps;
+}
+
+RILL_INLINE void kept_plans::clear() {
+    plans_.clear();
+    latest_.clear();
+    given_up_.clear();
+}
+
 struct session_core::state {
     std::shared_ptr<resource_store> resources;
     std::atomic<bool> closed{false};
     std::mutex mutex;
-    std::unordered_map<plan_key, std::shared_ptr<plan>, plan_key::hash> plans;
+    kept_plans plans;
 };
 
 /// One pool for work within ops and for branches, as large as the larger number asked for.
@@ -72,7 +129,7 @@ RILL_INLINE bool session_core::closed() const noexcept { return state_->closed; 
 RILL_INLINE void session_core::close() noexcept {
     state_->closed = true;
     const std::lock_guard lock(state_->mutex);
-    for (auto& [key, p] : state_->plans) p->close(); // callables may hold plans for ever
+    state_->plans.each([](const auto& p) { p->close(); }); // callables may hold plans for ever
     state_->plans.clear();
     state_->resources->release();
 }
@@ -81,13 +138,14 @@ RILL_INLINE std::shared_ptr<plan> session_core::find_plan(const plan_key& key) {
     check_open();
     {
         const std::lock_guard lock(state_->mutex);
-        if (const auto at = state_->plans.find(key); at != state_->plans.end()) return at->second;
+        if (auto known = state_->plans.find(key)) return known;
     }
     check_key(key);
     auto made = std::make_shared<plan>(key, options_, state_->resources);
+    std::shared_ptr<plan> gone; // goes after the lock
     const std::lock_guard lock(state_->mutex);
     check_open(); // what is added after closing would stay
-    return state_->plans.try_emplace(key, std::move(made)).first->second;
+    return state_->plans.add(key, std::move(made), gone);
 }
 
 RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> feeds,
@@ -113,7 +171,7 @@ RILL_INLINE std::string session_core::memory_report() {
     std::vector<std::shared_ptr<plan>> all;
     {
         const std::lock_guard lock(state_->mutex);
-        for (const auto& [key, p] : state_->plans) all.push_back(p);
+        state_->plans.each([&](const auto& p) { all.push_back(p); });
     }
     std::string text = "variables: " + std::to_string(state_->resources->variable_bytes()) + " bytes\n";
     std::vector<std::string> lines;
