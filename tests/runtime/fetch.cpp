@@ -4,6 +4,7 @@
 #include <rill/ops/array/gather.hpp>
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/array/reshape.hpp>
+#include <rill/ops/control/group.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
@@ -70,6 +71,40 @@ TEST_CASE("fetch: a list of operations alone gives nothing, and runs") {
     const step_trace trace = s.run_traced(all);
     CHECK(trace.entries.size() == 2);
     s.run(std::vector<operation>());
+}
+
+TEST_CASE("fetch: a name may be an operation's, then no value comes") {
+    const graph g;
+    const graph_scope here(g);
+    const variable<float, 2> w("w", {1.f, 2.f});
+    const placeholder<float, 2> x("x");
+    const tensor y(x + w, "y");
+    const operation train = group(w.assign_add(x));
+    const std::string name = train.node()->name;
+    const session s(g);
+    s.run(global_variables_initializer());
+    const std::vector<float> in{1, 1};
+    STATIC_REQUIRE(std::is_same_v<decltype(s.run(fetch(name), feed(x, in))), any_array>);
+    CHECK(s.run(fetch(name), feed(x, in)).empty());
+    CHECK(s.run(w)(0) == 2.f);
+    const auto [a, b, c, d, e] =
+        s.run(std::tuple(fetch(name), y, fetch("y"), fetch(name), std::vector{fetch("y:0"), fetch(name), fetch("w")}),
+              feed("x:0", in));
+    CHECK((a.empty() && d.empty() && e[1].empty()));
+    CHECK((b(1) == 4.f && c.elements<float>()[1] == 4.f && e[0].elements<float>()[1] == 4.f));
+    CHECK(e[2].elements<float>()[0] == 2.f);
+    CHECK(s.run(w)(0) == 3.f);
+    const auto [none, trace] = s.run_traced(fetch(name), feed(x, in));
+    CHECK(none.empty());
+    CHECK(trace.entries.size() == 1);
+    const auto step = s.make_callable(std::tuple(y, fetch(name), x + 0.f, fetch("y:0")), x);
+    const auto [first, nothing, second, third] = step(in);
+    CHECK(nothing.empty());
+    CHECK((first(0) == 5.f && second(0) == 1.f && third.elements<float>()[0] == 5.f));
+    CHECK(std::get<0>(s.make_callable(fetch(name), x)(in)).empty());
+    CHECK(s.run(w)(0) == 6.f);
+    CHECK_THROWS_AS(s.run(fetch(name + ":0"), feed(x, in)), not_found);
+    CHECK_THROWS_AS(s.run(y, feed(name, in)), not_found); // nothing to feed
 }
 
 TEST_CASE("fetch: values are copies") {

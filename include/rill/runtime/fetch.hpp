@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <tuple>
+#include <vector>
 
 #include <rill/core/platform.hpp>
 #include <rill/runtime/feed.hpp>
@@ -14,7 +17,8 @@ namespace rill::inline RILL_ABI {
 template <class X>
 concept operation_like = std::is_base_of_v<operation, X>;
 
-/// What a run can be asked for: a tensor of any kind, an operation, a name, or a vector of tensors.
+/// What a run can be asked for: a tensor of any kind, an operation, a name, or a vector of tensors. The value of a name is an
+/// any_array, which is empty() where the name turns out to be an operation's.
 template <class X>
 inline constexpr bool is_fetchable = graph_operand<X> || operation_like<X> || std::is_same_v<X, named_fetch>;
 template <class X, class A> inline constexpr bool is_fetchable<std::vector<X, A>> = is_fetchable<X>;
@@ -29,6 +33,7 @@ namespace detail {
 struct fetch_list {
     session_core& core;
     plan_key key;
+    std::vector<std::size_t> operations; // of what was asked for: the names that turned out to be operations
 
     explicit fetch_list(session_core& c);
     ~fetch_list();
@@ -37,7 +42,7 @@ struct fetch_list {
         if constexpr (operation_like<X>)
             target(x.node());
         else if constexpr (std::is_same_v<X, named_fetch>)
-            fetch(core.edge(x.name));
+            fetch_or_target(core.fetched(x.name));
         else if constexpr (typed_operand<X>)
             fetch(edge_of(x));
         else if constexpr (untyped_operand<X>)
@@ -51,6 +56,7 @@ private:
 
     void fetch(const endpoint& e);
     void target(const node* n);
+    void fetch_or_target(const endpoint& e);
 
     /// An expression is sealed where its leaves live; one made of constants alone, in the session's graph.
     graph graph_for(const graph_state* home) const;
@@ -107,10 +113,33 @@ template <class... X> struct fetch_arrays<std::tuple<X...>> {
     }
     fetch_arrays(const fetch_arrays&) = delete; // places point into it
 
+    /// A place for each value that comes.
+    std::span<const fetch_place> places_without(std::span<const std::size_t> operations) {
+        if (operations.empty() || places.empty()) return places;
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < places.size(); ++i)
+            if (std::ranges::find(operations, i) == operations.end()) places[kept++] = places[i];
+        return std::span(places).first(kept);
+    }
+
 private:
     template <std::size_t... I> void place_all(std::index_sequence<I...>) {
         std::size_t at = 0;
         ((is_valueless<X> ? void() : void(places[at++] = std::get<I>(all).place(extents_of<X>::value))), ...);
+    }
+};
+
+/// Walks through what was asked for, in order.
+struct value_cursor {
+    std::span<const std::size_t> operations; // names of operations, for which no value came
+    std::size_t asked = 0, value = 0;
+
+    /// The place among the values that came.
+    std::size_t next() { return ++asked, value++; }
+    bool skip_operation() {
+        if (operations.empty() || operations[0] != asked) return false;
+        operations = operations.subspan(1);
+        return ++asked, true;
     }
 };
 
@@ -132,9 +161,9 @@ host_value<T, Rank> take_typed(const dims& promised, const step_result& r, std::
 any_array take_untyped(const step_result& r, std::size_t i);
 
 /// The host value of a fetch; operations give none.
-template <class X> auto take_value(const X& x, const step_result& r, std::size_t& at, fetch_array<X>& into) {
+template <class X> auto take_value(const X& x, const step_result& r, value_cursor& at, fetch_array<X>& into) {
     if constexpr (typed_operand<X>) {
-        return take_typed<value_type_of<X>, extents_of<X>::rank>(extents_of<X>::value, r, at++, into);
+        return take_typed<value_type_of<X>, extents_of<X>::rank>(extents_of<X>::value, r, at.next(), into);
     } else if constexpr (is_vector<X>::value) {
         using each = typename X::value_type;
         fetch_array<each> none;
@@ -142,11 +171,13 @@ template <class X> auto take_value(const X& x, const step_result& r, std::size_t
         for (const auto& e : x) all.push_back(take_value(e, r, at, none));
         return all;
     } else {
-        return take_untyped(r, at++);
+        if constexpr (std::is_same_v<X, named_fetch>)
+            if (at.skip_operation()) return any_array();
+        return take_untyped(r, at.next());
     }
 }
 
-template <class X> auto take_tuple(const X& x, const step_result& r, std::size_t& at, fetch_array<X>& into) {
+template <class X> auto take_tuple(const X& x, const step_result& r, value_cursor& at, fetch_array<X>& into) {
     if constexpr (is_valueless<X>)
         return std::tuple<>();
     else
@@ -154,9 +185,8 @@ template <class X> auto take_tuple(const X& x, const step_result& r, std::size_t
 }
 
 template <class... X, std::size_t... I>
-auto take_all(const std::tuple<X...>& all, const step_result& r, fetch_arrays<std::tuple<X...>>& into,
+auto take_all(const std::tuple<X...>& all, const step_result& r, fetch_arrays<std::tuple<X...>>& into, value_cursor at,
               std::index_sequence<I...>) {
-    std::size_t at = 0;
     // braces: values are taken in order
     if constexpr (!(is_valueless<X> || ...)) {
         return std::tuple<decltype(take_value(std::get<I>(all), r, at, std::get<I>(into.all)))...>{
@@ -168,8 +198,9 @@ auto take_all(const std::tuple<X...>& all, const step_result& r, fetch_arrays<st
     }
 }
 template <class... X>
-auto take_values(const std::tuple<X...>& all, const step_result& r, fetch_arrays<std::tuple<X...>>& into) {
-    return take_all(all, r, into, std::index_sequence_for<X...>{});
+auto take_values(const std::tuple<X...>& all, const step_result& r, fetch_arrays<std::tuple<X...>>& into,
+                 std::span<const std::size_t> operations) {
+    return take_all(all, r, into, value_cursor{operations}, std::index_sequence_for<X...>{});
 }
 
 } // namespace detail

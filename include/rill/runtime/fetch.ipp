@@ -10,6 +10,12 @@ RILL_INLINE fetch_list::~fetch_list() = default;
 RILL_INLINE void fetch_list::fetch(const endpoint& e) { key.fetches.push_back(e); }
 RILL_INLINE void fetch_list::target(const node* n) { key.targets.push_back(n); }
 
+RILL_INLINE void fetch_list::fetch_or_target(const endpoint& e) {
+    if (e.port >= 0) return fetch(e);
+    operations.push_back(key.fetches.size() + operations.size());
+    target(e.from);
+}
+
 RILL_INLINE graph fetch_list::graph_for(const graph_state* home) const {
     return home ? graph(const_cast<graph_state&>(*home)) : core.graph();
 }

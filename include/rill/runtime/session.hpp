@@ -15,6 +15,7 @@ public:
         std::apply([&](const auto&... f) { (list.add(f), ...); }, fetches_);
         std::apply([&](const auto&... x) { (list.key.feeds.push_back(x.end()), ...); }, inputs_);
         plan_ = core_->find_plan(list.key);
+        operations_ = std::move(list.operations);
     }
 
     /// The fetched values as a tuple; operations give no element.
@@ -23,8 +24,8 @@ public:
     auto operator()(X&&... values) const {
         const auto feeds = arrays(std::index_sequence_for<X...>{}, std::forward<X>(values)...);
         detail::fetch_arrays<Fetches> into;
-        const auto result = core_->run(*plan_, feeds, into.places);
-        return detail::take_values(fetches_, result, into);
+        const auto result = core_->run(*plan_, feeds, into.places_without(operations_));
+        return detail::take_values(fetches_, result, into, operations_);
     }
 
 private:
@@ -43,6 +44,7 @@ private:
     Fetches fetches_;
     std::tuple<Inputs...> inputs_;
     std::shared_ptr<detail::plan> plan_;
+    std::vector<std::size_t> operations_; // names of operations among the fetches
 };
 
 namespace detail {
@@ -82,7 +84,7 @@ public:
     std::string memory_report() const { return core_->memory_report(); }
 
     /// Runs what is asked for and returns its host value: T for rank 0, xt::xtensor<T, rank>, an any_array where the type
-    /// is not known, nothing for an operation.
+    /// is not known, nothing for an operation (by name: an any_array that is empty()).
     template <class X, std::same_as<feed_value>... F>
         requires is_fetchable<X>
     auto run(const X& what, const F&... feeds) const {
@@ -136,16 +138,16 @@ private:
         if constexpr (requires { std::tuple_size<X>::value; }) {
             std::apply([&](const auto&... x) { (list.add(x), ...); }, what);
             detail::fetch_arrays<X> into;
-            const auto run = detail::run_once(list, feeds, into.places, trace);
-            return detail::take_values(what, run.result, into);
+            const auto run = detail::run_once(list, feeds, into.places_without(list.operations), trace);
+            return detail::take_values(what, run.result, into, list.operations);
         } else if constexpr (is_valueless<X>) {
             list.add(what);
             detail::run_once(list, feeds, {}, trace);
         } else {
             list.add(what);
             detail::fetch_arrays<std::tuple<X>> into;
-            const auto run = detail::run_once(list, feeds, into.places, trace);
-            std::size_t at = 0;
+            const auto run = detail::run_once(list, feeds, into.places_without(list.operations), trace);
+            detail::value_cursor at{list.operations};
             return detail::take_value(what, run.result, at, std::get<0>(into.all));
         }
     }

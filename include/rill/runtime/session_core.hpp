@@ -57,12 +57,16 @@ public:
 
     /// "layer/x:0", or "layer/x" for output 0.
     endpoint edge(const std::string& name) const;
+    /// The same, for a fetch: "train" may also be an operation, whose port is then -1.
+    endpoint fetched(const std::string& name) const;
 
     std::string memory_report();
 
 private:
     struct state;
 
+    /// The node, and the port behind the colon; -1 if there is none.
+    endpoint named(const std::string& name) const;
     void check_open() const;
     void check_key(const plan_key& key) const;
 

@@ -182,8 +182,21 @@ RILL_INLINE std::string session_core::memory_report() {
 }
 
 RILL_INLINE endpoint session_core::edge(const std::string& name) const {
+    endpoint e = named(name);
+    e.port = std::max(e.port, 0);
+    if (e.port >= static_cast<int>(e.from->outputs.size()))
+        throw not_found("'" + name + "': the node has " + std::to_string(e.from->outputs.size()) + " outputs");
+    return e;
+}
+
+RILL_INLINE endpoint session_core::fetched(const std::string& name) const {
+    const endpoint e = named(name);
+    return e.port < 0 && e.from->outputs.empty() ? e : edge(name);
+}
+
+RILL_INLINE endpoint session_core::named(const std::string& name) const {
     std::string node_name = name;
-    int port = 0;
+    int port = -1;
     if (const auto colon = name.rfind(':'); colon != std::string::npos) {
         node_name = name.substr(0, colon);
         const std::string digits = name.substr(colon + 1);
@@ -200,8 +213,6 @@ RILL_INLINE endpoint session_core::edge(const std::string& name) const {
         for (std::size_t i = 0; i < nearest.size(); ++i) text += (i ? "', '" : "; did you mean '") + nearest[i];
         throw not_found(text + (nearest.empty() ? "" : "'?"));
     }
-    if (port >= static_cast<int>(n->outputs.size()))
-        throw not_found("'" + name + "': the node has " + std::to_string(n->outputs.size()) + " outputs");
     return {n, port};
 }
 
