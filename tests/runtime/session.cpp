@@ -407,6 +407,25 @@ TEST_CASE("session: runs on the current graph unless given one") {
 
 // ---- element types -------------------------------------------------------------------------------------------------------
 
+TEST_CASE("session: options alone mean the current graph") {
+    STATIC_REQUIRE_FALSE(std::is_convertible_v<session_options, session>);
+    STATIC_REQUIRE_FALSE(std::is_convertible_v<graph, session>);
+    tracked_allocator memory;
+    const graph g;
+    const graph_scope here(g);
+    const tensor y(placeholder<float>("x") + 1.f, "y");
+    const session braces({.intra_op_threads = 1});
+    session_options o;
+    o.inter_op_threads = 0;
+    o.memory = &memory;
+    const session named(o), both(g, o), with_braces(g, {.intra_op_threads = 1});
+    for (const session* s : {&braces, &named, &both, &with_braces}) {
+        CHECK(&s->graph().state() == &g.state());
+        CHECK(s->run(y, feed("x", 1.f)) == 2.f);
+    }
+    CHECK(memory.bytes_in_use() > 0); // the options are used
+}
+
 TEMPLATE_TEST_CASE("session: every element type is fed, held, stored and fetched", "", float, double, std::int8_t,
                    std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t,
                    bool, std::string, std::complex<float>, std::complex<double>, bfloat16, half, qint8, quint8,

@@ -72,6 +72,8 @@ public:
     session() : session(current_graph(), session_options{}) {}
     explicit session(const rill::graph& g, const session_options& options = {})
         : core_(detail::make_session_core(g, options)) {}
+    /// session s({.intra_op_threads = 1}): on the current graph.
+    explicit session(const session_options& options) : session(current_graph(), options) {}
     session(const session&) = delete;
     session& operator=(const session&) = delete;
     ~session() { close(); }
