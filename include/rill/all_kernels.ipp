@@ -5,58 +5,69 @@
 
 namespace rill::inline RILL_ABI::detail {
 
-template <class T, class... Op> void compile_unary(op_list<Op...>) {
-    const auto one = []<class O>(std::type_identity<O>) {
-        if constexpr (op_takes<O, T>) compile_primitive<O, T>();
-        if constexpr (op_takes<O, T> && listed_expression<structure<O, elementwise_result<O, T>, leaf<T>>>)
-            compile_expression<structure<O, elementwise_result<O, T>, leaf<T>>>();
-    };
-    (one(std::type_identity<Op>{}), ...);
-}
-template <class T, class... Op> void compile_binary(op_list<Op...>) {
-    const auto one = []<class O>(std::type_identity<O>) {
-        if constexpr (op_takes<O, T>) {
-            using R = elementwise_result<O, T, T>;
-            compile_primitive<O, T, T>();
-            if constexpr (listed_expression<structure<O, R, leaf<T>, leaf<T>>>) {
-                compile_expression<structure<O, R, leaf<T>, leaf<T>>>();
-                compile_expression<structure<O, R, scalar_leaf<T>, leaf<T>>>();
-                compile_expression<structure<O, R, leaf<T>, scalar_leaf<T>>>();
-            }
+/// The kernels of an elementwise op: as one instruction of a program, and as an expression of its own where that is usual.
+template <class Op, class T> void compile_elementwise() {
+    constexpr int operands = operands_of<Op, T>();
+    if constexpr (requires { typename Op::template operands<T>; }) {
+        []<class... A>(std::tuple<A...>*) {
+            compile_primitive<Op, A...>();
+        }(static_cast<typename Op::template operands<T>*>(nullptr));
+    } else if constexpr (operands == 1) {
+        compile_primitive<Op, T>();
+        using S = structure<Op, elementwise_result<Op, T>, leaf<T>>;
+        if constexpr (is_compiled_expression<S>) compile_for_devices<S>();
+    } else if constexpr (operands == 2) {
+        compile_primitive<Op, T, T>();
+        using R = elementwise_result<Op, T, T>;
+        if constexpr (is_compiled_expression<structure<Op, R, leaf<T>, leaf<T>>>) {
+            compile_for_devices<structure<Op, R, leaf<T>, leaf<T>>>();
+            compile_for_devices<structure<Op, R, scalar_leaf<T>, leaf<T>>>();
+            compile_for_devices<structure<Op, R, leaf<T>, scalar_leaf<T>>>();
         }
-    };
-    (one(std::type_identity<Op>{}), ...);
-}
-template <class T, class... Op> void compile_nodes(op_list<Op...>) { (compile_kernel<Op, T>(), ...); }
-
-template <class T> void compile_elementwise() {
-    compile_expression<leaf<T>>();
-    compile_unary<T>(listed_unary{});
-    compile_binary<T>(listed_binary{});
-    compile_primitive<select_op, bool, T, T>();
-}
-template <class T> void compile_numeric() {
-    compile_elementwise<T>();
-    compile_nodes<T>(listed_numeric{});
-    compile_combiner<combine::mean, T>(); // and the sum
-    compile_combiner<combine::prod, T>();
-    compile_combiner<combine::max, T>();
-    compile_combiner<combine::min, T>();
-}
-template <class T> void compile_floating() {
-    compile_numeric<T>();
-    compile_nodes<T>(listed_floating{});
+    } else {
+        compile_primitive<Op, T, T, T>();
+    }
 }
 
-RILL_INLINE bool register_listed_kernels() {
-    compile_floating<float>();
-    compile_floating<double>();
-    compile_numeric<std::int32_t>();
-    compile_numeric<std::int64_t>();
-    compile_elementwise<bool>();
-    compile_combiner<combine::all, bool>();
-    compile_combiner<combine::any, bool>();
-    compile_nodes<void>(listed_untyped{});
+template <class Op, class T> void compile_op() {
+    if constexpr (op_takes<Op, T>) {
+        if constexpr (!node_op_struct<Op>)
+            compile_elementwise<Op, T>();
+        else if constexpr (!requires { Op::role; }) // variables, constants and the like have no kernel
+            compile_kernel<Op, T>();
+    }
+}
+
+template <class T> void compile_combiners() {
+    devices::each([]<class D>(std::type_identity<D>) {
+        if constexpr (std::is_same_v<T, bool>) {
+            D::template compile_combiner<combine::all, bool>();
+            D::template compile_combiner<combine::any, bool>();
+        } else {
+            D::template compile_combiner<combine::sum, T>();
+            D::template compile_combiner<combine::mean, T>();
+            D::template compile_combiner<combine::prod, T>();
+            D::template compile_combiner<combine::max, T>();
+            D::template compile_combiner<combine::min, T>();
+        }
+    });
+}
+
+RILL_INLINE bool register_catalogue() {
+    require_fused();
+    types::common::each([]<class T>(std::type_identity<T>) {
+        compile_for_devices<leaf<T>>();
+        compile_combiners<T>();
+        catalogue::each([]<class Op>(std::type_identity<Op>) { compile_op<Op, T>(); });
+        optimizer_rules::each([]<class Rule>(std::type_identity<Rule>) {
+            compile_op<update_op<Rule>, T>();
+            if constexpr (requires { Rule::by_rows; }) compile_op<update_rows_op<Rule>, T>();
+        });
+    });
+    catalogue::each([]<class Op>(std::type_identity<Op>) {
+        compile_op<Op, void>();
+        if constexpr (node_op_struct<Op>) register_op(op_entry_of<Op>());
+    });
     return true;
 }
 

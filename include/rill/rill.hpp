@@ -11,7 +11,6 @@
 #include <rill/runtime/evaluate.hpp>
 #include <rill/runtime/session.hpp>
 #include <rill/runtime/value_and_grad.hpp>
-#include <rill/train/adam.hpp>
+#include <rill/train/catalogue.hpp>
 #include <rill/train/dense.hpp>
-#include <rill/train/gradient_descent.hpp>
 #include <rill/train/initializers.hpp>

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/device/lane.hpp>
 
+#include <rill/ops/math/abs.hpp>
+#include <rill/ops/math/conj.hpp>
+#include <rill/ops/math/exp.hpp>
+#include <rill/ops/math/floor.hpp>
+#include <rill/ops/math/pow.hpp>
+#include <rill/ops/math/sign.hpp>
+
 #include <limits>
 #include <string>
 #include <utility>

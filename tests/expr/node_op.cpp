@@ -13,15 +13,16 @@ namespace test_node_op {
 /// A node op as a user writes it: every row shifted by one, the first becomes zero.
 struct delay_op {
     static constexpr auto name = "Delay";
+    using domain_type = domains::numeric;
     bool forward = true;
 
-    template <class V> void attributes(V& v) const { v("forward", forward); }
+    static void fields(auto& op, auto& visit) { visit("forward", op.forward); }
     constexpr shape_result shape(const dims& x) const {
         if (x.known_rank() && x.rank != 1) return {x, "one dimension is expected"};
         return {x};
     }
     std::vector<endpoint> gradient(const gradient_request& r) const {
-        return {{detail::add_node(graph(*r.at.owner), make_op(delay_op{!forward}), {r.gradient()}), 0}};
+        return {r.add<delay_op>(delay_op{!forward}, {r.gradient()})};
     }
     template <class D, class T> kernel bind(kernel_request& request) const {
         const index_t n = request.outputs[0].shape.size();
@@ -32,20 +33,10 @@ struct delay_op {
                 to[i] = up ? (i > 0 ? from[i - 1] : T(0)) : (i + 1 < n ? from[i + 1] : T(0));
         });
     }
-    friend bool operator==(const delay_op&, const delay_op&) = default;
-};
-
-template <class E> struct delay_rule {
-    static constexpr dims value = delay_op().shape(E::value).shape;
 };
 
 template <graph_operand X> auto delay(const X& x, const std::source_location& where = std::source_location::current()) {
-    detail::require_kernel_for<delay_op, X>();
-    const endpoint e = detail::make_node(delay_op{}, where, x);
-    if constexpr (typed_operand<X>)
-        return detail::typed_result<true, value_type_of<X>, delay_rule<extents_of<X>>>(e);
-    else
-        return any_tensor(e);
+    return apply_node(delay_op{}, [](const dims& shape) { return delay_op().shape(shape); }, where, x);
 }
 
 } // namespace test_node_op

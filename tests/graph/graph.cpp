@@ -22,7 +22,7 @@ struct join {
     static constexpr auto name = "Join";
     static constexpr auto no_gradient = "";
     int kind = 0;
-    template <class V> void attributes(V& v) const { v("kind", kind); }
+    static void fields(auto& op, auto& visit) { visit("kind", op.kind); }
     shape_result shape(const dims& a, const dims& b) const { return rules::broadcast(a, b); }
     friend bool operator==(const join&, const join&) = default;
 };

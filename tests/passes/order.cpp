@@ -243,7 +243,7 @@ TEST_CASE("order: random programs mean what the rule says") {
             };
             std::vector<std::vector<const node*>> writes(2);
             for (const auto* m : needed)
-                if (m->op->writes()) writes[static_cast<std::size_t>(index_of(m->inputs[0].from))].push_back(m);
+                if (!m->op->writes().empty()) writes[static_cast<std::size_t>(index_of(m->inputs[0].from))].push_back(m);
             const auto depends = [](const node* later, const node* earlier) {
                 std::vector<const node*> seen{later};
                 for (std::size_t i = 0; i < seen.size(); ++i) {
@@ -276,7 +276,7 @@ TEST_CASE("order: random programs mean what the rule says") {
                 float result = 0;
                 if (m->op->role() == op_role::constant) {
                     result = m->op->constant()->value<float>();
-                } else if (m->op->writes()) {
+                } else if (!m->op->writes().empty()) {
                     const int variable = index_of(m->inputs[0].from);
                     const auto& list = writes[static_cast<std::size_t>(variable)];
                     const auto k = static_cast<std::size_t>(std::find(list.begin(), list.end(), m) - list.begin());

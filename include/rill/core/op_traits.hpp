@@ -32,7 +32,7 @@ struct comparable {
     template <class T> static constexpr bool has = is_numeric<T> || std::is_same_v<T, bool>;
 };
 struct any {
-    template <class T> static constexpr bool has = !std::is_same_v<T, std::string>;
+    template <class T> static constexpr bool has = element<T> && !std::is_same_v<T, std::string>;
 };
 struct every {
     template <class T> static constexpr bool has = element<T>;

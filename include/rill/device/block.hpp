@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <rill/core/program.hpp>
@@ -10,6 +11,9 @@ namespace rill::inline RILL_ABI {
 /// Elements of a block: what fused loops work on at a time, so that intermediate values stay in the first-level cache.
 /// Blocks are cut by shape alone, which keeps results independent of threads.
 inline constexpr std::int64_t block_elements = 1024;
+
+/// Operands, pointers and results that a chain of fused nodes may have.
+inline constexpr std::size_t most_operands = 64;
 
 /// One call of a block function: n elements, every leaf and result contiguous.
 struct block_args {

@@ -167,7 +167,7 @@ template <class T, int Leaf, int Scalar> struct evaluator<scalar_leaf<T>, Leaf, 
 template <class Op, class R, class... Args, int Leaf, int Scalar>
 struct evaluator<structure<Op, R, Args...>, Leaf, Scalar> {
     template <class Leaves, class Scalars> RILL_FN static auto value(const Leaves& leaves, const Scalars& scalars) {
-        return compute(leaves, scalars, std::index_sequence_for<Args...>{});
+        return whole(leaves, scalars, std::index_sequence_for<Args...>{});
     }
     template <class Leaves, class Scalars> RILL_FN static auto forward(const Leaves& leaves, const Scalars& scalars) {
         return go(leaves, scalars, std::index_sequence_for<Args...>{});
@@ -175,7 +175,7 @@ struct evaluator<structure<Op, R, Args...>, Leaf, Scalar> {
 
 private:
     template <class Leaves, class Scalars, std::size_t... K>
-    RILL_FN static auto compute(const Leaves& leaves, const Scalars& scalars, std::index_sequence<K...>) {
+    RILL_FN static auto whole(const Leaves& leaves, const Scalars& scalars, std::index_sequence<K...>) {
         return compute<Op>(
             evaluator<Args, Leaf + leaves_before<Args...>(K), Scalar + scalars_before<Args...>(K)>::value(leaves,
                                                                                                           scalars)...);

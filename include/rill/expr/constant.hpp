@@ -16,15 +16,14 @@ struct constant_op {
     static constexpr auto role = op_role::constant;
     any_array value;
 
-    template <class V> void attributes(V& v) const { v("value", value); }
+    static void fields(auto& op, auto& visit) { visit("value", op.value); }
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const;
     const any_array& constant() const { return value; }
-    friend bool operator==(const constant_op& a, const constant_op& b) { return a.value.data() == b.value.data(); }
 };
 
 namespace detail {
 
-/// The node of a constant; shared with those of the same memory if asked for.
+/// The node of a constant; shared with equal ones if asked for.
 endpoint add_constant(const graph& g, const any_array& value, bool share, const std::string& name = {},
                       const std::source_location& where = {});
 

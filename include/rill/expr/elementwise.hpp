@@ -77,14 +77,18 @@ template <class Op, class... T> void compile_primitive() {
     registrar::ensure();
 }
 
+/// The kernels of an expression's structure, for every device of this file.
+template <class S> void compile_for_devices() {
+    devices::each([]<class D>(std::type_identity<D>) { D::template compile_expression<S>(); });
+}
+
 // The same, unless the program links rill::kernels and finds it there.
 
 template <class Op, class... T> void require_primitive() {
     if constexpr (!(RILL_COMPILED && detail::is_compiled_primitive<Op, T...>)) compile_primitive<Op, T...>();
 }
 template <class S> void require_expression() {
-    if constexpr (!(RILL_COMPILED && detail::is_compiled_expression<S>))
-        devices::each([]<class D>(std::type_identity<D>) { D::template compile_expression<S>(); });
+    if constexpr (!(RILL_COMPILED && detail::is_compiled_expression<S>)) compile_for_devices<S>();
 }
 template <combine How, class T> void require_combiner() {
     if constexpr (!(RILL_COMPILED && detail::is_compiled_combiner<T>))

@@ -137,7 +137,7 @@ template <class Op, class X> void require_kernel_for() {
 }
 
 /// Adds a node for an op over operands of any kind, which are sealed in the graph of the first that has one.
-template <class... X> endpoint add_op(op_ptr op, const std::source_location& where, const X&... operands) {
+template <class... X> endpoint add_op_node(op_ptr op, const std::source_location& where, const X&... operands) {
     const graph_state* home = nullptr;
     ((home = home ? home : home_of(operands)), ...);
     const graph g = graph_or_current(home);
@@ -164,7 +164,7 @@ template <class Op, graph_operand... X>
 any_tensor apply_node(const Op& op, const std::source_location& where, const X&... operands) {
     using first = typename detail::first_operand<X...>::type;
     detail::require_kernel_for<Op, first>();
-    return detail::add_op(make_op(op), where, operands...);
+    return detail::add_op_node(make_op(op), where, operands...);
 }
 
 /// The same with a shape rule for types, a captureless function of the operands' extents (dims) that returns a shape_result:
@@ -175,7 +175,7 @@ template <class Out = void, class Kernel = void, class Op, class Rule, graph_ope
 auto apply_node(const Op& op, Rule, const std::source_location& where, const X&... operands) {
     using first = typename detail::first_operand<X...>::type;
     detail::require_kernel_for<Op, std::conditional_t<std::is_void_v<Kernel>, first, Kernel>>();
-    const endpoint made = detail::add_op(make_op(op), where, operands...);
+    const endpoint made = detail::add_op_node(make_op(op), where, operands...);
     if constexpr ((typed_operand<X> && ...)) {
         using T = std::conditional_t<std::is_void_v<Out>, value_type_of<first>, Out>;
         return tensor_of<T, extents_of_rule<detail::ruled_shape<Rule, extents_of<X>...>>>(detail::unchecked,

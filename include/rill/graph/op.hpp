@@ -146,6 +146,10 @@ template <class Op> class op_model final : public op {
         "an op states its gradient, or why it has none (static constexpr const char* no_gradient)");
 
 public:
+    static_assert(
+        std::is_empty_v<Op> || requires(Op& o, field_visitor& v) { Op::fields(o, v); },
+        "an op with fields shows them: static void fields(auto& op, auto& visit) { visit(\"axis\", op.axis); }");
+
     explicit op_model(Op o) : self_(std::move(o)) {}
 
     std::string_view name() const override {

@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include <rill/graph/field_bytes.hpp>
 #include <rill/graph/op.hpp>
 
 namespace rill::inline RILL_ABI {

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <utility>
 
+#include <rill/graph/field_bytes.hpp>
+
 namespace rill::inline RILL_ABI {
 
 namespace detail {

@@ -18,7 +18,7 @@ inline std::vector<char> after_a_write(const subgraph& g) {
         const auto& it = g.items[i];
         const auto look = [&](int from) {
             const auto& before = g.items[static_cast<std::size_t>(from)];
-            if (late[static_cast<std::size_t>(from)] || (before.op && before.op->writes() > 0)) late[i] = 1;
+            if (late[static_cast<std::size_t>(from)] || before.is_write()) late[i] = 1;
         };
         for (const auto& v : it.inputs) look(v.item);
         for (const int a : it.after) look(a);
@@ -60,7 +60,7 @@ RILL_INLINE subgraph absorb_producers(subgraph g) {
     bool any = false;
     for (std::size_t i = 0; i < g.items.size(); ++i) {
         auto& it = g.items[i];
-        if (!it.op || it.op->writes() > 0) continue;
+        if (!it.op || it.is_write()) continue;
         for (std::size_t k = 0; k < it.inputs.size(); ++k) {
             for (;;) { // a transpose of a transpose goes in twice
                 const auto& from = g.items[static_cast<std::size_t>(it.inputs[k].item)];

@@ -192,8 +192,9 @@ RILL_INLINE std::vector<std::vector<int>> variable_order::asked_edges() const {
 
 RILL_INLINE void variable_order::find_writes() {
     for (int i = 0; i < static_cast<int>(g_.items.size()); ++i)
-        for (int k = 0; item(i).origin && k < item(i).op->writes(); ++k)
-            writes_[item(i).inputs[static_cast<std::size_t>(k)].item].push_back(i);
+        if (item(i).origin)
+            for (const int k : item(i).op->writes())
+                writes_[item(i).inputs[static_cast<std::size_t>(k)].item].push_back(i);
 }
 
 RILL_INLINE void variable_order::find_uses() {
@@ -239,12 +240,11 @@ RILL_INLINE void variable_order::order_uses(int variable, const std::vector<int>
 RILL_INLINE void variable_order::order_use(const use& u) {
     const auto v = item(u.item).inputs[u.input];
     const int source = version_of(v);
-    const bool written = write_index(u.item) >= 0 && v.item == variable_ &&
-                         u.input < static_cast<std::size_t>(item(u.item).op->writes());
-    if (source < 0 || written) return;
+    if (source < 0 || (v.item == variable_ && item(u.item).writes(u.input))) return;
     const auto version = v.item == variable_ ? asked_version(u.item) : static_cast<std::size_t>(source);
     if (version == list_.size()) return; // nothing writes after it
     const int next = list_[version];
+    if (next == u.item && item(next).op->in_place()) return; // it reads each element before it writes it
     if (order_.put_before(u.item, next)) {
         item(next).after.push_back(u.item);
     } else {
@@ -265,9 +265,9 @@ RILL_INLINE int variable_order::version_of(const subgraph::value& v) {
     if (v.item == variable_) return 0;
     const int k = write_index(v.item);
     if (k < 0) return -1;
-    const auto& in = item(v.item).inputs; // output i of a write is the i-th variable it changed
-    const auto port = static_cast<std::size_t>(v.port);
-    return port < in.size() && in[port].item == variable_ ? k + 1 : -1;
+    const auto& it = item(v.item);
+    if (!it.gives_written(v.port)) return -1;
+    return it.inputs[static_cast<std::size_t>(it.op->alias())].item == variable_ ? k + 1 : -1;
 }
 
 RILL_INLINE std::size_t variable_order::asked_version(int i) {
@@ -311,7 +311,7 @@ RILL_INLINE subgraph::value variable_order::copy_of(std::size_t version, const s
 
 RILL_INLINE subgraph order_variables(subgraph g) {
     const bool writes = std::any_of(g.items.begin(), g.items.end(),
-                                    [](const subgraph::item& it) { return it.origin && it.op->writes() > 0; });
+                                    [](const subgraph::item& it) { return it.origin && it.is_write(); });
     if (writes) detail::variable_order(g).run();
     return g;
 }

@@ -9,9 +9,9 @@
 
 namespace rill::inline RILL_ABI {
 
-/// Gives every item a device of this process. What a node asks for must exist, unless `soft` lets it run on the CPU.
-/// `report` hears of every placement.
-void place(const subgraph& g, bool soft, const std::function<void(const node&, const std::string&)>& report);
+/// Gives every item a device of this process: the one its node asks for, that of the variable it writes, else the default.
+/// What a node asks for must exist, unless `soft` lets it run on the CPU. Text is the CPU's. `report` hears of every placement.
+subgraph place(subgraph g, bool soft, const std::function<void(const node&, const std::string&)>& report);
 
 } // namespace rill::inline RILL_ABI
 

@@ -3,29 +3,58 @@
 
 #include <rill/passes/place.hpp>
 
+#include <algorithm>
+#include <utility>
+
 #include <rill/graph/device_name.hpp>
 
 namespace rill::inline RILL_ABI {
 
-RILL_INLINE void place(const subgraph& g, bool soft,
-                       const std::function<void(const node&, const std::string&)>& report) {
-    const device_name cpu{"localhost", 0, 0, "cpu", 0};
-    for (const auto& it : g.items) {
-        if (!it.origin) continue;
-        const node* asks = it.origin;
-        while (asks->colocated) asks = asks->colocated; // made earlier: the walk ends
-        if (!asks->device.empty()) {
-            const auto d = parse_device(asks->device);
-            const bool here = (d.job.empty() || d.job == cpu.job) && d.replica <= 0 && d.task <= 0;
-            const bool is_cpu = d.type.empty() || (d.type == "cpu" && d.index <= 0);
-            if (!here || (!is_cpu && !soft))
-                throw invalid_argument("placement: '" + it.origin->name + "' (" + std::string(it.op->name()) +
-                                       ", made at " + to_string(it.origin->where) + ") asks for device '" +
-                                       asks->device + "'; this session has " + to_string(cpu) +
-                                       (here ? " (allow_soft_placement would run it there)" : ""));
+namespace detail {
+
+inline std::string full_name(const device_type& d) { return to_string(device_name{"localhost", 0, 0, d.name, 0}); }
+
+/// The device that a node asks for; null if it asks for none.
+inline const device_type* asked_device(const subgraph::item& it, bool soft) {
+    const node* asks = it.origin;
+    while (asks->colocated) asks = asks->colocated; // made earlier: the walk ends
+    if (asks->device.empty()) return nullptr;
+    const auto d = parse_device(asks->device);
+    const bool here = (d.job.empty() || d.job == "localhost") && d.replica <= 0 && d.task <= 0;
+    const device_type* found = d.type.empty() ? nullptr : find_device(d.type);
+    const bool exists = d.type.empty() || (found && d.index <= 0);
+    if (here && exists) return found;
+    if (here && soft) return &cpu_device();
+    std::string have;
+    for (const auto* known : known_devices()) have += (have.empty() ? "" : ", ") + full_name(*known);
+    throw invalid_argument("placement: '" + it.origin->name + "' (" + std::string(it.op->name()) + ", made at " +
+                           to_string(it.origin->where) + ") asks for device '" + asks->device + "'; this session has " +
+                           have + (here ? " (allow_soft_placement would run it there)" : ""));
+}
+
+inline bool has_text(const node& n) {
+    const auto is_text = [](const tensor_type& t) { return t.type == dtype::string; };
+    return std::any_of(n.outputs.begin(), n.outputs.end(), is_text) ||
+           std::any_of(n.inputs.begin(), n.inputs.end(), [&](const endpoint& e) { return is_text(type_of(e)); });
+}
+
+} // namespace detail
+
+RILL_INLINE subgraph place(subgraph g, bool soft, const std::function<void(const node&, const std::string&)>& report) {
+    for (auto& it : g.items) {
+        if (!it.origin) {
+            if (it.is_copy()) it.device = g.items[static_cast<std::size_t>(it.inputs[0].item)].memory();
+            continue;
         }
-        if (report) report(*it.origin, to_string(cpu));
+        const device_type* asked = detail::asked_device(it, soft);
+        it.device = asked ? asked : &default_device();
+        if (detail::has_text(*it.origin)) it.device = &cpu_device();
+        // an update runs where its first variable lies
+        if (const auto written = it.op->writes(); !written.empty())
+            it.device = g.items[static_cast<std::size_t>(it.inputs[static_cast<std::size_t>(written[0])].item)].device;
+        if (report) report(*it.origin, detail::full_name(*it.device));
     }
+    return g;
 }
 
 } // namespace rill::inline RILL_ABI

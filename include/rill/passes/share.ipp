@@ -24,7 +24,7 @@ RILL_INLINE subgraph share_common(subgraph g) {
         for (auto& v : it.inputs) v.item = now[static_cast<std::size_t>(v.item)];
         for (auto& a : it.after) a = now[static_cast<std::size_t>(a)];
         now[i] = static_cast<int>(kept);
-        const bool pure = it.origin && !it.op->stateful() && it.op->writes() == 0;
+        const bool pure = it.origin && !it.op->stateful() && !it.is_write();
         if (pure) {
             std::uint64_t key = it.op->hash();
             for (const auto& v : it.inputs)

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <rill/device/device.hpp>
 #include <rill/graph/node.hpp>
 
 namespace rill::inline RILL_ABI {
@@ -23,7 +24,16 @@ struct subgraph {
         int feed = -1;                // which feed it stands for
         small_vector<value, 2> inputs;
         small_vector<int, 4> after; // items that run before it beside its inputs
+        const device_type* device = nullptr; // where it runs; null: the host
+
         bool is_copy() const { return !origin && feed < 0; }
+        bool is_write() const { return op && !op->writes().empty(); }
+        /// It changes this input, a variable.
+        bool writes(std::size_t input) const;
+        /// Its output is the variable that it changed.
+        bool gives_written(int port) const;
+        /// Where its results lie; null: in the host's memory.
+        const device_type* memory() const;
     };
 
     std::vector<item> items; // every input and `after` points to an item that runs earlier, once ordered

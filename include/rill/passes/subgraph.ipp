@@ -3,6 +3,7 @@
 
 #include <rill/passes/subgraph.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 
@@ -12,6 +13,21 @@ RILL_INLINE std::string subgraph::name_of(int i) const {
     const auto& it = items[static_cast<std::size_t>(i)];
     if (it.origin) return it.origin->name;
     return it.feed >= 0 ? "feed of " + rill::name_of(feeds[static_cast<std::size_t>(it.feed)]) : "copy";
+}
+
+RILL_INLINE bool subgraph::item::writes(std::size_t input) const {
+    if (!op) return false;
+    const auto all = op->writes();
+    return std::find(all.begin(), all.end(), static_cast<std::int8_t>(input)) != all.end();
+}
+
+RILL_INLINE bool subgraph::item::gives_written(int port) const {
+    return op && port == 0 && op->alias() >= 0 && writes(static_cast<std::size_t>(op->alias()));
+}
+
+RILL_INLINE const device_type* subgraph::item::memory() const {
+    const bool on_host = feed >= 0 || (op && op->role() == op_role::constant);
+    return on_host || (device && device->host_memory) ? nullptr : device;
 }
 
 RILL_INLINE op_role subgraph::role(int i) const {

@@ -18,6 +18,7 @@ public:
 
 private:
     void infer(std::span<const tensor_type> feed_types);
+    std::vector<const any_array*> known_values(std::size_t i) const;
     void find_folded();
     void find_chains();
     bool stays_in_block(std::size_t i, std::size_t port) const;
@@ -46,12 +47,12 @@ private:
 
     std::unordered_map<int, std::int32_t> variable_of_slot_;
 
-    kernel_factory chain_kernel_ = nullptr; // null: no chains in this program
     std::vector<shared_place> may_share_;
     std::vector<step_cost> costs_; // per step
 
-    static kernel bind_kernel(const op& op, const node& n, kernel_request& request);
-    static kernel copy_kernel(const tensor_type& t);
+    static const device_type& device_of(const subgraph::item& it);
+    static kernel bind_kernel(const subgraph::item& it, kernel_request& request);
+    kernel copy_kernel(const subgraph::item& it) const;
 };
 
 } // namespace rill::inline RILL_ABI::detail

@@ -46,7 +46,7 @@ RILL_INLINE void binder::infer(std::span<const tensor_type> feed_types) {
             continue;
         }
         try {
-            types.push_back(it.op->outputs(in));
+            types.push_back(it.op->outputs({in, known_values(i)}));
         } catch (const error& problem) {
             std::string shapes;
             for (const auto& t : in) shapes += (shapes.empty() ? "" : ", ") + to_string(t);
@@ -63,12 +63,23 @@ RILL_INLINE void binder::infer(std::span<const tensor_type> feed_types) {
     }
 }
 
+/// What is known of an item's inputs before anything runs: constants.
+RILL_INLINE std::vector<const any_array*> binder::known_values(std::size_t i) const {
+    std::vector<const any_array*> values;
+    for (const auto& v : graph.items[i].inputs) {
+        const auto& from = graph.items[static_cast<std::size_t>(v.item)];
+        values.push_back(from.op ? from.op->constant() : nullptr);
+    }
+    return values;
+}
+
 RILL_INLINE void binder::find_folded() {
     folded.assign(graph.items.size(), 0);
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         const auto& it = graph.items[i];
-        if (it.origin && graph.role(static_cast<int>(i)) == op_role::ordinary && !it.inputs.empty() &&
-            it.after.empty() && !it.op->stateful() && it.op->writes() == 0)
+        const bool pure = it.is_copy() || (it.origin && graph.role(static_cast<int>(i)) == op_role::ordinary &&
+                                           !it.op->stateful() && !it.is_write());
+        if (pure && !it.inputs.empty() && it.after.empty())
             folded[i] = std::all_of(it.inputs.begin(), it.inputs.end(), [&](const auto& v) {
                 return graph.role(v.item) == op_role::constant || folded[static_cast<std::size_t>(v.item)];
             });
@@ -77,8 +88,6 @@ RILL_INLINE void binder::find_folded() {
 
 RILL_INLINE void binder::find_chains() {
     chained.assign(graph.items.size(), -1);
-    chain_kernel_ = the_kernels().factories.find(kernel_key(fused_chain::name, dtype::invalid)).value_or(nullptr);
-    if (!chain_kernel_) return;
     const auto first = detail::find_chains(graph, types, folded);
     for (std::size_t i = 0; i < first.size(); ++i) {
         if (first[i] == static_cast<int>(i)) continue;
@@ -117,6 +126,7 @@ RILL_INLINE void binder::assign_slots(resource_store& resources) {
             slot_value s;
             s.type = types[i][port];
             s.bytes = static_cast<std::size_t>(s.type.shape.size()) * size_of(s.type.type);
+            s.space = it.memory();
             using home = slot_value::home;
             if (it.feed >= 0)
                 s.where = home::feed;
@@ -139,7 +149,7 @@ RILL_INLINE void binder::assign_slots(resource_store& resources) {
         }
         if (role == op_role::variable) {
             variable_of_slot_.emplace(value_slot[i][0], static_cast<std::int32_t>(variables.size()));
-            variables.push_back({resources.variable(it.origin), it.origin, value_slot[i][0], false});
+            variables.push_back({resources.variable(it.origin, it.memory()), it.origin, value_slot[i][0], false});
         }
     }
 }
@@ -147,8 +157,8 @@ RILL_INLINE void binder::assign_slots(resource_store& resources) {
 RILL_INLINE int binder::aliased_slot(std::size_t i, std::size_t port) const {
     const auto& it = graph.items[i];
     if (!it.origin) return -1;
-    if (static_cast<int>(port) < it.op->writes()) return slot_of(it.inputs[port]);
     if (port != 0 || it.op->alias() < 0) return -1;
+    if (it.gives_written(0)) return slot_of(it.inputs[static_cast<std::size_t>(it.op->alias())]);
     const int source = slot_of(it.inputs[static_cast<std::size_t>(it.op->alias())]);
     const auto where = slots[static_cast<std::size_t>(source)].where;
     // a variable may be written while the alias is in use: then the value is copied
@@ -166,9 +176,8 @@ RILL_INLINE bool binder::is_step(std::size_t i) const {
     if (it.feed >= 0) return false;
     if (!it.origin) return true;
     if (it.op->role() != op_role::ordinary) return false;
-    if (it.origin->outputs.empty()) return false; // control only
     const bool aliases =
-        it.op->alias() >= 0 && it.op->writes() == 0 &&
+        it.op->alias() >= 0 && !it.is_write() &&
         slot_of({static_cast<int>(i), 0}) == slot_of(it.inputs[static_cast<std::size_t>(it.op->alias())]);
     return !aliases;
 }
@@ -193,21 +202,24 @@ RILL_INLINE void binder::bind_steps(resource_store& resources) {
         }
         step s;
         s.item = static_cast<std::int32_t>(i);
-        s.run = it.origin ? bind_kernel(*it.op, *it.origin, request) : copy_kernel(types[i][0]);
-        if (it.origin && it.op->writes() > 0) {
-            s.writes = it.op->writes();
+        s.run = it.origin ? bind_kernel(it, request) : copy_kernel(it);
+        if (it.origin && it.is_write()) {
             s.initialises = it.op->initialises();
             s.first_write = static_cast<std::int32_t>(write_list.size());
-            if (s.writes > most_writes) throw internal("an op that writes more than 8 variables");
-            for (int w = 0; w < s.writes; ++w)
-                write_list.push_back(variable_index(it.inputs[static_cast<std::size_t>(w)], *it.origin));
+            for (const int w : it.op->writes()) {
+                const auto& written = it.inputs[static_cast<std::size_t>(w)];
+                write_list.push_back(variable_index(written, *it.origin));
+                for (std::size_t k = 0; k < it.inputs.size(); ++k) // what it also reads, it does not give a first value
+                    if (!it.writes(k) && slot_of(it.inputs[k]) == slot_of(written)) s.initialises = false;
+            }
+            s.writes = static_cast<std::int32_t>(write_list.size()) - s.first_write;
             // locked in one order, whatever the op's, so that concurrent steps can't block one another for ever
             std::sort(write_list.begin() + s.first_write, write_list.end(), [&](auto x, auto y) {
                 return std::less<>()(variables[static_cast<std::size_t>(x)].state.get(),
                                      variables[static_cast<std::size_t>(y)].state.get());
             });
         }
-        if (it.origin && it.op->in_place())
+        if (it.origin && it.op->in_place() && !it.is_write())
             for (const auto& v : it.inputs) may_share_.push_back({steps.size(), v, {s.item, 0}});
         add_step(std::move(s), it.inputs, value_slot[i], request, folded[i] != 0);
     }
@@ -254,7 +266,10 @@ RILL_INLINE void binder::bind_chain(const chain& c, resource_store& resources) {
     request.pool = resources.threads().for_ops();
     step s;
     s.item = c.items.back();
-    s.run = chain_kernel_(&links, request);
+    const auto& where = device_of(graph.items[static_cast<std::size_t>(c.items[0])]);
+    const auto chain_kernel = find_kernel(where.name, fused_chain::name, dtype::invalid);
+    if (!chain_kernel) throw internal("no kernel of chains for device " + where.name);
+    s.run = (*chain_kernel)(&links, request);
     add_step(std::move(s), inputs, outputs, request, false);
 }
 
@@ -267,6 +282,8 @@ RILL_INLINE void binder::add_step(step s, std::span<const subgraph::value> input
     slot_value scratch;
     scratch.bytes = request.scratch_bytes;
     scratch.where = slot_value::home::scratch;
+    const auto& runs_on = device_of(graph.items[static_cast<std::size_t>(s.item)]);
+    scratch.space = runs_on.host_memory ? nullptr : &runs_on;
     indices.push_back(static_cast<std::int32_t>(slots.size()));
     slots.push_back(scratch);
     s.end = static_cast<std::int32_t>(indices.size());
@@ -349,32 +366,45 @@ RILL_INLINE void binder::note_start_reads() {
             variables[static_cast<std::size_t>(at->second)].read_at_start = true;
     };
     for (const auto& s : steps) {
+        const auto& it = graph.items[static_cast<std::size_t>(s.item)];
+        const auto writes = [&](std::int32_t k) { return s.writes > 0 && it.writes(static_cast<std::size_t>(k - s.inputs)); };
         for (std::int32_t k = s.inputs; k < s.outputs; ++k)
-            if (!(s.initialises && k < s.inputs + s.writes)) read(indices[static_cast<std::size_t>(k)]);
-        for (std::int32_t w = 0; w < s.writes; ++w)
-            written[static_cast<std::size_t>(indices[static_cast<std::size_t>(s.inputs + w)])] = 1;
+            if (!(s.initialises && writes(k))) read(indices[static_cast<std::size_t>(k)]);
+        for (std::int32_t k = s.inputs; k < s.outputs; ++k)
+            if (writes(k)) written[static_cast<std::size_t>(indices[static_cast<std::size_t>(k)])] = 1;
     }
     for (const auto& f : graph.fetches) read(slot_of(f));
 }
 
-RILL_INLINE kernel binder::bind_kernel(const op& op, const node& n, kernel_request& request) {
+RILL_INLINE const device_type& binder::device_of(const subgraph::item& it) {
+    return it.device ? *it.device : cpu_device();
+}
+
+RILL_INLINE kernel binder::bind_kernel(const subgraph::item& it, kernel_request& request) {
+    const auto& op = *it.op;
+    const auto& device = device_of(it);
     const auto type = op.kernel_type(request.inputs, request.outputs);
-    const auto factory = the_kernels().factories.find(kernel_key(op.kernel_name(), type));
+    const auto factory = find_kernel(device.name, op.kernel_name(), type);
     if (!factory)
         throw unimplemented("no kernel of " + std::string(op.name()) + " for " + std::string(to_string(type)) +
-                            " is in this program (" + place_of(n) +
+                            (device.host_memory ? "" : " on device " + device.name) + " is in this program (" +
+                            place_of(*it.origin) +
                             "): call the typed function somewhere, or include <rill/all_kernels.hpp>");
     try {
         return (*factory)(op.attributes(), request);
     } catch (const error& problem) {
-        throw_error(problem.code(), op.label() + ": " + problem.what() + " (" + place_of(n) + ")");
+        throw_error(problem.code(), op.label() + ": " + problem.what() + " (" + place_of(*it.origin) + ")");
     }
 }
 
-RILL_INLINE kernel binder::copy_kernel(const tensor_type& t) {
-    const auto type = t.type;
-    const index_t n = t.shape.size();
-    return kernel([=](const kernel_args& a) { copy_elements(type, a.in<void>(0), a.out<void>(0), n); });
+RILL_INLINE kernel binder::copy_kernel(const subgraph::item& it) const {
+    const auto& from = slots[static_cast<std::size_t>(slot_of(it.inputs[0]))];
+    const auto& type = type_of(it.inputs[0]);
+    const auto* source = from.space ? from.space : &cpu_device();
+    const auto* target = &device_of(it);
+    return kernel([=, type = type.type, n = type.shape.size()](const kernel_args& a) {
+        copy_between(*source, a.in<void>(0), *target, a.out<void>(0), type, n);
+    });
 }
 
 } // namespace rill::inline RILL_ABI::detail

@@ -43,11 +43,16 @@ struct bound_graph {
         std::size_t bytes = 0;
         int first = -1, last = -1;
         enum class home { arena, scratch, string, feed, constant, variable, folded, block } where = home::arena;
+        const device_type* space = nullptr; // whose memory; null: the host's
         int in_place_of = -1;
         bool many_lanes = false; // several use it in the stretch of steps that uses it last
     };
 
-    static constexpr int most_writes = 8;
+    /// The memory of a step in one space.
+    struct arena {
+        const device_type* space = nullptr;
+        std::size_t bytes = 0;
+    };
     static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
     subgraph graph;
@@ -61,9 +66,10 @@ struct bound_graph {
     std::vector<chain> chains;
     std::vector<int> chained;       // per item: its chain, or -1
     std::vector<branches> parallel; // stretches of steps that run in several lanes
-    std::size_t arena_bytes = 0;
+    std::vector<arena> arenas;        // the host's first
+    std::size_t arena_bytes = 0;      // of all
     std::size_t lower_bound = 0;      // bytes alive at once at the worst, step after step
-    std::vector<std::size_t> offsets; // per slot: its place in the arena, or npos
+    std::vector<std::size_t> offsets; // per slot: its place in the arena of its space, or npos
 
     const tensor_type& type_of(const subgraph::value& v) const {
         return types[static_cast<std::size_t>(v.item)][static_cast<std::size_t>(v.port)];

@@ -10,7 +10,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include <rill/device/cpu/fused.hpp>
+#include <rill/device/block.hpp>
 
 namespace rill::inline RILL_ABI::detail {
 
@@ -37,7 +37,7 @@ private:
     struct chain {
         dims space;
         std::size_t operands; // at most: leaves and results of its nodes
-        const std::string* device;
+        const device_type* device;
         std::vector<int> items;
     };
 
@@ -63,7 +63,7 @@ private:
             if (const auto& shape = types_[static_cast<std::size_t>(i)][r].shape;
                 shape != space && space.size() > block_of_threads && shape.size() * 64 > space.size())
                 return {};
-        return chain{space, spec->leaves.size() + spec->results.size(), &it.origin->device, {i}};
+        return chain{space, spec->leaves.size() + spec->results.size(), it.device, {i}};
     }
 
     /// Whether the item can read a value while it is in a block: one per element of the space, in the elements' order.
@@ -95,7 +95,7 @@ private:
         for (const int j : joining) {
             const auto& c = chains_.at(j);
             operands += c.operands;
-            if (c.space != to.space || *c.device != *to.device || operands > fused_kernel::max_operands) return false;
+            if (c.space != to.space || c.device != to.device || operands > most_operands) return false;
             for (const int member : c.items)
                 if (!fits(member, before, joining)) return false;
         }

@@ -48,7 +48,9 @@ private:
     }
     /// Slots that own memory, by the lane that alone uses them.
     using lane_slots = std::map<lane, std::vector<std::size_t>>;
-    lane_slots owners() const;
+    lane_slots owners(const device_type* space) const;
+    /// The values of one space; returns the bytes they take.
+    std::size_t lay_out(const device_type* space);
     std::size_t bound(const lane_slots& groups) const;
     std::vector<arena_value> values_of(const std::vector<std::size_t>& slots) const;
 
@@ -75,7 +77,7 @@ RILL_INLINE void lifetimes::share_places(std::span<const shared_place> may_share
         const auto& input = b_.slots[static_cast<std::size_t>(in)];
         const auto now = static_cast<int>(k);
         if (result.where != home::arena || result.bytes == 0 || result.in_place_of >= 0 || input.many_lanes ||
-            input.where != home::arena || input.last != now || input.first == now ||
+            input.where != home::arena || input.space != result.space || input.last != now || input.first == now ||
             b_.type_of(from).shape != result.type.shape || size_of(b_.type_of(from).type) != size_of(result.type.type))
             continue;
         // of a chain of results in one place, the first owns the memory and carries the lifetime of all
@@ -87,7 +89,7 @@ RILL_INLINE void lifetimes::share_places(std::span<const shared_place> may_share
     }
 }
 
-RILL_INLINE lifetimes::lane_slots lifetimes::owners() const {
+RILL_INLINE lifetimes::lane_slots lifetimes::owners(const device_type* space) const {
     constexpr lane unused{-2, 0};
     std::vector<lane> user(b_.slots.size(), unused);
     for_each_use([&](std::size_t slot, std::size_t k) {
@@ -98,7 +100,7 @@ RILL_INLINE lifetimes::lane_slots lifetimes::owners() const {
     for (std::size_t i = 0; i < b_.slots.size(); ++i) {
         const auto& s = b_.slots[i];
         const bool in_arena = s.where == home::arena || s.where == home::scratch;
-        if (!in_arena || s.bytes == 0 || s.first < 0 || s.in_place_of >= 0) continue;
+        if (!in_arena || s.space != space || s.bytes == 0 || s.first < 0 || s.in_place_of >= 0) continue;
         all[s.last == steps() ? anywhere : user[i]].push_back(i); // a fetch outlives its lane
     }
     return all;
@@ -111,11 +113,21 @@ RILL_INLINE std::vector<arena_value> lifetimes::values_of(const std::vector<std:
 }
 
 RILL_INLINE void lifetimes::lay_out() {
-    auto groups = owners();
-    b_.lower_bound = bound(groups);
+    b_.offsets.assign(b_.slots.size(), bound_graph::npos);
+    b_.arenas = {{}};
+    for (const auto& s : b_.slots)
+        if (std::none_of(b_.arenas.begin(), b_.arenas.end(), [&](const auto& a) { return a.space == s.space; }))
+            b_.arenas.push_back({s.space, 0});
+    b_.arena_bytes = b_.lower_bound = 0;
+    for (auto& a : b_.arenas) b_.arena_bytes += a.bytes = lay_out(a.space);
+    for (std::size_t i = 0; i < b_.slots.size(); ++i) b_.offsets[i] = b_.offsets[owner_of(i)];
+}
+
+RILL_INLINE std::size_t lifetimes::lay_out(const device_type* space) {
+    auto groups = owners(space);
+    b_.lower_bound += bound(groups);
     const auto shared = std::move(groups[anywhere]);
     groups.erase(anywhere);
-    b_.offsets.assign(b_.slots.size(), bound_graph::npos);
 
     // what one lane alone uses is laid out for itself, and is one value as long as the stretch lasts
     std::vector<arena_value> all;
@@ -130,7 +142,7 @@ RILL_INLINE void lifetimes::lay_out() {
         if (const auto* stretch = stretch_at(v.last)) v.last = stretch->last - 1;
         all.push_back(v);
     }
-    b_.arena_bytes = plan_arena(all);
+    const std::size_t bytes = plan_arena(all);
 
     auto placed = all.begin();
     for (const auto& [at, slots] : groups) {
@@ -138,7 +150,7 @@ RILL_INLINE void lifetimes::lay_out() {
         ++placed;
     }
     for (const auto slot : shared) b_.offsets[slot] = (placed++)->offset;
-    for (std::size_t i = 0; i < b_.slots.size(); ++i) b_.offsets[i] = b_.offsets[owner_of(i)];
+    return bytes;
 }
 
 /// Step after step, whatever the lanes.

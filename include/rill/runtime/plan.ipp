@@ -19,6 +19,7 @@
 #include <rill/passes/place.hpp>
 #include <rill/passes/prune.hpp>
 #include <rill/passes/share.hpp>
+#include <rill/passes/transfer.hpp>
 
 namespace rill::inline RILL_ABI::detail {
 
@@ -40,7 +41,8 @@ RILL_INLINE plan::plan(const plan_key& key, const session_options& options, std:
         report = [](const node& n, const std::string& device) {
             log(log_level::info, n.name + ": (" + std::string(n.op->name()) + "): " + device);
         };
-    place(graph_, options.allow_soft_placement, report);
+    graph_ = step(place(std::move(graph_), options.allow_soft_placement, report), true);
+    graph_ = step(transfer_values(std::move(graph_)), true);
 }
 
 RILL_INLINE plan::~plan() { delete ready_.load(); }

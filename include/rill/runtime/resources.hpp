@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include <rill/core/thread_pool.hpp>
+#include <rill/device/device.hpp>
 #include <rill/graph/node.hpp>
 
 namespace rill::inline RILL_ABI::detail {
@@ -15,7 +16,8 @@ namespace rill::inline RILL_ABI::detail {
 /// when nobody else holds it, and a copy of it otherwise, so every reader sees one whole version.
 class variable_state {
 public:
-    variable_state(const tensor_type& type, allocator& memory) : type_(type), memory_(memory) {}
+    variable_state(const tensor_type& type, allocator& memory, const device_type* space)
+        : type_(type), memory_(memory), space_(space) {}
 
     const tensor_type& type() const noexcept { return type_; }
 
@@ -50,6 +52,7 @@ public:
 private:
     tensor_type type_;
     allocator& memory_;
+    const device_type* space_; // where the memory is; null: the host's
     mutable std::mutex mutex_;
     std::shared_ptr<element_block> value_;
     mutable bool lent_ = false;                         // read since it was last written in place
@@ -73,7 +76,8 @@ public:
 
     const step_threads& threads() const noexcept { return threads_; }
 
-    std::shared_ptr<variable_state> variable(const node* n);
+    /// Its value is kept in the memory of a device (null: the host's), the one it was first asked for with.
+    std::shared_ptr<variable_state> variable(const node* n, const device_type* space = nullptr);
     /// Forgets everything: steps under way keep what they hold.
     void release() noexcept;
     /// What the variables that have a value take.

@@ -23,7 +23,10 @@ RILL_INLINE variable_state::writer::writer(variable_state& v, std::shared_ptr<el
     const bool held = mine_ && mine_ == v_.value_;
     if (!v_.value_ || v_.value_.use_count() > 1 + (held ? 1 : 0)) { // somebody else holds it
         mine_ = std::make_shared<element_block>(v_.memory_, v_.type_.type, v_.type_.shape.size());
-        if (v_.value_ && !whole) copy_elements(v_.type_.type, v_.value_->data(), mine_->data(), v_.type_.shape.size());
+        if (v_.value_ && !whole) {
+            const auto& there = v_.space_ ? *v_.space_ : cpu_device();
+            copy_between(there, v_.value_->data(), there, mine_->data(), v_.type_.type, v_.type_.shape.size());
+        }
     } else {
         if (std::exchange(v_.lent_, false)) {
             // what the last holder read, it read before we write: a count alone, read by use_count(), does not say so
@@ -37,14 +40,14 @@ RILL_INLINE variable_state::writer::writer(variable_state& v, std::shared_ptr<el
     ready_ = true;
 }
 
-RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node* n) {
+RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node* n, const device_type* space) {
     const std::lock_guard lock(mutex_);
     auto& found = variables_[n];
     if (!found) {
         if (!n->outputs[0].shape.complete())
             throw unimplemented("variable '" + n->name + "' has the shape " + to_string(n->outputs[0].shape) +
                                 ": every extent of a variable must be known");
-        found = std::make_shared<variable_state>(n->outputs[0], memory_);
+        found = std::make_shared<variable_state>(n->outputs[0], space && space->memory ? *space->memory : memory_, space);
     }
     return found;
 }

@@ -12,7 +12,7 @@ namespace rill::inline RILL_ABI::detail {
 /// The memory of one running step: a pointer per slot. A segment keeps the frames that are not in use.
 struct frame {
     std::vector<void*> slots;
-    memory_block arena;
+    std::vector<memory_block> arenas;                      // of each space
     std::vector<element_block> strings;                    // values that can't live in an arena
     std::vector<std::shared_ptr<element_block>> variables; // the versions this step holds; small ones until the next
 
@@ -21,6 +21,7 @@ struct frame {
         void* own;
     };
     std::vector<moved_slot> moved; // fetched values that this step writes into arrays of the caller's
+    const step_context* context = nullptr; // of the run
 };
 
 /// A straight line of steps bound to concrete shapes: kernels over slots, an arena laid out by lifetimes. Immutable and
@@ -59,6 +60,7 @@ private:
     /// What depends on constants alone is computed once, when the segment is bound.
     void fold_constants();
 
+    allocator& memory_of(const device_type* space) const;
     std::unique_ptr<frame> make_frame() const;
 
     // ---- running -----------------------------------------------------------------------------------------------------------

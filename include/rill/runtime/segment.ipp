@@ -43,7 +43,7 @@ RILL_INLINE void segment::place(frame& f, std::size_t i, const fetch_place& wher
     constexpr std::size_t small = 2048; // bytes that are copied sooner than moved
     const auto slot = static_cast<std::size_t>(b_.slot_of(b_.graph.fetches[i]));
     const auto& value = b_.slots[slot];
-    if (!where.make || value.bytes < small || value.where != home::arena) return;
+    if (!where.make || value.bytes < small || value.where != home::arena || value.space) return;
     for (const auto& m : f.moved)
         if (m.slot == slot) return;                          // fetched twice
     void* const to = where.make(where.array, fetch_type(i)); // not the slot's: reshaped values share it
@@ -136,12 +136,11 @@ RILL_INLINE void segment::fold_constants() {
         for (const int o : outputs) {
             auto& value = folded_values_[o];
             const auto& type = b_.slots[static_cast<std::size_t>(o)].type;
-            value = any_array(type.type, type.shape, memory_);
+            value = any_array(type.type, type.shape, memory_of(b_.slots[static_cast<std::size_t>(o)].space));
             f->slots[static_cast<std::size_t>(o)] = value.mutable_data();
         }
-        const auto scratch_slot =
-            static_cast<std::size_t>(b_.indices[static_cast<std::size_t>(s.outputs) + outputs.size()]);
-        const memory_block scratch(memory_, b_.slots[scratch_slot].bytes);
+        const auto scratch_slot = static_cast<std::size_t>(b_.indices[static_cast<std::size_t>(s.end) - 1]);
+        const memory_block scratch(memory_of(b_.slots[scratch_slot].space), b_.slots[scratch_slot].bytes);
         f->slots[scratch_slot] = scratch.data();
         try {
             run_step(*f, s);
@@ -151,12 +150,16 @@ RILL_INLINE void segment::fold_constants() {
     }
 }
 
+RILL_INLINE allocator& segment::memory_of(const device_type* space) const {
+    return space && space->memory ? *space->memory : memory_;
+}
+
 RILL_INLINE std::unique_ptr<frame> segment::make_frame() const {
     auto f = std::make_unique<frame>();
     f->slots.resize(b_.slots.size());
     f->variables.resize(b_.variables.size());
     try {
-        f->arena = memory_block(memory_, b_.arena_bytes);
+        for (const auto& a : b_.arenas) f->arenas.emplace_back(memory_of(a.space), a.bytes);
     } catch (const error& problem) {
         const int wanted = !b_.graph.fetches.empty()  ? b_.graph.fetches[0].item
                            : b_.graph.targets.empty() ? -1
@@ -168,7 +171,9 @@ RILL_INLINE std::unique_ptr<frame> segment::make_frame() const {
     for (std::size_t i = 0; i < b_.slots.size(); ++i) {
         const auto& s = b_.slots[i];
         if (i < b_.offsets.size() && b_.offsets[i] != bound_graph::npos) {
-            f->slots[i] = static_cast<std::byte*>(f->arena.data()) + b_.offsets[i];
+            std::size_t space = 0;
+            while (b_.arenas[space].space != s.space) ++space;
+            f->slots[i] = static_cast<std::byte*>(f->arenas[space].data()) + b_.offsets[i];
         } else if (s.where == home::string) {
             f->strings.emplace_back(memory_, dtype::string, s.type.shape.size());
             f->slots[i] = f->strings.back().data();
@@ -185,22 +190,27 @@ RILL_INLINE std::unique_ptr<frame> segment::make_frame() const {
 }
 
 RILL_INLINE void segment::run_step(frame& f, const step& s) const {
-    const kernel_args args{f.slots.data(), b_.indices.data() + s.inputs, b_.indices.data() + s.outputs};
+    const std::int32_t* const numbers = b_.indices.data();
+    const kernel_args args{f.slots.data(), numbers + s.inputs, numbers + s.outputs, numbers + s.end - 1, f.context};
     if (s.writes == 0) return s.run(args);
     write(f, s, args);
 }
 
 RILL_INLINE void segment::write(frame& f, const step& s, const kernel_args& args) const {
-    std::array<std::optional<variable_state::writer>, bound_graph::most_writes> held;
+    constexpr std::int32_t few = 8;
+    std::array<std::optional<variable_state::writer>, few> held_here;
+    std::vector<std::optional<variable_state::writer>> held_elsewhere(
+        static_cast<std::size_t>(s.writes > few ? s.writes : 0));
+    auto* const held = s.writes > few ? held_elsewhere.data() : held_here.data();
     for (int w = 0; w < s.writes; ++w) {
         const auto at = static_cast<std::size_t>(b_.write_list[static_cast<std::size_t>(s.first_write + w)]);
-        auto& writer = held[static_cast<std::size_t>(w)];
+        auto& writer = held[w];
         writer.emplace(*b_.variables[at].state, f.variables[at], s.initialises);
         if (!writer->ready()) throw_uninitialised(at);
         f.slots[static_cast<std::size_t>(b_.variables[at].slot)] = writer->data();
     }
     s.run(args);
-    for (int w = 0; w < s.writes; ++w) held[static_cast<std::size_t>(w)]->commit();
+    for (int w = 0; w < s.writes; ++w) held[w]->commit();
 }
 
 RILL_INLINE void segment::run_traced(frame& f, step_trace& trace) const {

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include <rill/device/kernel.hpp>
 #include <rill/graph/graph.hpp>
 #include <rill/runtime/fetch_place.hpp>
 #include <rill/runtime/options.hpp>
@@ -24,7 +25,8 @@ public:
     step_result(step_result&&) noexcept;
     ~step_result();
 
-    void run(std::span<const fetch_place> places, std::span<const void* const> feeds, step_trace* trace);
+    void run(std::span<const fetch_place> places, std::span<const void* const> feeds, const step_context& context,
+             step_trace* trace);
 
     const tensor_type& type(std::size_t i) const;
     const void* data(std::size_t i) const;

@@ -28,8 +28,9 @@ RILL_INLINE step_result::~step_result() {
     if (step_) plan_.release(std::move(step_));
 }
 RILL_INLINE void step_result::run(std::span<const fetch_place> places, std::span<const void* const> feeds,
-                                  step_trace* trace) {
+                                  const step_context& context, step_trace* trace) {
     auto& f = *step_->memory;
+    f.context = &context;
     for (std::size_t i = 0; i < places.size(); ++i) step_->of->place(f, i, places[i]);
     step_->of->run(f, feeds, trace);
 }
@@ -159,7 +160,8 @@ RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> fe
     for (std::size_t i = 0; i < feeds.size(); ++i) data[i] = feeds[i].data();
     try {
         step_result step(p, p.acquire(feeds)); // gives the frame back, whatever happens
-        step.run(places, data, trace);
+        const step_context context{&state_->closed};
+        step.run(places, data, context, trace);
         return step;
     } catch (...) {
         check_open(); // closing takes variables away: what fails for that was cancelled

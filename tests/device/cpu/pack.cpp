@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/device/cpu/pack.hpp>
 
+#include <rill/ops/math/abs.hpp>
+#include <rill/ops/math/conj.hpp>
+#include <rill/ops/math/exp.hpp>
+#include <rill/ops/math/floor.hpp>
+#include <rill/ops/math/sign.hpp>
+
 #include <cstring>
 #include <limits>
 #include <memory>

@@ -6,6 +6,17 @@
 #include <random>
 
 #include <rill/device/cpu/pack.hpp>
+#include <rill/ops/math/cos.hpp>
+#include <rill/ops/math/exp.hpp>
+#include <rill/ops/math/expm1.hpp>
+#include <rill/ops/math/log.hpp>
+#include <rill/ops/math/log1p.hpp>
+#include <rill/ops/math/pow.hpp>
+#include <rill/ops/math/rsqrt.hpp>
+#include <rill/ops/math/sin.hpp>
+#include <rill/ops/math/sqrt.hpp>
+#include <rill/ops/math/tan.hpp>
+#include <rill/ops/math/tanh.hpp>
 
 #include "catch.hpp"
 

@@ -14,8 +14,7 @@ namespace rill::inline RILL_ABI::detail {
 /// results, then values that never leave a block.
 class fused_stages {
 public:
-    /// Operands, pointers and results that a chain may have.
-    static constexpr std::size_t most = 64;
+    static constexpr std::size_t most = most_operands;
 
     /// An input in one view: what several nodes read alike is one leaf.
     struct leaf {

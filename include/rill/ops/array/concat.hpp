@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/ops/array/concat_grad.hpp>
+#include <rill/ops/array/concat_parts.hpp>
 #include <rill/ops/math/reduce.hpp>
 
 namespace rill::inline RILL_ABI {
@@ -20,6 +20,8 @@ constexpr shape_result concat(std::span<const dims> all, int axis) {
 }
 
 } // namespace rules
+
+struct concat_grad_op;
 
 /// Joins tensors along an axis. All other extents agree. Gradient: g, cut into parts.
 struct concat_op {
@@ -77,6 +79,8 @@ any_tensor concat(const std::vector<any_tensor>& all, int axis,
 }
 
 } // namespace rill::inline RILL_ABI
+
+#include <rill/ops/array/concat_grad.hpp> // its gradient, as this is the gradient of that
 
 #if RILL_DEFINE
 namespace rill::inline RILL_ABI {

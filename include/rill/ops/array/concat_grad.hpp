@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/expr/node_op.hpp>
+#include <rill/ops/array/concat_parts.hpp>
 
 namespace rill::inline RILL_ABI {
 
 struct concat_op;
-
-namespace detail {
-
-/// Where a part of a joined tensor lies: its copy into the whole, or out of it.
-struct concat_part {
-    index_t begin = 0; // in the whole
-    bool empty = false;
-    strided_layout layout;
-};
-
-std::vector<concat_part> concat_parts(const dims& whole, std::span<const tensor_type> parts, int axis,
-                                      bool out_of_whole);
-
-} // namespace detail
 
 /// Cuts a tensor along an axis into parts shaped like others: the gradient of concat. Inputs: what is cut, then the tensors
 /// whose shapes the parts have (their values don't matter). Gradient: the parts' gradients, joined.
@@ -50,28 +36,6 @@ struct concat_grad_op {
 
 #if RILL_DEFINE
 namespace rill::inline RILL_ABI {
-
-namespace detail {
-
-RILL_INLINE std::vector<concat_part> concat_parts(const dims& whole, std::span<const tensor_type> parts, int axis,
-                                                  bool out_of_whole) {
-    const auto at = static_cast<std::size_t>(rules::normal_axis(axis, whole.rank));
-    const auto wide = dense_strides(whole);
-    std::vector<concat_part> all;
-    index_t begin = 0;
-    for (const auto& p : parts) {
-        const auto own = dense_strides(p.shape);
-        concat_part c{begin, p.shape.size() == 0, {}};
-        for (std::size_t i = 0; i < static_cast<std::size_t>(whole.rank); ++i)
-            c.layout.push(p.shape.extent[i], (out_of_whole ? wide : own)[i], (out_of_whole ? own : wide)[i]);
-        c.layout.collapse();
-        all.push_back(c);
-        begin += p.shape.extent[at] * wide[at];
-    }
-    return all;
-}
-
-} // namespace detail
 
 RILL_INLINE std::vector<tensor_type> concat_grad_op::outputs(std::span<const tensor_type> in) const {
     std::vector<tensor_type> out;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/ops/array/gather_grad.hpp>
+#include <rill/ops/array/indices.hpp>
 #include <rill/ops/math/reduce.hpp>
 
 namespace rill::inline RILL_ABI {
+
+struct gather_grad_op;
 
 /// Slices of a table along an axis, chosen by ids: the axis gives way to the shape of the ids. Gradient by the table: g,
 /// added up where the ids say. An id outside the table is out_of_range.
@@ -56,6 +58,8 @@ any_tensor gather(const A& table, const B& ids, int axis,
 }
 
 } // namespace rill::inline RILL_ABI
+
+#include <rill/ops/array/gather_grad.hpp> // its gradient, as this is the gradient of that
 
 #if RILL_DEFINE
 namespace rill::inline RILL_ABI {

@@ -14,6 +14,7 @@ struct abs_op {
     static constexpr auto name = "Abs";
     static constexpr int cost = 1;
     using domain_type = domains::real;
+    using compiled_types = types::common;
     template <class T> static constexpr T scalar(const T& x) {
         if constexpr (is_integral<T>) // that of the smallest integer wraps to itself
             return x < T(0) ? (-lane<T>(x)).v : x;

@@ -10,6 +10,7 @@ struct add_op {
     static constexpr auto name = "Add";
     static constexpr int cost = 1;
     using domain_type = domains::numeric;
+    using compiled_types = types::common;
     template <class V> RILL_FN static auto value(const V& a, const V& b) { return a + b; }
     template <class V> RILL_FN static auto pullback(const V&, const V&, const V&, const V& g) {
         return adjoints<V, V>(g, g);

@@ -10,6 +10,7 @@ namespace rill::inline RILL_ABI {
 template <class To> struct cast_op {
     static constexpr auto name = "Cast";
     using domain_type = domains::any;
+    using compiled_types = std::conditional_t<types::common::has<To>, types::common, type_set<>>;
     using result_type = To;
     template <class V> RILL_FN static auto value(const V& x) { return cast_to<To>(x); }
     template <class V, class Y> RILL_FN static auto pullback(const V&, const Y&, const Y& g) {

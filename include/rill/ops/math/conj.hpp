@@ -10,6 +10,7 @@ struct conj_op {
     static constexpr auto name = "Conj";
     static constexpr int cost = 1;
     using domain_type = domains::floating;
+    using compiled_types = types::common;
     template <class T> static constexpr T scalar(const T& x) {
         if constexpr (is_complex<T>)
             return T(x.real(), -x.imag());

@@ -12,6 +12,7 @@ namespace rill::inline RILL_ABI {
 struct cos_op : elementary::cos_function {
     static constexpr auto name = "Cos";
     using domain_type = domains::real_floating;
+    using compiled_types = types::common;
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return -g * sin(x); }
 };
 

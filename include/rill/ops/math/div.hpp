@@ -12,6 +12,7 @@ namespace rill::inline RILL_ABI {
 struct div_op {
     static constexpr auto name = "Div";
     using domain_type = domains::numeric;
+    using compiled_types = types::common;
     static constexpr bool divides = true;
     template <class V> RILL_FN static auto value(const V& a, const V& b) { return a / b; }
     template <class V> RILL_FN static auto pullback(const V&, const V& b, const V& y, const V& g) {

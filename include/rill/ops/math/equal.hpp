@@ -10,6 +10,7 @@ struct equal_op {
     static constexpr auto name = "Equal";
     static constexpr int cost = 1;
     using domain_type = domains::comparable;
+    using compiled_types = types::common;
     using result_type = bool;
     template <class V> RILL_FN static auto value(const V& a, const V& b) { return a == b; }
 };

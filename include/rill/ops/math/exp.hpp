@@ -12,6 +12,7 @@ namespace rill::inline RILL_ABI {
 struct exp_op : elementary::exp_function {
     static constexpr auto name = "Exp";
     using domain_type = domains::floating;
+    using compiled_types = types::common;
     template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) { return g * conj(y); }
 };
 

@@ -13,6 +13,7 @@ namespace rill::inline RILL_ABI {
 struct expm1_op {
     static constexpr auto name = "Expm1";
     using domain_type = domains::real_floating;
+    using compiled_types = types::common;
     template <class T> static T scalar(const T& x) { return std::expm1(x); }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(expm1(x)) { return expm1(x); }
     template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) { return g * (y + V(1)); }

@@ -12,6 +12,7 @@ namespace rill::inline RILL_ABI {
 struct floor_op {
     static constexpr auto name = "Floor";
     using domain_type = domains::real_floating;
+    using compiled_types = types::common;
     template <class T> static T scalar(const T& x) { return std::floor(x); }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(floor(x)) { return floor(x); }
     template <class V> RILL_FN static auto pullback(const V&, const V&, const V& g) { return g * V(0); }

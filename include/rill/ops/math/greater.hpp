@@ -10,6 +10,7 @@ struct greater_op {
     static constexpr auto name = "Greater";
     static constexpr int cost = 1;
     using domain_type = domains::real;
+    using compiled_types = types::common;
     using result_type = bool;
     template <class V> RILL_FN static auto value(const V& a, const V& b) { return a > b; }
 };

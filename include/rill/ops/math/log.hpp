@@ -11,6 +11,7 @@ namespace rill::inline RILL_ABI {
 struct log_op : elementary::log_function {
     static constexpr auto name = "Log";
     using domain_type = domains::floating;
+    using compiled_types = types::common;
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g / conj(x); }
 };
 

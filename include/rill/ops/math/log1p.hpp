@@ -13,6 +13,7 @@ namespace rill::inline RILL_ABI {
 struct log1p_op {
     static constexpr auto name = "Log1p";
     using domain_type = domains::real_floating;
+    using compiled_types = types::common;
     template <class T> static T scalar(const T& x) { return std::log1p(x); }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(log1p(x)) { return log1p(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g / (V(1) + x); }

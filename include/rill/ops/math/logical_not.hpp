@@ -10,6 +10,7 @@ struct logical_not_op {
     static constexpr auto name = "LogicalNot";
     static constexpr int cost = 1;
     using domain_type = domains::boolean;
+    using compiled_types = types::common;
     template <class V> RILL_FN static auto value(const V& x) { return !x; }
 };
 

@@ -12,6 +12,7 @@ struct minimum_op {
     static constexpr auto name = "Minimum";
     static constexpr int cost = 1;
     using domain_type = domains::real;
+    using compiled_types = types::common;
     template <class V> RILL_FN static auto value(const V& a, const V& b) { return min(a, b); }
     template <class V> RILL_FN static auto pullback(const V& a, const V& b, const V&, const V& g) {
         return adjoints<V, V>(select(a <= b, g, V(0)), select(a <= b, V(0), g));

@@ -11,6 +11,7 @@ struct mul_op {
     static constexpr auto name = "Mul";
     static constexpr int cost = 1;
     using domain_type = domains::numeric;
+    using compiled_types = types::common;
     template <class V> RILL_FN static auto value(const V& a, const V& b) { return a * b; }
     template <class V> RILL_FN static auto pullback(const V& a, const V& b, const V&, const V& g) {
         return adjoints<V, V>(g * conj(b), g * conj(a));

@@ -10,6 +10,7 @@ struct neg_op {
     static constexpr auto name = "Neg";
     static constexpr int cost = 1;
     using domain_type = domains::numeric;
+    using compiled_types = types::common;
     template <class V> RILL_FN static auto value(const V& x) { return -x; }
     template <class V> RILL_FN static auto pullback(const V&, const V&, const V& g) { return -g; }
 };

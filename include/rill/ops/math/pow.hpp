@@ -16,6 +16,7 @@ namespace rill::inline RILL_ABI {
 struct pow_op {
     static constexpr auto name = "Pow";
     using domain_type = domains::real;
+    using compiled_types = types::common;
     static constexpr bool divides = true; // 0 to a negative power
     template <class T> static T scalar(const T& a, const T& b) {
         if constexpr (is_integral<T>)

@@ -11,6 +11,7 @@ namespace rill::inline RILL_ABI {
 struct reciprocal_op {
     static constexpr auto name = "Reciprocal";
     using domain_type = domains::floating;
+    using compiled_types = types::common;
     template <class V> RILL_FN static auto value(const V& x) { return V(1) / x; }
     template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) { return -g * conj(y) * conj(y); }
 };

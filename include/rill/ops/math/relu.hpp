@@ -12,6 +12,7 @@ struct relu_op {
     static constexpr auto name = "Relu";
     static constexpr int cost = 1;
     using domain_type = domains::real;
+    using compiled_types = types::common;
     template <class V> RILL_FN static auto value(const V& x) { return max(x, V(0)); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) {
         return select(x > V(0), g, V(0));

@@ -12,6 +12,7 @@ namespace rill::inline RILL_ABI {
 struct rsqrt_op {
     static constexpr auto name = "Rsqrt";
     using domain_type = domains::real_floating;
+    using compiled_types = types::common;
     template <class T> static T scalar(const T& x) { return T(1) / std::sqrt(x); }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(rsqrt(x)) { return rsqrt(x); }
     template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) {

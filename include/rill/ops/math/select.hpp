@@ -10,6 +10,7 @@ struct select_op {
     static constexpr auto name = "Select";
     static constexpr int cost = 1;
     using domain_type = domains::any;
+    using compiled_types = types::common;
     template <class U> using operands = std::tuple<bool, U, U>;
     template <class C, class V> RILL_FN static auto value(const C& c, const V& a, const V& b) {
         return select(c, a, b);

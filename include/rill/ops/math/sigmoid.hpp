@@ -12,6 +12,7 @@ namespace rill::inline RILL_ABI {
 struct sigmoid_op {
     static constexpr auto name = "Sigmoid";
     using domain_type = domains::real_floating;
+    using compiled_types = types::common;
     template <class V> RILL_FN static auto value(const V& x) { return V(1) / (V(1) + exp(-x)); }
     template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) { return g * y * (V(1) - y); }
 };

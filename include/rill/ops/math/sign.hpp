@@ -11,6 +11,7 @@ struct sign_op {
     static constexpr auto name = "Sign";
     static constexpr int cost = 1;
     using domain_type = domains::real;
+    using compiled_types = types::common;
     template <class T> static constexpr T scalar(const T& x) { return x > T(0) ? T(1) : x < T(0) ? T(-1) : x; }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(sign(x)) { return sign(x); }
     template <class V> RILL_FN static auto pullback(const V&, const V&, const V& g) { return g * V(0); }

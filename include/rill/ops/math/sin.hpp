@@ -11,6 +11,7 @@ namespace rill::inline RILL_ABI {
 struct sin_op : elementary::sin_function {
     static constexpr auto name = "Sin";
     using domain_type = domains::real_floating;
+    using compiled_types = types::common;
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g * cos(x); }
 };
 

@@ -12,6 +12,7 @@ namespace rill::inline RILL_ABI {
 struct sqrt_op : elementary::sqrt_function {
     static constexpr auto name = "Sqrt";
     using domain_type = domains::floating;
+    using compiled_types = types::common;
     template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) {
         return g / (conj(y) + conj(y));
     }

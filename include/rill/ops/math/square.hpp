@@ -12,6 +12,7 @@ struct square_op {
     static constexpr auto name = "Square";
     static constexpr int cost = 1;
     using domain_type = domains::numeric;
+    using compiled_types = types::common;
     template <class V> RILL_FN static auto value(const V& x) { return x * x; }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return (g + g) * conj(x); }
 };

@@ -13,6 +13,7 @@ namespace rill::inline RILL_ABI {
 struct tanh_op {
     static constexpr auto name = "Tanh";
     using domain_type = domains::real_floating;
+    using compiled_types = types::common;
     template <class T> static T scalar(const T& x) { return std::tanh(x); }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(tanh(x)) { return tanh(x); }
     template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) { return g * (V(1) - y * y); }

@@ -12,6 +12,7 @@ namespace rill::inline RILL_ABI {
 struct clip_op {
     static constexpr auto name = "Clip";
     using domain_type = domains::real;
+    using compiled_types = types::common;
     template <class V> RILL_FN static auto value(const V& x, const V& low, const V& high) {
         return min(max(x, low), high);
     }

@@ -11,6 +11,7 @@ namespace rill::inline RILL_ABI {
 struct leaky_relu_op {
     static constexpr auto name = "LeakyRelu";
     using domain_type = domains::real_floating;
+    using compiled_types = types::common;
     template <class V> RILL_FN static auto value(const V& x, const V& slope) { return select(x > V(0), x, slope * x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V& slope, const V&, const V& g) {
         return adjoints<V, V>(select(x > V(0), g, slope * g), select(x > V(0), V(0), g * x));

@@ -18,6 +18,7 @@ namespace rill::inline RILL_ABI {
 struct sigmoid_cross_entropy_op {
     static constexpr auto name = "SigmoidCrossEntropy";
     using domain_type = domains::real_floating;
+    using compiled_types = types::common;
     static constexpr int weight = 5;
     template <class V> RILL_FN static auto value(const V& x, const V& z) {
         return x * (select(x > V(0), V(1), V(0)) - z) + log1p(exp(-abs(x))); // 1 - z is exact where it would cancel

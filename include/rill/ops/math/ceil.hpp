@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+
+#include <rill/expr/apply.hpp>
+#include <rill/ops/math/mul.hpp>
+
+namespace rill::inline RILL_ABI {
+
+/// The smallest integer not below x. Shape: that of x. Gradient: 0.
+struct ceil_op {
+    static constexpr auto name = "Ceil";
+    using domain_type = domains::real_floating;
+    using compiled_types = types::common;
+    template <class T> static T scalar(const T& x) { return std::ceil(x); }
+    template <class R> RILL_FN static auto registers(const R& x) -> decltype(ceil(x)) { return ceil(x); }
+    template <class V> RILL_FN static auto pullback(const V&, const V&, const V& g) { return g * V(0); }
+};
+
+template <elementwise_operand X> RILL_FN auto ceil(const X& x) { return apply<ceil_op>(x); }
+
+} // namespace rill::inline RILL_ABI

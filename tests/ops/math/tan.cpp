@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/math/tan.hpp>
+
+#include "ops/harness.hpp"
+
+using namespace rill;
+
+namespace test_tan {
+constexpr auto f = [](const auto& x) { return tan(x); };
+} // namespace test_tan
+
+TEST_CASE("tan: values") {
+    op_test::unary<float, double>("tan", test_tan::f, [](auto x) { return std::tan(x); });
+}
+TEST_CASE("tan: gradient") { op_test::gradients(test_tan::f, {{-2, 2}}); }
