@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/expr/print.hpp>
 #include <rill/expr/tensor.hpp>
 
 namespace rill::inline RILL_ABI {
