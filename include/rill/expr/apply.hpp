@@ -259,6 +259,8 @@ auto apply(const A&... args) {
 
 } // namespace rill::inline RILL_ABI
 
+#include <rill/expr/refused.hpp>
+
 #if !RILL_COMPILED
 #include <rill/expr/apply.ipp>
 #endif

@@ -36,6 +36,9 @@ concept variable_initializer = requires(const I& i, const dims& shape) {
 template <class Variable, class Value>
 inline constexpr bool assignable = rules::compatible(Variable::value, Value::value);
 
+/// A variable has no value until it is given one.
+template <class Variable> inline constexpr bool starts_without_value = false;
+
 namespace detail {
 
 /// Adds the node of a variable and puts it into the collections. Its initializer's nodes are named below it.
@@ -89,6 +92,16 @@ public:
     variable(const std::string& name, const I& value, const variable_options& options = {},
              const std::source_location& where = std::source_location::current())
         : variable(name, host_value_of(value), options, where, 0) {}
+
+    /// Refused: there is no first value.
+    template <class Name>
+        requires std::is_convertible_v<const Name&, std::string>
+    explicit variable(const Name&) {
+        static_assert(
+            starts_without_value<variable>,
+            "variable: give it a first value: variable<T, D...> v(\"v\", zeros()), or ones(), glorot_uniform(), "
+            "a tensor, a number, {1.f, 2.f}");
+    }
 
     /// Writes a value of the variable's dtype and shape; the result is the variable after the write.
     template <class E>
