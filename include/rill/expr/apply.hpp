@@ -224,6 +224,10 @@ template <class Op> constexpr dtype fixed_result_of() {
 
 } // namespace detail
 
+/// Has no definition: an error about this type names op and element type in its first line, which g++ can't do with
+/// static_assert.
+template <class Op, class T> struct op_does_not_take_tensors_of;
+
 /// Applies an elementwise op: an expression of typed operands, or a node if some operand's type is unknown. The dtypes of
 /// the operands agree; numbers take the tensors' dtype.
 template <class Op, class... A>
@@ -249,7 +253,7 @@ auto apply(const A&... args) {
         return any_tensor(detail::apply_untyped(info_of<Op>, detail::fixed_result_of<Op>(), std::move(gathered), g));
     } else {
         using T = typename detail::first_typed<A...>::type;
-        static_assert(op_takes<Op, T>, "this elementwise op does not take tensors of this element type");
+        if constexpr (!op_takes<Op, T>) op_does_not_take_tensors_of<Op, T>(); // convert operands with cast<T>()
         if constexpr (op_takes<Op, T> && (detail::computes_with<Op, T, A> && ...))
             return detail::make_expression<Op>(detail::typed_argument<T>(args, Op::name)...);
         else
