@@ -88,3 +88,12 @@ TEST_CASE("constant: of unknown type") {
     CHECK(s.run(c).elements<int>()[0] == 1);
     CHECK(c.static_shape() == dims{2});
 }
+
+TEMPLATE_TEST_CASE("constant: numbers of 16 bits", "", half, bfloat16) {
+    using H = TestType;
+    static_assert(std::is_same_v<decltype(constant(H(1.f))), constant_value<H>>);
+    static_assert(std::is_same_v<decltype(constant({H(1.f), H(2.f)})), constant_value<H, 2>>);
+    const session s;
+    CHECK(s.run(constant(H(1.5f)) * H(2.f)) == H(3.f));
+    CHECK(list(s.run(constant({H(1.f), H(2.f)}))) == std::vector<H>{H(1.f), H(2.f)});
+}

@@ -6,9 +6,9 @@
 
 namespace rill::inline RILL_ABI {
 
-/// A number next to a tensor.
+/// A number next to a tensor: of any type of C++, complex, half or bfloat16.
 template <class A>
-concept literal = std::is_arithmetic_v<A> || is_complex<A>;
+concept literal = std::is_arithmetic_v<A> || is_complex<A> || is_real_floating<A>;
 
 /// A tensor whose type is known at run time only.
 template <class A>
@@ -39,11 +39,13 @@ concept elementwise_pair =
 template <class A, class B> inline constexpr bool shapes_broadcast = rules::broadcast(A::value, B::value).ok();
 template <class T, class U> inline constexpr bool same_dtype = std::is_same_v<T, U>;
 
-/// A literal may stand beside tensors of type T: floating with floating and complex, integer with any number, bool with bool.
+/// A literal may stand beside tensors of type T: floating with floating and complex, integer with any number, bool with
+/// bool, half and bfloat16 with their own.
 template <class T, class L>
 inline constexpr bool literal_fits = std::is_same_v<L, bool>       ? std::is_same_v<T, bool>
                                      : std::is_integral_v<L>       ? is_numeric<T>
                                      : std::is_floating_point_v<L> ? is_differentiable(dtype_of<T>)
+                                     : is_real_floating<L>         ? std::is_same_v<T, L>
                                                                    : is_complex<T>;
 
 /// What stands for an operand in the checks: its element type, `number<L>` for a literal, `unknown_dtype` for any_tensor.
