@@ -88,3 +88,13 @@ TEST_CASE("evaluate: tensors of a graph") {
     placeholder<float> x("x");
     CHECK_THROWS_AS(evaluate(x + 1.f), invalid_argument);
 }
+
+TEST_CASE("evaluate: tensors of unknown type") {
+    const graph g;
+    const graph_scope here(g);
+    const any_tensor a = constant({1.f, 2.f});
+    const any_array value = evaluate(a * a);
+    CHECK(value.shape() == dims{2});
+    CHECK(value.elements<float>()[1] == 4.f);
+    CHECK_THROWS_AS(evaluate(any_placeholder("x", dtype::float32)), invalid_argument);
+}
