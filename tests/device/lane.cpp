@@ -3,10 +3,20 @@
 
 #include <rill/ops/math/abs.hpp>
 #include <rill/ops/math/conj.hpp>
+#include <rill/ops/math/ceil.hpp>
+#include <rill/ops/math/cos.hpp>
 #include <rill/ops/math/exp.hpp>
+#include <rill/ops/math/expm1.hpp>
 #include <rill/ops/math/floor.hpp>
+#include <rill/ops/math/log.hpp>
+#include <rill/ops/math/log1p.hpp>
 #include <rill/ops/math/pow.hpp>
+#include <rill/ops/math/rsqrt.hpp>
 #include <rill/ops/math/sign.hpp>
+#include <rill/ops/math/sin.hpp>
+#include <rill/ops/math/sqrt.hpp>
+#include <rill/ops/math/tan.hpp>
+#include <rill/ops/math/tanh.hpp>
 
 #include <limits>
 #include <string>

@@ -97,3 +97,25 @@ TEMPLATE_TEST_CASE("constant: numbers of 16 bits", "", half, bfloat16) {
     CHECK(s.run(constant(H(1.5f)) * H(2.f)) == H(3.f));
     CHECK(list(s.run(constant({H(1.f), H(2.f)}))) == std::vector<H>{H(1.f), H(2.f)});
 }
+
+TEST_CASE("constant: has the place where it was made, wherever it joins a graph") {
+    const graph g;
+    const graph_scope here(g);
+    const auto line = std::source_location::current().line();
+    const auto number = constant(1.f);
+    const auto list_of_two = constant({1.f, 2.f});
+    const auto text = constant("text");
+    const auto flat = constant(std::vector<float>{1.f, 2.f});
+    const any_tensor untyped = constant(any_array(dtype::float32, dims{2}));
+    CHECK(number.where().line() == line + 1);
+    CHECK(list_of_two.where().line() == line + 2);
+    CHECK(text.where().line() == line + 3);
+    CHECK(flat.where().line() == line + 4);
+    CHECK(untyped.node()->where.line() == line + 5);
+    CHECK(number.join(g).from->where.line() == line + 1);
+    // an expression of constants alone, shared, takes that of the first
+    CHECK(sealed(list_of_two * flat).node()->where.line() == line + 2);
+    CHECK(sealed(2.f * flat).node()->where.line() == line + 4);
+    const tensor t = list_of_two;
+    CHECK(t.node()->where.line() > line + 5);
+}

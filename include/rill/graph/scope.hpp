@@ -164,7 +164,7 @@ public:
 namespace detail {
 
 /// Applies this thread's scopes to a node and adds it. An empty name means the op's label; an empty place (operators can't
-/// ask for theirs) the place where the first input was made.
+/// ask for theirs) that of the first input that has one.
 const node* add_node(const graph& g, op_ptr op, endpoint_list inputs, const std::string& name = {}, bool share = false,
                      const std::source_location& where = {}, small_vector<const node*, 1> control_inputs = {});
 

@@ -110,7 +110,11 @@ RILL_INLINE const node* add_node(const graph& g, op_ptr op, endpoint_list inputs
     spec.op = std::move(op);
     spec.inputs = std::move(inputs);
     spec.share = share;
-    spec.where = where.line() == 0 && !spec.inputs.empty() && spec.inputs[0] ? spec.inputs[0].from->where : where;
+    spec.where = where;
+    for (const auto& in : spec.inputs) {
+        if (spec.where.line() != 0) break;
+        if (in) spec.where = in.from->where;
+    }
     return g.state().add(std::move(spec));
 }
 

@@ -46,7 +46,7 @@ template <class Loss, class F> auto with_type_of(const Loss& loss, const F& f) {
 
 /// A constant of rank 0.
 template <class T> endpoint scalar_constant(double value) {
-    return constant(static_cast<T>(value)).join(current_graph());
+    return constant(static_cast<T>(value), {}).join(current_graph()); // no place of the user's
 }
 
 /// A variable beside another one, of its type: an optimizer's memory. Not trained.

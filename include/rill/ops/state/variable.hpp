@@ -130,7 +130,7 @@ private:
     variable(const std::string& name, any_array host, const variable_options& options,
              const std::source_location& where, int)
         : variable(detail::checked_shape(name, host, extents<D...>::value), options, where) {
-        initialize(constant_value<T, D...>(std::move(host)), where);
+        initialize(constant_value<T, D...>(std::move(host), where), where);
     }
     template <class I> static any_array host_value_of(const I& value) {
         if constexpr (literal<I>) {
@@ -160,7 +160,7 @@ private:
     tensor<T, D...> write(const Op& op, const E& value, const std::source_location& where) const {
         if constexpr (literal<E>) {
             static_assert(literal_fits<T, E>, "assign: the literal does not fit the variable's dtype");
-            return write(op, filled<D...>(literal_value<T>(value, "assign")), where);
+            return write(op, filled<D...>(literal_value<T>(value, "assign"), where), where);
         } else {
             static_assert(same_dtype<value_type_of<E>, T>, "assign: the dtypes differ; convert with cast<T>()");
             static_assert(assignable<extents<D...>, extents_of<E>>,
@@ -204,10 +204,10 @@ private:
             return detail::joined_write(info_of<typename Op::joins>, this->end(), detail::seal(value, g));
         }
     }
-    template <index_t... E> static constant_value<T, E...> filled(const T& value) {
+    template <index_t... E> static constant_value<T, E...> filled(const T& value, const std::source_location& where) {
         any_array a(dtype_of<T>, extents<E...>::value);
         std::fill_n(static_cast<T*>(a.mutable_data()), a.size(), value);
-        return constant_value<T, E...>(std::move(a));
+        return constant_value<T, E...>(std::move(a), where);
     }
 };
 
