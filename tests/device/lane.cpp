@@ -70,11 +70,8 @@ template <class T>
 concept has_less = requires(lane<T> a) { a < a; };
 template <class T>
 concept has_minus = requires(lane<T> a) { a - a; };
-template <class T>
-concept has_exp = requires(lane<T> a) { exp(a); };
 static_assert(has_less<float> && has_less<std::string> && !has_less<std::complex<float>>);
 static_assert(has_minus<half> && !has_minus<bool> && !has_minus<std::string>);
-static_assert(has_exp<float> && has_exp<std::complex<float>> && has_exp<bfloat16> && !has_exp<int> && !has_exp<bool>);
 
 unsigned take_errors() { return std::exchange(detail::sticky_errors(), 0u); }
 

@@ -17,6 +17,6 @@ struct sign_op {
     template <class V> RILL_FN static auto pullback(const V&, const V&, const V&) { return V(0); }
 };
 
-template <elementwise_operand X> RILL_FN auto sign(const X& x) { return apply<sign_op>(x); }
+template <elementwise_operand X> RILL_FN constexpr auto sign(const X& x) { return apply<sign_op>(x); }
 
 } // namespace rill::inline RILL_ABI
