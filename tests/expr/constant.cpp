@@ -59,11 +59,21 @@ TEST_CASE("constant: joins the graph it is used in, once") {
         const session s(home);
         CHECK(list(s.run(b, feed(x, std::vector<float>{1, 1}))) == std::vector<float>{0, -3});
     }
-    // another constant of the same value is another node: values are not looked at
+    // constants are equal by what they hold, wherever it lies: its type, shape and contents
     const graph_scope here(g);
     placeholder<float, 2> x("x");
-    const tensor t = x * constant({1.f, 2.f});
-    CHECK(t.node()->inputs[1] != c.join(g));
+    const tensor same = x * constant({1.f, 2.f}), other = x * constant({1.f, 3.f});
+    CHECK(same.node()->inputs[1] == c.join(g));
+    CHECK(other.node()->inputs[1] != c.join(g));
+    CHECK(constant({1.0, 2.0}).join(g) != c.join(g));
+    CHECK(constant({{1.f, 2.f}}).join(g) != c.join(g));
+    // without elements only types and shapes tell them apart
+    const auto empty = [&](dtype type, const dims& shape) {
+        return detail::add_constant(g, any_array(type, shape), true);
+    };
+    CHECK(empty(dtype::float32, dims{0}) == empty(dtype::float32, dims{0}));
+    CHECK(empty(dtype::float32, dims{0}) != empty(dtype::float64, dims{0}));
+    CHECK(empty(dtype::float32, dims{0, 2}) != empty(dtype::float32, dims{0, 3}));
 }
 
 TEST_CASE("constant: sealed by hand it is a node of its own, which can be fed") {
@@ -105,7 +115,7 @@ TEST_CASE("constant: has the place where it was made, wherever it joins a graph"
     const auto number = constant(1.f);
     const auto list_of_two = constant({1.f, 2.f});
     const auto text = constant("text");
-    const auto flat = constant(std::vector<float>{1.f, 2.f});
+    const auto flat = constant(std::vector<float>{3.f, 4.f});
     const any_tensor untyped = constant(any_array(dtype::float32, dims{2}));
     CHECK(number.where().line() == line + 1);
     CHECK(list_of_two.where().line() == line + 2);

@@ -34,6 +34,9 @@ using endpoint_list = small_vector<endpoint, 3>;
 class op;
 using op_ptr = std::shared_ptr<const op>;
 
+/// The node's view of an op's struct.
+template <class Op> op_ptr make_op(Op o);
+
 /// The few ops that building gradients needs; the catalogue supplies them.
 struct gradient_ops {
     const elementwise_info* add = nullptr;
