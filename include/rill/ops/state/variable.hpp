@@ -107,19 +107,19 @@ public:
     template <class E>
         requires(typed_operand<E> || literal<E>)
     tensor<T, D...> assign(const E& value, const std::source_location& where = std::source_location::current()) const {
-        return write(assign_op{}, value, where);
+        return write<assign_op>(value, where);
     }
     template <class E>
         requires(typed_operand<E> || literal<E>)
     tensor<T, D...> assign_add(const E& value,
                                const std::source_location& where = std::source_location::current()) const {
-        return write(assign_add_op{}, value, where);
+        return write<assign_add_op>(value, where);
     }
     template <class E>
         requires(typed_operand<E> || literal<E>)
     tensor<T, D...> assign_sub(const E& value,
                                const std::source_location& where = std::source_location::current()) const {
-        return write(assign_sub_op{}, value, where);
+        return write<assign_sub_op>(value, where);
     }
 
     /// Gives the variable its first value.
@@ -157,35 +157,30 @@ private:
     }
 
     template <class Op, class E>
-    tensor<T, D...> write(const Op& op, const E& value, const std::source_location& where) const {
+    tensor<T, D...> write(const E& value, const std::source_location& where) const {
         if constexpr (literal<E>) {
             static_assert(literal_fits<T, E>, "assign: the literal does not fit the variable's dtype");
-            return write(op, filled<D...>(literal_value<T>(value, "assign"), where), where);
+            return write<Op>(filled<D...>(literal_value<T>(value, "assign"), where), where);
         } else {
             static_assert(same_dtype<value_type_of<E>, T>, "assign: the dtypes differ; convert with cast<T>()");
             static_assert(assignable<extents<D...>, extents_of<E>>,
                           "assign: the value's shape differs from the variable's");
             require_kernel<Op, void>();
-            return {detail::unchecked, any_tensor(add_write(op, value, where))};
+            return {detail::unchecked, any_tensor(add_write<Op>(value, where))};
         }
     }
     /// An expression is computed into the variable; a tensor is copied, or joined with it.
     template <class Op, class E>
-    endpoint add_write(Op op, const E& value, const std::source_location& where) const {
+    endpoint add_write(const E& value, const std::source_location& where) const {
         const graph g = this->graph();
-        endpoint_list inputs{this->end()};
-        if constexpr (requires { typename Op::joins; }) {
-            auto made = joined(op, value, g);
-            op.spec = std::move(made.spec);
-            inputs = std::move(made.inputs);
-        } else if constexpr (detail::is_expression<E>) {
-            auto made = written(value, g);
-            op.spec = std::move(made.spec);
-            inputs = std::move(made.inputs);
-        } else {
-            inputs.push_back(detail::seal(value, g));
-        }
-        return {detail::add_node(g, make_op(std::move(op)), std::move(inputs), {}, false, where), 0};
+        detail::write_program made;
+        if constexpr (requires { typename Op::joins; })
+            made = joined<Op>(value, g);
+        else if constexpr (detail::is_expression<E>)
+            made = written(value, g);
+        else
+            made.inputs = {this->end(), detail::seal(value, g)};
+        return {detail::add_node(g, make_op(Op{{std::move(made.spec)}}), std::move(made.inputs), {}, false, where), 0};
     }
     template <class E> detail::write_program written(const E& value, const graph& g) const {
         using S = typename detail::strip<E>::type;
@@ -195,7 +190,7 @@ private:
         return detail::value_of_write(this->end(), program_of<S>(), s);
     }
     template <class Op, class E>
-    detail::write_program joined(const Op&, const E& value, const graph& g) const {
+    detail::write_program joined(const E& value, const graph& g) const {
         if constexpr (detail::is_expression<E>) {
             return written(detail::make_expression<typename Op::joins>(tensor<T, D...>(*this), value), g);
         } else {
