@@ -133,6 +133,8 @@ TEST_CASE_METHOD(test_feed_fixture, "feed: a user's own array must have extents 
     }
     CHECK_THROWS_WITH(feed(any, given({-3, 2})), contains("'any:0'") && contains("[-3, 2]"));
     CHECK(feed(pairs, given({2, 2})).value.data() == values);
+}
+
 TEMPLATE_TEST_CASE("feed: numbers of 16 bits, for tensors of their type", "", half, bfloat16) {
     using H = TestType;
     const graph g;
