@@ -3,9 +3,10 @@
 
 // The devices that a file compiles kernels for. Everything above device/ sees this header and never one device's own.
 
-#include <type_traits>
-
 #include <rill/device/cpu/cpu.hpp>
+#ifdef RILL_MORE_DEVICES // <a header> that names them as rill::more_devices, a device_list
+#include RILL_MORE_DEVICES
+#endif
 
 namespace rill::inline RILL_ABI::inline RILL_ISA {
 
@@ -13,14 +14,6 @@ namespace rill::inline RILL_ABI::inline RILL_ISA {
 template <class... D> struct device_list {
     template <class F> static void each(F&& f) { (f(std::type_identity<D>{}), ...); }
 };
-
-} // namespace rill::inline RILL_ABI::inline RILL_ISA
-
-#ifdef RILL_MORE_DEVICES // <a header> that names them as rill::more_devices, a device_list
-#include RILL_MORE_DEVICES
-#endif
-
-namespace rill::inline RILL_ABI::inline RILL_ISA {
 
 #ifdef RILL_MORE_DEVICES
 template <class List> struct with_cpu;

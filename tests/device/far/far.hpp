@@ -140,6 +140,7 @@ public:
     }
 };
 
+template <class... D> struct device_list; // device/devices.hpp, which includes this
 using more_devices = device_list<far>;
 
 } // namespace rill::inline RILL_ABI::inline RILL_ISA
