@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "../../catch.hpp"
+#include "by_default.hpp"
 
 using namespace rill;
 
@@ -16,20 +17,6 @@ static_assert(std::is_same_v<devices, device_list<cpu, far>>, "this program is c
 static_assert(device_primitives<far> && device_primitives<cpu>);
 
 namespace test_far {
-
-/// Where nodes run that ask for no device, for a while.
-class by_default {
-public:
-    explicit by_default(const std::string& name) : before_(default_device().name) {
-        device();
-        set_default_device(name);
-    }
-    ~by_default() { set_default_device(before_); }
-    by_default(const by_default&) = delete;
-
-private:
-    std::string before_;
-};
 
 /// Calls f(), which makes a graph and a session, for each device. What it returns is the same.
 template <class F> auto on_both(const F& f) {
