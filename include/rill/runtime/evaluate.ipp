@@ -16,7 +16,7 @@ RILL_INLINE std::shared_ptr<const evaluation> kept_evaluations::find(const std::
     const auto same_shape = [](const dims& shape, const any_array& value) { return shape == value.shape(); };
     const std::lock_guard lock(mutex_);
     const auto at = std::ranges::find_if(kept_, [&](const auto& k) {
-        return k->scalars == scalars &&
+        return &k->core->device() == &default_device() && k->scalars == scalars &&
                std::equal(k->shapes.begin(), k->shapes.end(), values.begin(), values.end(), same_shape);
     });
     if (at == kept_.end()) return nullptr;
