@@ -5,6 +5,7 @@
 #include <csignal>
 #include <numeric>
 #include <random>
+#include <thread>
 
 #include <sys/wait.h>
 
@@ -220,6 +221,60 @@ TEST_CASE("far: variables of both memories in one step") {
         }
         return got;
     });
+}
+
+TEST_CASE("far: a session stays where it was made") {
+    const graph g;
+    const graph_scope here(g);
+    variable<float, 2> v("v", {1.f, 2.f});
+    tensor more = v.assign_add(v);
+    const by_default now("far");
+    const session s;
+    s.run(global_variables_initializer());
+    const by_default later("cpu");
+    CHECK(floats(s.run(more)) == std::vector{2.f, 4.f});
+    const session other;
+    CHECK_THROWS_AS(other.run(v), failed_precondition); // has variables of its own
+    other.run(global_variables_initializer());
+    CHECK(floats(other.run(more)) == std::vector{2.f, 4.f});
+    CHECK(floats(s.run(v)) == std::vector{2.f, 4.f});
+}
+
+TEST_CASE("far: what the host reads is brought once a step") {
+    const by_default there("far");
+    const graph g;
+    const graph_scope here(g);
+    variable<float, 2> a("a", {1.f, 2.f}), b("b", {3.f, 4.f}), c("c", {5.f, 6.f});
+    auto loss = reduce_sum(square(a * b + c));
+    auto step = adam({.learning_rate = 0.1}).minimize(loss);
+    const session s;
+    s.run(global_variables_initializer());
+    const auto trace = s.run_traced(step);
+    CHECK(std::count_if(trace.entries.begin(), trace.entries.end(), [](const auto& e) { return e.op == "Copy"; }) == 2);
+}
+
+TEST_CASE("far: several steps at once share its variables") {
+    const by_default there("far");
+    const graph g;
+    const graph_scope here(g);
+    variable<double, 4> v("v", zeros());
+    placeholder<double, 4> x("x");
+    tensor more = v.assign_add(x);
+    const session s;
+    s.run(global_variables_initializer());
+    const auto step = s.make_callable(operation(more.node()), x);
+    std::vector<std::thread> all;
+    for (int t = 0; t < 4; ++t)
+        all.emplace_back([&] {
+            const xt::xtensor<double, 1> ones{1, 1, 1, 1};
+            for (int i = 0; i < 200; ++i) {
+                step(ones);
+                const auto now = s.run(v); // one whole version
+                if (now(0) != now(3)) std::abort();
+            }
+        });
+    for (auto& t : all) t.join();
+    CHECK(s.run(v)(2) == 800);
 }
 
 TEST_CASE("far: gradients, and a classifier that is trained") {
