@@ -13,11 +13,11 @@ namespace rill::inline RILL_ABI::detail {
 
 RILL_INLINE std::shared_ptr<const evaluation> kept_evaluations::find(const std::vector<scalar_value>& scalars,
                                                                      const std::vector<any_array>& values) {
-    const auto same_shape = [](const dims& shape, const any_array& value) { return shape == value.shape(); };
+    const auto has_shape = [](const dims& shape, const any_array& value) { return shape == value.shape(); };
     const std::lock_guard lock(mutex_);
     const auto at = std::ranges::find_if(kept_, [&](const auto& k) {
         return &k->core->device() == &default_device() && k->scalars == scalars &&
-               std::equal(k->shapes.begin(), k->shapes.end(), values.begin(), values.end(), same_shape);
+               std::equal(k->shapes.begin(), k->shapes.end(), values.begin(), values.end(), has_shape);
     });
     if (at == kept_.end()) return nullptr;
     std::rotate(at, at + 1, kept_.end()); // used last stands last

@@ -73,10 +73,6 @@ xt::xtensor<float, 2> matrix(std::size_t rows, std::size_t columns, unsigned see
     return all;
 }
 
-} // namespace test_far
-
-using namespace test_far;
-
 TEST_CASE("far: its memory is read by nobody but its primitives") {
     float* const block = static_cast<float*>(the_memory().allocate(64));
     CHECK_FALSE(is_readable(block));
@@ -338,3 +334,5 @@ TEST_CASE("far: without a session in sight") {
         return std::pair(value, floats(dw));
     });
 }
+
+} // namespace test_far
