@@ -150,6 +150,14 @@ public:
     }
     std::string_view text() { return take(count()); }
 
+    /// Elements of a dtype: a bool that is neither is undefined behaviour wherever it is read.
+    std::string_view elements(dtype type, std::size_t bytes) {
+        const auto taken = take(bytes);
+        for (const char c : type == dtype::boolean ? taken : std::string_view())
+            if (c != 0 && c != 1) throw invalid_argument("fields: no bool");
+        return taken;
+    }
+
     void get(bool& v) { v = number<std::uint8_t>() != 0; }
     void get(std::int32_t& v) { v = number<std::int32_t>(); }
     void get(std::int64_t& v) { v = number<std::int64_t>(); }
@@ -194,7 +202,7 @@ public:
         if (type == dtype::string)
             for (index_t i = 0; i < shape.size(); ++i) static_cast<std::string*>(v.mutable_data())[i] = text();
         else if (bytes > 0)
-            std::memcpy(v.mutable_data(), take(bytes).data(), bytes);
+            std::memcpy(v.mutable_data(), elements(type, bytes).data(), bytes);
     }
     void get(reduction& r) {
         const auto how = number<std::uint8_t>();
@@ -266,6 +274,7 @@ public:
             scalar_value v;
             get(v.type);
             std::memcpy(v.bytes.data(), take(v.bytes.size()).data(), v.bytes.size());
+            if (v.type == dtype::boolean && v.bytes[0] > std::byte(1)) throw invalid_argument("fields: no bool");
             s.scalars.push_back(v);
         }
         if (s.leaves.size() != body->leaves.size() || s.results.size() != body->results.size() ||

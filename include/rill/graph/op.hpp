@@ -287,7 +287,10 @@ private:
 
 } // namespace detail
 
-template <class Op> op_ptr make_op(Op o) { return detail::shared(new detail::op_model<Op>(std::move(o))); }
+/// Of the op's struct; by name: graph/op_registry.hpp.
+template <class Op>
+    requires(!std::is_convertible_v<const Op&, std::string_view>)
+op_ptr make_op(Op o) { return detail::shared(new detail::op_model<Op>(std::move(o))); }
 
 } // namespace rill::inline RILL_ABI
 
