@@ -34,7 +34,7 @@ TEST_CASE("concat_parts: parts lie side by side along the axis, rows of each apa
     CHECK(l.to[1] == 1);
 }
 
-TEST_CASE("concat_parts: along the first axis each part is one straight copy; an axis may count from the end") {
+TEST_CASE("concat_parts: along the first axis each part is one straight copy, an axis may count from the end") {
     const auto parts = detail::concat_parts(dims{5, 3}, types_of({{2, 3}, {3, 3}}), -2, false);
     CHECK(parts[1].begin == 6);
     CHECK(parts[1].layout.rank == 1);

@@ -26,7 +26,7 @@ TEST_CASE("add_n: one pass over all terms, whose gradient is the same for each")
     op_test::gradient_check{s, xs, at}.check(y, 2);
 }
 
-TEST_CASE("add_n: of one tensor it is that tensor; the same one twice counts twice") {
+TEST_CASE("add_n: of one tensor it is that tensor, the same one twice counts twice") {
     const graph g;
     const graph_scope here(g);
     const session s(g);
