@@ -1,6 +1,6 @@
-// expect: does not take tensors of this element type
-// shows: tanh_op
-// shows: int
+// expect: op_does_not_take_tensors_of<.*tanh_op, int>
+// shows: convert operands with cast<T>()
+// at most: 2000 bytes
 #include <rill/rill.hpp>
 
 int main() {

@@ -7,12 +7,14 @@ using namespace rill;
 
 namespace test_program {
 
+inline constexpr elementwise_info mul{"Mul"}, greater{"Greater"};
+
 /// greater(x * y, 2.f) over float leaves
 inline program sample() {
     program p;
     p.leaves = {dtype::float32, dtype::float32};
     p.scalars = {dtype::float32};
-    p.code = {{"Mul", dtype::float32, {0, 1}}, {"Greater", dtype::boolean, {3, 2}}};
+    p.code = {{&mul, dtype::float32, {0, 1}}, {&greater, dtype::boolean, {3, 2}}};
     p.results = {4};
     p.key = "Greater(Mul($0:float32,$1:float32),s0:float32):bool";
     return p;

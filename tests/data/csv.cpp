@@ -34,6 +34,44 @@ TEST_CASE("csv: names, numbers, blanks and line ends") {
     CHECK(parse_csv<float>("", "t.csv").values.size() == 0);
 }
 
+TEST_CASE("csv: lines end in LF, CRLF or CR") {
+    for (const std::string end : {"\n", "\r\n", "\r"}) {
+        const auto t = parse_csv<float>("a,b" + end + "1,2" + end + end + "3,4" + end, "t.csv");
+        CHECK(t.names == std::vector<std::string>{"a", "b"});
+        REQUIRE(t.values.shape(0) == 2);
+        CHECK(t.values(1, 1) == 4.f);
+        CHECK(test_csv::message_of("a,b" + end + end + "1,x").find("t.csv:3:2:") != std::string::npos);
+    }
+}
+
+TEST_CASE("csv: a byte-order mark is no part of the first name, or number") {
+    CHECK(parse_csv<int>("\xef\xbb\xbf"
+                         "a,b\n1,2\n",
+                         "t.csv")
+              .names[0] == "a");
+    CHECK(parse_csv<int>("\xef\xbb\xbf"
+                         "7\n",
+                         "t.csv", {.header = false})
+              .values(0, 0) == 7);
+}
+
+TEST_CASE("csv: a delimiter that is a blank is not trimmed away") {
+    const auto t = parse_csv<int>("a\t b \t\n1\t2\t3\n", "t.csv", {.delimiter = '\t'});
+    CHECK(t.names == std::vector<std::string>{"a", "b", ""});
+    CHECK(t.values(0, 2) == 3);
+    CHECK(parse_csv<int>("\tb\n1\t2\n", "t.csv", {.delimiter = '\t'}).names == std::vector<std::string>{"", "b"});
+    CHECK(parse_csv<int>("1 2\t\n", "t.csv", {.header = false, .delimiter = ' '}).values(0, 1) == 2);
+    CHECK_THROWS_WITH(parse_csv<int>("\t2\n", "t.csv", {.header = false, .delimiter = '\t'}),
+                      contains("t.csv:1:1: ''"));
+}
+
+TEST_CASE("csv: of a long field, messages show the beginning") {
+    const std::string message = test_csv::message_of("a\n" + std::string(20'000'000, 'z') + "\n");
+    CHECK(message.size() < 200);
+    CHECK(message.find("t.csv:2:1: 'zzz") != std::string::npos);
+    CHECK(message.find("20000000 bytes") != std::string::npos);
+}
+
 TEST_CASE("csv: errors say file, line and column") {
     CHECK(test_csv::message_of("a,b\n1,2\n3,x\n").find("t.csv:3:2: 'x'") != std::string::npos);
     CHECK(test_csv::message_of("a,b\n1,2,3\n").find("t.csv:2:3: 3 fields, 2 expected") != std::string::npos);

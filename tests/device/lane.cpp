@@ -3,10 +3,20 @@
 
 #include <rill/ops/math/abs.hpp>
 #include <rill/ops/math/conj.hpp>
+#include <rill/ops/math/ceil.hpp>
+#include <rill/ops/math/cos.hpp>
 #include <rill/ops/math/exp.hpp>
+#include <rill/ops/math/expm1.hpp>
 #include <rill/ops/math/floor.hpp>
+#include <rill/ops/math/log.hpp>
+#include <rill/ops/math/log1p.hpp>
 #include <rill/ops/math/pow.hpp>
+#include <rill/ops/math/rsqrt.hpp>
 #include <rill/ops/math/sign.hpp>
+#include <rill/ops/math/sin.hpp>
+#include <rill/ops/math/sqrt.hpp>
+#include <rill/ops/math/tan.hpp>
+#include <rill/ops/math/tanh.hpp>
 
 #include <limits>
 #include <string>
@@ -60,11 +70,8 @@ template <class T>
 concept has_less = requires(lane<T> a) { a < a; };
 template <class T>
 concept has_minus = requires(lane<T> a) { a - a; };
-template <class T>
-concept has_exp = requires(lane<T> a) { exp(a); };
 static_assert(has_less<float> && has_less<std::string> && !has_less<std::complex<float>>);
 static_assert(has_minus<half> && !has_minus<bool> && !has_minus<std::string>);
-static_assert(has_exp<float> && has_exp<std::complex<float>> && has_exp<bfloat16> && !has_exp<int> && !has_exp<bool>);
 
 unsigned take_errors() { return std::exchange(detail::sticky_errors(), 0u); }
 
@@ -149,8 +156,6 @@ TEMPLATE_TEST_CASE("complex numbers", "", float, double) {
     CHECK((-a).v == -x);
     CHECK((2 * a).v == x * TestType(2));
     CHECK(conj(a).v == std::conj(x));
-    CHECK(abs(a).v == std::abs(x));
-    CHECK(std::is_same_v<decltype(abs(a)), lane<TestType>>);
     CHECK(exp(a).v == std::exp(x));
     CHECK(log(a).v == std::log(x));
     CHECK(sqrt(a).v == std::sqrt(x));

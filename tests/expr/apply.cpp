@@ -43,6 +43,24 @@ TEST_CASE("apply: literals take the tensors' dtype") {
     static_assert(std::is_same_v<value_type_of<decltype(f * 2.0)>, float>, "a double literal does not widen");
 }
 
+TEMPLATE_TEST_CASE("apply: numbers of 16 bits go with tensors of their type", "", half, bfloat16) {
+    using H = TestType;
+    STATIC_REQUIRE((literal_fits<H, H> && !literal_fits<float, H> && !literal_fits<std::complex<float>, H> &&
+                    !literal_fits<int, H>));
+    STATIC_REQUIRE((!literal_fits<half, bfloat16> && !literal_fits<bfloat16, half> && dtypes_agree<H, number<H>>));
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<H, dyn> x("x");
+    const std::vector<H> at{H(1.f), H(-4.f)};
+    STATIC_REQUIRE(std::is_same_v<value_type_of<decltype(x * H(0.5f))>, H>);
+    CHECK(list(s.run(H(2.f) - x * H(0.5f), feed(x, at))) == std::vector<H>{H(1.5f), H(4.f)});
+    const any_tensor any = x;
+    CHECK(op_test::run(s, any * H(0.5f), {x}, {op_test::make_array<H>({2}, at)}).template elements<H>()[1] == -2.f);
+    const any_tensor other = placeholder<float>("f");
+    CHECK_THROWS_WITH(other * H(0.5f), contains("does not go with float32"));
+}
+
 TEST_CASE("apply: tensors of unknown type, alone, with numbers and with typed ones") {
     const session s;
     const auto x = any_placeholder("x", dtype::float32);

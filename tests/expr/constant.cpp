@@ -59,11 +59,21 @@ TEST_CASE("constant: joins the graph it is used in, once") {
         const session s(home);
         CHECK(list(s.run(b, feed(x, std::vector<float>{1, 1}))) == std::vector<float>{0, -3});
     }
-    // another constant of the same value is another node: values are not looked at
+    // constants are equal by what they hold, wherever it lies: its type, shape and contents
     const graph_scope here(g);
     placeholder<float, 2> x("x");
-    const tensor t = x * constant({1.f, 2.f});
-    CHECK(t.node()->inputs[1] != c.join(g));
+    const tensor same = x * constant({1.f, 2.f}), other = x * constant({1.f, 3.f});
+    CHECK(same.node()->inputs[1] == c.join(g));
+    CHECK(other.node()->inputs[1] != c.join(g));
+    CHECK(constant({1.0, 2.0}).join(g) != c.join(g));
+    CHECK(constant({{1.f, 2.f}}).join(g) != c.join(g));
+    // without elements only types and shapes tell them apart
+    const auto empty = [&](dtype type, const dims& shape) {
+        return detail::add_constant(g, any_array(type, shape), true);
+    };
+    CHECK(empty(dtype::float32, dims{0}) == empty(dtype::float32, dims{0}));
+    CHECK(empty(dtype::float32, dims{0}) != empty(dtype::float64, dims{0}));
+    CHECK(empty(dtype::float32, dims{0, 2}) != empty(dtype::float32, dims{0, 3}));
 }
 
 TEST_CASE("constant: sealed by hand it is a node of its own, which can be fed") {
@@ -87,4 +97,35 @@ TEST_CASE("constant: of unknown type") {
     const session s(g);
     CHECK(s.run(c).elements<int>()[0] == 1);
     CHECK(c.static_shape() == dims{2});
+}
+
+TEMPLATE_TEST_CASE("constant: numbers of 16 bits", "", half, bfloat16) {
+    using H = TestType;
+    static_assert(std::is_same_v<decltype(constant(H(1.f))), constant_value<H>>);
+    static_assert(std::is_same_v<decltype(constant({H(1.f), H(2.f)})), constant_value<H, 2>>);
+    const session s;
+    CHECK(s.run(constant(H(1.5f)) * H(2.f)) == H(3.f));
+    CHECK(list(s.run(constant({H(1.f), H(2.f)}))) == std::vector<H>{H(1.f), H(2.f)});
+}
+
+TEST_CASE("constant: has the place where it was made, wherever it joins a graph") {
+    const graph g;
+    const graph_scope here(g);
+    const auto line = std::source_location::current().line();
+    const auto number = constant(1.f);
+    const auto list_of_two = constant({1.f, 2.f});
+    const auto text = constant("text");
+    const auto flat = constant(std::vector<float>{3.f, 4.f});
+    const any_tensor untyped = constant(any_array(dtype::float32, dims{2}));
+    CHECK(number.where().line() == line + 1);
+    CHECK(list_of_two.where().line() == line + 2);
+    CHECK(text.where().line() == line + 3);
+    CHECK(flat.where().line() == line + 4);
+    CHECK(untyped.node()->where.line() == line + 5);
+    CHECK(number.join(g).from->where.line() == line + 1);
+    // an expression of constants alone, shared, takes that of the first
+    CHECK(sealed(list_of_two * flat).node()->where.line() == line + 2);
+    CHECK(sealed(2.f * flat).node()->where.line() == line + 4);
+    const tensor t = list_of_two;
+    CHECK(t.node()->where.line() > line + 5);
 }

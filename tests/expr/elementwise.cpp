@@ -117,7 +117,7 @@ TEST_CASE("elementwise: traced numbers fold, traced values make instructions") {
     const auto y = select(x > 1, x, 2);
     const auto p = t.finish({y.id(t)});
     REQUIRE(p->code.size() == 2);
-    CHECK(p->code[0].op == "Greater");
+    CHECK(p->code[0].op->name == "Greater");
     CHECK(p->code[0].type == dtype::boolean);
     CHECK(p->code[1].type == dtype::float64);
 }

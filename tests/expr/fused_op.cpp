@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/expr/fused_op.hpp>
 
+
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/cast.hpp>
 #include <rill/ops/math/exp.hpp>
@@ -15,6 +16,10 @@
 #include "ops/harness.hpp"
 
 using namespace rill;
+
+namespace {
+constexpr elementwise_info no_such_op{"NoSuchOp"};
+}
 
 namespace test_fused_op {
 
@@ -96,7 +101,7 @@ TEST_CASE("fused_op: equal leaves are one input, and have one gradient") {
 TEST_CASE("fused_op: outputs") {
     tracer t({dtype::float32, dtype::float32}, {});
     fused_spec spec;
-    spec.body = t.finish({t.emit("Add", dtype::float32, {t.leaf(0), t.leaf(1)})});
+    spec.body = t.finish({t.emit(info_of<add_op>, dtype::float32, {t.leaf(0), t.leaf(1)})});
     spec.leaves = {{0, {}}, {1, {}}};
     spec.results.resize(1);
     const auto out = [&](const dims& a, const dims& b) {
@@ -135,17 +140,17 @@ TEST_CASE("fused_op: differentiating a program says where nothing flows") {
     require_primitive<greater_op, double, double>();
     require_primitive<cast_op<double>, bool>();
     tracer t({dtype::float64, dtype::float64, dtype::float64}, {});
-    const int flag = t.emit("Greater", dtype::boolean, {t.leaf(0), t.leaf(1)});
-    const int number = t.emit("Cast", dtype::float64, {flag});
-    const auto p = t.finish({t.emit("Mul", dtype::float64, {number, t.leaf(2)})});
-    const auto d = detail::differentiate(*p, {}, {1}, {{0}, {1}, {2}, {0, 2}});
+    const int flag = t.emit(info_of<greater_op>, dtype::boolean, {t.leaf(0), t.leaf(1)});
+    const int number = t.emit(info_of<cast_op<double>>, dtype::float64, {flag});
+    const auto p = t.finish({t.emit(info_of<mul_op>, dtype::float64, {number, t.leaf(2)})});
+    const auto d = detail::differentiate(*p, {}, {1}, {{0}, {1}, {2}, {0, 2}}, info_of<add_op>);
     CHECK(d.flows == std::vector<char>{0, 0, 1, 1});
     CHECK(d.body->results.size() == 2);
     CHECK(d.body->leaves.size() == 4); // the seed is a leaf behind the others
     tracer unknown({dtype::float64}, {});
-    const auto q = unknown.finish({unknown.emit("NoSuchOp", dtype::float64, {unknown.leaf(0)})});
-    CHECK_THROWS_AS(detail::differentiate(*q, {}, {1}, {{0}}), unimplemented);
-    CHECK_THROWS_WITH(detail::differentiate(*q, {}, {1}, {{0}}), contains("NoSuchOp($0:float64)"));
+    const auto q = unknown.finish({unknown.emit(no_such_op, dtype::float64, {unknown.leaf(0)})});
+    CHECK_THROWS_AS(detail::differentiate(*q, {}, {1}, {{0}}, info_of<add_op>), unimplemented);
+    CHECK_THROWS_WITH(detail::differentiate(*q, {}, {1}, {{0}}, info_of<add_op>), contains("NoSuchOp($0:float64)"));
 }
 
 TEST_CASE("fused_op: fills and sums made for gradients") {

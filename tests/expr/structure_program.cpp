@@ -27,10 +27,10 @@ TEST_CASE("structure_program: leaves and scalars are numbered as they occur") {
     CHECK(t.body->scalars == std::vector<dtype>{dtype::float32});
     CHECK(t.constants.empty());
     REQUIRE(t.body->code.size() == 4);
-    CHECK(t.body->code[0].op == "Mul");
+    CHECK(t.body->code[0].op->name == "Mul");
     CHECK(t.body->code[0].args == std::vector<int>{0, 3});
     CHECK(t.body->code[1].args == std::vector<int>{4, 1});
-    CHECK(t.body->code[2].op == "Tanh");
+    CHECK(t.body->code[2].op->name == "Tanh");
     CHECK(t.body->code[2].args == std::vector<int>{2});
     CHECK(t.body->results == std::vector<int>{7});
     CHECK(t.body->key == "Mul(Add(Mul($0:float32,s0:float32),$1:float32),Tanh($2:float32))");
@@ -64,6 +64,6 @@ TEST_CASE("structure_program: a derivative is expanded into its instructions, co
     CHECK(t.body->scalars[0] == dtype::float32);
     CHECK(t.body->scalars[1] == dtype::boolean);
     CHECK(t.constants.size() == t.body->scalars.size() - 2);
-    for (const auto& i : t.body->code) CHECK(i.op != "Adjoint");
+    for (const auto& i : t.body->code) CHECK(i.op->name != "Adjoint");
     CHECK(t.body->key.rfind("Adjoint[Mul(Tanh($0:float32),s0:float32)]", 0) == 0);
 }

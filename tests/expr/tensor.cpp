@@ -65,3 +65,29 @@ TEST_CASE("tensor: what is known of a shape is checked again when it runs") {
     CHECK(op_test::run(s, y, {x}, {op_test::make_array<float>({2}, {1, 2})}).elements<float>()[1] == 4);
     CHECK(y.static_shape().known_rank() == false); // the node knows what its inputs know
 }
+
+TEST_CASE("tensor: expressions and constants become tensors of unknown type by sealing") {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, dyn> x("x");
+    const tensor y = x + 1.f;
+    const any_tensor a = x * 2.f, again = x * 2.f;
+    CHECK(a.end() == again.end()); // shared, as in any other use
+    CHECK(a.dtype() == dtype::float32);
+    CHECK(std::string(a.node()->where.file_name()).find("tensor.cpp") != std::string::npos);
+    const std::vector<any_tensor> all{x * 2.f, y, constant(1)};
+    CHECK(all[0].end() == a.end());
+    CHECK(all[1].end() == y.end());
+    CHECK(all[2].dtype() == dtype::int32);
+    any_tensor later;
+    later = x * 3.f;
+    CHECK(later.end() != a.end());
+    CHECK(tensor<float, dyn>(any_tensor(x * 2.f)).end() == a.end());
+    {
+        const graph_scope elsewhere{graph()};
+        CHECK(any_tensor(x * 2.f).end() == a.end()); // in the operands' graph
+    }
+    // what is checked by types stays so
+    STATIC_REQUIRE_FALSE(std::is_convertible_v<decltype(x * 2.f), tensor<float>>);
+    STATIC_REQUIRE_FALSE(std::is_constructible_v<any_tensor, float>);
+}

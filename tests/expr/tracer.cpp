@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/expr/tracer.hpp>
 
+#include <rill/ops/math/cast.hpp>
+
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/sub.hpp>
@@ -12,8 +14,8 @@ using namespace rill;
 
 TEST_CASE("tracer: numbers leaves, scalars and instructions, and spells the program out") {
     tracer t({dtype::float32, dtype::float32}, {scalar_value(2.f)});
-    const int product = t.emit("Mul", dtype::float32, {t.leaf(0), t.scalar(0)});
-    const int sum = t.emit("Add", dtype::float32, {product, t.leaf(1)});
+    const int product = t.emit(info_of<mul_op>, dtype::float32, {t.leaf(0), t.scalar(0)});
+    const int sum = t.emit(info_of<add_op>, dtype::float32, {product, t.leaf(1)});
     CHECK(t.type_of(product) == dtype::float32);
     const auto p = t.finish({sum, t.leaf(1)});
     CHECK(p->first_scalar() == 2);
@@ -28,10 +30,10 @@ TEST_CASE("tracer: numbers leaves, scalars and instructions, and spells the prog
 
 TEST_CASE("tracer: equal instructions become one, unequal ones do not") {
     tracer t({dtype::float32, dtype::float64}, {});
-    const int a = t.emit("Tanh", dtype::float32, {t.leaf(0)});
-    CHECK(t.emit("Tanh", dtype::float32, {t.leaf(0)}) == a);
-    CHECK(t.emit("Tanh", dtype::float64, {t.leaf(1)}) != a);
-    CHECK(t.emit("Cast", dtype::int32, {t.leaf(0)}) != t.emit("Cast", dtype::int8, {t.leaf(0)}));
+    const int a = t.emit(info_of<tanh_op>, dtype::float32, {t.leaf(0)});
+    CHECK(t.emit(info_of<tanh_op>, dtype::float32, {t.leaf(0)}) == a);
+    CHECK(t.emit(info_of<tanh_op>, dtype::float64, {t.leaf(1)}) != a);
+    CHECK(t.emit(info_of<cast_op<std::int32_t>>, dtype::int32, {t.leaf(0)}) != t.emit(info_of<cast_op<std::int8_t>>, dtype::int8, {t.leaf(0)}));
     CHECK(t.finish({a})->code.size() == 4);
 }
 

@@ -14,6 +14,7 @@ struct source {
     static constexpr auto no_gradient = "";
     tensor_type type{dtype::float32, dims{2}};
     std::shared_ptr<int> held = {};
+    static void fields(auto& op, auto& visit) { visit("type", op.type.type), visit("shape", op.type.shape); }
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {type}; }
     friend bool operator==(const source&, const source&) = default;
 };

@@ -24,7 +24,8 @@ TEST_CASE("node: what a gradient rule sees") {
     n.inputs = {{&in, 2}};
     const std::vector<endpoint> gradients{{}, {&in, 1}};
     const std::vector<char> wanted{1};
-    const gradient_request r{n, gradients, wanted};
+    const gradient_ops ops;
+    const gradient_request r{n, gradients, wanted, ops};
     CHECK(r.input(0) == endpoint{&in, 2});
     CHECK(r.output(1) == endpoint{&n, 1});
     CHECK_FALSE(bool(r.gradient()));

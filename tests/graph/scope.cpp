@@ -169,3 +169,16 @@ TEST_CASE_METHOD(test_scope_fresh, "scope: a scope ends when an exception leaves
     CHECK(a.at->name == "a");
     CHECK(a.at->device.empty());
 }
+
+TEST_CASE("scope: a node without a place takes that of the first input that has one") {
+    const test_scope::fresh f;
+    const auto here = std::source_location::current();
+    const endpoint nowhere{test_scope::add("nowhere").node(), 0};
+    const endpoint placed{detail::add_node(f.g, make_op(test_scope::source{}), {}, "placed", false, here), 0};
+    const auto line = [&](endpoint_list inputs, const std::source_location& where = {}) {
+        return detail::add_node(f.g, make_op(test_scope::source{}), std::move(inputs), {}, false, where)->where.line();
+    };
+    CHECK(line({nowhere}) == 0);
+    CHECK(line({nowhere, placed}) == here.line());
+    CHECK(line({nowhere, placed}, std::source_location::current()) > here.line());
+}

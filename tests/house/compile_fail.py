@@ -3,6 +3,7 @@
 
     // expect: <regular expression, in the first line that holds "error:">
     // shows: <text within the first 12 lines; several such lines are allowed>
+    // at most: <number> bytes (of all that the compiler says; without the line, 8000)
 
 The wrong form stands under #else of #ifdef RILL_POSITIVE_TWIN, the form that compiles under the #ifdef: without it, a
 typing error in the case would pass for the error that was meant."""
@@ -35,8 +36,9 @@ def complaint(options):
     for part in shows:
         if part.strip() not in top:
             return f"the first {MOST_LINES} lines do not show: {part.strip()}", said
-    if len(said) > MOST_BYTES:
-        return f"{len(said)} bytes of output, over {MOST_BYTES}: the error cascades", said
+    most = int((re.findall(r"^// at most: (\d+) bytes$", text, re.M) or [MOST_BYTES])[0])
+    if len(said) > most:
+        return f"{len(said)} bytes of output, over {most}: the error cascades", said
     return None, said
 
 

@@ -292,7 +292,7 @@ TEST_CASE("order: random programs mean what the rule says") {
                     for (const auto& i : spec.body->code) {
                         const float a = values[static_cast<std::size_t>(i.args[0])],
                                     b = values[static_cast<std::size_t>(i.args[1])];
-                        values.push_back(i.op == "Add" ? a + b : a * b);
+                        values.push_back(i.op->name == "Add" ? a + b : a * b);
                     }
                     result = values[static_cast<std::size_t>(spec.body->results[0])];
                 }

@@ -4,6 +4,7 @@
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/mul.hpp>
+#include <rill/ops/state/variable.hpp>
 #include <rill/passes/prune.hpp>
 
 #include "catch.hpp"
@@ -84,4 +85,47 @@ TEST_CASE_METHOD(test_place_fixture,
     // its own device does not count: it is on the other's
     const colocate_with there(cpu);
     CHECK(placed(on("/gpu:0"), false).size() == 1);
+}
+
+namespace test_place {
+
+struct joint_write_op {
+    static constexpr auto name = "TestPlaceJointWrite";
+    static constexpr auto no_gradient = "a test's";
+    input_list writes() const { return {1, 0}; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {}; }
+};
+
+inline const device_type shelf{"shelf", false};
+
+} // namespace test_place
+
+TEST_CASE_METHOD(test_place_fixture, "place: what asks for no device goes where it is told, text to the CPU") {
+    using namespace test_place;
+    const tensor a(x + 1.f, "a");
+    const tensor text(constant("text"));
+    const auto where = [&](const endpoint& e) {
+        const std::vector<endpoint> fetches{e}, feeds{x};
+        return place(prune(fetches, {}, feeds), false, {}, shelf).items.back().device;
+    };
+    CHECK(where(a) == &shelf);
+    CHECK(where(text) == &cpu_device());
+}
+
+TEST_CASE_METHOD(test_place_fixture, "place: a write goes where its variables are, which is one place") {
+    using namespace test_place;
+    variable<float> u("u", 1.f), v("v", 2.f);
+    const node* both = detail::add_node(g, make_op(joint_write_op{}), {u, v});
+    const auto placed = [&] {
+        auto sub = prune({}, std::span(&both, 1), {});
+        REQUIRE(sub.items.size() == 3);
+        return place(std::move(sub), false, {}, shelf);
+    };
+    CHECK(placed().items.back().device == &shelf);
+    variable<float> w = [] {
+        const device_scope there("/cpu:0");
+        return variable<float>("w", 3.f);
+    }();
+    both = detail::add_node(g, make_op(joint_write_op{}), {u, w});
+    CHECK_THROWS_WITH(placed(), contains("several devices") && contains("cpu:0") && contains("shelf:0"));
 }

@@ -147,16 +147,30 @@ TEST_CASE("transfer: what an op reads on the host is there") {
     CHECK(fetched(g) == "copy(d(c(a(copy(x)@far,copy(x)@far)@far,n)@far,copy(a(copy(x)@far,copy(x)@far)@far))@far)");
 }
 
-TEST_CASE("transfer: each reader of a variable has a copy of its own, made when it is its turn") {
+TEST_CASE("transfer: a feed crosses before anything runs, whoever is the first to read it") {
     using namespace test_transfer;
     builder b;
-    const int v = b.add("v", state_op{}, &far), before = b.add("before", plain_op{}, nullptr, {v, v});
+    const int x = b.feed("x"), y = b.feed("y"), n = b.feed("n");
+    const int a = b.add("a", plain_op{true}, &far, {x, n});
+    b.fetch(b.add("b", plain_op{}, &far, {a, y}));
+    const auto g = b.moved();
+    REQUIRE(g.items.size() == 8);
+    std::vector<std::string> order;
+    for (int i = 0; i < 8; ++i) order.push_back(text(g, i).substr(0, 7));
+    CHECK(order == std::vector<std::string>{"x", "copy(x)", "y", "copy(y)", "n", "a(copy(", "b(a(cop", "copy(b("});
+}
+
+TEST_CASE("transfer: readers between two writes of a variable share a copy, made when it is the first one's turn") {
+    using namespace test_transfer;
+    builder b;
+    const int v = b.add("v", state_op{}, &far), before = b.add("before", plain_op{}, nullptr, {v, v}),
+              as_well = b.add("as_well", plain_op{}, nullptr, {v, v});
     const int write = b.add("write", write_op{}, &far, {v});
-    b.g.items[static_cast<std::size_t>(write)].after = {before};
+    b.g.items[static_cast<std::size_t>(write)].after = {before, as_well};
     const int after = b.add("after", plain_op{}, nullptr, {v, v});
     b.g.items[static_cast<std::size_t>(after)].after = {write};
     const int written = b.add("written", plain_op{}, nullptr, {write, write});
-    for (const int i : {before, after, written}) b.fetch(i);
+    for (const int i : {before, after, written, as_well}) b.fetch(i);
     b.g.targets = {write};
     const auto g = b.moved();
     const auto at = [&](std::size_t fetch) -> const subgraph::item& {
@@ -175,9 +189,8 @@ TEST_CASE("transfer: each reader of a variable has a copy of its own, made when 
     CHECK(at(0).inputs[0].item < now);
     CHECK(at(1).inputs[0].item > now);
     CHECK_FALSE(at(0).inputs[0] == at(1).inputs[0]);
-    CHECK(copy_of(at(2), 0).is_copy()); // what the write gives is the variable, too
-    CHECK_FALSE(at(2).inputs[0] == at(1).inputs[0]);
-    CHECK(text(g, at(2).inputs[0].item) == "copy(write(v@far)@far)");
+    CHECK(at(3).inputs[0] == at(0).inputs[0]);
+    CHECK(at(2).inputs[0] == at(1).inputs[0]); // what the write gives is the variable, too
     CHECK(copy_of(g.items[static_cast<std::size_t>(now)], 0).origin->name == "v"); // the write has it as it is
 }
 

@@ -134,3 +134,16 @@ TEST_CASE_METHOD(test_feed_fixture, "feed: a user's own array must have extents 
     CHECK_THROWS_WITH(feed(any, given({-3, 2})), contains("'any:0'") && contains("[-3, 2]"));
     CHECK(feed(pairs, given({2, 2})).value.data() == values);
 }
+
+TEMPLATE_TEST_CASE("feed: numbers of 16 bits, for tensors of their type", "", half, bfloat16) {
+    using H = TestType;
+    const graph g;
+    const graph_scope here(g);
+    placeholder<H> x("x");
+    placeholder<H, 2> pair("pair");
+    STATIC_REQUIRE((feeds_as<H, H> && !feeds_as<H, float>));
+    CHECK(test_feed::values<H>(feed(x, H(2.f))) == std::vector<H>{H(2.f)});
+    CHECK(test_feed::values<H>(feed(x, 2.f)) == std::vector<H>{H(2.f)});
+    CHECK(test_feed::values<H>(feed(any_tensor(x), H(2.f))) == std::vector<H>{H(2.f)});
+    CHECK(test_feed::values<H>(feed(pair, {H(1.f), H(2.f)})) == std::vector<H>{H(1.f), H(2.f)});
+}

@@ -29,7 +29,7 @@ inline void assign(variable_state& v, std::int32_t value) {
 
 TEST_CASE("resources: a variable has no value until a whole one is written") {
     using namespace test_resources;
-    variable_state v({dtype::int32, dims{4}}, default_allocator());
+    variable_state v({dtype::int32, dims{4}}, default_allocator(), nullptr);
     CHECK(v.read() == nullptr);
     version mine;
     CHECK_FALSE(variable_state::writer(v, mine, false).ready());
@@ -40,7 +40,7 @@ TEST_CASE("resources: a variable has no value until a whole one is written") {
 
 TEST_CASE("resources: alone, a write changes the value in place") {
     using namespace test_resources;
-    variable_state v({dtype::int32, dims{4}}, default_allocator());
+    variable_state v({dtype::int32, dims{4}}, default_allocator(), nullptr);
     assign(v, 1);
     version mine = v.read();
     const auto* data = mine->data();
@@ -56,7 +56,7 @@ TEST_CASE("resources: a reader keeps the version it began with") {
     using namespace test_resources;
     tracked_allocator memory;
     {
-        variable_state v({dtype::int32, dims{4}}, memory);
+        variable_state v({dtype::int32, dims{4}}, memory, nullptr);
         assign(v, 1);
         version reader = v.read();
         version mine = v.read();
@@ -80,7 +80,7 @@ TEST_CASE("resources: a reader keeps the version it began with") {
 
 TEST_CASE("resources: a write that is not committed leaves no trace where somebody reads") {
     using namespace test_resources;
-    variable_state v({dtype::int32, dims{2}}, default_allocator());
+    variable_state v({dtype::int32, dims{2}}, default_allocator(), nullptr);
     version mine;
     {
         variable_state::writer w(v, mine, true);
@@ -100,7 +100,7 @@ TEST_CASE("resources: a write that is not committed leaves no trace where somebo
 
 TEST_CASE("resources: a step that began earlier writes on the newest version") {
     using namespace test_resources;
-    variable_state v({dtype::int32, dims{1}}, default_allocator());
+    variable_state v({dtype::int32, dims{1}}, default_allocator(), nullptr);
     assign(v, 1);
     version early = v.read();
     assign(v, 2);
@@ -114,7 +114,7 @@ TEST_CASE("resources: a step that began earlier writes on the newest version") {
 
 TEST_CASE("resources: strings, and memory that runs out") {
     using namespace test_resources;
-    variable_state text({dtype::string, dims{2}}, default_allocator());
+    variable_state text({dtype::string, dims{2}}, default_allocator(), nullptr);
     version mine;
     {
         variable_state::writer w(text, mine, true);
@@ -131,7 +131,7 @@ TEST_CASE("resources: strings, and memory that runs out") {
     CHECK(static_cast<std::string*>(text.read()->data())[1].size() == 51);
 
     tracked_allocator small(100);
-    variable_state v({dtype::int32, dims{20}}, small);
+    variable_state v({dtype::int32, dims{20}}, small, nullptr);
     assign(v, 1);
     const version held = v.read();
     version other;
@@ -143,7 +143,7 @@ TEST_CASE("resources: strings, and memory that runs out") {
 TEST_CASE("resources: readers see whole versions while writers write") {
     using namespace test_resources;
     constexpr int n = 500;
-    variable_state v({dtype::int32, dims{n}}, default_allocator());
+    variable_state v({dtype::int32, dims{n}}, default_allocator(), nullptr);
     assign(v, 0);
     std::atomic<bool> done{false}, torn{false};
     std::vector<std::thread> readers, writers;

@@ -147,11 +147,11 @@ TEST_CASE_METHOD(test_segment_fixture, "segment: frames are kept for the next ru
     CHECK(frame_bytes == s->arena_bytes());
     CHECK(frame_bytes > 0);
     auto second = s->acquire();
-    CHECK(second->arena.data() != first->arena.data());
-    const auto* kept = first->arena.data();
+    CHECK(second->arenas[0].data() != first->arenas[0].data());
+    const auto* kept = first->arenas[0].data();
     s->release(std::move(first));
     auto third = s->acquire();
-    CHECK(third->arena.data() == kept);
+    CHECK(third->arenas[0].data() == kept);
     CHECK(memory.bytes_in_use() - before == 2 * frame_bytes);
     s->release(std::move(second));
     s->release(std::move(third));

@@ -28,14 +28,21 @@ namespace detail {
 
 std::string read_file(const std::string& path);
 
-std::string_view trimmed(std::string_view s);
+/// Without the blanks around it; a delimiter is none.
+std::string_view trimmed(std::string_view s, char delimiter);
+
+/// Takes the first line away from a text: up to LF, CRLF, or CR as old programs write it.
+std::string_view take_line(std::string_view& text);
+
+/// As messages show it: in quotes, and only the beginning of a long one.
+std::string quoted(std::string_view field);
 
 /// Calls f(column, field) for each field of a line; returns how many there were.
 template <class F> std::size_t each_field(std::string_view line, char delimiter, F&& f) {
     std::size_t column = 0;
     for (std::size_t begin = 0;; ++column) {
         const std::size_t end = line.find(delimiter, begin);
-        f(column, trimmed(line.substr(begin, end == std::string_view::npos ? end : end - begin)));
+        f(column, trimmed(line.substr(begin, end == std::string_view::npos ? end : end - begin), delimiter));
         if (end == std::string_view::npos) return column + 1;
         begin = end + 1;
     }
@@ -43,7 +50,7 @@ template <class F> std::size_t each_field(std::string_view line, char delimiter,
 
 } // namespace detail
 
-/// Parses lines of numbers; blank lines are passed over. Errors say where: "digits.csv:12:3".
+/// Parses lines of numbers, which end as on any system; blank lines and a byte-order mark are passed over. Errors say where: "digits.csv:12:3".
 template <class T>
 csv_table<T> parse_csv(std::string_view text, const std::string& path, const csv_options& options = {}) {
     static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>, "csv: the element type is a number");
@@ -54,12 +61,11 @@ csv_table<T> parse_csv(std::string_view text, const std::string& path, const csv
         throw invalid_argument("csv: " + path + ":" + std::to_string(line_number) + ":" + std::to_string(column + 1) +
                                ": " + what);
     };
+    if (constexpr std::string_view mark = "\xef\xbb\xbf"; text.starts_with(mark)) text.remove_prefix(mark.size());
     bool header = options.header;
     while (!text.empty()) {
         ++line_number;
-        const std::size_t end = text.find('\n');
-        const std::string_view line = detail::trimmed(text.substr(0, end));
-        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+        const std::string_view line = detail::trimmed(detail::take_line(text), options.delimiter);
         if (line.empty()) continue;
         if (header) {
             header = false;
@@ -77,7 +83,7 @@ csv_table<T> parse_csv(std::string_view text, const std::string& path, const csv
                         if (const double wide = std::strtod(std::string(field).c_str(), nullptr); std::abs(wide) < 1)
                             value = static_cast<T>(wide), problem = std::errc();
                 if (problem != std::errc() || stop != field.data() + field.size())
-                    fail(column, "'" + std::string(field) + "' is no " + std::string(to_string(dtype_of<T>)));
+                    fail(column, detail::quoted(field) + " is no " + std::string(to_string(dtype_of<T>)));
                 values.push_back(value);
             });
         if (columns == 0) columns = found;

@@ -21,10 +21,25 @@ RILL_INLINE std::string read_file(const std::string& path) {
     return text;
 }
 
-RILL_INLINE std::string_view trimmed(std::string_view s) {
-    while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-    while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\r')) s.remove_suffix(1);
+RILL_INLINE std::string_view trimmed(std::string_view s, char delimiter) {
+    const auto blank = [&](char c) { return (c == ' ' || c == '\t') && c != delimiter; };
+    while (!s.empty() && blank(s.front())) s.remove_prefix(1);
+    while (!s.empty() && blank(s.back())) s.remove_suffix(1);
     return s;
+}
+
+RILL_INLINE std::string_view take_line(std::string_view& text) {
+    const auto end = std::find_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; });
+    const auto line = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+    text.remove_prefix(line.size());
+    text.remove_prefix(text.starts_with("\r\n") ? 2 : text.empty() ? 0 : 1);
+    return line;
+}
+
+RILL_INLINE std::string quoted(std::string_view field) {
+    constexpr std::size_t most = 60;
+    if (field.size() <= most) return "'" + std::string(field) + "'";
+    return "'" + std::string(field.substr(0, most)) + "...' (" + std::to_string(field.size()) + " bytes)";
 }
 
 } // namespace rill::inline RILL_ABI::detail

@@ -12,9 +12,9 @@ namespace rill::inline RILL_ABI {
 
 /// A type of device as the runtime sees it: its memory, and how elements get there and back. Kernels are found by its name.
 struct device_type {
-    std::string name;              // "cpu"
-    bool host_memory = false;      // the host reads and writes the memory as its own
-    allocator* memory = nullptr;   // null: the session's
+    std::string name;            // "cpu"
+    bool host_memory = false;    // the host reads and writes the memory as its own
+    allocator* memory = nullptr; // null: the session's
     // n bytes; of a device with memory of its own
     void (*to_device)(const void* host, void* device, std::size_t n) = nullptr;
     void (*to_host)(const void* device, void* host, std::size_t n) = nullptr;
@@ -33,7 +33,7 @@ const device_type* find_device(std::string_view name);
 /// All types, the CPU first.
 std::vector<const device_type*> known_devices();
 
-/// Where nodes run that ask for no device; the CPU at first. Throws not_found.
+/// Where nodes run that ask for no device; the CPU at first. Sessions keep to what it was when they were made. Throws not_found.
 void set_default_device(std::string_view name);
 const device_type& default_device();
 

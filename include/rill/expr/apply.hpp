@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/expr/print.hpp>
 #include <rill/expr/tensor.hpp>
 
 namespace rill::inline RILL_ABI {
 
-/// A number next to a tensor.
+/// A number next to a tensor: of any type of C++, complex, half or bfloat16.
 template <class A>
-concept literal = std::is_arithmetic_v<A> || is_complex<A>;
+concept literal = std::is_arithmetic_v<A> || is_complex<A> || is_real_floating<A>;
 
 /// A tensor whose type is known at run time only.
 template <class A>
@@ -38,11 +39,13 @@ concept elementwise_pair =
 template <class A, class B> inline constexpr bool shapes_broadcast = rules::broadcast(A::value, B::value).ok();
 template <class T, class U> inline constexpr bool same_dtype = std::is_same_v<T, U>;
 
-/// A literal may stand beside tensors of type T: floating with floating and complex, integer with any number, bool with bool.
+/// A literal may stand beside tensors of type T: floating with floating and complex, integer with any number, bool with
+/// bool, half and bfloat16 with their own.
 template <class T, class L>
 inline constexpr bool literal_fits = std::is_same_v<L, bool>       ? std::is_same_v<T, bool>
                                      : std::is_integral_v<L>       ? is_numeric<T>
                                      : std::is_floating_point_v<L> ? is_differentiable(dtype_of<T>)
+                                     : is_real_floating<L>         ? std::is_same_v<T, L>
                                                                    : is_complex<T>;
 
 /// What stands for an operand in the checks: its element type, `number<L>` for a literal, `unknown_dtype` for any_tensor.
@@ -223,6 +226,10 @@ template <class Op> constexpr dtype fixed_result_of() {
 
 } // namespace detail
 
+/// Has no definition: an error about this type names op and element type in its first line, which g++ can't do with
+/// static_assert.
+template <class Op, class T> struct op_does_not_take_tensors_of;
+
 /// Applies an elementwise op: an expression of typed operands, or a node if some operand's type is unknown. The dtypes of
 /// the operands agree; numbers take the tensors' dtype.
 template <class Op, class... A>
@@ -248,7 +255,7 @@ auto apply(const A&... args) {
         return any_tensor(detail::apply_untyped(info_of<Op>, detail::fixed_result_of<Op>(), std::move(gathered), g));
     } else {
         using T = typename detail::first_typed<A...>::type;
-        static_assert(op_takes<Op, T>, "this elementwise op does not take tensors of this element type");
+        if constexpr (!op_takes<Op, T>) op_does_not_take_tensors_of<Op, T>(); // convert operands with cast<T>()
         if constexpr (op_takes<Op, T> && (detail::computes_with<Op, T, A> && ...))
             return detail::make_expression<Op>(detail::typed_argument<T>(args, Op::name)...);
         else
@@ -257,6 +264,8 @@ auto apply(const A&... args) {
 }
 
 } // namespace rill::inline RILL_ABI
+
+#include <rill/expr/refused.hpp>
 
 #if !RILL_COMPILED
 #include <rill/expr/apply.ipp>

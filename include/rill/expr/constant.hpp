@@ -37,43 +37,56 @@ any_array owned_copy(dtype type, const dims& shape, const void* data);
 /// A constant that has not joined a graph yet: it joins the graph it is used in, once.
 template <class T, index_t... D> class constant_value : public operand<T, D...> {
 public:
-    explicit constant_value(any_array value) : value_(std::move(value)) {}
+    explicit constant_value(any_array value, const std::source_location& where = {})
+        : value_(std::move(value)), where_(where) {}
 
     const any_array& value() const noexcept { return value_; }
+    /// Where it was made.
+    const std::source_location& where() const noexcept { return where_; }
 
     /// The node in that graph; shared by all uses there.
-    endpoint join(const graph& g) const { return detail::add_constant(g, value_, true); }
+    endpoint join(const graph& g) const { return detail::add_constant(g, value_, true, {}, where_); }
 
 private:
     any_array value_;
+    std::source_location where_;
 };
 
 template <class X> inline constexpr bool is_constant_value = false;
 template <class T, index_t... D> inline constexpr bool is_constant_value<constant_value<T, D...>> = true;
 
 /// A constant of rank 0, or text.
-template <element T> auto constant(const T& value) { return constant_value<T>(to_any_array<T>(value)); }
-constant_value<std::string> constant(const char* text);
+template <element T>
+auto constant(const T& value, const std::source_location& where = std::source_location::current()) {
+    return constant_value<T>(to_any_array<T>(value), where);
+}
+constant_value<std::string> constant(const char* text,
+                                     const std::source_location& where = std::source_location::current());
 
 /// Constants whose extents are in the braces: constant({{1.f, 2.f}, {3.f, 4.f}}) is 2 x 2.
-template <element T, std::size_t N> auto constant(const T (&values)[N]) {
+template <element T, std::size_t N>
+auto constant(const T (&values)[N], const std::source_location& where = std::source_location::current()) {
     return constant_value<T, static_cast<index_t>(N)>(
-        detail::owned_copy(dtype_of<T>, dims{static_cast<index_t>(N)}, values));
+        detail::owned_copy(dtype_of<T>, dims{static_cast<index_t>(N)}, values), where);
 }
-template <element T, std::size_t N, std::size_t M> auto constant(const T (&values)[N][M]) {
+template <element T, std::size_t N, std::size_t M>
+auto constant(const T (&values)[N][M], const std::source_location& where = std::source_location::current()) {
     return constant_value<T, static_cast<index_t>(N), static_cast<index_t>(M)>(
-        detail::owned_copy(dtype_of<T>, dims{static_cast<index_t>(N), static_cast<index_t>(M)}, &values[0][0]));
+        detail::owned_copy(dtype_of<T>, dims{static_cast<index_t>(N), static_cast<index_t>(M)}, &values[0][0]), where);
 }
-template <element T, std::size_t N, std::size_t M, std::size_t L> auto constant(const T (&values)[N][M][L]) {
+template <element T, std::size_t N, std::size_t M, std::size_t L>
+auto constant(const T (&values)[N][M][L], const std::source_location& where = std::source_location::current()) {
     return constant_value<T, static_cast<index_t>(N), static_cast<index_t>(M), static_cast<index_t>(L)>(
         detail::owned_copy(dtype_of<T>, dims{static_cast<index_t>(N), static_cast<index_t>(M), static_cast<index_t>(L)},
-                           &values[0][0][0]));
+                           &values[0][0][0]),
+        where);
 }
 
 namespace detail {
 
-template <class T, std::size_t... I> auto dynamic_constant(any_array a, std::index_sequence<I...>) {
-    return constant_value<T, (static_cast<void>(I), dyn)...>(std::move(a));
+template <class T, std::size_t... I>
+auto dynamic_constant(any_array a, const std::source_location& where, std::index_sequence<I...>) {
+    return constant_value<T, (static_cast<void>(I), dyn)...>(std::move(a), where);
 }
 
 } // namespace detail
@@ -81,24 +94,25 @@ template <class T, std::size_t... I> auto dynamic_constant(any_array a, std::ind
 /// A constant from an xtensor expression of static rank; its extents are dynamic.
 template <class X>
     requires xtensor_expression<X>
-auto constant(const X& x) {
+auto constant(const X& x, const std::source_location& where = std::source_location::current()) {
     using T = host_element<X>;
     constexpr std::size_t rank = std::tuple_size_v<typename std::remove_cvref_t<X>::shape_type>;
-    return detail::dynamic_constant<T>(detail::owned_copy(to_any_array<T>(x)), std::make_index_sequence<rank>{});
+    return detail::dynamic_constant<T>(detail::owned_copy(to_any_array<T>(x)), where, std::make_index_sequence<rank>{});
 }
 
 /// A constant from a range: one dynamic extent, or the given static ones.
-template <flat_range X> auto constant(const X& x) {
+template <flat_range X> auto constant(const X& x, const std::source_location& where = std::source_location::current()) {
     using T = host_element<X>;
-    return constant_value<T, dyn>(detail::owned_copy(to_any_array<T>(x, dims{dyn})));
+    return constant_value<T, dyn>(detail::owned_copy(to_any_array<T>(x, dims{dyn})), where);
 }
-template <index_t First, index_t... D, flat_range X> auto constant(const X& x) {
+template <index_t First, index_t... D, flat_range X>
+auto constant(const X& x, const std::source_location& where = std::source_location::current()) {
     using T = host_element<X>;
-    return constant_value<T, First, D...>(detail::owned_copy(to_any_array<T>(x, dims{First, D...})));
+    return constant_value<T, First, D...>(detail::owned_copy(to_any_array<T>(x, dims{First, D...})), where);
 }
 
 /// A constant whose type is known at run time only.
-any_tensor constant(const any_array& value);
+any_tensor constant(const any_array& value, const std::source_location& where = std::source_location::current());
 
 } // namespace rill::inline RILL_ABI
 

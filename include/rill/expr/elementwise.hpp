@@ -106,7 +106,7 @@ template <class T, class A> auto as_symbol(const A& a) {
         return symbol<T>(a);
 }
 
-template <class V, class A> RILL_FN auto as_computed(const A& a) {
+template <class V, class A> RILL_FN constexpr auto as_computed(const A& a) {
     if constexpr (std::is_arithmetic_v<A>)
         return V(a);
     else
@@ -147,12 +147,12 @@ auto apply(const A&... args) {
 /// Computes an elementwise op of numbers or registers, and literals beside them: what value functions and pullbacks call.
 template <class Op, computed_value A, class... More>
     requires((computed_value<More> || std::is_arithmetic_v<More>) && ...)
-RILL_FN auto apply(const A& a, const More&... more) {
+RILL_FN constexpr auto apply(const A& a, const More&... more) {
     return detail::compute<Op>(a, detail::as_computed<A>(more)...);
 }
 template <class Op, class L, computed_value A>
     requires std::is_arithmetic_v<L>
-RILL_FN auto apply(const L& literal, const A& a) {
+RILL_FN constexpr auto apply(const L& literal, const A& a) {
     return detail::compute<Op>(A(literal), a);
 }
 

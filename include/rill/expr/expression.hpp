@@ -196,7 +196,7 @@ endpoint seal(const E& e, const graph& g, const std::string& name = {}, bool sha
         return add_expression(program_of<S>(), s, {}, &make_fused_op, name, share, where);
     } else if constexpr (is_constant_value<E>) {
         if (share) return e.join(g);
-        return add_constant(g, e.value(), false, name, where);
+        return add_constant(g, e.value(), false, name, where.line() == 0 ? e.where() : where);
     } else if constexpr (requires { e.part(); }) {
         return e.part().seal(g, pass);
     } else {

@@ -9,12 +9,33 @@
 
 namespace rill::inline RILL_ABI {
 
+/// A handle, constant or expression with static types.
+template <class X>
+concept typed_operand = requires {
+    typename std::remove_cvref_t<X>::operand_type;
+    typename std::remove_cvref_t<X>::extents_type;
+};
+
+/// An expression or a constant: typed, and no edge of a graph yet.
+template <class X>
+concept unsealed_operand = typed_operand<X> && !requires(const X& x) { x.end(); };
+
+// Bases of all that stands for a tensor: they make argument-dependent lookup find the operators that are refused, in
+// expr/refused.hpp, and let no other comparison look at those. Two, so that a class with both bases stays small.
+namespace detail::refused {
+struct handle_base {};
+struct typed_base {};
+} // namespace detail::refused
+
 /// A tensor of a graph whose element type and shape are known at run time only. Null until assigned. Everything that
 /// takes a typed tensor takes this too, checked at run time.
-class any_tensor {
+class any_tensor : detail::refused::handle_base {
 public:
     any_tensor() = default;
     any_tensor(const endpoint& e) noexcept : end_(e) { retain(); }
+    /// Seals an expression or a constant in its own graph: shared with equal ones. Defined in expr/tensor.hpp.
+    template <unsealed_operand E>
+    any_tensor(const E& e, const std::source_location& where = std::source_location::current());
     any_tensor(const any_tensor& other) noexcept : end_(other.end_) { retain(); }
     any_tensor(any_tensor&& other) noexcept : end_(std::exchange(other.end_, {})) {}
     any_tensor& operator=(any_tensor other) noexcept;
@@ -69,17 +90,10 @@ inline constexpr unchecked_t unchecked{};
 } // namespace detail
 
 /// Base of everything with a static element type and static extents: handles, constants and expressions.
-template <class T, index_t... D> struct operand {
+template <class T, index_t... D> struct operand : private detail::refused::typed_base {
     using operand_type = operand;
     using value_type = T;
     using extents_type = extents<D...>;
-};
-
-/// A handle, constant or expression with static types.
-template <class X>
-concept typed_operand = requires {
-    typename std::remove_cvref_t<X>::operand_type;
-    typename std::remove_cvref_t<X>::extents_type;
 };
 
 template <class X> using value_type_of = typename std::remove_cvref_t<X>::value_type;

@@ -35,6 +35,13 @@ public:
             "tensor: the extents differ; what only run time can show is checked by tensor<T, D...>(any_tensor(x))");
     }
 
+    /// Refused: as an any_tensor it would be looked at when the program runs.
+    template <unsealed_operand E>
+        requires(extents_of<E>::rank != static_cast<int>(sizeof...(D)))
+    explicit tensor(const E&) {
+        static_assert(extents_widen<extents_of<E>, extents<D...>>, "tensor: the ranks differ");
+    }
+
     /// The same value under a name of its own, as a node: an identity.
     tensor(const tensor& t, const std::string& name,
            const std::source_location& where = std::source_location::current())
@@ -82,5 +89,9 @@ template <typed_operand E> tensor_of<value_type_of<E>, extents_of<E>> sealed(con
     return {detail::unchecked, any_tensor(detail::seal(e))};
 }
 inline any_tensor sealed(const any_tensor& t) { return t; }
+
+template <unsealed_operand E>
+any_tensor::any_tensor(const E& e, const std::source_location& where)
+    : any_tensor(detail::seal(e, detail::graph_of_operand(e), {}, true, where)) {}
 
 } // namespace rill::inline RILL_ABI

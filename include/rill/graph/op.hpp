@@ -34,6 +34,11 @@ using endpoint_list = small_vector<endpoint, 3>;
 class op;
 using op_ptr = std::shared_ptr<const op>;
 
+/// The node's view of an op's struct. By name: graph/op_registry.hpp.
+template <class Op>
+    requires(!std::is_convertible_v<const Op&, std::string_view>)
+op_ptr make_op(Op o);
+
 /// The few ops that building gradients needs; the catalogue supplies them.
 struct gradient_ops {
     const elementwise_info* add = nullptr;
@@ -287,7 +292,6 @@ private:
 
 } // namespace detail
 
-/// Of the op's struct; by name: graph/op_registry.hpp.
 template <class Op>
     requires(!std::is_convertible_v<const Op&, std::string_view>)
 op_ptr make_op(Op o) { return detail::shared(new detail::op_model<Op>(std::move(o))); }

@@ -116,6 +116,9 @@ concept node_handle = requires(const H& h) {
     { h.node() } -> std::convertible_to<const node*>;
 };
 
+/// H names a node: expressions and constants do once they are sealed.
+template <class H> inline constexpr bool names_a_node = node_handle<H>;
+
 namespace detail {
 
 /// Refuses a null handle.
@@ -131,6 +134,13 @@ public:
     explicit control_dependencies(const H&... after)
         : scoped(detail::scopes().control_inputs,
                  merged({detail::checked_node(after.node(), "control_dependencies")...})) {}
+    /// Refused: something among them has no node.
+    template <class... H>
+        requires(!(node_handle<H> && ...))
+    explicit control_dependencies(const H&...) : scoped(detail::scopes().control_inputs, {}) {
+        static_assert((names_a_node<H> && ...), "control_dependencies: an expression or a constant is no node of the "
+                                                "graph yet; seal it first: tensor t = x * y;");
+    }
 
 private:
     static std::vector<const node*> merged(std::initializer_list<const node*> more);
@@ -142,12 +152,19 @@ public:
     template <node_handle H>
     explicit colocate_with(const H& other)
         : scoped(detail::scopes().colocated, detail::checked_node(other.node(), "colocate_with")) {}
+    /// Refused: it has no node.
+    template <class H>
+        requires(!node_handle<H>)
+    explicit colocate_with(const H&) : scoped(detail::scopes().colocated, nullptr) {
+        static_assert(names_a_node<H>, "colocate_with: an expression or a constant is no node of the graph yet; "
+                                       "seal it first: tensor t = x * y;");
+    }
 };
 
 namespace detail {
 
 /// Applies this thread's scopes to a node and adds it. An empty name means the op's label; an empty place (operators can't
-/// ask for theirs) the place where the first input was made.
+/// ask for theirs) that of the first input that has one.
 const node* add_node(const graph& g, op_ptr op, endpoint_list inputs, const std::string& name = {}, bool share = false,
                      const std::source_location& where = {}, small_vector<const node*, 1> control_inputs = {});
 

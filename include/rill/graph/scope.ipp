@@ -4,7 +4,9 @@
 #include <rill/graph/scope.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <mutex>
+#include <new>
 #include <span>
 #include <string>
 #include <utility>
@@ -20,8 +22,18 @@ RILL_INLINE const node* checked_node(const node* n, const char* who) {
 }
 
 RILL_INLINE scope_state& scopes() {
-    thread_local scope_state state;
-    return state;
+    // What dies with its thread, or with the program, may still make graphs: another state, that nothing destroys, then takes
+    // the place of the one that is gone. It holds no memory while no scope is open.
+    static constinit thread_local enum { alive, gone, again } stage = alive;
+    alignas(scope_state) static constinit thread_local std::byte later[sizeof(scope_state)] = {};
+    struct mortal {
+        scope_state state;
+        ~mortal() { stage = gone; }
+    };
+    thread_local mortal own;
+    if (stage == alive) return own.state;
+    if (std::exchange(stage, again) == gone) new (later) scope_state;
+    return *std::launder(reinterpret_cast<scope_state*>(later));
 }
 
 } // namespace detail
@@ -98,7 +110,11 @@ RILL_INLINE const node* add_node(const graph& g, op_ptr op, endpoint_list inputs
     spec.op = std::move(op);
     spec.inputs = std::move(inputs);
     spec.share = share;
-    spec.where = where.line() == 0 && !spec.inputs.empty() && spec.inputs[0] ? spec.inputs[0].from->where : where;
+    spec.where = where;
+    for (const auto& in : spec.inputs) {
+        if (spec.where.line() != 0) break;
+        if (in) spec.where = in.from->where;
+    }
     return g.state().add(std::move(spec));
 }
 

@@ -40,18 +40,29 @@ inline bool has_text(const node& n) {
 
 } // namespace detail
 
-RILL_INLINE subgraph place(subgraph g, bool soft, const std::function<void(const node&, const std::string&)>& report) {
+RILL_INLINE subgraph place(subgraph g, bool soft, const std::function<void(const node&, const std::string&)>& report,
+                           const device_type& otherwise) {
+    const auto device_at = [&](const subgraph::value& v) { return g.items[static_cast<std::size_t>(v.item)].device; };
     for (auto& it : g.items) {
         if (!it.origin) {
             if (it.is_copy()) it.device = g.items[static_cast<std::size_t>(it.inputs[0].item)].memory();
             continue;
         }
         const device_type* asked = detail::asked_device(it, soft);
-        it.device = asked ? asked : &default_device();
+        it.device = asked ? asked : &otherwise;
         if (detail::has_text(*it.origin)) it.device = &cpu_device();
-        // an update runs where its first variable lies
-        if (const auto written = it.op->writes(); !written.empty())
-            it.device = g.items[static_cast<std::size_t>(it.inputs[static_cast<std::size_t>(written[0])].item)].device;
+        // an update runs where its variables lie
+        const auto written = it.op->writes();
+        for (std::size_t k = 0; k < written.size(); ++k) {
+            const auto* there = device_at(it.inputs[static_cast<std::size_t>(written[k])]);
+            if (!there) continue; // a feed, which binding refuses
+            if (k > 0 && there != it.device)
+                throw invalid_argument("placement: '" + it.origin->name + "' (" + std::string(it.op->name()) +
+                                       ", made at " + to_string(it.origin->where) +
+                                       ") writes variables of several devices: " + detail::full_name(*it.device) +
+                                       " and " + detail::full_name(*there));
+            it.device = there;
+        }
         if (report) report(*it.origin, detail::full_name(*it.device));
     }
     return g;

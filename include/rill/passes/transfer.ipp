@@ -16,21 +16,28 @@ namespace detail {
 
 class value_mover {
 public:
-    explicit value_mover(subgraph g) : g_(std::move(g)), now_(g_.items.size(), -1), varies_(g_.items.size()) {}
+    explicit value_mover(subgraph g)
+        : g_(std::move(g)), now_(g_.items.size(), -1), variable_(g_.items.size(), -1), wanted_(g_.items.size()) {
+        for (std::size_t i = 0; i < g_.items.size(); ++i) {
+            note_variable(i);
+            each_input(g_.items[i], [&](subgraph::value& v, const device_type* to) {
+                if (g_.items[static_cast<std::size_t>(v.item)].feed >= 0 && !is_host(to))
+                    wanted_[static_cast<std::size_t>(v.item)].push_back(to);
+            });
+        }
+    }
 
     subgraph run() && {
-        note_variables();
         for (std::size_t i = 0; i < g_.items.size(); ++i) {
             auto it = std::move(g_.items[i]);
             for (auto& a : it.after) a = now_[static_cast<std::size_t>(a)];
-            input_list on_host;
-            if (it.op) on_host = it.op->host_inputs();
-            for (std::size_t k = 0; k < it.inputs.size(); ++k) {
-                const bool host = std::find(on_host.begin(), on_host.end(), static_cast<std::int8_t>(k)) != on_host.end();
-                it.inputs[k] = moved(it.inputs[k], host ? nullptr : it.device, it.after);
-            }
+            each_input(it, [&](subgraph::value& v, const device_type* to) { v = moved(v, to, it.after); });
+            if (it.op)
+                for (const int k : it.op->writes()) write(it.inputs[static_cast<std::size_t>(k)]);
             now_[i] = static_cast<int>(items_.size());
             items_.push_back(std::move(it));
+            // a feed crosses at once: a chain of fused nodes may begin with any that reads it
+            for (const auto* to : wanted_[i]) moved({static_cast<int>(i), 0}, to, {});
         }
         for (auto& f : g_.fetches) f = moved(f, nullptr, {});
         for (auto& t : g_.targets) t = now_[static_cast<std::size_t>(t)];
@@ -39,47 +46,74 @@ public:
     }
 
 private:
-    /// Values that a write may change: each reader needs a copy of its own, made when it is its turn.
-    void note_variables() {
-        for (std::size_t i = 0; i < g_.items.size(); ++i) {
-            const auto& it = g_.items[i];
-            varies_[i] = g_.role(static_cast<int>(i)) == op_role::variable || (it.op && !it.op->writes().empty());
+    /// Calls f(value, device in whose memory it is needed) for the inputs but those written; null is the host.
+    template <class F> static void each_input(subgraph::item& it, const F& f) {
+        input_list on_host;
+        if (it.op) on_host = it.op->host_inputs();
+        for (std::size_t k = 0; k < it.inputs.size(); ++k) {
+            const bool host = std::find(on_host.begin(), on_host.end(), static_cast<std::int8_t>(k)) != on_host.end();
+            if (!it.writes(k)) f(it.inputs[k], host ? nullptr : it.device);
         }
     }
 
-    /// The value, in the memory of a device (null: the host's).
+    void note_variable(std::size_t i) {
+        const auto& it = g_.items[i];
+        if (g_.role(static_cast<int>(i)) == op_role::variable)
+            variable_[i] = static_cast<int>(i);
+        else if (it.gives_written(0))
+            variable_[i] =
+                variable_[static_cast<std::size_t>(it.inputs[static_cast<std::size_t>(it.op->alias())].item)];
+    }
+
+    /// The input of a write: who reads the variable from now on, reads another value.
+    void write(subgraph::value& v) {
+        if (const int variable = variable_[static_cast<std::size_t>(v.item)]; variable >= 0) {
+            const auto first = [&](int item) {
+                return copies_.lower_bound(std::tuple(item, -1, static_cast<const device_type*>(nullptr)));
+            };
+            const int now = now_[static_cast<std::size_t>(variable)];
+            copies_.erase(first(now), first(now + 1));
+        }
+        v.item = now_[static_cast<std::size_t>(v.item)];
+    }
+
+    /// The value, in the memory of a device (null: the host's). What is copied once serves all who need it there, a variable
+    /// until it is written again: all of them stand between two writes, and the next write waits for each.
     subgraph::value moved(const subgraph::value& v, const device_type* to, const small_vector<int, 4>& after) {
         const auto old = static_cast<std::size_t>(v.item);
         const subgraph::value here{now_[old], v.port};
         const device_type* from = items_[static_cast<std::size_t>(here.item)].memory();
-        if (from == to || (is_host(from) && is_host(to))) return here;
-        const auto key = std::tuple(here.item, here.port, to);
-        if (!varies_[old])
-            if (const auto known = copies_.find(key); known != copies_.end()) return known->second;
-        subgraph::item copy;
-        copy.device = to;
-        copy.inputs = {here};
-        if (varies_[old]) copy.after = after;
-        const subgraph::value made{static_cast<int>(items_.size()), 0};
-        items_.push_back(std::move(copy));
-        if (!varies_[old]) copies_.emplace(key, made);
-        return made;
+        if (is_host(to)) to = nullptr;
+        if (from == to) return here;
+        const bool varies = v.port == 0 && variable_[old] >= 0;
+        const subgraph::value source =
+            varies ? subgraph::value{now_[static_cast<std::size_t>(variable_[old])], 0} : here;
+        const auto [known, fresh] = copies_.try_emplace(std::tuple(source.item, source.port, to));
+        if (fresh) {
+            subgraph::item copy;
+            copy.device = to;
+            copy.inputs = {here};
+            if (varies) copy.after = after;
+            known->second = {static_cast<int>(items_.size()), 0};
+            items_.push_back(std::move(copy));
+        }
+        return known->second;
     }
     static bool is_host(const device_type* d) { return !d || d->host_memory; }
 
     subgraph g_;
     std::vector<subgraph::item> items_;
     std::vector<int> now_;
-    std::vector<char> varies_; // per old item
+    std::vector<int> variable_; // per old item: the variable that it is, or gives after a write
+    std::vector<std::vector<const device_type*>> wanted_; // per old item, a feed: where it is needed
     std::map<std::tuple<int, int, const device_type*>, subgraph::value> copies_;
 };
 
 } // namespace detail
 
 RILL_INLINE subgraph transfer_values(subgraph g) {
-    const bool one_memory = std::all_of(g.items.begin(), g.items.end(), [](const subgraph::item& it) {
-        return !it.device || it.device->host_memory;
-    });
+    const bool one_memory = std::all_of(g.items.begin(), g.items.end(),
+                                        [](const subgraph::item& it) { return !it.device || it.device->host_memory; });
     return one_memory ? g : detail::value_mover(std::move(g)).run();
 }
 

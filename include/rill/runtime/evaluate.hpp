@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <memory>
+#include <mutex>
+#include <vector>
+
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/runtime/session.hpp>
 
@@ -48,6 +52,27 @@ template <class T> inline constexpr bool constants_only<scalar<T>> = true;
 template <class Op, class... Args>
 inline constexpr bool constants_only<expression<Op, Args...>> = (constants_only<Args> && ...);
 
+/// An expression of constants, planned: for one set of scalars, which are attributes of its node and no inputs, and one of
+/// shapes.
+struct evaluation {
+    std::vector<scalar_value> scalars;
+    std::vector<dims> shapes;
+    std::shared_ptr<session_core> core;
+    std::shared_ptr<plan> steps;
+};
+
+/// The evaluations of one structure that were used last.
+class kept_evaluations {
+public:
+    std::shared_ptr<const evaluation> find(const std::vector<scalar_value>& scalars,
+                                           const std::vector<any_array>& values);
+    void add(std::shared_ptr<const evaluation> made);
+
+private:
+    std::mutex mutex_;
+    std::vector<std::shared_ptr<const evaluation>> kept_;
+};
+
 } // namespace detail
 
 /// The value of an expression, without a session in sight: evaluate(2.f * constant({1.f, 2.f}) + 1.f). One made of
@@ -58,37 +83,29 @@ auto evaluate(const E& e, const std::source_location& where = std::source_locati
     if constexpr (is_constant_value<E>) {
         return to_host_value<value_type_of<E>, extents_of<E>::rank>(e.value().shape(), e.value().data());
     } else if constexpr (detail::is_expression<E> && detail::constants_only<E>) {
-        // Scalars are attributes of the node, not inputs: a few sets of them are kept per structure and thread.
-        struct entry {
-            std::vector<scalar_value> scalars;
-            std::vector<dims> shapes;
-            std::shared_ptr<detail::session_core> core;
-            std::shared_ptr<detail::plan> steps;
-        };
-        thread_local std::vector<entry> kept;
+        static auto& kept = *new detail::kept_evaluations; // leaked: what dies with the program may still evaluate
         std::vector<any_array> values;
         std::vector<scalar_value> scalars;
         detail::gather_constants(e, values, scalars);
-        std::vector<dims> shapes;
-        for (const auto& v : values) shapes.push_back(v.shape());
-        auto at = std::find_if(kept.begin(), kept.end(),
-                               [&](const entry& k) { return k.scalars == scalars && k.shapes == shapes; });
-        if (at == kept.end()) {
-            if (kept.size() >= 16) kept.erase(kept.begin());
+        auto planned = kept.find(scalars, values);
+        if (!planned) {
             const graph home;
             const graph_scope here(home);
-            auto core = detail::make_session_core(home, session_options{});
+            detail::evaluation made;
+            made.scalars = std::move(scalars);
+            for (const auto& v : values) made.shapes.push_back(v.shape());
+            made.core = detail::make_session_core(home, session_options{});
             std::vector<any_array> unused;
             std::vector<any_tensor> inputs;
             const auto over_inputs = detail::with_inputs(e, unused, inputs, where);
             detail::plan_key key;
             key.fetches = {detail::seal(over_inputs, home, {}, true, where)};
             key.feeds.assign(inputs.begin(), inputs.end());
-            auto steps = core->find_plan(key);
-            kept.push_back({std::move(scalars), std::move(shapes), std::move(core), std::move(steps)});
-            at = std::prev(kept.end());
+            made.steps = made.core->find_plan(key);
+            planned = std::make_shared<const detail::evaluation>(std::move(made));
+            kept.add(planned);
         }
-        const auto result = at->core->run(*at->steps, values);
+        const auto result = planned->core->run(*planned->steps, values);
         return to_host_value<value_type_of<E>, extents_of<E>::rank>(result.type(0).shape, result.data(0));
     } else {
         return session(detail::graph_of_operand(e)).run(e);
@@ -96,3 +113,7 @@ auto evaluate(const E& e, const std::source_location& where = std::source_locati
 }
 
 } // namespace rill::inline RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/runtime/evaluate.ipp>
+#endif

@@ -22,7 +22,9 @@ struct held_step {
 /// A run, compiled: pruned, shared, ordered and placed once; bound to shapes as they come.
 class plan {
 public:
-    plan(const plan_key& key, const session_options& options, std::shared_ptr<resource_store> resources);
+    /// Nodes that ask for no device run on `otherwise`.
+    plan(const plan_key& key, const session_options& options, std::shared_ptr<resource_store> resources,
+         const device_type& otherwise = default_device());
 
     ~plan();
 

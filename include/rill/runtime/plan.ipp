@@ -23,7 +23,8 @@
 
 namespace rill::inline RILL_ABI::detail {
 
-RILL_INLINE plan::plan(const plan_key& key, const session_options& options, std::shared_ptr<resource_store> resources)
+RILL_INLINE plan::plan(const plan_key& key, const session_options& options, std::shared_ptr<resource_store> resources,
+                       const device_type& otherwise)
     : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()) {
     const auto step = [](subgraph g, [[maybe_unused]] bool ordered) {
 #ifndef NDEBUG
@@ -41,7 +42,7 @@ RILL_INLINE plan::plan(const plan_key& key, const session_options& options, std:
         report = [](const node& n, const std::string& device) {
             log(log_level::info, n.name + ": (" + std::string(n.op->name()) + "): " + device);
         };
-    graph_ = step(place(std::move(graph_), options.allow_soft_placement, report), true);
+    graph_ = step(place(std::move(graph_), options.allow_soft_placement, report, otherwise), true);
     graph_ = step(transfer_values(std::move(graph_)), true);
 }
 

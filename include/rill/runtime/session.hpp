@@ -5,6 +5,31 @@
 
 namespace rill::inline RILL_ABI {
 
+namespace detail {
+
+/// What a host value is in the checks of a call, as dtype_tag is for operands.
+template <class X> struct given_tag {
+    using type = host_element<X>;
+};
+template <literal X> struct given_tag<X> {
+    using type = number<X>;
+};
+template <> struct given_tag<any_array> {
+    using type = unknown_dtype;
+};
+
+} // namespace detail
+
+/// As many values, as listed in the first tuple, as a callable has inputs.
+template <class Values, class Inputs>
+inline constexpr bool one_value_each = std::tuple_size_v<Values> == std::tuple_size_v<Inputs>;
+
+/// Each value, as listed in the first tuple, has the element type of its input, as listed in the second.
+template <class Values, class Inputs> inline constexpr bool values_fit = true;
+template <class... V, class... T>
+    requires(sizeof...(V) == sizeof...(T))
+inline constexpr bool values_fit<std::tuple<V...>, std::tuple<T...>> = (dtypes_agree<T, V> && ...);
+
 /// A prepared run: fetches and feeds are fixed, a call only brings values. Keeps graph and plan alive; throws `cancelled`
 /// after its session closed. May be called from several threads at once.
 template <class Fetches, class... Inputs> class callable {
@@ -18,26 +43,30 @@ public:
         operations_ = std::move(list.operations);
     }
 
-    /// The fetched values as a tuple; operations give no element.
-    template <class... X>
-        requires(sizeof...(X) == sizeof...(Inputs))
-    auto operator()(X&&... values) const {
-        const auto feeds = arrays(std::index_sequence_for<X...>{}, std::forward<X>(values)...);
+    /// The fetched values as a tuple; operations give no element. One value for each input, in the order of make_callable.
+    template <class... X> auto operator()(X&&... values) const {
+        using given = std::tuple<typename detail::given_tag<std::remove_cvref_t<X>>::type...>;
+        using wanted = std::tuple<dtype_tag<Inputs>...>;
+        static_assert(
+            one_value_each<given, wanted>,
+            "callable: one value for each input is expected, in the order of the inputs given to make_callable");
+        static_assert(values_fit<given, wanted>,
+                      "callable: a value's element type differs from its input's; values come "
+                      "in the order of the inputs given to make_callable");
         detail::fetch_arrays<Fetches> into;
-        const auto result = core_->run(*plan_, feeds, into.places_without(operations_));
-        return detail::take_values(fetches_, result, into, operations_);
+        if constexpr (one_value_each<given, wanted> && values_fit<given, wanted>) {
+            const auto feeds = arrays(std::index_sequence_for<X...>{}, std::forward<X>(values)...);
+            const auto result = core_->run(*plan_, feeds, into.places_without(operations_));
+            return detail::take_values(fetches_, result, into, operations_);
+        } else { // a static_assert has spoken
+            return detail::take_values(fetches_, core_->run(*plan_, {}), into, operations_);
+        }
     }
 
 private:
     template <std::size_t... I, class... X>
     std::array<any_array, sizeof...(X)> arrays(std::index_sequence<I...>, X&&... values) const {
-        return {one(std::get<I>(inputs_), std::forward<X>(values))...};
-    }
-    template <class E, class X> static any_array one(const E& e, X&& x) {
-        if constexpr (typed_operand<E>)
-            static_assert(feeds_as<X, value_type_of<E>>,
-                          "callable: the value's element type differs from the tensor's");
-        return detail::checked_feed(e, std::forward<X>(x));
+        return {detail::checked_feed(std::get<I>(inputs_), std::forward<X>(values))...};
     }
 
     std::shared_ptr<detail::session_core> core_;

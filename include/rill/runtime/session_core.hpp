@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include <rill/device/device.hpp>
 #include <rill/device/kernel.hpp>
 #include <rill/graph/graph.hpp>
 #include <rill/runtime/fetch_place.hpp>
@@ -46,6 +47,8 @@ public:
 
     const rill::graph& graph() const noexcept { return graph_; }
     const session_options& options() const noexcept { return options_; }
+    /// Where nodes run that ask for no device: variables stay where they are, so it is settled when the session is made.
+    const device_type& device() const noexcept { return device_; }
 
     /// Later runs throw `cancelled`; memory goes once no run uses it.
     void close() noexcept;
@@ -74,6 +77,7 @@ private:
 
     rill::graph graph_;
     session_options options_;
+    const device_type& device_;
     std::unique_ptr<state> state_;
 };
 

@@ -115,7 +115,7 @@ inline step_threads threads_for(const session_options& o) {
 }
 
 RILL_INLINE session_core::session_core(const rill::graph& g, const session_options& options)
-    : graph_(g), options_(options), state_(std::make_unique<state>()) {
+    : graph_(g), options_(options), device_(default_device()), state_(std::make_unique<state>()) {
     state_->resources =
         std::make_shared<resource_store>(options.memory ? *options.memory : default_allocator(), threads_for(options));
 }
@@ -142,7 +142,7 @@ RILL_INLINE std::shared_ptr<plan> session_core::find_plan(const plan_key& key) {
         if (auto known = state_->plans.find(key)) return known;
     }
     check_key(key);
-    auto made = std::make_shared<plan>(key, options_, state_->resources);
+    auto made = std::make_shared<plan>(key, options_, state_->resources, device_);
     std::shared_ptr<plan> gone; // goes after the lock
     const std::lock_guard lock(state_->mutex);
     check_open(); // what is added after closing would stay

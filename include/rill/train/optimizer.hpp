@@ -31,12 +31,22 @@ std::vector<gradient_and_variable> gradients_by_variables(const endpoint& loss, 
 /// Refuses variables of another type than the loss.
 void check_pairs(const std::vector<gradient_and_variable>& pairs, dtype loss);
 
-/// Refuses a loss that is no single floating number.
-void check_loss(const endpoint& loss);
+/// Refuses a loss that has no gradients, or whose dtype optimizers are not compiled for unless its type says so.
+void check_untyped_loss(const endpoint& loss);
+
+/// What a loss is computed in, as a type: f(std::type_identity<T>()).
+template <class Loss, class F> auto with_type_of(const Loss& loss, const F& f) {
+    if constexpr (typed_operand<Loss>) {
+        return f(std::type_identity<value_type_of<Loss>>());
+    } else {
+        check_untyped_loss(checked(loss.end()));
+        return loss.dtype() == dtype::float64 ? f(std::type_identity<double>()) : f(std::type_identity<float>());
+    }
+}
 
 /// A constant of rank 0.
 template <class T> endpoint scalar_constant(double value) {
-    return constant(static_cast<T>(value)).join(current_graph());
+    return constant(static_cast<T>(value), {}).join(current_graph()); // no place of the user's
 }
 
 /// A variable beside another one, of its type: an optimizer's memory. Not trained.
@@ -68,16 +78,12 @@ public:
 
     const Options& options() const noexcept { return options_; }
 
-    /// An operation that computes the gradients of a loss by every trainable variable it depends on, and updates them.
+    /// An operation that computes the gradients of a loss by every trainable variable it depends on, and updates them. Of
+    /// an any_tensor: float32 or float64.
     template <graph_operand Loss>
     operation minimize(const Loss& loss, const std::source_location& where = std::source_location::current()) const {
-        if constexpr (typed_operand<Loss>) {
-            return apply_gradients<value_type_of<Loss>>(compute_gradients(loss), where);
-        } else {
-            const auto pairs = compute_gradients(loss);
-            return any_tensor(loss).dtype() == dtype::float64 ? apply_gradients<double>(pairs, where)
-                                                              : apply_gradients<float>(pairs, where);
-        }
+        return detail::with_type_of(
+            loss, [&]<class T>(std::type_identity<T>) { return apply_gradients<T>(compute_gradients(loss), where); });
     }
     /// Also adds one to a step counter, last.
     template <graph_operand Loss, class Step>
@@ -101,12 +107,11 @@ public:
                           "minimize: the loss must be of rank 0; reduce it (reduce_mean, reduce_sum)");
             detail::require_gradient_kernels<value_type_of<Loss>>();
         } else {
+            detail::check_untyped_loss(detail::checked(loss.end()));
             detail::require_gradient_kernels<float>();
             detail::require_gradient_kernels<double>();
         }
-        const endpoint sealed = detail::seal(loss);
-        if constexpr (!typed_operand<Loss>) detail::check_loss(sealed);
-        return detail::gradients_by_variables(sealed, std::move(variables));
+        return detail::gradients_by_variables(detail::seal(loss), std::move(variables));
     }
 
     /// The second half: updates the variables by their gradients, once all of these are known.

@@ -28,22 +28,24 @@ RILL_INLINE std::vector<gradient_and_variable> gradients_by_variables(const endp
     return out;
 }
 
+RILL_INLINE void check_untyped_loss(const endpoint& loss) {
+    const auto& [type, shape] = type_of(loss);
+    const auto refuse = [&](const std::string& why) {
+        throw invalid_argument("minimize: " + why + "; '" + name_of(loss) + "' is " + to_string(type_of(loss)) +
+                               ", made at " + to_string(loss.from->where));
+    };
+    if (type != dtype::float32 && type != dtype::float64)
+        refuse("a loss whose dtype is known at run time only must be float32 or float64");
+    if (shape.known_rank() && shape.rank != 0)
+        refuse("the loss must be of rank 0; reduce it (reduce_mean, reduce_sum)");
+}
+
 RILL_INLINE void check_pairs(const std::vector<gradient_and_variable>& pairs, dtype loss) {
     for (const auto& p : pairs)
         if (p.variable.dtype() != loss)
             throw invalid_argument("apply_gradients: '" + p.variable.name() + "' is " +
                                    std::string(to_string(p.variable.dtype())) + ", the loss " +
                                    std::string(to_string(loss)));
-}
-
-RILL_INLINE void check_loss(const endpoint& loss) {
-    const auto& type = type_of(loss);
-    if (type.type != dtype::float32 && type.type != dtype::float64)
-        throw invalid_argument("minimize: '" + name_of(loss) + "' is " + to_string(type) +
-                               ": a loss whose dtype is known at run time is float32 or float64");
-    if (type.shape.known_rank() && type.shape.rank != 0)
-        throw invalid_argument("minimize: '" + name_of(loss) + "' is " + to_string(type) +
-                               ": the loss must be of rank 0; reduce it (reduce_mean, reduce_sum)");
 }
 
 RILL_INLINE gradient_rows rows_of(const endpoint& gradient) {

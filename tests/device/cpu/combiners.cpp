@@ -13,9 +13,9 @@
 using namespace rill;
 
 TEST_CASE("combiners: identities, folds of any length, merges, means") {
-    require_combiner<combine::sum, float>();
-    require_combiner<combine::max, int>();
-    require_combiner<combine::all, bool>();
+    compile_combiner<combine::sum, float>();
+    compile_combiner<combine::max, int>();
+    compile_combiner<combine::all, bool>();
     const auto sum = the_kernels().combiners.find("Sum/float32");
     const auto max = the_kernels().combiners.find("Max/int32");
     const auto all = the_kernels().combiners.find("All/bool");
@@ -53,7 +53,7 @@ TEST_CASE("combiners: identities, folds of any length, merges, means") {
 namespace test_combiners {
 
 template <combine How, class T, class F> void check(T identity, const F& together) {
-    require_combiner<How, T>();
+    compile_combiner<How, T>();
     const auto c = the_kernels().combiners.find(detail::kernel_key(to_string(How), dtype_of<T>));
     REQUIRE(c);
     for (const std::int64_t n : {0, 1, 3, 15, 16, 17, 64, 67, 1000}) {
@@ -107,7 +107,7 @@ TEST_CASE("combiners: of bool, complex numbers and halves") {
     check<combine::any, bool>(false, [](bool a, bool b) { return a || b; });
     check<combine::all, bool>(true, [](bool a, bool b) { return a && b; });
     check<combine::sum, std::complex<double>>(0, [](auto a, auto b) { return a + b; });
-    require_combiner<combine::max, half>();
+    compile_combiner<combine::max, half>();
     const auto max = the_kernels().combiners.find("Max/half");
     REQUIRE(max);
     const half values[] = {half(1.5f), half(-2.f), half(0.25f)};
@@ -119,8 +119,8 @@ TEST_CASE("combiners: of bool, complex numbers and halves") {
 }
 
 TEST_CASE("combiners: NaN wins over every maximum and minimum") {
-    require_combiner<combine::max, float>();
-    require_combiner<combine::min, float>();
+    compile_combiner<combine::max, float>();
+    compile_combiner<combine::min, float>();
     for (const char* key : {"Max/float32", "Min/float32"}) {
         const auto c = the_kernels().combiners.find(key);
         for (const std::size_t n : {1u, 20u, 200u})

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/device/cpu/interpreter.hpp>
 
+
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/mul.hpp>
 
@@ -8,13 +9,17 @@
 
 using namespace rill;
 
+namespace {
+constexpr elementwise_info no_such_op{"NoSuchOp"};
+}
+
 TEST_CASE("interpreter: a program without a compiled kernel, several results") {
     require_primitive<mul_op, float, float>();
     require_primitive<add_op, float, float>();
     tracer t({dtype::float32, dtype::float32}, {scalar_value(10.f)});
     t.fix_scalars(1);
-    const int product = t.emit("Mul", dtype::float32, {t.leaf(0), t.leaf(1)});
-    const int sum = t.emit("Add", dtype::float32, {product, t.scalar(0)});
+    const int product = t.emit(info_of<mul_op>, dtype::float32, {t.leaf(0), t.leaf(1)});
+    const int sum = t.emit(info_of<add_op>, dtype::float32, {product, t.scalar(0)});
     const block_interpreter run(t.finish({sum, product, t.leaf(1)}));
     std::vector<std::byte> scratch(run.scratch_bytes());
     const std::vector<float> a{1, 2, 3}, b{4, 5, 6};
@@ -31,7 +36,7 @@ TEST_CASE("interpreter: a program without a compiled kernel, several results") {
 
 TEST_CASE("interpreter: an op that is not in the program is named") {
     tracer t({dtype::float32}, {});
-    const auto body = t.finish({t.emit("NoSuchOp", dtype::float32, {t.leaf(0)})});
+    const auto body = t.finish({t.emit(no_such_op, dtype::float32, {t.leaf(0)})});
     try {
         const block_interpreter run(body);
         FAIL("no error");

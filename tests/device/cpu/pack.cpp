@@ -2,9 +2,11 @@
 #include <rill/device/cpu/pack.hpp>
 
 #include <rill/ops/math/abs.hpp>
+#include <rill/ops/math/ceil.hpp>
 #include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/exp.hpp>
 #include <rill/ops/math/floor.hpp>
+#include <rill/ops/math/pow.hpp>
 #include <rill/ops/math/sign.hpp>
 
 #include <cstring>
@@ -96,8 +98,9 @@ TEMPLATE_TEST_CASE("packs follow lanes bit for bit", "", float, double, std::int
                                   [](auto a, auto) { return -a; }, [](auto a, auto) { return 2 + a; },
                                   [](auto a, auto b) { return max(a, b); }, [](auto a, auto b) { return min(a, b); },
                                   [](auto a, auto) { return max(a, 0); }, [](auto a, auto) { return abs(a); },
-                                  [](auto a, auto) { return sign(a); }, [](auto a, auto) { return floor(a); },
-                                  [](auto a, auto) { return ceil(a); });
+                                  [](auto a, auto) { return sign(a); });
+        if constexpr (std::is_floating_point_v<TestType>)
+            check_agreement<TestType>([](auto a, auto) { return floor(a); }, [](auto a, auto) { return ceil(a); });
     }
     SECTION("comparison and selection") {
         check_agreement<TestType>([](auto a, auto b) { return a == b; }, [](auto a, auto b) { return a != b; },
@@ -228,9 +231,6 @@ TEST_CASE("types without registers go lane by lane") {
         const auto v = pack<C, N>::load(x);
         (v * conj(v)).store(y);
         CHECK(y[2] == C(100, 0));
-        float r[N];
-        abs(v).store(r);
-        CHECK(r[2] == 10);
         CHECK(reduce_add(v) == C(3, 4) * static_cast<float>(N * (N - 1) / 2));
         select(v == C(0), C(1), v).store(y);
         CHECK(y[0] == C(1));

@@ -24,3 +24,9 @@ TEST_CASE("eye: ones on the diagonal") {
     CHECK(s.run(eye<double>(0)).size() == 0);
     CHECK_THROWS_AS(eye<double>(-1), invalid_argument);
 }
+
+TEST_CASE("eye: has the place where it was made") {
+    CHECK(eye<float, 2>().where().line() == std::source_location::current().line());
+    CHECK(eye<float>(2).where().line() == std::source_location::current().line());
+    CHECK(eye<float>(2, 3).where().line() == std::source_location::current().line());
+}

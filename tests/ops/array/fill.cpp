@@ -20,3 +20,7 @@ TEST_CASE("fill: a constant of one value") {
     CHECK(s.run(fill(dims{2}, true)).elements<bool>()[1]);
     CHECK_THROWS_AS(fill(dims{dyn}, 1), invalid_argument);
 }
+
+TEST_CASE("fill: has the place where it was made") {
+    CHECK(fill<2>(7.f).where().line() == std::source_location::current().line());
+}

@@ -9,8 +9,6 @@ static_assert(is_index_type<int> && is_index_type<std::int64_t> && !is_index_typ
               !is_index_type<float>);
 
 TEST_CASE("indices: positions and checks") {
-    CHECK(detail::position_of(0, {}) == "[]");
-    CHECK(detail::position_of(5, {2, 3}) == "[1, 2]");
     const int ids[] = {0, 3, 2, -1};
     CHECK_NOTHROW(detail::check_indices<cpu>(ids, dims{3}, 4, error_code::out_of_range, "id"));
     CHECK_NOTHROW(detail::check_indices<cpu>(ids, dims{0}, 0, error_code::out_of_range, "id"));

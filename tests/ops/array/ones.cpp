@@ -23,3 +23,7 @@ TEST_CASE("ones: constants") {
     CHECK_THROWS_AS(ones(dtype::string, {2}), invalid_argument);
     CHECK_THROWS_AS(ones(dtype::float32, {2, dyn}), invalid_argument);
 }
+
+TEST_CASE("ones: has the place where it was made") {
+    CHECK(ones<float, 2>().where().line() == std::source_location::current().line());
+}

@@ -45,3 +45,8 @@ TEST_CASE("range: refusals") {
 }
 
 } // namespace test_ops_array_range
+
+TEST_CASE("range: has the place where it was made") {
+    CHECK(range(3).where().line() == std::source_location::current().line());
+    CHECK(range(1, 3).where().line() == std::source_location::current().line());
+}

@@ -66,7 +66,8 @@ TEST_CASE("reshape: at run time") {
     const xt::xtensor<float, 2> at{{1, 2, 3, 4}, {5, 6, 7, 8}};
     const auto [value, trace] = s.run_traced(y, feed(x, at));
     CHECK(value(1, 3) == 8.f);
-    CHECK(trace.entries.empty()); // shares the memory
+    CHECK(std::none_of(trace.entries.begin(), trace.entries.end(), // shares the memory
+                       [](const auto& e) { return e.op == "Reshape"; }));
     CHECK(s.run(z, feed(x, at)).shape() == dims{2, 4});
     CHECK_THROWS_AS(s.run(y, feed(x, xt::xtensor<float, 2>({3, 3}))), invalid_argument);
     CHECK_THROWS_WITH(s.run(y, feed(x, xt::xtensor<float, 2>({3, 3}))),

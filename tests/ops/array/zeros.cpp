@@ -23,3 +23,7 @@ TEST_CASE("zeros: constants") {
     CHECK_THROWS_AS(zeros(dtype::string, {2}), invalid_argument);
     CHECK_THROWS_AS(zeros(dtype::float32, {2, dyn}), invalid_argument);
 }
+
+TEST_CASE("zeros: has the place where it was made") {
+    CHECK(zeros<float, 2>().where().line() == std::source_location::current().line());
+}

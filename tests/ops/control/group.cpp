@@ -15,6 +15,8 @@ TEST_CASE("group: runs everything it is made of, and gives no value") {
     const operation both = group(a.assign_add(1.f), b.assign_add(1.f));
     CHECK(both.name() == "group");
     CHECK(group(std::vector<operation>{}).node()->control_inputs.empty());
+    const any_tensor untyped = a;
+    CHECK(group(untyped, b).node()->control_inputs.size() == 2);
     session s;
     s.run(global_variables_initializer());
     s.run(both);

@@ -2,6 +2,7 @@
 #include <rill/ops/linalg/matmul.hpp>
 
 #include <rill/ops/math/add.hpp>
+#include <rill/ops/math/reduce_sum.hpp>
 
 #include "ops/harness.hpp"
 

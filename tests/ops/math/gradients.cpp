@@ -267,3 +267,27 @@ TEST_CASE("gradients: refusals") {
     CHECK_THROWS_WITH(gradients({y}, {foreign}), contains("foreign:0") && contains("another graph"));
     CHECK_THROWS_AS(gradients({y, foreign}, {x}), invalid_argument);
 }
+
+TEST_CASE("gradients: of tensors of unknown type, listed one by one") {
+    const test_gradients::place p;
+    placeholder<double> x("x");
+    const any_tensor a = x, b = any_placeholder("b", dtype::float64, {}), unconnected = placeholder<double>("c");
+    const any_tensor y = a * a * b;
+    using optional_tensors = std::vector<std::optional<any_tensor>>;
+    const auto d = gradients(y, a, b, unconnected);
+    STATIC_REQUIRE(std::is_same_v<decltype(d), const optional_tensors>);
+    REQUIRE(d.size() == 3);
+    CHECK_FALSE(d[2]);
+    const auto value = [&](const any_tensor& t) {
+        return p.s.run(t, feed(x, 3.0), feed(b, 5.0)).template elements<double>()[0];
+    };
+    CHECK(value(*d[0]) == 30);
+    CHECK(value(*d[1]) == 9);
+    // one operand of unknown type is enough; an expression may be differentiated, several ys are added up
+    STATIC_REQUIRE(std::is_same_v<decltype(gradients(x * x, a)), optional_tensors>);
+    CHECK(value(*gradients(x * x, a)[0]) == 6);
+    CHECK(value(*gradients(y, x)[0]) == 30);
+    CHECK(value(*gradients(std::tuple(y, x * 2.0), x)[0]) == 32);
+    CHECK(value(*gradients(std::tuple(x, x * x), a)[0]) == 7);
+    STATIC_REQUIRE(std::is_same_v<decltype(gradients(x * x, x)), std::tuple<tensor<double>>>);
+}

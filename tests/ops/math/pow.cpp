@@ -12,3 +12,20 @@ constexpr auto reference = [](auto a, auto b) { return std::pow(a, b); };
 
 TEST_CASE("pow: values") { op_test::binary<float, double>("pow", test_pow::f, test_pow::reference); }
 TEST_CASE("pow: gradient") { op_test::gradients(test_pow::f, {{0.5, 2}, {-2, 2}}); }
+
+TEST_CASE("pow: gradients at a = 0, where there is no logarithm") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<double> a("a"), b("b");
+    const auto [da, db] = gradients(pow(a, b), a, b);
+    const auto [dba, dbb] = gradients(db, a, b);
+    const auto [daa, dab] = gradients(da, a, b);
+    const auto at = [&](const auto& d, double x, double y) { return s.run(d, feed(a, x), feed(b, y)); };
+    for (const auto& d : {da, db, dba, dbb, dab}) CHECK(at(d, 0, 2) == 0);
+    CHECK(at(daa, 0, 2) == 2);
+    CHECK(at(db, -3, 2) == 0);
+    CHECK(at(dba, -3, 2) == 0);
+    CHECK(at(dba, 3, 2) == Approx(3 + 6 * std::log(3)));
+    CHECK(at(dab, 3, 2) == Approx(3 + 6 * std::log(3)));
+}

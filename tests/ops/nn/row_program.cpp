@@ -5,10 +5,19 @@
 
 using namespace rill;
 
+namespace test_row_program {
+
+struct rows {
+    using brings = detail::row_ops;
+};
+
+} // namespace test_row_program
+
 TEST_CASE("row_program: products and sums of rows, and their gradients") {
-    detail::require_row_programs<double>();
+    using test_row_program::rows;
+    detail::bring_along<rows, double>();
     const auto scaled = [](const auto& row, const auto& x) {
-        return any_tensor(detail::row_product(detail::each_row(row), {x}));
+        return any_tensor(detail::row_product<rows>(detail::each_row(row), {x}));
     };
     op_test::node<double, 1, 2>(scaled,
                                 [](const auto& row, const auto& x) {
@@ -18,7 +27,7 @@ TEST_CASE("row_program: products and sums of rows, and their gradients") {
                                     return out;
                                 },
                                 {{3}, {3, 4}}, {.order = 3});
-    const auto dot = [](const auto& a, const auto& b) { return any_tensor(detail::row_dot(a, b)); };
+    const auto dot = [](const auto& a, const auto& b) { return any_tensor(detail::row_dot<rows>(a, b)); };
     const auto dot_reference = [](const auto& a, const auto& b) {
         xt::xarray<double> out(std::vector<std::size_t>{a.shape(0)}, 0.);
         for (std::size_t i = 0; i < a.shape(0); ++i)
@@ -26,10 +35,10 @@ TEST_CASE("row_program: products and sums of rows, and their gradients") {
         return out;
     };
     op_test::node<double, 2, 2>(dot, dot_reference, {{3, 4}, {3, 4}}, {.order = 3});
-    op_test::node<double, 2>([](const auto& a) { return any_tensor(detail::row_dot(a, a)); },
+    op_test::node<double, 2>([](const auto& a) { return any_tensor(detail::row_dot<rows>(a, a)); },
                              [&](const auto& a) { return dot_reference(a, a); }, {{3, 4}},
                              {.order = 3}); // one input twice
-    op_test::node<double, 2>([](const auto& a) { return any_tensor(detail::row_sum(a)); },
+    op_test::node<double, 2>([](const auto& a) { return any_tensor(detail::row_sum<rows>(a)); },
                              [](const auto& a) {
                                  xt::xarray<double> out(std::vector<std::size_t>{a.shape(0)}, 0.);
                                  for (std::size_t i = 0; i < a.shape(0); ++i)

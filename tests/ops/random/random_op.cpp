@@ -21,12 +21,12 @@ TEST_CASE("random_op: a kernel takes the next stream in each run") {
     std::uint64_t out[2];
     void* slots[] = {out};
     const std::int32_t zero = 0;
-    first({slots, &zero, &zero});
+    first({slots, &zero, &zero, &zero, nullptr});
     CHECK(out[0] == 11);
     CHECK(out[1] == 5);
-    second({slots, &zero, &zero}); // bound to other shapes, say: it goes on where the first one was
+    second({slots, &zero, &zero, &zero, nullptr}); // bound to other shapes, say: it goes on where the first one was
     CHECK(out[1] == 6);
-    first({slots, &zero, &zero});
+    first({slots, &zero, &zero, &zero, nullptr});
     CHECK(out[1] == 7);
     CHECK(counter->load() == 8);
 }

@@ -42,6 +42,16 @@ TEST_CASE("random_uniform: bounds") {
     CHECK_THROWS_AS((random_uniform<float, 3>({.minval = 1, .maxval = 0})), invalid_argument);
     CHECK_THROWS_WITH((random_uniform<float, 3>({.minval = 0, .maxval = std::numeric_limits<double>::infinity()})),
                       contains("finite"));
+    CHECK_THROWS_WITH((random_uniform<float, 3>({.minval = -1e39, .maxval = 1e39})),
+                      contains("random_uniform: minval and maxval must be finite as float32"));
+    CHECK_THROWS_AS((random_uniform<float, 3>({.minval = 0, .maxval = 3.41e38})), invalid_argument);
+    CHECK_THROWS_AS((random_uniform<half, 3>({.minval = -65520, .maxval = 0})), invalid_argument);
+    CHECK_THROWS_AS((random_uniform<bfloat16, 3>({.minval = 0, .maxval = 1e39})), invalid_argument);
+    constexpr float most = std::numeric_limits<float>::max();
+    for (const float v : s.run(random_uniform<float, 100>({.minval = -most, .maxval = most}))) CHECK(std::isfinite(v));
+    for (const half v : s.run(random_uniform<half, 100>({.minval = -65504, .maxval = 65504})))
+        CHECK(std::isfinite(static_cast<float>(v)));
+    CHECK(s.run(random_uniform<double, 3>({.minval = -1e39, .maxval = 1e39}))(0) != 0);
 }
 
 } // namespace test_ops_random_random_uniform

@@ -65,3 +65,17 @@ TEST_CASE("variable: one that failed leaves nothing behind") {
     CHECK(g.collection(collections::variables).empty());
     CHECK(variable<float, 2>("v", {1.f, 2.f}).name() == "v:0");
 }
+
+TEMPLATE_TEST_CASE("variable: of 16 bits, set by numbers of its type", "", half, bfloat16) {
+    using H = TestType;
+    const graph g;
+    const graph_scope here(g);
+    variable<H> v("v", H(1.f));
+    variable<H, 2> pair("pair", {H(1.f), H(2.f)});
+    const tensor more = v.assign_add(H(0.5f));
+    const session s(g);
+    s.run(global_variables_initializer());
+    CHECK(s.run(more) == H(1.5f));
+    CHECK(s.run(v.assign(H(4.f))) == H(4.f));
+    CHECK(s.run(pair)(1) == H(2.f));
+}

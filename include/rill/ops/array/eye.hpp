@@ -16,17 +16,22 @@ template <class T> any_array eye_array(index_t rows, index_t columns) {
 } // namespace detail
 
 /// eye<float, 3>(): a constant matrix with ones on its diagonal; eye<float, 2, 3>() is no square.
-template <element T, index_t Rows, index_t Columns = Rows> auto eye() {
+template <element T, index_t Rows, index_t Columns = Rows>
+auto eye(const std::source_location& where = std::source_location::current()) {
     static_assert(is_numeric<T>, "eye: the element type is no number");
     static_assert(static_extents<Rows, Columns>, "eye: every extent must be known; eye<T>(n) takes it at run time");
-    return constant_value<T, Rows, Columns>(detail::eye_array<T>(Rows == dyn ? 0 : Rows, Columns == dyn ? 0 : Columns));
+    return constant_value<T, Rows, Columns>(detail::eye_array<T>(Rows == dyn ? 0 : Rows, Columns == dyn ? 0 : Columns),
+                                            where);
 }
 /// Of a size known at run time only.
-template <element T> auto eye(index_t rows, index_t columns) {
+template <element T>
+auto eye(index_t rows, index_t columns, const std::source_location& where = std::source_location::current()) {
     static_assert(is_numeric<T>, "eye: the element type is no number");
     if (rows < 0 || columns < 0) throw invalid_argument("eye: an extent is negative");
-    return constant_value<T, dyn, dyn>(detail::eye_array<T>(rows, columns));
+    return constant_value<T, dyn, dyn>(detail::eye_array<T>(rows, columns), where);
 }
-template <element T> auto eye(index_t n) { return eye<T>(n, n); }
+template <element T> auto eye(index_t n, const std::source_location& where = std::source_location::current()) {
+    return eye<T>(n, n, where);
+}
 
 } // namespace rill::inline RILL_ABI

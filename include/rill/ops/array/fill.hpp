@@ -24,8 +24,8 @@ template <class T> any_array filled_array(const dims& shape, const T& value) {
 any_array filled_array(dtype type, const dims& shape, double value);
 
 /// A constant of those extents; after a failed check, one without elements.
-template <class T, index_t... D> auto filled_constant(const T& value) {
-    return constant_value<T, D...>(filled_array<T>(dims{(D == dyn ? 0 : D)...}, value));
+template <class T, index_t... D> auto filled_constant(const T& value, const std::source_location& where) {
+    return constant_value<T, D...>(filled_array<T>(dims{(D == dyn ? 0 : D)...}, value), where);
 }
 
 any_tensor constant_node(any_array value, const std::source_location& where);
@@ -33,9 +33,10 @@ any_tensor constant_node(any_array value, const std::source_location& where);
 } // namespace detail
 
 /// fill<2, 3>(7.f): a constant of one value.
-template <index_t... D, element T> auto fill(const T& value) {
+template <index_t... D, element T>
+auto fill(const T& value, const std::source_location& where = std::source_location::current()) {
     static_assert(static_extents<D...>, "fill: every extent must be known; fill(dims, value) takes them at run time");
-    return detail::filled_constant<T, D...>(value);
+    return detail::filled_constant<T, D...>(value, where);
 }
 /// Of a shape known at run time only.
 template <element T>

@@ -15,7 +15,7 @@ template <class D> kernel copy_of_input(const kernel_request& request) {
 }
 
 /// The shape rule of ops whose result has their first operand's.
-inline constexpr auto same_shape = [](const dims& x, const auto&...) { return shape_result{x}; };
+inline constexpr auto shape_of_first = [](const dims& x, const auto&...) { return shape_result{x}; };
 
 } // namespace detail
 
@@ -34,7 +34,7 @@ struct identity_op {
 /// identity(x): the same value under a name, a device or control dependencies of its own.
 template <graph_operand X>
 auto identity(const X& x, const std::source_location& where = std::source_location::current()) {
-    return apply_node(identity_op{}, detail::same_shape, where, x);
+    return apply_node(identity_op{}, detail::shape_of_first, where, x);
 }
 
 } // namespace rill::inline RILL_ABI

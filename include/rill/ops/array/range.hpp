@@ -32,7 +32,9 @@ template <class T> index_t range_size(T start, T limit, T delta) {
 } // namespace detail
 
 /// range(0, 10, 2): 0, 2, 4, 6, 8, a constant; the limit is not reached. A step of 1 may be left out.
-template <element T> auto range(const T& start, const T& limit, const T& delta = T(1)) {
+template <element T>
+auto range(const T& start, const T& limit, const T& delta = T(1),
+           const std::source_location& where = std::source_location::current()) {
     static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>,
                   "range: the element type must be an integer, float or double");
     const index_t n = detail::range_size(start, limit, delta);
@@ -47,9 +49,11 @@ template <element T> auto range(const T& start, const T& limit, const T& delta =
             to[i] = static_cast<T>(static_cast<double>(start) + static_cast<double>(i) * static_cast<double>(delta));
         }
     }
-    return constant_value<T, dyn>(std::move(all));
+    return constant_value<T, dyn>(std::move(all), where);
 }
 /// range(5): 0, 1, 2, 3, 4.
-template <element T> auto range(const T& limit) { return range(T(0), limit); }
+template <element T> auto range(const T& limit, const std::source_location& where = std::source_location::current()) {
+    return range(T(0), limit, T(1), where);
+}
 
 } // namespace rill::inline RILL_ABI

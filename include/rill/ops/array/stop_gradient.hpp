@@ -19,7 +19,7 @@ struct stop_gradient_op {
 
 template <graph_operand X>
 auto stop_gradient(const X& x, const std::source_location& where = std::source_location::current()) {
-    return apply_node(stop_gradient_op{}, detail::same_shape, where, x);
+    return apply_node(stop_gradient_op{}, detail::shape_of_first, where, x);
 }
 
 } // namespace rill::inline RILL_ABI

@@ -6,10 +6,10 @@
 namespace rill::inline RILL_ABI {
 
 /// zeros<float, 2, 3>(): a constant. (Without template arguments: the initializer of variables.)
-template <element T, index_t... D> auto zeros() {
+template <element T, index_t... D> auto zeros(const std::source_location& where = std::source_location::current()) {
     static_assert(has_zero_and_one<T>, "zeros: the element type is no number");
     static_assert(static_extents<D...>, "zeros: every extent must be known; zeros(dtype, dims) takes them at run time");
-    return detail::filled_constant<T, D...>(static_cast<T>(0));
+    return detail::filled_constant<T, D...>(static_cast<T>(0), where);
 }
 /// Of a type and shape known at run time only.
 inline any_tensor zeros(dtype type, const dims& shape,

@@ -25,6 +25,6 @@ struct abs_op {
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g * sign(x); }
 };
 
-template <elementwise_operand X> RILL_FN auto abs(const X& x) { return apply<abs_op>(x); }
+template <elementwise_operand X> RILL_FN constexpr auto abs(const X& x) { return apply<abs_op>(x); }
 
 } // namespace rill::inline RILL_ABI

@@ -8,14 +8,14 @@
 
 namespace rill::inline RILL_ABI {
 
-/// The smallest integer not below x. Shape: that of x. Gradient: 0.
+/// The smallest integer not below x. Shape: that of x. Gradient: 0, whatever comes from above.
 struct ceil_op {
     static constexpr auto name = "Ceil";
     using domain_type = domains::real_floating;
     using compiled_types = types::common;
     template <class T> static T scalar(const T& x) { return std::ceil(x); }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(ceil(x)) { return ceil(x); }
-    template <class V> RILL_FN static auto pullback(const V&, const V&, const V& g) { return g * V(0); }
+    template <class V> RILL_FN static auto pullback(const V&, const V&, const V&) { return V(0); }
 };
 
 template <elementwise_operand X> RILL_FN auto ceil(const X& x) { return apply<ceil_op>(x); }

@@ -8,14 +8,14 @@
 
 namespace rill::inline RILL_ABI {
 
-/// The largest integer not above x. Shape: that of x. Gradient: 0.
+/// The largest integer not above x. Shape: that of x. Gradient: 0, whatever comes from above.
 struct floor_op {
     static constexpr auto name = "Floor";
     using domain_type = domains::real_floating;
     using compiled_types = types::common;
     template <class T> static T scalar(const T& x) { return std::floor(x); }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(floor(x)) { return floor(x); }
-    template <class V> RILL_FN static auto pullback(const V&, const V&, const V& g) { return g * V(0); }
+    template <class V> RILL_FN static auto pullback(const V&, const V&, const V&) { return V(0); }
 };
 
 template <elementwise_operand X> RILL_FN auto floor(const X& x) { return apply<floor_op>(x); }

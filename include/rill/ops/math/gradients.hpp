@@ -48,7 +48,7 @@ auto gradients(const Y& y, const X&... xs) {
 }
 /// Several ys: the gradients of their sum.
 template <class... Y, typed_operand... X>
-    requires(sizeof...(X) > 0)
+    requires(sizeof...(X) > 0 && (typed_operand<Y> && ...))
 auto gradients(const std::tuple<Y...>& ys, const X&... xs) {
     static_assert((is_differentiable(dtype_of<value_type_of<Y>>) && ...),
                   "gradients: only floating and complex tensors have gradients");
@@ -69,6 +69,21 @@ std::vector<std::optional<any_tensor>> gradients(const std::vector<any_tensor>& 
     detail::require_gradient_kernels<float>();
     detail::require_gradient_kernels<double>();
     return detail::gradient_tensors(ys, xs, options);
+}
+/// If the type of one of them is known at run time only, the first form is the vector form.
+template <graph_operand Y, graph_operand... X>
+    requires(sizeof...(X) > 0 && (untyped_operand<Y> || ... || untyped_operand<X>))
+std::vector<std::optional<any_tensor>> gradients(const Y& y, const X&... xs) {
+    return gradients(std::tuple<const Y&>(y), xs...);
+}
+template <class... Y, graph_operand... X>
+    requires(sizeof...(X) > 0 && (graph_operand<std::remove_cvref_t<Y>> && ...) &&
+             ((untyped_operand<std::remove_cvref_t<Y>> || ...) || (untyped_operand<X> || ...)))
+std::vector<std::optional<any_tensor>> gradients(const std::tuple<Y...>& ys, const X&... xs) {
+    static_assert((!unsealed_operand<X> && ...),
+                  "gradients: x must be a tensor; an unsealed expression is no edge of the graph (tensor t = …)");
+    return gradients(std::apply([](const auto&... y) { return std::vector<any_tensor>{y...}; }, ys),
+                     std::vector<any_tensor>{xs...});
 }
 
 } // namespace rill::inline RILL_ABI

@@ -28,7 +28,10 @@ struct pow_op {
         return pow(a, b);
     }
     template <class V> RILL_FN static auto pullback(const V& a, const V& b, const V& y, const V& g) {
-        return adjoints<V, V>(g * b * pow(a, b - V(1)), g * y * select(a > V(0), log(a), V(0)));
+        // no log of 0 even where it isn't taken: its own gradient would be 0 / 0
+        const auto positive = a > V(0);
+        const V log_a = select(positive, log(select(positive, a, V(1))), V(0));
+        return adjoints<V, V>(g * b * pow(a, b - V(1)), g * y * log_a);
     }
 
 private:

@@ -43,6 +43,8 @@ auto reduce_extremum(const X& x, const std::source_location& where) {
 } // namespace rill::inline RILL_ABI
 
 #if RILL_DEFINE
+#include <limits>
+
 namespace rill::inline RILL_ABI::detail {
 
 RILL_INLINE std::vector<endpoint> extremum_gradient(const fused_spec& spec, const gradient_request& r) {
@@ -67,17 +69,26 @@ RILL_INLINE std::vector<endpoint> extremum_gradient(const fused_spec& spec, cons
         reduced.insert(reduced.begin(), x);
         return endpoint{add_node(graph(*r.at.owner), make_op(fused_op{std::move(next)}), std::move(reduced)), 0};
     };
-    const auto hit = [&](tracer& t, int then) {
+    const auto hit = [&](tracer& t, int then, int otherwise) {
         const int equal = t.emit(info_of<equal_op>, dtype::boolean, {t.leaf(0), t.leaf(1)});
-        return t.emit(info_of<select_op>, type, {equal, then, t.constant(scalar_of(type, 0))});
+        return t.emit(info_of<select_op>, type, {equal, then, otherwise});
     };
     fused_result reduced;
     reduced.reduce = view;
-    const endpoint count =
-        over({r.output(0)}, [&](tracer& t) { return hit(t, t.constant(scalar_of(type, 1))); }, reduced);
+    const endpoint count = over(
+        {r.output(0)},
+        [&](tracer& t) { return hit(t, t.constant(scalar_of(type, 1)), t.constant(scalar_of(type, 0))); }, reduced);
     const endpoint dx = over(
         {r.output(0), r.gradient(), count},
-        [&](tracer& t) { return hit(t, t.emit<div_op>({t.leaf(2), t.leaf(3)})); }, fused_result{});
+        [&](tracer& t) {
+            // a result that is NaN equals no element: then, as in TensorFlow, all that it was chosen from get NaN
+            const int number = t.emit(info_of<equal_op>, dtype::boolean, {t.leaf(1), t.leaf(1)});
+            const int none = t.constant(scalar_of(type, 0)),
+                      nan = t.constant(scalar_of(type, std::numeric_limits<double>::quiet_NaN()));
+            const int other = t.emit(info_of<select_op>, type, {number, none, nan});
+            return hit(t, t.emit<div_op>({t.leaf(2), t.leaf(3)}), other);
+        },
+        fused_result{});
     return fused_gradient(mapped, {*x.from, std::span(&dx, 1), r.wanted, r.ops});
 }
 

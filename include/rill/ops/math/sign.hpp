@@ -6,7 +6,7 @@
 
 namespace rill::inline RILL_ABI {
 
-/// -1, 0 or 1 by the sign of x; NaN stays NaN. Shape: that of x. Gradient: 0.
+/// -1, 0 or 1 by the sign of x; NaN stays NaN. Shape: that of x. Gradient: 0, whatever comes from above.
 struct sign_op {
     static constexpr auto name = "Sign";
     static constexpr int cost = 1;
@@ -14,9 +14,9 @@ struct sign_op {
     using compiled_types = types::common;
     template <class T> static constexpr T scalar(const T& x) { return x > T(0) ? T(1) : x < T(0) ? T(-1) : x; }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(sign(x)) { return sign(x); }
-    template <class V> RILL_FN static auto pullback(const V&, const V&, const V& g) { return g * V(0); }
+    template <class V> RILL_FN static auto pullback(const V&, const V&, const V&) { return V(0); }
 };
 
-template <elementwise_operand X> RILL_FN auto sign(const X& x) { return apply<sign_op>(x); }
+template <elementwise_operand X> RILL_FN constexpr auto sign(const X& x) { return apply<sign_op>(x); }
 
 } // namespace rill::inline RILL_ABI

@@ -33,9 +33,9 @@ struct softmax_cross_entropy_op {
                     const auto [largest, sum] = detail::exponentials(l, in[0], out[0]);
                     const V log_sum = log(sum), total = l.sum([&](auto p) { return l.load(in[1], p); }), top = largest;
                     const V entropy = l.sum([&](auto p) {
-                        const V wanted = l.load(in[1], p);
+                        const V share = l.load(in[1], p);
                         // a class ruled out by both (0 times infinity) costs nothing
-                        return select(wanted == V(C(0)), V(C(0)), wanted * (log_sum - (l.load(in[0], p) - top)));
+                        return select(share == V(C(0)), V(C(0)), share * (log_sum - (l.load(in[0], p) - top)));
                     });
                     const V scale = total / sum;
                     l.each([&](auto p) { l.store(l.load(out[0], p) * scale - l.load(in[1], p), out[0], p); });

@@ -78,6 +78,11 @@ RILL_INLINE void random_uniform_op::check() const {
     detail::visit_dtype(type, [&]<class T>(std::type_identity<T>) {
         using limits = std::numeric_limits<T>;
         if constexpr (is_real_floating<T>) {
+            const auto finite = [](double bound) { // of that type: 1e39 is no float
+                return std::isfinite(static_cast<compute_type<T>>(static_cast<T>(static_cast<compute_type<T>>(bound))));
+            };
+            if (!finite(minval) || !finite(maxval))
+                throw invalid_argument("minval and maxval must be finite as " + std::string(to_string(type)));
             fits = minval <= maxval;
         } else if constexpr (is_integral<T>) {
             if (minval != std::floor(minval) || maxval != std::floor(maxval))

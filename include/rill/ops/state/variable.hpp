@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/ops/control/group.hpp>
 #include <rill/ops/state/assign_add.hpp>
 #include <rill/ops/state/assign_sub.hpp>
 
@@ -36,6 +37,9 @@ concept variable_initializer = requires(const I& i, const dims& shape) {
 /// The extents of a value fit a variable's.
 template <class Variable, class Value>
 inline constexpr bool assignable = rules::compatible(Variable::value, Value::value);
+
+/// A variable has no value until it is given one.
+template <class Variable> inline constexpr bool starts_without_value = false;
 
 namespace detail {
 
@@ -91,23 +95,33 @@ public:
              const std::source_location& where = std::source_location::current())
         : variable(name, host_value_of(value), options, where, 0) {}
 
+    /// Refused: there is no first value.
+    template <class Name>
+        requires std::is_convertible_v<const Name&, std::string>
+    explicit variable(const Name&) {
+        static_assert(
+            starts_without_value<variable>,
+            "variable: give it a first value: variable<T, D...> v(\"v\", zeros()), or ones(), glorot_uniform(), "
+            "a tensor, a number, {1.f, 2.f}");
+    }
+
     /// Writes a value of the variable's dtype and shape; the result is the variable after the write.
     template <class E>
         requires(typed_operand<E> || literal<E>)
     tensor<T, D...> assign(const E& value, const std::source_location& where = std::source_location::current()) const {
-        return write(assign_op{}, value, where);
+        return write<assign_op>(value, where);
     }
     template <class E>
         requires(typed_operand<E> || literal<E>)
     tensor<T, D...> assign_add(const E& value,
                                const std::source_location& where = std::source_location::current()) const {
-        return write(assign_add_op{}, value, where);
+        return write<assign_add_op>(value, where);
     }
     template <class E>
         requires(typed_operand<E> || literal<E>)
     tensor<T, D...> assign_sub(const E& value,
                                const std::source_location& where = std::source_location::current()) const {
-        return write(assign_sub_op{}, value, where);
+        return write<assign_sub_op>(value, where);
     }
 
     /// Gives the variable its first value.
@@ -118,7 +132,7 @@ private:
     variable(const std::string& name, any_array host, const variable_options& options,
              const std::source_location& where, int)
         : variable(detail::checked_shape(name, host, extents<D...>::value), options, where) {
-        initialize(constant_value<T, D...>(std::move(host)), where);
+        initialize(constant_value<T, D...>(std::move(host), where), where);
     }
     template <class I> static any_array host_value_of(const I& value) {
         if constexpr (literal<I>) {
@@ -145,35 +159,30 @@ private:
     }
 
     template <class Op, class E>
-    tensor<T, D...> write(const Op& op, const E& value, const std::source_location& where) const {
+    tensor<T, D...> write(const E& value, const std::source_location& where) const {
         if constexpr (literal<E>) {
             static_assert(literal_fits<T, E>, "assign: the literal does not fit the variable's dtype");
-            return write(op, filled<D...>(literal_value<T>(value, "assign")), where);
+            return write<Op>(filled<D...>(literal_value<T>(value, "assign"), where), where);
         } else {
             static_assert(same_dtype<value_type_of<E>, T>, "assign: the dtypes differ; convert with cast<T>()");
             static_assert(assignable<extents<D...>, extents_of<E>>,
                           "assign: the value's shape differs from the variable's");
             require_kernel<Op, void>();
-            return {detail::unchecked, any_tensor(add_write(op, value, where))};
+            return {detail::unchecked, any_tensor(add_write<Op>(value, where))};
         }
     }
     /// An expression is computed into the variable; a tensor is copied, or joined with it.
     template <class Op, class E>
-    endpoint add_write(Op op, const E& value, const std::source_location& where) const {
+    endpoint add_write(const E& value, const std::source_location& where) const {
         const graph g = this->graph();
-        endpoint_list inputs{this->end()};
-        if constexpr (requires { typename Op::joins; }) {
-            auto made = joined(op, value, g);
-            op.spec = std::move(made.spec);
-            inputs = std::move(made.inputs);
-        } else if constexpr (detail::is_expression<E>) {
-            auto made = written(value, g);
-            op.spec = std::move(made.spec);
-            inputs = std::move(made.inputs);
-        } else {
-            inputs.push_back(detail::seal(value, g));
-        }
-        return {detail::add_node(g, make_op(std::move(op)), std::move(inputs), {}, false, where), 0};
+        detail::write_program made;
+        if constexpr (requires { typename Op::joins; })
+            made = joined<Op>(value, g);
+        else if constexpr (detail::is_expression<E>)
+            made = written(value, g);
+        else
+            made.inputs = {this->end(), detail::seal(value, g)};
+        return {detail::add_node(g, make_op(Op{{std::move(made.spec)}}), std::move(made.inputs), {}, false, where), 0};
     }
     template <class E> detail::write_program written(const E& value, const graph& g) const {
         using S = typename detail::strip<E>::type;
@@ -183,7 +192,7 @@ private:
         return detail::value_of_write(this->end(), program_of<S>(), s);
     }
     template <class Op, class E>
-    detail::write_program joined(const Op&, const E& value, const graph& g) const {
+    detail::write_program joined(const E& value, const graph& g) const {
         if constexpr (detail::is_expression<E>) {
             return written(detail::make_expression<typename Op::joins>(tensor<T, D...>(*this), value), g);
         } else {
@@ -192,10 +201,10 @@ private:
             return detail::joined_write(info_of<typename Op::joins>, this->end(), detail::seal(value, g));
         }
     }
-    template <index_t... E> static constant_value<T, E...> filled(const T& value) {
+    template <index_t... E> static constant_value<T, E...> filled(const T& value, const std::source_location& where) {
         any_array a(dtype_of<T>, extents<E...>::value);
         std::fill_n(static_cast<T*>(a.mutable_data()), a.size(), value);
-        return constant_value<T, E...>(std::move(a));
+        return constant_value<T, E...>(std::move(a), where);
     }
 };
 

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/apply.hpp>
+
+// Operators that tensors do not have, but that many will write: each says in one line what to write instead. Their results
+// are declared, not deduced: a concept may ask whether two handles compare, and what uses a result adds no errors.
+
+namespace rill::inline RILL_ABI {
+
+/// Tensors, expressions and constants, or one beside a number.
+template <class A, class B>
+concept operand_pair = (graph_operand<A> && (graph_operand<B> || literal<B>)) || (literal<A> && graph_operand<B>);
+
+/// What logic is meant for where ! or && is written: expressions, constants, and handles of bool. Of other handles, these
+/// ask for null.
+template <class A>
+concept logic_operand = unsealed_operand<A> || (typed_operand<A> && std::is_same_v<value_type_of<A>, bool>);
+
+/// The same of two, of which one may be of unknown type; a number only beside what is no handle.
+template <class A, class B>
+concept logic_pair =
+    (logic_operand<A> && (logic_operand<B> || untyped_operand<B>)) || (untyped_operand<A> && logic_operand<B>) ||
+    (operand_pair<A, B> && (unsealed_operand<A> || unsealed_operand<B>));
+
+/// What the checks are called: clang prints the operands.
+template <class... A> inline constexpr bool has_operator = false;
+
+namespace detail::refused {
+
+/// Stands for the result.
+template <class T, class... A> struct stand_in_of {
+    using type = any_tensor;
+};
+template <class T, class... A>
+    requires((typed_operand<A> || literal<A>) && ...)
+struct stand_in_of<T, A...> {
+    using type = tensor_of<T, extents_of_rule<broadcast_rule<extents_of<A>...>>>;
+};
+template <class T, class... A> using stand_in = typename stand_in_of<T, A...>::type;
+
+/// The same where conditions stand.
+template <class... A> struct truth : stand_in<bool, A...> {
+    operator bool() const { return false; }
+};
+
+template <class A, class B>
+    requires logic_pair<A, B>
+truth<A, B> operator&&(const A&, const B&) {
+    static_assert(has_operator<A, B>, "a && b: write logical_and(a, b)");
+    return {};
+}
+template <class A, class B>
+    requires logic_pair<A, B>
+truth<A, B> operator||(const A&, const B&) {
+    static_assert(has_operator<A, B>, "a || b: write logical_or(a, b)");
+    return {};
+}
+template <logic_operand A> truth<A> operator!(const A&) {
+    static_assert(has_operator<A>, "!a: write logical_not(a)");
+    return {};
+}
+
+template <class A, class B>
+    requires operand_pair<A, B>
+truth<A, B> operator==(const A&, const B&) {
+    static_assert(has_operator<A, B>,
+                  "a == b: write equal(a, b); whether two handles are one edge: a.end() == b.end()");
+    return {};
+}
+template <class A, class B>
+    requires operand_pair<A, B>
+truth<A, B> operator!=(const A&, const B&) {
+    static_assert(has_operator<A, B>,
+                  "a != b: write not_equal(a, b); whether two handles are one edge: a.end() != b.end()");
+    return {};
+}
+
+template <class A, class B>
+    requires operand_pair<A, B>
+stand_in<int, A, B> operator%(const A&, const B&) {
+    static_assert(has_operator<A, B>, "a % b: rill has no % on tensors yet; write a - a / b * b for integers, "
+                                      "a - floor(a / b) * b for floating numbers");
+    return {};
+}
+
+template <graph_operand A, class B>
+    requires operand_pair<A, B>
+const A& operator+=(const A& a, const B&) {
+    static_assert(has_operator<A, B>,
+                  "a += b: a tensor is not changed in place; write `auto c = a + b`, or variable.assign_add(b)");
+    return a;
+}
+template <graph_operand A, class B>
+    requires operand_pair<A, B>
+const A& operator-=(const A& a, const B&) {
+    static_assert(has_operator<A, B>,
+                  "a -= b: a tensor is not changed in place; write `auto c = a - b`, or variable.assign_sub(b)");
+    return a;
+}
+template <graph_operand A, class B>
+    requires operand_pair<A, B>
+const A& operator*=(const A& a, const B&) {
+    static_assert(has_operator<A, B>,
+                  "a *= b: a tensor is not changed in place; write `auto c = a * b`, or variable.assign(a * b)");
+    return a;
+}
+template <graph_operand A, class B>
+    requires operand_pair<A, B>
+const A& operator/=(const A& a, const B&) {
+    static_assert(has_operator<A, B>,
+                  "a /= b: a tensor is not changed in place; write `auto c = a / b`, or variable.assign(a / b)");
+    return a;
+}
+
+} // namespace detail::refused
+
+} // namespace rill::inline RILL_ABI

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/evaluate.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace rill::inline RILL_ABI::detail {
+
+RILL_INLINE std::shared_ptr<const evaluation> kept_evaluations::find(const std::vector<scalar_value>& scalars,
+                                                                     const std::vector<any_array>& values) {
+    const auto same_shape = [](const dims& shape, const any_array& value) { return shape == value.shape(); };
+    const std::lock_guard lock(mutex_);
+    const auto at = std::ranges::find_if(kept_, [&](const auto& k) {
+        return &k->core->device() == &default_device() && k->scalars == scalars &&
+               std::equal(k->shapes.begin(), k->shapes.end(), values.begin(), values.end(), same_shape);
+    });
+    if (at == kept_.end()) return nullptr;
+    std::rotate(at, at + 1, kept_.end()); // used last stands last
+    return kept_.back();
+}
+
+RILL_INLINE void kept_evaluations::add(std::shared_ptr<const evaluation> made) {
+    constexpr std::size_t most = 16;
+    std::shared_ptr<const evaluation> gone; // goes after the lock
+    const std::lock_guard lock(mutex_);
+    if (kept_.size() >= most) {
+        gone = std::move(kept_.front());
+        kept_.erase(kept_.begin());
+    }
+    kept_.push_back(std::move(made));
+}
+
+} // namespace rill::inline RILL_ABI::detail

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Random graphs on the far device: the bits that the CPU computes, on any number of threads.
+#include "../../random_graph.hpp"
+
+#include <cstring>
+#include <optional>
+
+#include "../../catch.hpp"
+#include "by_default.hpp"
+
+using namespace rill;
+
+namespace test_far_random_graphs {
+
+bool same_bits(const any_array& a, const any_array& b) {
+    return a.type() == b.type() &&
+           (a.size() == 0 || std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(double)) == 0);
+}
+
+/// Every node on either device, by chance.
+auto scattered(random_graph::random& chance) {
+    return [&chance](const node_info&) -> std::string { return chance() % 2 ? "/cpu:0" : "/far:0"; };
+}
+
+/// How many values of random graphs differ from the CPU's: all nodes on the far device, or half of them by chance.
+int compare(unsigned seed, int rounds, index_t scale, bool mixed) {
+    random_graph::random r(seed), chance(seed + 1);
+    int wrong = 0;
+    for (int round = 0; round < rounds; ++round) {
+        const auto run = [&](bool far, random_graph::random draw, int threads, bool few) {
+            const test_far::by_default there(far ? "far" : "cpu");
+            const graph g;
+            const graph_scope here(g);
+            const auto m = [&] {
+                std::optional<device_scope> where;
+                if (far && mixed) where.emplace(scattered(chance));
+                return random_graph::build(draw, scale);
+            }();
+            std::vector<feed_value> feeds;
+            for (std::size_t i = 0; i < m.feeds.size(); ++i) feeds.push_back(feed(m.values[i], m.feeds[i]));
+            const std::vector<any_tensor> last(m.values.end() - 5, m.values.end());
+            return session(g, {.inter_op_threads = threads, .intra_op_threads = threads})
+                .run(few ? last : m.values, feeds);
+        };
+        r.discard(1000);
+        for (const bool few : {false, true}) {
+            const auto wanted = run(false, r, 1, few);
+            for (const int threads : {1, 3}) {
+                const auto got = run(true, r, threads, few);
+                for (std::size_t i = 0; i < got.size(); ++i) wrong += !same_bits(got[i], wanted[i]);
+            }
+        }
+    }
+    return wrong;
+}
+
+/// Random reads and writes of variables, in the order that control dependencies ask for.
+struct scribble {
+    std::vector<tensor<double, 3>> values; // the first are variables
+    std::vector<operation> writes;
+    placeholder<double, 3> x{"x"};
+
+    explicit scribble(random_graph::random& r) {
+        const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random_graph::below(r, n)); };
+        std::vector<variable<double, 3>> variables;
+        for (const char* name : {"a", "b", "c"}) {
+            variables.emplace_back(name, std::array{0.5, 1. + static_cast<double>(below(9)), -1.});
+            values.push_back(variables.back());
+        }
+        values.push_back(x);
+        for (int i = 0; i < 14; ++i) {
+            const auto a = values[below(values.size())], b = values[below(values.size())];
+            const auto& v = variables[below(3)];
+            std::optional<control_dependencies> after;
+            if (below(3) == 0) after.emplace(values[below(values.size())], values[below(values.size())]);
+            const auto made = [&]() -> tensor<double, 3> {
+                switch (below(8)) {
+                case 0: return v.assign(a);
+                case 1: return v.assign(a * 0.5 - b * 0.25);
+                case 2: return v.assign_add(a * 0.25);
+                case 3: return v.assign_sub(a);
+                case 4: return identity(a);
+                case 5: return reshape<3>(expand_dims<0>(a));
+                case 6: return a * 0.5 + reduce_mean(b);
+                default: return tanh(a - b);
+                }
+            }();
+            values.push_back(made);
+        }
+    }
+};
+
+int compare_writes(unsigned seed, int rounds) {
+    random_graph::random r(seed), chance(seed + 1);
+    int wrong = 0;
+    for (int round = 0; round < rounds; ++round) {
+        const auto run = [&](bool mixed, random_graph::random draw, int threads) {
+            const test_far::by_default there(mixed ? "far" : "cpu");
+            const graph g;
+            const graph_scope here(g);
+            const auto made = [&] {
+                std::optional<device_scope> where;
+                if (mixed) where.emplace(scattered(chance));
+                return scribble(draw);
+            }();
+            const session s({.inter_op_threads = threads, .intra_op_threads = threads});
+            s.run(global_variables_initializer());
+            std::vector<any_array> got;
+            for (int step = 0; step < 4; ++step) {
+                std::vector<any_tensor> fetched;
+                for (int k = 0; k < 4; ++k)
+                    fetched.push_back(random_graph::pick(draw, {made.values.begin(), made.values.end()}));
+                for (auto& value : s.run(fetched, feed(made.x, {0.25, -1., 0.5 * step})))
+                    got.push_back(std::move(value));
+                for (std::size_t v = 0; v < 3; ++v) got.push_back(s.run(any_tensor(made.values[v])));
+            }
+            return got;
+        };
+        r.discard(1000);
+        const auto wanted = run(false, r, 1);
+        for (const int threads : {1, 3}) {
+            const auto got = run(true, r, threads);
+            for (std::size_t i = 0; i < got.size(); ++i) wrong += !same_bits(got[i], wanted[i]);
+        }
+    }
+    return wrong;
+}
+
+TEST_CASE("far: random graphs") {
+    CHECK(compare(20261122, 400, 1, false) == 0);
+    CHECK(compare(12, 15, 100, false) == 0);
+}
+
+TEST_CASE("far: random graphs whose nodes are on either device") {
+    CHECK(compare(20261123, 400, 1, true) == 0);
+    CHECK(compare(13, 15, 100, true) == 0);
+}
+
+TEST_CASE("far: random writes of variables on either device") { CHECK(compare_writes(20261124, 600) == 0); }
+
+} // namespace test_far_random_graphs
