@@ -3,6 +3,7 @@
 
 #include <rill/graph/field_bytes.hpp>
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -280,6 +281,10 @@ public:
         if (s.leaves.size() != body->leaves.size() || s.results.size() != body->results.size() ||
             s.scalars.size() != body->scalars.size())
             throw invalid_argument("fields: a fused node does not fit its program");
+        for (const auto& r : s.results) // which leaf's place an adjoint takes is its mask's first bit
+            if (s.kind == fused_spec::form::adjoint &&
+                static_cast<std::size_t>(std::countr_zero(r.mask)) >= s.leaves.size())
+                throw invalid_argument("fields: an adjoint of no leaf");
         for (std::size_t i = 0; i < s.scalars.size(); ++i)
             if (s.scalars[i].type != body->scalars[i]) throw invalid_argument("fields: a scalar of another type");
         s.body = std::move(body);
