@@ -216,6 +216,20 @@ TEST_CASE("field_bytes: ops that this program lacks, or knows in an older versio
     CHECK_THROWS_WITH(read(with(newer)), contains("'TestFieldsMul'") && contains("newer"));
 }
 
+TEST_CASE("field_bytes: an adjoint that belongs to no leaf is refused") {
+    using namespace test_field_bytes;
+    auto e = sample();
+    e.spec.kind = fused_spec::form::adjoint;
+    const auto with = [&](std::uint32_t first, std::uint32_t second) {
+        e.spec.results[0].mask = first;
+        e.spec.results[1].mask = second;
+        return bytes_of_fields(*make_op(e));
+    };
+    CHECK_NOTHROW(read(with(1, 2)));
+    CHECK_THROWS_AS(read(with(0, 2)), invalid_argument);
+    CHECK_THROWS_AS(read(with(1, 4)), invalid_argument);
+}
+
 TEST_CASE("field_bytes: cut off anywhere, it is an error of ours") {
     using namespace test_field_bytes;
     const auto bytes = bytes_of_fields(*make_op(sample()));
