@@ -16,7 +16,7 @@ define need
 	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing
 endef
 
-.PHONY: demo test sanitize bench bench-peers format clean
+.PHONY: demo test docs sanitize bench bench-peers format clean
 
 demo:
 	$(call need,$(BUILD_PACKAGES))
@@ -31,6 +31,13 @@ test:
 	cmake --preset dev-gcc
 	cmake --build --preset dev-gcc -j $(JOBS)
 	ctest --preset dev-gcc -j $(JOBS)
+
+# docs/ops.md, which a test compares with the catalogue.
+docs:
+	$(call need,$(TEST_PACKAGES))
+	cmake --preset dev-gcc
+	cmake --build --preset dev-gcc --target rill_ops_page -j $(JOBS)
+	build/dev-gcc/tests/house/rill_ops_page write .
 
 sanitize:
 	$(call need,$(CHECK_PACKAGES))

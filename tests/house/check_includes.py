@@ -10,7 +10,7 @@ MAY_USE = {
     "device": "core",
     "expr": "core graph device",
     "ops": "core graph device expr",
-    "passes": "core graph",
+    "passes": "core graph device",
     "runtime": "core graph device expr ops passes",
     "distributed": "core graph device expr ops passes runtime",
     # not distributed: rill.hpp brings train and data, and only rill/distributed.hpp brings ZeroMQ
@@ -19,8 +19,10 @@ MAY_USE = {
     "summary": "core graph device expr ops passes runtime train data",
 }
 FOR_ALL = {"config.hpp", "options.hpp"}  # the only headers of the top folder that a folder may include
-# ops are written on the device's concept and primitives, never on one device
-CLOSED = {"ops": ("device/cpu/", "device/cuda/"), "passes": ("device/",), "graph": ("device/",)}
+# above device/, and in its own headers for all devices, none is known in particular; but for the one that names those that a
+# file compiles for
+PARTICULAR = re.compile(r"device/(cpu|cuda)/")
+NAMES_DEVICES = "device/devices.hpp"
 # rill.hpp stays light: these belong to headers of their own
 TOO_DEAR = re.compile(r"^(iostream|filesystem|cereal/.*|tbb/.*|oneapi/.*|nlohmann/.*|zmq.*|rill/device/cuda/.*"
                       r"|rill/distributed.*)$")
@@ -60,8 +62,8 @@ def check(root):
                 problems.append(f"{where} {folder}/ may not use a header that collects others")
             elif other != folder and other not in MAY_USE[folder].split():
                 problems.append(f"{where} {folder}/ may use only: {MAY_USE[folder] or 'itself'}")
-            elif target.startswith(CLOSED.get(folder, ())) and CLOSED.get(folder):
-                problems.append(f"{where} {folder}/ may not know a particular device")
+            elif PARTICULAR.match(target) and not PARTICULAR.match(name) and name != NAMES_DEVICES:
+                problems.append(f"{where} only {NAMES_DEVICES} may know a particular device")
 
     def walk(name):
         if name in reached or not (top / name).exists():

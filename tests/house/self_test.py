@@ -7,16 +7,28 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+TOP = ("#pragma once\n#include <rill/config.hpp>\nnamespace detail {\nstruct pair {\n    int first;\n};\n"
+       "template <class Self, int How> struct extremum : pair {\n"
+       "    static constexpr auto no_gradient = \"an index does not change\";\n};\n} // namespace detail\n"
+       "template <int i> struct top_op : detail::extremum<top_op<i>, (i)> {\n    static constexpr auto name = \"Top\";\n};\n")
 GOOD = {
     "include/rill/rill.hpp": "#include <rill/graph/node.hpp>\n",
     "include/rill/config.hpp": "#pragma once\n#define RILL_ABI v0\n",
     "include/rill/core/shape.hpp": "#pragma once\n#include <rill/config.hpp>\n",
     "include/rill/graph/node.hpp": "#pragma once\n#include <rill/core/shape.hpp>\n",
     "include/rill/device/cpu/map.hpp": "#pragma once\n#include <rill/core/shape.hpp>\n",
-    "include/rill/ops/math/add.hpp": "#pragma once\n#include <rill/config.hpp>\nstruct add_op {\n    int pullback;\n};\n",
+    "include/rill/device/devices.hpp": "#pragma once\n#include <rill/device/cpu/map.hpp>\n",
+    "include/rill/passes/place.hpp": "#pragma once\n#include <rill/device/devices.hpp>\n",
+    "include/rill/ops/math/add.hpp": "#pragma once\n#include <rill/config.hpp>\nstruct add_op {\n"
+                                     "    static constexpr auto name = \"Add\"; // not \"Max\"\n    int pullback;\n};\n"
+                                     "inline const char* label = \"Add\";\n",
+    "include/rill/ops/math/top.hpp": TOP,
     "include/rill/ops/math/less.hpp": "#pragma once\n#include <rill/config.hpp>\nstruct less_op {\n    using result_type = bool;\n};\n",
     "tests/ops/math/add.cpp": 'TEST_CASE("add: gradient") {}\n',
     "tests/ops/math/less.cpp": 'TEST_CASE("less: values") {}\n',
+    "tests/ops/math/top.cpp": 'TEST_CASE("top: values") {}\n',
+    "tests/device/devices.cpp": 'TEST_CASE("devices") {}\n',
+    "tests/passes/place.cpp": 'TEST_CASE("place") {}\n',
     "tests/core/shape.cpp": 'TEST_CASE("shape") {}\n',
     "tests/graph/node.cpp": 'TEST_CASE("node") {}\n',
     "tests/device/cpu/map.cpp": 'TEST_CASE("map") {}\n',
@@ -27,7 +39,9 @@ GOOD = {
 CASE = GOOD["case.cpp"]
 WRONG = [  # script, what to change in the tree, a part of what must be said
     ("check_includes.py", {"include/rill/core/shape.hpp": "#include <rill/graph/node.hpp>\n"}, "shape.hpp:1"),
-    ("check_includes.py", {"include/rill/ops/add.hpp": "#include <rill/device/cpu/map.hpp>\n"}, "particular device"),
+    *[("check_includes.py", {f"include/rill/{name}.hpp": "#include <rill/device/cpu/map.hpp>\n"}, "particular device")
+      for name in ("expr/add", "ops/add", "passes/order", "runtime/step", "train/adam", "device/map")],
+    ("check_includes.py", {"include/rill/device/devices.hpp": "#include <rill/passes/place.hpp>\n"}, "device/ may use only"),
     ("check_includes.py", {"include/rill/graph/node.hpp": "\n#include <rill/rill.hpp>\n"}, "node.hpp:2"),
     ("check_includes.py", {"include/rill/graph/node.hpp": "#include <rill/core/none.hpp>\n"}, "no such header"),
     ("check_includes.py", {"include/rill/graph/node.hpp": "#include <iostream>\n"}, "rill.hpp reaches this"),
@@ -41,8 +55,16 @@ WRONG = [  # script, what to change in the tree, a part of what must be said
     ("check_gradients.py", {"tests/ops/math/add.cpp": 'TEST_CASE("add: values") {}\n'}, "add_op has neither"),
     ("check_gradients.py", {"include/rill/ops/math/less.hpp": "template <class T>\nstruct less_op {\n};\n"}, "less_op has neither"),
     ("check_gradients.py", {"include/rill/ops/math/less.hpp": 'struct less_op {\n    int no_gradient = "";\n};\n'}, "needs a reason"),
+    ("check_gradients.py", {"include/rill/ops/math/top.hpp": TOP.replace("no_gradient", "whatever")}, "top_op has neither"),
+    ("check_gradients.py", {"include/rill/ops/math/top.hpp": TOP.replace("an index does not change", "")}, "needs a reason"),
+    ("check_gradients.py", {"include/rill/ops/math/top.hpp": TOP.replace("top_op : detail::extremum<top_op<i>, (i)>", "top_op : detail::pair")}, "top_op has neither"),
+    ("check_gradients.py", {"include/rill/train/step.hpp": "template <class Rule> struct step_op {\n};\n"}, "step_op has neither"),
+    ("check_op_names.py", {"include/rill/graph/node.ipp": 'const char* needs = "Add";\n'}, "node.ipp:1: \"Add\""),
+    ("check_op_names.py", {"include/rill/ops/math/less.hpp": 'f(/*sum*/ "Add");\n'}, "rill/ops/math/add.hpp"),
+    ("check_op_names.py", {"include/rill/train/add.hpp": 'struct b_op {\n    static constexpr auto name = "Add";\n};\n'}, "also an op's name"),
+    ("check_op_names.py", {"include/rill/core/program.hpp": "\n"}, "no longer needed"),
     ("check_sizes.py", {"include/rill/core/shape.hpp": "// line\n" * 401}, "401 lines"),
-    ("check_sizes.py", {f"include/rill/core/{i}.hpp": "// line\n" * 200 for i in range(9)}, "median"),
+    ("check_sizes.py", {f"include/rill/core/{i}.hpp": "// line\n" * 200 for i in range(20)}, "median"),
     ("check_headers.py", {"include/rill/core/shape.hpp": "#pragma once\n#include <rill/config.hpp>\ninline int f(std::size_t);\n"}, "alone"),
     ("check_headers.py", {"include/rill/core/shape.hpp": "#include <rill/config.hpp>\ninline int twice() { return 2; }\n"}, "alone"),
     ("check_headers.py", {"include/rill/core/shape.hpp": "#pragma once\n#include <rill/config.hpp>\ninline int f(double x) { return x; }\n"}, "alone"),

@@ -117,7 +117,8 @@ struct fused_spec {
     const std::string& kernel() const;
 
     friend bool operator==(const fused_spec& a, const fused_spec& b) {
-        return (a.body == b.body || a.body->key == b.body->key) && a.leaves == b.leaves && a.scalars == b.scalars &&
+        const bool same = a.body == b.body || (a.body && b.body && a.body->key == b.body->key);
+        return same && a.leaves == b.leaves && a.scalars == b.scalars &&
                a.results == b.results;
     }
 };

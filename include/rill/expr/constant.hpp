@@ -12,6 +12,7 @@ namespace rill::inline RILL_ABI {
 /// A node that holds a value (TensorFlow's Const).
 struct constant_op {
     static constexpr auto name = "Const", label = "constant";
+    using domain_type = domains::every;
     static constexpr auto no_gradient = ""; // nothing comes in
     static constexpr auto role = op_role::constant;
     any_array value;

@@ -24,6 +24,7 @@
 namespace rill::inline RILL_ABI {
 
 RILL_INLINE std::string_view fused_op::signature() const {
+    if (!spec.body) return name;
     if (spec.kind == fused_spec::form::forward && spec.body->code.size() == 1 &&
         spec.results[0].reduce.how == combine::map)
         return spec.body->code[0].op->name;
@@ -31,6 +32,7 @@ RILL_INLINE std::string_view fused_op::signature() const {
 }
 
 RILL_INLINE std::string fused_op::label() const {
+    if (!spec.body) return detail::snake_case(name);
     if (const auto how = spec.results[0].reduce.how; how != combine::map && spec.kind == fused_spec::form::forward)
         return "reduce_" + detail::snake_case(to_string(how));
     const std::string root = spec.body->code.empty() ? "identity" : detail::snake_case(spec.body->code.back().op->name);
@@ -38,6 +40,12 @@ RILL_INLINE std::string fused_op::label() const {
 }
 
 RILL_INLINE std::vector<tensor_type> fused_op::outputs(std::span<const tensor_type> in) const {
+    // a spec may come from a file
+    if (!spec.body) throw invalid_argument("there is no program");
+    const auto missing = [&](int input) { return input >= static_cast<int>(in.size()); };
+    if (std::ranges::any_of(spec.leaves, missing, &fused_leaf::input) ||
+        std::ranges::any_of(spec.results, missing, &fused_result::like))
+        throw invalid_argument("the program uses more than " + std::to_string(in.size()) + " inputs");
     for (std::size_t i = 0; i < spec.leaves.size(); ++i) {
         const auto& given = in[static_cast<std::size_t>(spec.leaves[i].input)];
         if (given.type != spec.body->leaves[i])

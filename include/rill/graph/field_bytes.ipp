@@ -3,6 +3,7 @@
 
 #include <rill/graph/field_bytes.hpp>
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -150,6 +151,14 @@ public:
     }
     std::string_view text() { return take(count()); }
 
+    /// Elements of a dtype: a bool that is neither is undefined behaviour wherever it is read.
+    std::string_view elements(dtype type, std::size_t bytes) {
+        const auto taken = take(bytes);
+        for (const char c : type == dtype::boolean ? taken : std::string_view())
+            if (c != 0 && c != 1) throw invalid_argument("fields: no bool");
+        return taken;
+    }
+
     void get(bool& v) { v = number<std::uint8_t>() != 0; }
     void get(std::int32_t& v) { v = number<std::int32_t>(); }
     void get(std::int64_t& v) { v = number<std::int64_t>(); }
@@ -194,7 +203,7 @@ public:
         if (type == dtype::string)
             for (index_t i = 0; i < shape.size(); ++i) static_cast<std::string*>(v.mutable_data())[i] = text();
         else if (bytes > 0)
-            std::memcpy(v.mutable_data(), take(bytes).data(), bytes);
+            std::memcpy(v.mutable_data(), elements(type, bytes).data(), bytes);
     }
     void get(reduction& r) {
         const auto how = number<std::uint8_t>();
@@ -266,11 +275,16 @@ public:
             scalar_value v;
             get(v.type);
             std::memcpy(v.bytes.data(), take(v.bytes.size()).data(), v.bytes.size());
+            if (v.type == dtype::boolean && v.bytes[0] > std::byte(1)) throw invalid_argument("fields: no bool");
             s.scalars.push_back(v);
         }
         if (s.leaves.size() != body->leaves.size() || s.results.size() != body->results.size() ||
             s.scalars.size() != body->scalars.size())
             throw invalid_argument("fields: a fused node does not fit its program");
+        for (const auto& r : s.results) // which leaf's place an adjoint takes is its mask's first bit
+            if (s.kind == fused_spec::form::adjoint &&
+                static_cast<std::size_t>(std::countr_zero(r.mask)) >= s.leaves.size())
+                throw invalid_argument("fields: an adjoint of no leaf");
         for (std::size_t i = 0; i < s.scalars.size(); ++i)
             if (s.scalars[i].type != body->scalars[i]) throw invalid_argument("fields: a scalar of another type");
         s.body = std::move(body);

@@ -34,8 +34,10 @@ using endpoint_list = small_vector<endpoint, 3>;
 class op;
 using op_ptr = std::shared_ptr<const op>;
 
-/// The node's view of an op's struct.
-template <class Op> op_ptr make_op(Op o);
+/// The node's view of an op's struct. By name: graph/op_registry.hpp.
+template <class Op>
+    requires(!std::is_convertible_v<const Op&, std::string_view>)
+op_ptr make_op(Op o);
 
 /// The few ops that building gradients needs; the catalogue supplies them.
 struct gradient_ops {
@@ -290,7 +292,9 @@ private:
 
 } // namespace detail
 
-template <class Op> op_ptr make_op(Op o) { return detail::shared(new detail::op_model<Op>(std::move(o))); }
+template <class Op>
+    requires(!std::is_convertible_v<const Op&, std::string_view>)
+op_ptr make_op(Op o) { return detail::shared(new detail::op_model<Op>(std::move(o))); }
 
 } // namespace rill::inline RILL_ABI
 

@@ -74,7 +74,7 @@ struct cpu {
         detail::strided_copy(from, to, l, 0);
     }
     /// Copies n elements of any type.
-    static void copy(dtype type, const void* from, void* to, index_t n) { detail::copy_elements(type, from, to, n); }
+    static void copy(dtype of, const void* from, void* to, index_t n) { detail::copy_elements(of, from, to, n); }
     template <class T> static void fill(index_t n, T* to, const T& value) { std::fill_n(to, n, value); }
 
     /// Slices of arrays seen as [outer, extent, inner], chosen along `extent`; see indexing.hpp.

@@ -8,6 +8,7 @@ namespace rill::inline RILL_ABI {
 /// Does nothing, after whatever it waits for.
 struct no_op {
     static constexpr auto name = "NoOp", label = "group";
+    using domain_type = domains::every;
     static constexpr auto no_gradient = ""; // it has no value
     static constexpr bool stateful = true;
     static constexpr auto role = op_role::control;

@@ -10,6 +10,7 @@ namespace rill::inline RILL_ABI {
 /// A value that outlives runs: each session has its own.
 struct variable_op {
     static constexpr auto name = "VariableV2", label = "variable";
+    using domain_type = domains::every;
     static constexpr auto no_gradient = ""; // nothing comes in
     static constexpr auto role = op_role::variable;
     static constexpr bool stateful = true;

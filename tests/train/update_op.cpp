@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/train/update_op.hpp>
+
+#include <rill/train/adam.hpp>
+#include <rill/train/gradient_descent.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+namespace test_update_op {
+
+using adam_update = update_op<adam_rule>;
+using descent_update = update_op<gradient_descent_rule>;
+
+/// One run of a kernel whose inputs are slots 0, 1, 2, … of a frame; the output is input 0.
+template <class Op>
+void run(const Op& op, const std::vector<tensor_type>& in, std::vector<void*> slots, thread_pool* pool = nullptr) {
+    const auto out = op.outputs(in);
+    kernel_request request{in, out};
+    request.pool = pool;
+    const kernel k =
+        in[0].type == dtype::float32 ? op.template bind<cpu, float>(request) : op.template bind<cpu, double>(request);
+    std::vector<std::int32_t> inputs(in.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = static_cast<std::int32_t>(i);
+    const std::int32_t outputs[] = {0}, scratch = 0;
+    const step_context step;
+    k({slots.data(), inputs.data(), outputs, &scratch, &step});
+}
+
+} // namespace test_update_op
+
+TEST_CASE("update_op: the first step of Adam, by hand") {
+    const tensor_type vector{dtype::float64, dims{3}}, number{dtype::float64, dims{}};
+    const std::vector<tensor_type> in{vector, vector, vector, number, number, number, vector};
+    std::vector<double> x{1, 2, 3}, m(3, 0), v(3, 0), g{0.5, -1, 2};
+    double p1 = 0.9, p2 = 0.99, rate = 0.1;
+    const test_update_op::adam_update op{{.beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-3}};
+    test_update_op::run(op, in, {x.data(), m.data(), v.data(), &p1, &p2, &rate, g.data()});
+    for (std::size_t i = 0; i < 3; ++i) {
+        const double first = static_cast<double>(i) + 1, me = 0.1 * g[i], ve = 0.01 * g[i] * g[i];
+        CHECK(m[i] == Approx(me));
+        CHECK(v[i] == Approx(ve));
+        CHECK(x[i] == Approx(first - 0.1 * std::sqrt(1 - 0.99) / (1 - 0.9) * me / (std::sqrt(ve) + 1e-3)));
+    }
+}
+
+TEST_CASE("update_op: one step of gradient descent, by hand, with help and without") {
+    for (const index_t n : {index_t(20), update_shared_from + 3}) {
+        const tensor_type vector{dtype::float32, dims{n}};
+        const std::vector<tensor_type> in{vector, {dtype::float32, dims{}}, vector};
+        std::vector<float> v(static_cast<std::size_t>(n), 1.f), g(v.size(), 4.f);
+        float rate = 0.25f;
+        thread_pool pool(1);
+        test_update_op::run(test_update_op::descent_update{}, in, {v.data(), &rate, g.data()}, &pool);
+        CHECK(v == std::vector<float>(v.size(), 0.f));
+    }
+}
+
+TEST_CASE("update_op: what it writes, what the host reads, where the gradient is") {
+    using test_update_op::adam_update, test_update_op::descent_update;
+    CHECK(adam_update{}.writes() == input_list{0, 1, 2});
+    CHECK(adam_update{}.host_inputs() == input_list{3, 4, 5});
+    CHECK(adam_update::gradient_at == 6);
+    CHECK(descent_update{}.writes() == input_list{0});
+    CHECK(descent_update{}.host_inputs() == input_list{1});
+    CHECK(descent_update::gradient_at == 2);
+    const op_ptr o = make_op(adam_update{{.beta1 = 0.5}});
+    CHECK(o->name() == "ApplyAdam");
+    CHECK(o->alias() == 0);
+    CHECK(o->stateful());
+    CHECK_FALSE(o->equals(*make_op(adam_update{}))); // the rule's fields are the op's
+    CHECK(o->equals(*make_op(adam_update{{.beta1 = 0.5}})));
+}
+
+TEST_CASE("update_op: slots and gradient are of the variable's type, numbers of its dtype and of rank 0") {
+    const test_update_op::adam_update op;
+    const tensor_type vector{dtype::float64, dims{3}}, number{dtype::float64, dims{}};
+    const std::vector<tensor_type> good{vector, vector, vector, number, number, number, vector};
+    CHECK(op.outputs(good) == std::vector{vector});
+    const auto refused = [&](std::size_t at, const tensor_type& type, const std::string& what) {
+        auto wrong = good;
+        wrong[at] = type;
+        INFO(at);
+        CHECK_THROWS_AS(op.outputs(wrong), invalid_argument);
+        CHECK_THROWS_WITH(op.outputs(wrong),
+                          contains(what) && contains("input " + std::to_string(at)) && contains(to_string(type)));
+    };
+    refused(6, {dtype::float64, dims{4}}, "its gradient");
+    refused(6, {dtype::float32, dims{3}}, "its gradient");
+    refused(1, {dtype::float64, dims{4}}, "its slot");
+    refused(2, {dtype::float32, dims{3}}, "its slot");
+    refused(3, {dtype::float32, dims{}}, "number");
+    refused(5, {dtype::float64, dims{1}}, "number");
+    const std::vector<tensor_type> few(good.begin(), good.end() - 1);
+    CHECK_THROWS_WITH(op.outputs(few), contains("6 inputs, 7 expected"));
+    auto open = good; // what is not known yet may fit
+    open[6].shape = dims::unknown();
+    CHECK_NOTHROW(op.outputs(open));
+}

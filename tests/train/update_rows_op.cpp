@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/train/update_rows_op.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+#include <rill/ops/array/gather.hpp>
+
+#include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/reduce_sum.hpp>
+#include <rill/ops/math/square.hpp>
+#include <rill/runtime/session.hpp>
+#include <rill/train/adam.hpp>
+#include <rill/train/gradient_descent.hpp>
+#include <rill/train/initializers.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+namespace test_update_rows_op {
+
+using rows_update = update_rows_op<gradient_descent_rule>;
+
+/// Trains a table of 6 rows of 3 by what is looked up in it; `dense` hides from the optimizer that the gradient is rows.
+template <class Id> struct embedding {
+    graph g;
+    graph_scope here{g};
+    variable<double, 6, 3> table{
+        "table", {{0., 1., 2.}, {3., 4., 5.}, {6., 7., 8.}, {9., 10., 11.}, {12., 13., 14.}, {15., 16., 17.}}};
+    placeholder<Id, dyn> ids{"ids"};
+    operation train;
+    session s{g};
+
+    explicit embedding(bool dense) {
+        const auto rows = dense ? any_tensor(tensor(gather(tensor(table * 1.), ids))) : any_tensor(gather(table, ids));
+        train = gradient_descent(0.1).minimize(reduce_sum(square(tensor<double, dyn, 3>(rows))));
+        s.run(global_variables_initializer());
+    }
+    std::vector<double> after(const std::vector<std::vector<Id>>& steps) {
+        for (const auto& step : steps) s.run(train, feed(ids, step));
+        const auto now = s.run(table);
+        return {now.begin(), now.end()};
+    }
+};
+
+inline bool ran(const step_trace& trace, const std::string& op) {
+    return std::any_of(trace.entries.begin(), trace.entries.end(), [&](const auto& e) { return e.op == op; });
+}
+
+} // namespace test_update_rows_op
+
+TEST_CASE("update_rows_op: an embedding trained by the rows that were looked up, as by all of them") {
+    using test_update_rows_op::embedding;
+    embedding<std::int32_t> rows(false), dense(true);
+    embedding<std::int64_t> long_rows(false);
+    const auto wanted = dense.after({{0, 2, 5}, {1}, {4, 3}});
+    const auto got = rows.after({{0, 2, 5}, {1}, {4, 3}});
+    REQUIRE(got.size() == wanted.size());
+    for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == Approx(wanted[i]).epsilon(1e-12));
+    CHECK(long_rows.after({{0, 2, 5}, {1}, {4, 3}}) == got);
+}
+
+TEST_CASE("update_rows_op: the gradient is never made as a table") {
+    using test_update_rows_op::embedding, test_update_rows_op::ran;
+    embedding<std::int32_t> rows(false), dense(true);
+    const std::vector<std::int32_t> ids{1, 2};
+    const auto trace = rows.s.run_traced(rows.train, feed(rows.ids, ids));
+    CHECK(ran(trace, "ApplyGradientDescentRows"));
+    CHECK_FALSE(ran(trace, "GatherGrad"));
+    CHECK_FALSE(ran(trace, "ApplyGradientDescent"));
+    const auto other = dense.s.run_traced(dense.train, feed(dense.ids, ids));
+    CHECK(ran(other, "ApplyGradientDescent"));
+    CHECK(ran(other, "GatherGrad"));
+}
+
+TEST_CASE("update_rows_op: an id that comes twice is updated twice, by gradients of the step's beginning") {
+    using test_update_rows_op::embedding;
+    embedding<std::int32_t> rows(false), dense(true);
+    const auto got = rows.after({{4, 1, 4, 4}}), wanted = dense.after({{4, 1, 4, 4}});
+    for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == Approx(wanted[i]).epsilon(1e-12));
+    CHECK(got[12] == Approx(12 - 3 * 0.1 * 2 * 12)); // three times the same gradient
+    CHECK(got[0] == 0);
+    CHECK(rows.after({{}}) == got); // of no ids, nothing
+}
+
+TEST_CASE("update_rows_op: ids that the table lacks are out_of_range, and change nothing") {
+    using test_update_rows_op::embedding;
+    embedding<std::int32_t> rows(false);
+    const auto before = rows.after({});
+    for (const std::int32_t id : {6, -1, 1000000}) {
+        CHECK_THROWS_AS(rows.after({{1, id}}), out_of_range);
+        CHECK(rows.after({}) == before);
+    }
+}
+
+TEST_CASE("update_rows_op: only rules that leave rows alone where the gradient is 0, and only along axis 0") {
+    const graph g;
+    const graph_scope here(g);
+    variable<double, 4, 3> table("table", constant_initializer(1.));
+    const tensor ids = constant({1, 2});
+    session s;
+    const operation by_adam = adam(0.1).minimize(reduce_sum(gather(table, ids)));
+    const operation by_columns = gradient_descent(0.1).minimize(reduce_sum(gather<1>(table, ids)));
+    s.run(global_variables_initializer());
+    CHECK(test_update_rows_op::ran(s.run_traced(by_adam), "ApplyAdam"));
+    CHECK(test_update_rows_op::ran(s.run_traced(by_adam), "GatherGrad"));
+    CHECK(test_update_rows_op::ran(s.run_traced(by_columns), "ApplyGradientDescent"));
+}
+
+TEST_CASE("update_rows_op: used as it is by others too, the gradient is a table for them") {
+    const graph g;
+    const graph_scope here(g);
+    variable<double, 3, 2> table("table", {{1., 2.}, {3., 4.}, {5., 6.}});
+    const tensor ids = constant({1, 1});
+    const auto loss = reduce_sum(square(gather(table, ids)));
+    const auto [d] = gradients(loss, table);
+    const operation train = gradient_descent(0.5).minimize(loss);
+    session s;
+    s.run(global_variables_initializer());
+    const auto [slope] = s.run(std::tuple(d, train));
+    CHECK(slope(1, 0) == Approx(2 * 2 * 3.));
+    CHECK(s.run(table)(1, 0) == Approx(3 - 0.5 * 12));
+}
+
+TEST_CASE("update_rows_op: by hand, with a slot, and what it refuses") {
+    using test_update_rows_op::rows_update;
+    CHECK(std::string(rows_update::name) == "ApplyGradientDescentRows");
+    CHECK(std::string(update_rows_op<adam_rule>::name) == "ApplyAdamRows");
+    const tensor_type table{dtype::float32, dims{4, 2}}, number{dtype::float32, dims{}},
+        slices{dtype::float32, dims{3, 2}}, ids{dtype::int32, dims{3}};
+    const std::vector<tensor_type> good{table, number, slices, ids};
+    const rows_update op;
+    const auto out = op.outputs(good);
+    CHECK(out == std::vector{table});
+    CHECK(op.writes() == input_list{0});
+    CHECK(op.host_inputs() == input_list{1});
+    kernel_request request{good, out};
+    const kernel k = op.bind<cpu, float>(request);
+    std::vector<float> x{0, 1, 2, 3, 4, 5, 6, 7}, g{1, 2, 10, 20, 100, 200};
+    std::vector<std::int32_t> at{3, 0, 3};
+    float rate = 0.5f;
+    void* slots[] = {x.data(), &rate, g.data(), at.data()};
+    const std::int32_t inputs[] = {0, 1, 2, 3}, outputs[] = {0}, scratch = 0;
+    const step_context step;
+    k({slots, inputs, outputs, &scratch, &step});
+    CHECK(x == std::vector<float>{-5, -9, 2, 3, 4, 5, 6 - 50.5f, 7 - 101.f});
+
+    const auto refused = [&](std::size_t i, const tensor_type& type) {
+        auto wrong = good;
+        wrong[i] = type;
+        INFO(i);
+        CHECK_THROWS_AS(op.outputs(wrong), invalid_argument);
+    };
+    refused(3, {dtype::float32, dims{3}});
+    refused(3, {dtype::int32, dims{2}});
+    refused(2, {dtype::float32, dims{3, 3}});
+    refused(2, {dtype::float64, dims{3, 2}});
+    refused(1, {dtype::float64, dims{}});
+    refused(0, {dtype::float32, dims{}});
+    CHECK_THROWS_AS(op.outputs({}), invalid_argument);
+}
