@@ -3,7 +3,7 @@
 
 #include <rill/all_kernels.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// The kernels of an elementwise op: as one instruction of a program, and as an expression of its own where that is usual.
 template <class Op, class T> void compile_elementwise() {
@@ -71,4 +71,4 @@ RILL_INLINE bool register_catalogue() {
     return true;
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -33,7 +33,8 @@
 #define RILL_COMPILED 0 // 1 where the program links rill::kernels: what is no template is then compiled once, there
 #endif
 #ifndef RILL_DEFINE
-#define RILL_DEFINE !RILL_COMPILED // definitions at the foot of ops: here, or in the one file of rill::kernels that says so
+#define RILL_DEFINE                                                                                                    \
+    !RILL_COMPILED // definitions at the foot of ops: here, or in the one file of rill::kernels that says so
 #endif
 
 // ---- stance: what the code relies on -------------------------------------------------------------------------------

@@ -16,11 +16,11 @@ struct silence {
 TEST_CASE("log: silent unless there is a sink, and silent again without it") {
     const test_log::silence after;
     std::vector<std::pair<log_level, std::string>> heard;
-    rill::log(log_level::error, "nobody listens");
+    rill::log_message(log_level::error, "nobody listens");
     set_log_sink([&](log_level level, std::string_view text) { heard.emplace_back(level, text); });
-    rill::log(log_level::warning, "careful");
+    rill::log_message(log_level::warning, "careful");
     set_log_sink({});
-    rill::log(log_level::error, "nobody listens");
+    rill::log_message(log_level::error, "nobody listens");
     REQUIRE(heard.size() == 1);
     CHECK(heard[0] == std::pair(log_level::warning, std::string("careful")));
 }
@@ -32,13 +32,13 @@ TEST_CASE("log: what a sink throws is dropped, a sink may log and replace itself
         ++calls;
         throw std::string("not even an exception");
     });
-    CHECK_NOTHROW(rill::log(log_level::info, "x"));
+    CHECK_NOTHROW(rill::log_message(log_level::info, "x"));
     set_log_sink([&](log_level, std::string_view text) {
         ++calls;
         set_log_sink({});
-        rill::log(log_level::info, text); // to the new sink: none
+        rill::log_message(log_level::info, text); // to the new sink: none
     });
-    rill::log(log_level::info, "x");
+    rill::log_message(log_level::info, "x");
     CHECK(calls == 2);
 }
 
@@ -50,7 +50,7 @@ TEST_CASE("log: from many threads while the sink changes") {
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t)
         threads.emplace_back([&] {
-            for (int i = 0; i < 1000; ++i) rill::log(log_level::info, "x");
+            for (int i = 0; i < 1000; ++i) rill::log_message(log_level::info, "x");
         });
     for (int i = 0; i < 100; ++i) set_log_sink(count);
     for (auto& t : threads) t.join();

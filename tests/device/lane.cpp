@@ -2,8 +2,8 @@
 #include <rill/device/lane.hpp>
 
 #include <rill/ops/math/abs.hpp>
-#include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/ceil.hpp>
+#include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/cos.hpp>
 #include <rill/ops/math/exp.hpp>
 #include <rill/ops/math/expm1.hpp>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/expr/fused_op.hpp>
 
-
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/cast.hpp>
 #include <rill/ops/math/exp.hpp>

@@ -33,7 +33,8 @@ TEST_CASE("tracer: equal instructions become one, unequal ones do not") {
     const int a = t.emit(info_of<tanh_op>, dtype::float32, {t.leaf(0)});
     CHECK(t.emit(info_of<tanh_op>, dtype::float32, {t.leaf(0)}) == a);
     CHECK(t.emit(info_of<tanh_op>, dtype::float64, {t.leaf(1)}) != a);
-    CHECK(t.emit(info_of<cast_op<std::int32_t>>, dtype::int32, {t.leaf(0)}) != t.emit(info_of<cast_op<std::int8_t>>, dtype::int8, {t.leaf(0)}));
+    CHECK(t.emit(info_of<cast_op<std::int32_t>>, dtype::int32, {t.leaf(0)}) !=
+          t.emit(info_of<cast_op<std::int8_t>>, dtype::int8, {t.leaf(0)}));
     CHECK(t.finish({a})->code.size() == 4);
 }
 

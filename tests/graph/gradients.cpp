@@ -85,9 +85,7 @@ struct fixture {
         maker = this;
         static constexpr gradient_ops ops{
             &no_add,
-            [](const endpoint& y) {
-                return maker->add(make_op(source{type_of(y)}), {}, "ones_like_" + y.from->name);
-            },
+            [](const endpoint& y) { return maker->add(make_op(source{type_of(y)}), {}, "ones_like_" + y.from->name); },
             [](const std::vector<endpoint>& terms) {
                 return maker->add(make_op(sum{}), terms, "add_" + std::to_string(terms.size()));
             }};

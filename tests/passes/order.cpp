@@ -243,7 +243,8 @@ TEST_CASE("order: random programs mean what the rule says") {
             };
             std::vector<std::vector<const node*>> writes(2);
             for (const auto* m : needed)
-                if (!m->op->writes().empty()) writes[static_cast<std::size_t>(index_of(m->inputs[0].from))].push_back(m);
+                if (!m->op->writes().empty())
+                    writes[static_cast<std::size_t>(index_of(m->inputs[0].from))].push_back(m);
             const auto depends = [](const node* later, const node* earlier) {
                 std::vector<const node*> seen{later};
                 for (std::size_t i = 0; i < seen.size(); ++i) {

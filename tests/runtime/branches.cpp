@@ -72,7 +72,7 @@ TEST_CASE("branches: a fork and its join, light steps along, serial steps before
     REQUIRE(found.size() == 1);
     CHECK(found[0].first == 2);
     CHECK(found[0].last == 6);
-    CHECK(found[0].lanes == std::vector<std::vector<int>>{{3, 5}, {2, 4}});
+    CHECK(found[0].strands == std::vector<std::vector<int>>{{3, 5}, {2, 4}});
 }
 
 TEST_CASE("branches: none where there is one thread, one path, or too little to do") {
@@ -92,8 +92,8 @@ TEST_CASE("branches: none where there is one thread, one path, or too little to 
     CHECK(detail::worth_branching(costs(late), 2));
     const auto two = detail::find_branches(order(fork), costs({1, 100, 100, 1}), 2);
     REQUIRE(two.size() == 1);
-    CHECK(two[0].lanes.size() == 2);
-    // what its own threads share gains nothing from a lane
+    CHECK(two[0].strands.size() == 2);
+    // what its own threads share gains nothing from a strand
     const std::vector<detail::step_cost> shared{{1, false}, {100, true}, {8, false}, {1, false}};
     CHECK(detail::find_branches(order(fork), shared, 2).empty());
 }
@@ -127,7 +127,7 @@ TEST_CASE("branches: many steps behind many others are planned in time that grow
 TEST_CASE("branches: any graph: every step once, in an order that its needs allow") {
     std::mt19937 random(3);
     const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-    int lanes = 0;
+    int strands = 0;
     for (int round = 0; round < 300; ++round) {
         const int n = 1 + below(150), threads = 2 + below(3);
         needs all(static_cast<std::size_t>(n));
@@ -142,12 +142,12 @@ TEST_CASE("branches: any graph: every step once, in an order that its needs allo
             REQUIRE(b.first >= at);
             REQUIRE(b.last > b.first);
             at = b.last;
-            REQUIRE(static_cast<int>(b.lanes.size()) <= threads);
+            REQUIRE(static_cast<int>(b.strands.size()) <= threads);
             std::set<int> seen;
-            for (const auto& lane : b.lanes) {
-                ++lanes;
+            for (const auto& strand : b.strands) {
+                ++strands;
                 std::set<int> before;
-                for (const int k : lane) {
+                for (const int k : strand) {
                     for (const int d : all[static_cast<std::size_t>(k)]) REQUIRE((d < b.first || before.contains(d)));
                     before.insert(k);
                     REQUIRE(seen.insert(k).second);
@@ -158,7 +158,7 @@ TEST_CASE("branches: any graph: every step once, in an order that its needs allo
         }
         REQUIRE(at <= n);
     }
-    CHECK(lanes > 100);
+    CHECK(strands > 100);
 }
 
 TEST_CASE("branches: towers run at once, with the results of one thread and memory within bounds") {
@@ -166,8 +166,8 @@ TEST_CASE("branches: towers run at once, with the results of one thread and memo
     const graph_scope here(t.g);
     const auto loss = reduce_sum(t.sum * t.sum);
     const auto slopes = gradients(std::vector<any_tensor>{loss}, std::vector<any_tensor>{t.x});
-    const auto run = [&](int lanes, int threads) {
-        const session s(t.g, {.inter_op_threads = lanes, .intra_op_threads = threads});
+    const auto run = [&](int strands, int threads) {
+        const session s(t.g, {.inter_op_threads = strands, .intra_op_threads = threads});
         s.run(global_variables_initializer());
         std::vector<std::pair<any_array, any_array>> all;
         for (int i = 0; i < 20; ++i) {
@@ -177,15 +177,16 @@ TEST_CASE("branches: towers run at once, with the results of one thread and memo
         return all;
     };
     const auto alone = run(1, 1);
-    for (const auto& [lanes, threads] : {std::pair(2, 1), {3, 1}, {2, 2}, {4, 3}}) {
-        const auto beside = run(lanes, threads);
+    for (const auto& [strands, threads] : {std::pair(2, 1), {3, 1}, {2, 2}, {4, 3}}) {
+        const auto beside = run(strands, threads);
         for (std::size_t i = 0; i < alone.size(); ++i) {
             REQUIRE(beside[i].first.value<float>() == alone[i].first.value<float>());
             REQUIRE(std::ranges::equal(beside[i].second.elements<float>(), alone[i].second.elements<float>()));
         }
     }
-    const auto bind = [&](int lanes) {
-        detail::resource_store resources(default_allocator(), {std::make_shared<thread_pool>(lanes - 1), false, lanes});
+    const auto bind = [&](int strands) {
+        detail::resource_store resources(default_allocator(),
+                                         {std::make_shared<thread_pool>(strands - 1), false, strands});
         const std::vector<tensor_type> types{{dtype::float32, dims{64, 48}}};
         return detail::binder::bind(
             sort_items(order_variables(prune(std::vector<endpoint>{loss}, {}, std::vector<endpoint>{t.x}))), types,
@@ -194,13 +195,13 @@ TEST_CASE("branches: towers run at once, with the results of one thread and memo
     const auto one = bind(1), two = bind(2);
     CHECK(one.parallel.empty());
     REQUIRE(two.parallel.size() > 0);
-    for (const auto& stretch : two.parallel) CHECK(stretch.lanes.size() == 2);
+    for (const auto& stretch : two.parallel) CHECK(stretch.strands.size() == 2);
     CHECK(two.arena_bytes <= one.arena_bytes + (1 << 19));
     CHECK(two.lower_bound >= one.lower_bound);
     CHECK(two.lower_bound <= two.arena_bytes);
 }
 
-TEST_CASE("branches: writes of variables keep their order with reads in other lanes") {
+TEST_CASE("branches: writes of variables keep their order with reads in other strands") {
     const graph g;
     const graph_scope here(g);
     placeholder<float, 64, 64> x("x");
@@ -224,7 +225,7 @@ TEST_CASE("branches: writes of variables keep their order with reads in other la
     }
 }
 
-TEST_CASE("branches: lanes that would cost much memory are left") {
+TEST_CASE("branches: strands that would cost much memory are left") {
     const graph g;
     const graph_scope here(g);
     placeholder<float, 600, 600> x("x");
@@ -240,7 +241,7 @@ TEST_CASE("branches: lanes that would cost much memory are left") {
     CHECK(b.arena_bytes <= b.lower_bound / 10 * 11);
 }
 
-TEST_CASE("branches: an error in a lane names its node, and the session goes on") {
+TEST_CASE("branches: an error in a strand names its node, and the session goes on") {
     const towers t;
     const graph_scope here(t.g);
     placeholder<int, dyn> n("n");

@@ -55,9 +55,10 @@ struct random_steps {
         if (p == q) return false;
         for (const auto& s : b.parallel)
             if (p >= s.first && p < s.last && q >= s.first && q < s.last) {
-                for (const auto& lane : s.lanes) {
-                    const auto at = std::find(lane.begin(), lane.end(), p), to = std::find(lane.begin(), lane.end(), q);
-                    if (at != lane.end() && to != lane.end()) return at < to;
+                for (const auto& strand : s.strands) {
+                    const auto at = std::find(strand.begin(), strand.end(), p),
+                               to = std::find(strand.begin(), strand.end(), q);
+                    if (at != strand.end() && to != strand.end()) return at < to;
                 }
                 return false;
             }
@@ -83,7 +84,7 @@ struct random_steps {
 
 using test_lifetimes::random_steps;
 
-TEST_CASE("lifetimes: no value is written over while something may still read it, on one thread or in lanes") {
+TEST_CASE("lifetimes: no value is written over while something may still read it, on one thread or in strands") {
     std::mt19937 random(5);
     int in_place = 0, stretches = 0, shared = 0;
     for (int round = 0; round < 300; ++round) {

@@ -9,7 +9,7 @@
 
 #include <rill/core/error.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Alignment of every block of tensor memory, in bytes: a cache line and the widest register.
 inline constexpr std::size_t memory_alignment = 64;
@@ -78,7 +78,7 @@ private:
 
 } // namespace detail
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/core/allocator.ipp>

@@ -8,7 +8,7 @@
 
 #include <rill/core/platform.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE void* tracked_allocator::allocate(std::size_t bytes) {
     const std::size_t now = in_use_.fetch_add(bytes) + bytes;
@@ -48,4 +48,4 @@ RILL_INLINE memory_block::~memory_block() {
 
 } // namespace detail
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

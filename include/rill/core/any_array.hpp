@@ -12,7 +12,7 @@
 #include <rill/core/dims.hpp>
 #include <rill/core/error.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -95,7 +95,7 @@ private:
     void* data_ = nullptr;
 };
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/core/any_array.ipp>

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE any_array::any_array(rill::dtype type, const dims& shape, allocator& from)
     : type_{type, shape}, block_(std::make_shared<detail::element_block>(from, type, count())), data_(block_->data()) {}
@@ -31,4 +31,4 @@ RILL_INLINE void any_array::refuse_many() const {
     throw invalid_argument("any_array::value: one element expected, the shape is " + to_string(shape()));
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -9,7 +9,7 @@
 
 #include <rill/core/dtype.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Extents and element counts.
 using index_t = std::int64_t;
@@ -44,12 +44,12 @@ struct dims {
     }
 
     constexpr bool known_rank() const { return rank >= 0; }
-    constexpr index_t operator[](int i) const { return extent[static_cast<std::size_t>(i)]; }
-    constexpr index_t& operator[](int i) { return extent[static_cast<std::size_t>(i)]; }
+    constexpr index_t operator[](int i) const { return extent[i]; }
+    constexpr index_t& operator[](int i) { return extent[i]; }
     /// Throws invalid_argument where there are 8 already.
     constexpr void push(index_t v) {
         if (rank >= max_rank) detail::refuse_rank("dims: a shape has at most 8 extents");
-        extent[static_cast<std::size_t>(rank++)] = v;
+        extent[rank++] = v;
     }
 
     /// Every extent is known.
@@ -120,7 +120,7 @@ template <class Rule>
 using extents_of_rule =
     typename detail::extents_from<Rule, std::make_index_sequence<static_cast<std::size_t>(Rule::value.rank)>>::type;
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/core/dims.ipp>

@@ -5,7 +5,7 @@
 
 #include <rill/core/error.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE void detail::refuse_rank(const char* what) { throw invalid_argument(what); }
 
@@ -23,4 +23,4 @@ RILL_INLINE std::string to_string(const tensor_type& t) {
     return std::string(to_string(t.type)) + " " + to_string(t.shape);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

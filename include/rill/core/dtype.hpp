@@ -11,7 +11,7 @@
 
 #include <rill/core/half.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// The closed list of element types. Numbers are part of the file and wire formats: never reuse or reorder.
 enum class dtype : std::uint8_t {
@@ -151,4 +151,4 @@ template <class F> constexpr void visit_dtype(dtype d, F&& f) {
 
 } // namespace detail
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

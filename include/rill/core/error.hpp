@@ -9,7 +9,7 @@
 
 #include <rill/config.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Canonical codes, with the numbers used on the wire.
 enum class error_code {
@@ -83,7 +83,7 @@ using unauthenticated = detail::error_of<error_code::unauthenticated>;
 /// "digits.cpp:42"; only the file's name, so that messages are the same wherever a tree is built.
 std::string to_string(const std::source_location& where);
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/core/error.ipp>

@@ -3,7 +3,7 @@
 
 #include <rill/core/error.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE void throw_error(error_code code, const std::string& message) {
     switch (code) {
@@ -35,4 +35,4 @@ RILL_INLINE std::string to_string(const std::source_location& where) {
     return std::string(file) + ":" + std::to_string(where.line());
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

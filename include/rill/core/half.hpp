@@ -6,7 +6,7 @@
 
 #include <rill/config.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// 16-bit brain float: the upper half of a float. Conversion rounds to nearest even; arithmetic goes through float.
 struct bfloat16 {
@@ -70,4 +70,4 @@ struct qint32 {
     friend constexpr bool operator==(qint32, qint32) = default;
 };
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

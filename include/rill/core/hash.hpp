@@ -7,7 +7,7 @@
 
 #include <rill/config.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// One step of a 64-bit mix (the finaliser of SplitMix64): the same on every platform, since op seeds depend on it.
 constexpr std::uint64_t mix(std::uint64_t x) {
@@ -25,4 +25,4 @@ constexpr std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed = 
     return mix(h);
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -7,7 +7,7 @@
 
 #include <rill/config.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Numbers found by hash: eight bytes for each, where a map of the standard library takes a block of memory. What a number
 /// stands for, and so what is equal, the caller knows.
@@ -40,7 +40,7 @@ private:
     std::size_t count_ = 0;
 };
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED
 #include <rill/core/hash_index.ipp>

@@ -6,7 +6,7 @@
 #include <bit>
 #include <utility>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE void hash_index::add(std::uint64_t hash, std::uint32_t number) {
     reserve(++count_);
@@ -26,4 +26,4 @@ RILL_INLINE void hash_index::put(const entry& e) {
     entries_[at] = e;
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -18,7 +18,7 @@
 
 #include <rill/core/any_array.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// A dense row-major host array of static rank: what a fetch returns.
 template <class T, int Rank> using host_array = xt::xtensor<T, static_cast<std::size_t>(Rank)>;
@@ -227,7 +227,7 @@ template <element T, int Rank> host_value<T, Rank> to_host_value(const dims& sha
     }
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/core/host_array.ipp>

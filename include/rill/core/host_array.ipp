@@ -11,7 +11,7 @@
 
 #include <rill/core/shape_rules.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE dims shape_of_flat(index_t count, const dims& wanted) {
     if (!wanted.known_rank()) return dims{count};
@@ -38,4 +38,4 @@ RILL_INLINE any_array single_element(dtype type, const void* value) {
     return any_array(type, dims{}, data, std::move(owner));
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

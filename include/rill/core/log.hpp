@@ -8,7 +8,7 @@
 
 #include <rill/config.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 enum class log_level { info, warning, error };
 
@@ -33,9 +33,9 @@ RILL_EXPORT inline log_state& the_log() {
 void set_log_sink(log_sink sink);
 
 /// Hands a message to the sink, if there is one. Never throws: what a sink throws is dropped.
-void log(log_level level, std::string_view message) noexcept;
+void log_message(log_level level, std::string_view message) noexcept;
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/core/log.ipp>

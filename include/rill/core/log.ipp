@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE void set_log_sink(log_sink sink) {
     auto next = sink ? std::make_shared<const log_sink>(std::move(sink)) : nullptr;
@@ -13,7 +13,7 @@ RILL_INLINE void set_log_sink(log_sink sink) {
     detail::the_log().sink = std::move(next);
 }
 
-RILL_INLINE void log(log_level level, std::string_view message) noexcept {
+RILL_INLINE void log_message(log_level level, std::string_view message) noexcept {
     try {
         std::shared_ptr<const log_sink> sink;
         {
@@ -24,4 +24,4 @@ RILL_INLINE void log(log_level level, std::string_view message) noexcept {
     } catch (...) {}
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

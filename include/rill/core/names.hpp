@@ -7,7 +7,7 @@
 
 #include <rill/config.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// The default node name of an op: "ReduceSum" -> "reduce_sum", "MatMul" -> "mat_mul".
 std::string snake_case(std::string_view camel);
@@ -22,7 +22,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 std::vector<std::string> nearest_names(std::string_view wanted, const std::vector<std::string>& names,
                                        std::size_t most = 3);
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED
 #include <rill/core/names.ipp>

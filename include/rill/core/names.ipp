@@ -8,7 +8,7 @@
 #include <iterator>
 #include <utility>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE std::string snake_case(std::string_view camel) {
     const auto upper = [](char c) { return c >= 'A' && c <= 'Z'; };
@@ -59,4 +59,4 @@ RILL_INLINE std::vector<std::string> nearest_names(std::string_view wanted, cons
     return out;
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -9,7 +9,7 @@
 
 // What an op's struct says of element types and of other ops, elementwise or not.
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 // Which element types an op takes; it names one as `using domain_type`.
 namespace domains {
@@ -116,7 +116,8 @@ struct brought_by<Op> {
 };
 
 template <class Op, class List> inline constexpr bool is_listed = false;
-template <class Op, class... All> inline constexpr bool is_listed<Op, op_list<All...>> = (std::is_same_v<Op, All> || ...);
+template <class Op, class... All>
+inline constexpr bool is_listed<Op, op_list<All...>> = (std::is_same_v<Op, All> || ...);
 
 /// Op says that it brings Other.
 template <class Op, class Other> inline constexpr bool op_brings = is_listed<Other, typename brought_by<Op>::type>;
@@ -137,4 +138,4 @@ template <class... List> using joined_ops = typename detail::joined_ops<List...>
 /// An op takes elements of type T (`domain_type`; floating and complex if it does not say).
 template <class Op, class T> inline constexpr bool op_takes = detail::op_domain<Op>::type::template has<T>;
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -7,7 +7,7 @@
 
 // The one place where operating systems differ.
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Processors that this process may use: all of the machine, or those its affinity mask or container leaves it. At least 1.
 int usable_processors();
@@ -23,7 +23,7 @@ void* library_function(void* library, const char* name) noexcept;
 /// of every small page costs more than filling it (docs/benchmarks.md). Of smaller blocks nothing is asked.
 void prefer_large_pages(void* block, std::size_t bytes) noexcept;
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED
 #include <rill/core/platform.ipp>

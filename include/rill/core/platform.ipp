@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #endif
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE int usable_processors() {
 #if defined(__linux__)
@@ -56,4 +56,4 @@ RILL_INLINE void prefer_large_pages([[maybe_unused]] void* block, [[maybe_unused
 #endif
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -11,7 +11,7 @@
 #include <rill/core/shape_rules.hpp>
 #include <rill/core/small_vector.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// An elementwise op as programs see it. Its struct makes one (device/elementwise_op.hpp); they outlive every program.
 struct elementwise_info {
@@ -118,8 +118,7 @@ struct fused_spec {
 
     friend bool operator==(const fused_spec& a, const fused_spec& b) {
         const bool same = a.body == b.body || (a.body && b.body && a.body->key == b.body->key);
-        return same && a.leaves == b.leaves && a.scalars == b.scalars &&
-               a.results == b.results;
+        return same && a.leaves == b.leaves && a.scalars == b.scalars && a.results == b.results;
     }
 };
 
@@ -144,7 +143,7 @@ struct fused_chain {
 /// The shape that the leaves of a fused node broadcast to.
 shape_result fused_space(const fused_spec& spec, std::span<const tensor_type> inputs);
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/core/program.ipp>

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <iterator>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE dtype program::type_of(int value) const {
     const auto at = static_cast<std::size_t>(value);
@@ -41,10 +41,10 @@ RILL_INLINE shape_result fused_space(const fused_spec& spec, std::span<const ten
     shape_result space;
     for (const auto& l : spec.leaves) {
         if (l.view.how != combine::map) continue;
-        space = rules::broadcast(space.shape, inputs[static_cast<std::size_t>(l.input)].shape);
+        space = rules::broadcast(space.shape, inputs[l.input].shape);
         if (!space.ok()) break;
     }
     return space;
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -7,7 +7,7 @@
 
 // Shape rules: constexpr functions over extents. The front evaluates them for types, the graph for nodes.
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// What a shape rule says: the result, or in one phrase which rule is broken (then the result is merely well-formed).
 struct shape_result {
@@ -29,11 +29,9 @@ struct axis_list {
     /// An axis that no tensor has stays one.
     constexpr void set(int i, int value) {
         constexpr int most = 127;
-        axis[static_cast<std::size_t>(i)] = static_cast<std::int8_t>(value > most    ? most
-                                                                     : value < -most ? -most
-                                                                                     : value);
+        axis[i] = static_cast<std::int8_t>(value > most ? most : value < -most ? -most : value);
     }
-    constexpr int operator[](int i) const { return axis[static_cast<std::size_t>(i)]; }
+    constexpr int operator[](int i) const { return axis[i]; }
     friend constexpr bool operator==(const axis_list&, const axis_list&) = default;
 };
 
@@ -105,12 +103,12 @@ constexpr shape_result reduce(const dims& a, const axis_list& axes, bool keep_di
     for (int i = 0; i < axes.count; ++i) {
         const int axis = normal_axis(axes[i], a.rank);
         if (axis < 0) return {dims{}, "an axis is out of range"};
-        if (gone[static_cast<std::size_t>(axis)]) return {dims{}, "an axis is named twice"};
-        gone[static_cast<std::size_t>(axis)] = true;
+        if (gone[axis]) return {dims{}, "an axis is named twice"};
+        gone[axis] = true;
     }
     dims r;
     for (int i = 0; i < a.rank; ++i) {
-        const bool reduced = axes.count == 0 || gone[static_cast<std::size_t>(i)];
+        const bool reduced = axes.count == 0 || gone[i];
         if (!reduced)
             r.push(a[i]);
         else if (keep_dims)
@@ -157,8 +155,8 @@ constexpr shape_result transpose(const dims& a, const axis_list& order) {
     std::array<bool, max_rank> seen{};
     for (int i = 0; i < a.rank; ++i) {
         const int axis = normal_axis(order[i], a.rank);
-        if (axis < 0 || seen[static_cast<std::size_t>(axis)]) return {a, "the permutation must name every axis once"};
-        seen[static_cast<std::size_t>(axis)] = true;
+        if (axis < 0 || seen[axis]) return {a, "the permutation must name every axis once"};
+        seen[axis] = true;
         r[i] = a[axis];
     }
     return {r};
@@ -211,4 +209,4 @@ constexpr shape_result insert_axis(const dims& a, int axis, index_t size) {
 
 } // namespace rules
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

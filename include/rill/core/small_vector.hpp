@@ -14,7 +14,7 @@
 
 #include <rill/config.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// A vector of plain values that keeps the first N in place: graphs are many short lists, and most of their cost is memory.
 template <class T, std::uint32_t N> class small_vector {
@@ -116,4 +116,4 @@ private:
     } place_;
 };
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

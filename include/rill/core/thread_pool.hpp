@@ -5,7 +5,7 @@
 
 #include <rill/config.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Threads that help with parts of somebody's work. The caller works too, so nothing ever waits for a thread to be free;
 /// any number of callers may run at once, also from within a part.
@@ -39,7 +39,7 @@ private:
 /// The pool of all sessions that don't ask for a number of threads: one thread per processor this process may use.
 thread_pool& default_thread_pool();
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/core/thread_pool.ipp>

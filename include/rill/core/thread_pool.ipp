@@ -12,7 +12,7 @@
 
 #include <rill/core/platform.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// One call of run; lives on its caller's stack.
 struct thread_pool::job {
@@ -130,4 +130,4 @@ RILL_INLINE thread_pool& default_thread_pool() {
     return pool;
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -11,7 +11,7 @@
 #include <rill/core/error.hpp>
 #include <rill/core/host_array.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 struct csv_options {
     bool header = true; // the first line holds names, not numbers
@@ -102,7 +102,7 @@ template <class T> csv_table<T> read_csv(const std::string& path, const csv_opti
     return parse_csv<T>(detail::read_file(path), path, options);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/data/csv.ipp>

@@ -9,7 +9,7 @@
 #include <iterator>
 #include <memory>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE std::string read_file(const std::string& path) {
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
@@ -42,4 +42,4 @@ RILL_INLINE std::string quoted(std::string_view field) {
     return "'" + std::string(field.substr(0, most)) + "...' (" + std::to_string(field.size()) + " bytes)";
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

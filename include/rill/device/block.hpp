@@ -6,7 +6,7 @@
 
 #include <rill/core/program.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Elements of a block: what fused loops work on at a time, so that intermediate values stay in the first-level cache.
 /// Blocks are cut by shape alone, which keeps results independent of threads.
@@ -26,4 +26,4 @@ struct block_args {
 
 using block_function = void (*)(const block_args&);
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -5,11 +5,10 @@
 
 // Which expressions and loops rill::kernels holds, by what the ops in them say: programs that link it compile the others only.
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// The kernel of an elementwise op over operands of these element types.
-template <class Op, class... T>
-inline constexpr bool is_compiled_primitive = (is_compiled<Op, T> && ...);
+template <class Op, class... T> inline constexpr bool is_compiled_primitive = (is_compiled<Op, T> && ...);
 template <class Op, class T> // a condition, and two branches
 inline constexpr bool is_compiled_primitive<Op, bool, T, T> = is_compiled<Op, T>;
 
@@ -31,4 +30,4 @@ inline constexpr bool is_compiled_expression<structure<Op, R, leaf<T>, scalar_le
 
 template <class T> inline constexpr bool is_compiled_combiner = types::common::has<T>;
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

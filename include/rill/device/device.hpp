@@ -8,7 +8,7 @@
 
 #include <rill/core/any_array.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// A type of device as the runtime sees it: its memory, and how elements get there and back. Kernels are found by its name.
 struct device_type {
@@ -45,7 +45,7 @@ void copy_between(const device_type& from_device, const void* from, const device
 
 } // namespace detail
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/device/device.ipp>

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <mutex>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -77,4 +77,4 @@ RILL_INLINE void copy_between(const device_type& from_device, const void* from, 
 
 } // namespace detail
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -8,7 +8,7 @@
 #include RILL_MORE_DEVICES
 #endif
 
-namespace rill::inline RILL_ABI::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
 /// Device types, each of which fulfils device_primitives (device/primitives.hpp).
 template <class... D> struct device_list {
@@ -25,4 +25,4 @@ using devices = typename with_cpu<more_devices>::type;
 using devices = device_list<cpu>;
 #endif
 
-} // namespace rill::inline RILL_ABI::inline RILL_ISA
+}}} // namespace rill::RILL_ABI::RILL_ISA

@@ -8,7 +8,7 @@
 // The functions that primitives compute with beside operators: in the form of an op, of single numbers and of registers. The
 // ops of the same names are made of them.
 
-namespace rill::inline RILL_ABI::elementary {
+namespace rill { inline namespace RILL_ABI { namespace elementary {
 
 struct exp_function {
     template <class T> static T scalar(const T& x) { return std::exp(x); }
@@ -31,4 +31,4 @@ struct cos_function {
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(cos(x)) { return cos(x); }
 };
 
-} // namespace rill::inline RILL_ABI::elementary
+}}} // namespace rill::RILL_ABI::elementary

@@ -4,10 +4,10 @@
 #include <tuple>
 #include <type_traits>
 
-#include <rill/core/program.hpp>
 #include <rill/core/op_traits.hpp>
+#include <rill/core/program.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -73,4 +73,4 @@ template <class Op, class V, class... More> RILL_FN constexpr auto compute(const
 
 } // namespace detail
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

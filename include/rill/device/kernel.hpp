@@ -15,7 +15,7 @@
 #include <rill/core/dims.hpp>
 #include <rill/core/thread_pool.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// The step that kernels run in: what they may ask besides their operands.
 struct step_context {
@@ -110,7 +110,7 @@ private:
     alignas(std::max_align_t) std::byte storage_[capacity];
 };
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/device/kernel.ipp>

@@ -5,7 +5,7 @@
 
 #include <rill/core/error.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE void step_context::check() const {
     if (cancel && cancel->load(std::memory_order_relaxed)) throw cancelled("the step was cancelled");
@@ -13,4 +13,4 @@ RILL_INLINE void step_context::check() const {
         throw deadline_exceeded("the step's deadline is over");
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

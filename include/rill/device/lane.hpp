@@ -8,7 +8,7 @@
 // argument lookup, as the functions of ops are, and literals convert. The rules of numbers are stated here, and packs follow
 // them bit for bit wherever a result is exact.
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// One value of type T.
 template <class T> struct lane {
@@ -179,4 +179,4 @@ template <class U, class T> RILL_FN constexpr lane<U> cast_to(const lane<T>& x) 
     return lane<U>(detail::convert<U>(x.v));
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

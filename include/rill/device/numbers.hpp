@@ -12,7 +12,7 @@
 
 // The rules of numbers that kernels of every device follow: kinds of types, conversion, and how errors are told.
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -116,4 +116,4 @@ template <class R> RILL_FN R multiply_add(R a, R b, R c) { return a * b + c; }
 
 } // namespace detail
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

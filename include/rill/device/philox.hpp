@@ -6,7 +6,7 @@
 
 #include <rill/config.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Philox4x32-10 (Salmon et al. 2011): 128 random bits from a counter and a key, and no state. The same on every device.
 struct philox {
@@ -38,4 +38,4 @@ struct random_stream {
     RILL_FN static constexpr std::uint32_t high(std::uint64_t v) { return static_cast<std::uint32_t>(v >> 32); }
 };
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -12,7 +12,7 @@
 #include <rill/device/strided_layout.hpp>
 #include <rill/device/structure.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// An index that is outside its range: where it stands, and its value.
 struct outside_index {
@@ -42,37 +42,37 @@ struct no_update {
 /// A device: the primitives that ops are written on. Pointers are into the device's memory, which the host may not be able to
 /// read; numbers come by value. Each primitive is implemented once per device, and an op once over all of them.
 template <class D>
-concept device_primitives = requires(const float* x, float* y, const std::int32_t* ids, std::int32_t* to, void* scratch,
-                                     thread_pool* pool, index_t n, const detail::strided_layout& layout,
-                                     const random_stream& stream, const fused_spec& spec, const fused_chain& chain,
-                                     kernel_request& request) {
-    { D::type } -> std::convertible_to<std::string_view>;
-    D::template compile_expression<leaf<float>>();
-    D::template compile_one_op<leaf<float>>();
-    D::template compile_combiner<combine::sum, float>();
-    { D::fused(spec, request) } -> std::same_as<kernel>;
-    { D::fused(chain, request) } -> std::same_as<kernel>;
+concept device_primitives =
+    requires(const float* x, float* y, const std::int32_t* ids, std::int32_t* to, void* scratch, thread_pool* pool,
+             index_t n, const detail::strided_layout& layout, const random_stream& stream, const fused_spec& spec,
+             const fused_chain& chain, kernel_request& request) {
+        { D::type } -> std::convertible_to<std::string_view>;
+        D::template compile_expression<leaf<float>>();
+        D::template compile_one_op<leaf<float>>();
+        D::template compile_combiner<combine::sum, float>();
+        { D::fused(spec, request) } -> std::same_as<kernel>;
+        { D::fused(chain, request) } -> std::same_as<kernel>;
 
-    D::gemm(false, false, n, n, n, x, x, y, scratch, pool);
-    { D::template gemm_scratch<float>(false, false, n, n, n, pool) } -> std::same_as<std::size_t>;
-    { D::gemm_microseconds(n, n, n) } -> std::same_as<double>;
-    { D::template gemm_is_shared<float>(false, false, n, n, n, pool) } -> std::same_as<bool>;
+        D::gemm(false, false, n, n, n, x, x, y, scratch, pool);
+        { D::template gemm_scratch<float>(false, false, n, n, n, pool) } -> std::same_as<std::size_t>;
+        { D::gemm_microseconds(n, n, n) } -> std::same_as<double>;
+        { D::template gemm_is_shared<float>(false, false, n, n, n, pool) } -> std::same_as<bool>;
 
-    D::copy(x, y, layout);
-    D::copy(dtype::float32, static_cast<const void*>(x), scratch, n);
-    D::fill(n, y, 0.f);
-    { D::first_outside(ids, n, n) } -> std::same_as<outside_index>;
-    D::gather(x, ids, y, n, n, n, n);
-    D::scatter_add(x, ids, y, n, n, n, n);
-    D::one_hot(ids, y, n, n, 1.f, 0.f);
-    D::template arg_extreme<true>(x, to, n, n, n);
-    { D::template row_scratch<float>(n, 1) } -> std::same_as<std::size_t>;
-    D::rows(n, n, std::array{x}, std::array{y}, row_numbers<float>{}, scratch, [](const auto&...) {});
-    D::template update<detail::no_update>(n, std::array{y}, std::array{x}, std::array{1.f}, pool);
-    D::template update_rows<detail::no_update>(ids, n, n, std::array{y}, std::array{x}, std::array{1.f});
-    D::random_uniform(n, stream, 0., 1., y);
-    D::random_normal(n, stream, 0., 1., y);
-    D::truncated_normal(n, stream, 0., 1., y);
-};
+        D::copy(x, y, layout);
+        D::copy(dtype::float32, static_cast<const void*>(x), scratch, n);
+        D::fill(n, y, 0.f);
+        { D::first_outside(ids, n, n) } -> std::same_as<outside_index>;
+        D::gather(x, ids, y, n, n, n, n);
+        D::scatter_add(x, ids, y, n, n, n, n);
+        D::one_hot(ids, y, n, n, 1.f, 0.f);
+        D::template arg_extreme<true>(x, to, n, n, n);
+        { D::template row_scratch<float>(n, 1) } -> std::same_as<std::size_t>;
+        D::rows(n, n, std::array{x}, std::array{y}, row_numbers<float>{}, scratch, [](const auto&...) {});
+        D::template update<detail::no_update>(n, std::array{y}, std::array{x}, std::array{1.f}, pool);
+        D::template update_rows<detail::no_update>(ids, n, n, std::array{y}, std::array{x}, std::array{1.f});
+        D::random_uniform(n, stream, 0., 1., y);
+        D::random_normal(n, stream, 0., 1., y);
+        D::truncated_normal(n, stream, 0., 1., y);
+    };
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

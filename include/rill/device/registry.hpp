@@ -11,7 +11,7 @@
 #include <rill/device/block.hpp>
 #include <rill/device/kernel.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Binds a kernel of an op (a pointer to its struct of attributes) to shapes.
 using kernel_factory = kernel (*)(const void* op, kernel_request& request);
@@ -102,7 +102,7 @@ void register_pullback(const std::string& key, int level, pullback_trace trace);
 
 } // namespace detail
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/device/registry.ipp>

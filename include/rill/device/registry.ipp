@@ -3,7 +3,7 @@
 
 #include <rill/device/registry.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -53,7 +53,8 @@ namespace detail {
 
 RILL_INLINE void register_factory(std::string_view device, std::string_view op, dtype type, int level,
                                   kernel_factory make) {
-    if (supports_level(level)) kernel_tables().factories.add(std::string(device) + "/" + kernel_key(op, type), level, make);
+    if (supports_level(level))
+        kernel_tables().factories.add(std::string(device) + "/" + kernel_key(op, type), level, make);
 }
 
 RILL_INLINE void register_blocks(const std::string& key, int level, const block_kernels& kernels) {
@@ -75,4 +76,4 @@ RILL_INLINE void register_pullback(const std::string& key, int level, pullback_t
 
 } // namespace detail
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -5,7 +5,7 @@
 
 #include <rill/core/dims.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// A copy between two layouts of one shape: extents, and strides in elements on either side.
 struct strided_layout {
@@ -21,7 +21,7 @@ struct strided_layout {
 /// The strides of a dense row-major tensor.
 std::array<index_t, max_rank> dense_strides(const dims& shape);
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED
 #include <rill/device/strided_layout.ipp>

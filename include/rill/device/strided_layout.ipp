@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <iterator>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE void strided_layout::push(index_t e, index_t stride_from, index_t stride_to) {
     const auto at = static_cast<std::size_t>(rank++);
@@ -39,10 +39,10 @@ RILL_INLINE std::array<index_t, max_rank> dense_strides(const dims& shape) {
     std::array<index_t, max_rank> strides{};
     index_t step = 1;
     for (int i = shape.rank - 1; i >= 0; --i) {
-        strides[static_cast<std::size_t>(i)] = step;
+        strides[i] = step;
         step *= shape[i];
     }
     return strides;
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

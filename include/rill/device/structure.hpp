@@ -9,11 +9,11 @@
 #include <string_view>
 #include <utility>
 
+#include <rill/core/plain_tuple.hpp>
 #include <rill/core/program.hpp>
-#include <rill/core/row.hpp>
 #include <rill/device/elementwise_op.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 // The structure of an expression: what is left of its type when extents, names and kinds of handles are stripped. Kernels
 // are functions of structures, so expressions that differ only in shape share them.
@@ -40,7 +40,7 @@ template <class Op, class R, class... Args> struct structure {
 struct no_gradient {};
 
 /// A pullback's result for an op of several operands, in their order.
-template <class... V> using adjoints = detail::row<V...>;
+template <class... V> using adjoints = detail::plain_tuple<V...>;
 
 namespace detail {
 
@@ -142,7 +142,7 @@ template <class... Args> constexpr int scalars_before(std::size_t k) {
 /// The values of a node and of all below it: what the backward sweep needs, kept in registers.
 template <class V, class... Below> struct sweep {
     V value;
-    row<Below...> below;
+    plain_tuple<Below...> below;
 };
 
 template <class S, int Leaf, int Scalar> struct evaluator;
@@ -153,7 +153,7 @@ template <class T, int Leaf, int Scalar> struct evaluator<leaf<T>, Leaf, Scalar>
         return at<Leaf>(leaves);
     }
     template <class Leaves, class Scalars> RILL_FN static auto forward(const Leaves& leaves, const Scalars&) {
-        return sweep<row_element<Leaf, Leaves>>{at<Leaf>(leaves), {}};
+        return sweep<plain_element<Leaf, Leaves>>{at<Leaf>(leaves), {}};
     }
 };
 template <class T, int Leaf, int Scalar> struct evaluator<scalar_leaf<T>, Leaf, Scalar> {
@@ -161,7 +161,7 @@ template <class T, int Leaf, int Scalar> struct evaluator<scalar_leaf<T>, Leaf, 
         return at<Scalar>(scalars);
     }
     template <class Leaves, class Scalars> RILL_FN static auto forward(const Leaves&, const Scalars& scalars) {
-        return sweep<row_element<Scalar, Scalars>>{at<Scalar>(scalars), {}};
+        return sweep<plain_element<Scalar, Scalars>>{at<Scalar>(scalars), {}};
     }
 };
 template <class Op, class R, class... Args, int Leaf, int Scalar>
@@ -187,7 +187,7 @@ private:
     }
     template <class... Below> RILL_FN static auto join(const Below&... below) {
         const auto v = compute<Op>(below.value...);
-        return sweep<std::remove_const_t<decltype(v)>, Below...>{v, row<Below...>(below...)};
+        return sweep<std::remove_const_t<decltype(v)>, Below...>{v, plain_tuple<Below...>(below...)};
     }
 };
 
@@ -228,7 +228,7 @@ template <class Op, class R, class... Args, template <class> class Value>
 struct slot_list<structure<Op, R, Args...>, Value> {
     using type = joined<typename slot_list<Args, Value>::type...>;
 };
-template <class S, template <class> class Value> using leaf_slots = row_of_list<typename slot_list<S, Value>::type>;
+template <class S, template <class> class Value> using leaf_slots = tuple_of_list<typename slot_list<S, Value>::type>;
 
 } // namespace detail
 
@@ -238,7 +238,7 @@ template <class S> const std::string& key_of() {
     return name.key(detail::structure_data<S>::items);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/device/structure.ipp>

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE std::string structure_key(std::span<const structure_item> items) {
     std::vector<std::string> done; // the operands of ops to come
@@ -39,4 +39,4 @@ RILL_INLINE const std::string& structure_name::key(std::span<const structure_ite
     return key_.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel) ? *made.release() : *other;
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -4,7 +4,7 @@
 #include <rill/expr/print.hpp>
 #include <rill/expr/tensor.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// A number next to a tensor: of any type of C++, complex, half or bfloat16.
 template <class A>
@@ -189,7 +189,7 @@ template <class Op, std::size_t N> void check_untyped(dtype type, const untyped_
     });
     const auto refuse = [&](const std::string& why) { refuse_untyped(Op::name, why, a.inputs); };
     for (std::size_t i = 0; i < N; ++i) {
-        if (a.order[i] < 0 || type_of(a.inputs[static_cast<std::size_t>(a.order[i])]).type == wanted[i]) continue;
+        if (a.order[i] < 0 || type_of(a.inputs[a.order[i]]).type == wanted[i]) continue;
         if (wanted[i] == type) refuse("the dtypes differ; convert with cast<T>()");
         refuse("operand " + std::to_string(i) + " must be " + std::string(to_string(wanted[i])));
     }
@@ -263,7 +263,7 @@ auto apply(const A&... args) {
     }
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #include <rill/expr/refused.hpp>
 

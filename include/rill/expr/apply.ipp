@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE void refuse_untyped(std::string_view op, const std::string& why, const std::vector<endpoint>& operands) {
     std::string text;
@@ -20,7 +20,8 @@ RILL_INLINE void refuse_untyped(std::string_view op, const std::string& why, con
     throw invalid_argument(snake_case(op) + ": " + why + " (" + text + ")");
 }
 
-RILL_INLINE endpoint apply_untyped(const elementwise_info& op, dtype fixed_result, untyped_arguments&& a, const graph& g) {
+RILL_INLINE endpoint apply_untyped(const elementwise_info& op, dtype fixed_result, untyped_arguments&& a,
+                                   const graph& g) {
     std::vector<dtype> leaves;
     for (const auto& e : a.inputs) leaves.push_back(type_of(e).type);
     tracer t(leaves, a.scalars);
@@ -33,4 +34,4 @@ RILL_INLINE endpoint apply_untyped(const elementwise_info& op, dtype fixed_resul
     return add_program(g, std::make_shared<const program>(std::move(p)), std::move(a.scalars), std::move(a.inputs));
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -7,7 +7,7 @@
 #include <rill/core/host_array.hpp>
 #include <rill/expr/handle.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// A node that holds a value (TensorFlow's Const).
 struct constant_op {
@@ -114,7 +114,7 @@ auto constant(const X& x, const std::source_location& where = std::source_locati
 /// A constant whose type is known at run time only.
 any_tensor constant(const any_array& value, const std::source_location& where = std::source_location::current());
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/expr/constant.ipp>

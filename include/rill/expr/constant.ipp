@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> constant_op::outputs(std::span<const tensor_type>) const { return {value.type()}; }
 
@@ -35,4 +35,4 @@ RILL_INLINE any_tensor constant(const any_array& value, const std::source_locati
     return detail::add_constant(current_graph(), detail::owned_copy(value), false, {}, where);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -7,9 +7,9 @@
 #include <rill/expr/tracer.hpp>
 #include <rill/graph/op_registry.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
-namespace detail::inline RILL_ISA {
+namespace detail { inline namespace RILL_ISA {
 
 template <class D, std::size_t... I>
 void return_adjoints(const D& d, rill::tracer& t, int* out, std::index_sequence<I...>) {
@@ -66,7 +66,7 @@ template <class Op, class R, class... T> struct primitive_registrar {
     static inline const bool at_start = ensure();
 };
 
-} // namespace detail::inline RILL_ISA
+}} // namespace detail::RILL_ISA
 
 inline namespace RILL_ISA {
 
@@ -156,4 +156,4 @@ RILL_FN constexpr auto apply(const L& literal, const A& a) {
     return detail::compute<Op>(A(literal), a);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

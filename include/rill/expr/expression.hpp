@@ -6,7 +6,7 @@
 #include <rill/expr/fused_op.hpp>
 #include <rill/expr/structure_program.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 template <class T, index_t... D> class tensor;
 
@@ -84,13 +84,13 @@ public:
 
     explicit expression(const Args&... args) : args_(args...) {}
 
-    const detail::row<Args...>& args() const noexcept { return args_; }
+    const detail::plain_tuple<Args...>& args() const noexcept { return args_; }
 
     /// Computes it in the default session (see session_scope).
     template <class... Feeds> auto eval(const Feeds&... feeds) const;
 
 private:
-    detail::row<Args...> args_;
+    detail::plain_tuple<Args...> args_;
 };
 
 /// Stands for a part of an expression that was too heavy to stay in its type.
@@ -274,7 +274,7 @@ template <class Op, class... Args> auto make_expression(const Args&... args) {
 
 } // namespace detail
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/expr/expression.ipp>

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE std::uint64_t next_sealing() {
     static std::atomic<std::uint64_t> last{0};
@@ -51,4 +51,4 @@ RILL_INLINE endpoint add_expression(const traced_structure& traced, const sealin
     return {add_node(s.home, std::move(op), std::move(inputs), name, share, where), 0};
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

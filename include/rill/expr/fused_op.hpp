@@ -6,7 +6,7 @@
 #include <rill/device/devices.hpp>
 #include <rill/expr/constant.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -92,7 +92,7 @@ endpoint filled_like(endpoint x, double value);
 
 } // namespace detail
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/expr/fused_op.ipp>

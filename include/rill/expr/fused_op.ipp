@@ -21,7 +21,7 @@
 #include <rill/expr/tracer.hpp>
 #include <rill/graph/op_registry.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::string_view fused_op::signature() const {
     if (!spec.body) return name;
@@ -47,7 +47,7 @@ RILL_INLINE std::vector<tensor_type> fused_op::outputs(std::span<const tensor_ty
         std::ranges::any_of(spec.results, missing, &fused_result::like))
         throw invalid_argument("the program uses more than " + std::to_string(in.size()) + " inputs");
     for (std::size_t i = 0; i < spec.leaves.size(); ++i) {
-        const auto& given = in[static_cast<std::size_t>(spec.leaves[i].input)];
+        const auto& given = in[spec.leaves[i].input];
         if (given.type != spec.body->leaves[i])
             throw invalid_argument("operand " + std::to_string(i) + " must be " +
                                    std::string(to_string(spec.body->leaves[i])));
@@ -59,7 +59,7 @@ RILL_INLINE std::vector<tensor_type> fused_op::outputs(std::span<const tensor_ty
         const auto& result = spec.results[r];
         const dtype type = spec.body->type_of(spec.body->results[r]);
         if (result.like >= 0) {
-            out.push_back({type, in[static_cast<std::size_t>(result.like)].shape});
+            out.push_back({type, in[result.like].shape});
         } else if (result.reduce.how == combine::map) {
             out.push_back({type, space.shape});
         } else {
@@ -100,8 +100,7 @@ RILL_INLINE op_ptr last_fused_op::of(fused_spec spec) const {
 }
 
 RILL_INLINE adjoint_program differentiate(const program& p, const std::vector<scalar_value>& scalars,
-                                          const std::vector<char>& seeded,
-                                          const std::vector<std::vector<int>>& groups,
+                                          const std::vector<char>& seeded, const std::vector<std::vector<int>>& groups,
                                           const elementwise_info& addition) {
     std::vector<dtype> leaves = p.leaves;
     for (std::size_t r = 0; r < p.results.size(); ++r)
@@ -114,7 +113,7 @@ RILL_INLINE adjoint_program differentiate(const program& p, const std::vector<sc
     for (std::size_t i = 0; i < p.scalars.size(); ++i) value.push_back(t.scalar(i));
     for (const auto& i : p.code) {
         std::vector<int> args;
-        for (const int a : i.args) args.push_back(value[static_cast<std::size_t>(a)]);
+        for (const int a : i.args) args.push_back(value[a]);
         value.push_back(t.emit(*i.op, i.type, std::move(args)));
     }
 
@@ -122,7 +121,7 @@ RILL_INLINE adjoint_program differentiate(const program& p, const std::vector<sc
     const auto add = [&](int& to, int more) { to = to < 0 ? more : t.emit(addition, t.type_of(more), {to, more}); };
     int seed = p.first_scalar();
     for (std::size_t r = 0; r < p.results.size(); ++r)
-        if (seeded[r]) add(adjoint[static_cast<std::size_t>(p.results[r])], t.leaf(seed++));
+        if (seeded[r]) add(adjoint[p.results[r]], t.leaf(seed++));
     for (std::size_t k = p.code.size(); k-- > 0;) {
         const auto& i = p.code[k];
         const std::size_t at = static_cast<std::size_t>(p.first_instruction()) + k;
@@ -135,10 +134,10 @@ RILL_INLINE adjoint_program differentiate(const program& p, const std::vector<sc
                                 " is in this program: call the typed "
                                 "function somewhere, or include <rill/all_kernels.hpp>");
         std::vector<int> args, parts(i.args.size(), -1);
-        for (const int a : i.args) args.push_back(value[static_cast<std::size_t>(a)]);
+        for (const int a : i.args) args.push_back(value[a]);
         (*rule)(&t, args.data(), value[at], adjoint[at], parts.data());
         for (std::size_t a = 0; a < parts.size(); ++a)
-            if (parts[a] >= 0) add(adjoint[static_cast<std::size_t>(i.args[a])], parts[a]);
+            if (parts[a] >= 0) add(adjoint[i.args[a]], parts[a]);
     }
 
     adjoint_program out;
@@ -146,7 +145,7 @@ RILL_INLINE adjoint_program differentiate(const program& p, const std::vector<sc
     for (const auto& group : groups) {
         int sum = -1;
         for (const int l : group)
-            if (adjoint[static_cast<std::size_t>(l)] >= 0) add(sum, adjoint[static_cast<std::size_t>(l)]);
+            if (adjoint[l] >= 0) add(sum, adjoint[l]);
         out.flows.push_back(sum >= 0);
         if (sum >= 0) results.push_back(sum);
     }
@@ -191,7 +190,7 @@ RILL_INLINE std::vector<endpoint> fused_gradient(const fused_spec& spec, const g
     std::vector<std::vector<int>> members;
     for (std::size_t i = 0; i < spec.leaves.size(); ++i) {
         const auto& l = spec.leaves[i];
-        if (!r.wanted[static_cast<std::size_t>(l.input)] || !is_differentiable(spec.body->leaves[i])) continue;
+        if (!r.wanted[l.input] || !is_differentiable(spec.body->leaves[i])) continue;
         std::size_t g = 0;
         while (g < groups.size() && !(groups[g].input == l.input && groups[g].view == l.view)) ++g;
         if (g == groups.size()) {
@@ -234,7 +233,7 @@ RILL_INLINE std::vector<endpoint> fused_gradient(const fused_spec& spec, const g
     const node* made = add_node(graph(*r.at.owner), last_op.of(std::move(next)), std::move(inputs));
     // An input that is also viewed as the gradient of a reduction would need the sum of two results; inputs are never
     // shared between the two views, since a seed is always appended as an input of its own.
-    for (const auto& [result, input] : places) out[static_cast<std::size_t>(input)] = {made, static_cast<int>(result)};
+    for (const auto& [result, input] : places) out[input] = {made, static_cast<int>(result)};
     return out;
 }
 
@@ -281,4 +280,4 @@ RILL_INLINE endpoint filled_like(endpoint x, double value) {
 
 } // namespace detail
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -7,7 +7,7 @@
 
 #include <rill/graph/scope.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// A handle, constant or expression with static types.
 template <class X>
@@ -131,7 +131,7 @@ Stream& operator<<(Stream& out, const operation& o) {
     return out;
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/expr/handle.ipp>

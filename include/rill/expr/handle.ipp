@@ -3,7 +3,7 @@
 
 #include <rill/expr/handle.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE any_tensor& any_tensor::operator=(any_tensor other) noexcept {
     std::swap(end_, other.end_);
@@ -44,4 +44,4 @@ RILL_INLINE std::string text_of(const operation& o) {
 
 } // namespace detail
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -7,14 +7,14 @@
 
 // Ops that are nodes of their own: how their kernels become part of a program, and how a function adds their nodes.
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// In a list of what an op brings: the loops of a reduction.
 template <combine How> struct combining {
     static constexpr combine how = How;
 };
 
-namespace detail::inline RILL_ISA {
+namespace detail { inline namespace RILL_ISA {
 
 template <class Op, class T> bool register_kernel() {
     register_op(op_entry_of<Op>());
@@ -37,15 +37,15 @@ template <class Op, class T> struct kernel_registrar {
 /// Two ops may bring one another: who is on the way is not asked again. All that is reached registers at start besides.
 template <class Op, class T> inline std::atomic<bool> brought{false};
 
-} // namespace detail::inline RILL_ISA
+}} // namespace detail::RILL_ISA
 
 namespace detail {
 
 template <class Op>
-concept node_op_struct = requires(const Op& o, std::span<const tensor_type> in) { o.outputs(in); } ||
-                         requires(const Op& o, const known_inputs& in) { o.outputs(in); } ||
-                         requires(const Op& o, const dims& s) { o.shape(s); } ||
-                         requires(const Op& o, const dims& s) { o.shape(s, s); };
+concept node_op_struct =
+    requires(const Op& o, std::span<const tensor_type> in) { o.outputs(in); } ||
+    requires(const Op& o, const known_inputs& in) { o.outputs(in); } ||
+    requires(const Op& o, const dims& s) { o.shape(s); } || requires(const Op& o, const dims& s) { o.shape(s, s); };
 
 /// How many operands an elementwise op has.
 template <class Op, class T> constexpr int operands_of() {
@@ -185,4 +185,4 @@ auto apply_node(const Op& op, Rule, const std::source_location& where, const X&.
     }
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

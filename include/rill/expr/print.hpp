@@ -3,7 +3,7 @@
 
 #include <rill/expr/expression.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 // What is no edge of a graph yet prints what its type knows. Each operator names the class template it is for, so that
 // other uses of << are done with it at once.
@@ -25,4 +25,4 @@ Stream& operator<<(Stream& out, const constant_value<T, D...>& c) {
     return out;
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -6,7 +6,7 @@
 // Operators that tensors do not have, but that many will write: each says in one line what to write instead. Their results
 // are declared, not deduced: a concept may ask whether two handles compare, and what uses a result adds no errors.
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Tensors, expressions and constants, or one beside a number.
 template <class A, class B>
@@ -115,4 +115,4 @@ const A& operator/=(const A& a, const B&) {
 
 } // namespace detail::refused
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

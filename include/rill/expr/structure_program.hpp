@@ -6,7 +6,7 @@
 #include <rill/expr/elementwise.hpp>
 #include <rill/expr/fused_op.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// The program that a structure stands for, and the constants it needs beside the expression's own scalars.
 struct traced_structure {
@@ -66,7 +66,7 @@ template <class S> const traced_structure& program_of() {
     return tracing.traced(detail::structure_data<S>::items, detail::expansion_data<S>::all.data(), &key_of<S>);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/expr/structure_program.ipp>

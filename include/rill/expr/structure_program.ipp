@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE const traced_structure& structure_tracing::traced(std::span<const structure_item> items,
                                                               const expansion* expansions,
@@ -52,4 +52,4 @@ RILL_INLINE const traced_structure& structure_tracing::traced(std::span<const st
     return made_.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel) ? *made.release() : *other;
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -3,7 +3,7 @@
 
 #include <rill/expr/expression.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Static extents that a value of extents From may be taken for without a check: equal, or forgetting.
 template <class From, class To> inline constexpr bool extents_widen = false;
@@ -94,4 +94,4 @@ template <unsealed_operand E>
 any_tensor::any_tensor(const E& e, const std::source_location& where)
     : any_tensor(detail::seal(e, detail::graph_of_operand(e), {}, true, where)) {}
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -9,7 +9,7 @@
 #include <rill/device/lane.hpp>
 #include <rill/device/registry.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Builds a program instruction by instruction; equal instructions become one.
 class tracer {
@@ -77,7 +77,7 @@ private:
 template <class X>
 concept symbolic = requires { std::remove_cvref_t<X>::is_symbol; };
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/expr/tracer.ipp>

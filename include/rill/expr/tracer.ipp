@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE tracer::tracer(std::vector<dtype> leaves, std::vector<scalar_value> scalars)
     : leaves_(std::move(leaves)), scalars_(std::move(scalars)) {}
@@ -29,9 +29,9 @@ RILL_INLINE int tracer::emit(const elementwise_info& op, dtype type, std::vector
 }
 
 RILL_INLINE dtype tracer::type_of(int value) const {
-    if (value >= code_base) return code_[static_cast<std::size_t>(value - code_base)].type;
-    if (value >= scalar_base) return scalars_[static_cast<std::size_t>(value - scalar_base)].type;
-    return leaves_[static_cast<std::size_t>(value)];
+    if (value >= code_base) return code_[value - code_base].type;
+    if (value >= scalar_base) return scalars_[value - scalar_base].type;
+    return leaves_[value];
 }
 
 RILL_INLINE program_ptr tracer::finish(const std::vector<int>& results) const {
@@ -59,4 +59,4 @@ RILL_INLINE program_ptr tracer::finish(const std::vector<int>& results) const {
     return std::make_shared<const program>(std::move(p));
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

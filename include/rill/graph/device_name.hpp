@@ -6,7 +6,7 @@
 
 #include <rill/core/error.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// A full or partial device name: "/job:ps/replica:0/task:1/device:cpu:0"; "/gpu:1" and "/cpu:0" are short forms.
 /// A part that is left out is empty, or -1.
@@ -33,7 +33,7 @@ std::string to_string(const device_name& d);
 /// Nested scopes: what the inner one says wins, the rest comes from the outer one.
 device_name merge(const device_name& outer, const device_name& inner);
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/graph/device_name.ipp>

@@ -5,7 +5,7 @@
 
 #include <cctype>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -86,4 +86,4 @@ RILL_INLINE device_name merge(const device_name& outer, const device_name& inner
     return d;
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -11,7 +11,7 @@
 // Fields of ops as bytes: each by name, with its kind and length, so that a reader finds what it knows, keeps its own default
 // for what is missing, and refuses what it does not know. Little-endian.
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 class op;
 
@@ -22,7 +22,7 @@ std::string bytes_of_fields(const op& o);
 /// for anything malformed or left over, and never reads or makes room beyond what is there.
 void load_fields(std::string_view bytes, const std::function<void(field_visitor&)>& load);
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/graph/field_bytes.ipp>

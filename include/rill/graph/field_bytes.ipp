@@ -15,7 +15,7 @@
 #include <rill/graph/op.hpp>
 #include <rill/graph/op_registry.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -132,8 +132,9 @@ public:
     explicit byte_reader(std::string_view bytes) : rest(bytes) {}
 
     std::string_view take(std::size_t n) {
-        if (n > rest.size()) throw invalid_argument("fields: " + std::to_string(n) + " bytes expected, " +
-                                                    std::to_string(rest.size()) + " are left");
+        if (n > rest.size())
+            throw invalid_argument("fields: " + std::to_string(n) + " bytes expected, " + std::to_string(rest.size()) +
+                                   " are left");
         const auto taken = rest.substr(0, n);
         rest.remove_prefix(n);
         return taken;
@@ -196,7 +197,8 @@ public:
         const tensor_type t{type, shape};
         if (!shape.complete() || !t.countable() ||
             static_cast<std::uint64_t>(shape.size()) > rest.size()) // of which each takes a byte or more
-            throw invalid_argument("fields: an array of " + to_string(t) + " in " + std::to_string(rest.size()) + " bytes");
+            throw invalid_argument("fields: an array of " + to_string(t) + " in " + std::to_string(rest.size()) +
+                                   " bytes");
         const auto bytes = static_cast<std::size_t>(shape.size()) * size_of(type);
         if (type != dtype::string && bytes > rest.size()) take(bytes); // throws
         v = any_array(type, shape);
@@ -240,7 +242,8 @@ public:
             i.op = op->elementwise;
             for (auto n = count(); n > 0; --n) i.args.push_back(known(number<std::int32_t>()));
             if (static_cast<int>(i.args.size()) != op->operands)
-                throw invalid_argument("fields: '" + std::string(name) + "' of " + std::to_string(i.args.size()) + " operands");
+                throw invalid_argument("fields: '" + std::string(name) + "' of " + std::to_string(i.args.size()) +
+                                       " operands");
             p.code.push_back(std::move(i));
         }
         for (auto n = count(); n > 0; --n) p.results.push_back(known(number<std::int32_t>()));
@@ -255,7 +258,8 @@ public:
         auto body = std::make_shared<program>();
         get(*body);
         const auto kind = number<std::uint8_t>();
-        if (kind > static_cast<std::uint8_t>(fused_spec::form::program)) throw invalid_argument("fields: an unknown form");
+        if (kind > static_cast<std::uint8_t>(fused_spec::form::program))
+            throw invalid_argument("fields: an unknown form");
         s.kind = static_cast<fused_spec::form>(kind);
         for (auto n = count(); n > 0; --n) {
             fused_leaf l;
@@ -360,4 +364,4 @@ RILL_INLINE void load_fields(std::string_view bytes, const std::function<void(fi
     reader.finish();
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -8,7 +8,7 @@
 #include <rill/core/any_array.hpp>
 #include <rill/core/program.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Visits the fields of an op's struct, by name and in one order. A visitor that reads changes none; one that loads does.
 /// Hashes, comparisons, files and documents all come from one function of the struct:
@@ -58,7 +58,7 @@ std::uint64_t hash_of(const fused_spec& spec);
 
 } // namespace detail
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/graph/fields.ipp>

@@ -9,7 +9,7 @@
 
 #include <rill/core/hash.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE bool same_array(const any_array& a, const any_array& b) {
     if (a.type() != b.type()) return false;
@@ -27,8 +27,7 @@ RILL_INLINE std::uint64_t hash_of(const any_array& a) {
     for (int i = 0; i < a.shape().rank; ++i) h = hash_combine(h, static_cast<std::uint64_t>(a.shape()[i]));
     if (a.empty() || a.size() == 0) return h;
     if (a.dtype() == dtype::string) return hash_bytes(a.elements<std::string>()[0], h);
-    const auto bytes = static_cast<std::size_t>(
-        std::min(most, a.size() * static_cast<index_t>(size_of(a.dtype()))));
+    const auto bytes = static_cast<std::size_t>(std::min(most, a.size() * static_cast<index_t>(size_of(a.dtype()))));
     return hash_bytes({static_cast<const char*>(a.data()), bytes}, h);
 }
 
@@ -41,4 +40,4 @@ RILL_INLINE std::uint64_t hash_of(const fused_spec& spec) {
     return h;
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

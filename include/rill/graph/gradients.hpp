@@ -3,7 +3,7 @@
 
 #include <rill/graph/scope.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -18,7 +18,7 @@ std::vector<endpoint> add_gradients(std::span<const endpoint> ys, std::span<cons
                                     std::span<const endpoint> seeds, std::span<const endpoint> stop,
                                     const gradient_ops& ops);
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/graph/gradients.ipp>

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -120,9 +120,9 @@ RILL_INLINE std::vector<endpoint> add_gradients(std::span<const endpoint> ys, st
     std::vector<endpoint> out;
     for (const auto& x : xs) {
         const auto found = sums.find(x.from);
-        out.push_back(found == sums.end() ? endpoint() : found->second[static_cast<std::size_t>(x.port)]);
+        out.push_back(found == sums.end() ? endpoint() : found->second[x.port]);
     }
     return out;
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -13,7 +13,7 @@
 #include <rill/core/hash_index.hpp>
 #include <rill/graph/node.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Names of the standard collections.
 namespace collections {
@@ -119,7 +119,7 @@ private:
     graph_state* state_;
 };
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/graph/graph.ipp>

@@ -9,7 +9,7 @@
 #include <iterator>
 #include <utility>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE graph_state::graph_state() = default;
 RILL_INLINE graph_state::~graph_state() = default;
@@ -159,4 +159,4 @@ RILL_INLINE graph& graph::operator=(const graph& other) noexcept {
     return *this;
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

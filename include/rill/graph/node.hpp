@@ -8,7 +8,7 @@
 
 #include <rill/graph/op.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 class graph_state;
 
@@ -25,10 +25,10 @@ struct node {
     small_vector<tensor_type, 1> outputs;
     std::source_location where;
 
-    const tensor_type& output(int port) const { return outputs[static_cast<std::size_t>(port)]; }
+    const tensor_type& output(int port) const { return outputs[port]; }
 };
 
-inline endpoint gradient_request::input(int i) const { return at.inputs[static_cast<std::size_t>(i)]; }
+inline endpoint gradient_request::input(int i) const { return at.inputs[i]; }
 inline endpoint gradient_request::output(int i) const { return {&at, i}; }
 
 inline const tensor_type& type_of(const endpoint& e) { return e.from->output(e.port); }
@@ -39,7 +39,7 @@ std::string name_of(const endpoint& e);
 /// "node 'layer/add', made at model.cpp:42": how messages name a place.
 std::string place_of(const node& n);
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/graph/node.ipp>

@@ -5,10 +5,10 @@
 
 #include <string>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::string name_of(const endpoint& e) { return e.from->name + ":" + std::to_string(e.port); }
 
 RILL_INLINE std::string place_of(const node& n) { return "node '" + n.name + "', made at " + to_string(n.where); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

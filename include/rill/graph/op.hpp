@@ -15,7 +15,7 @@
 #include <rill/core/small_vector.hpp>
 #include <rill/graph/fields.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 struct node;
 
@@ -55,7 +55,7 @@ struct gradient_request {
 
     endpoint input(int i) const;
     endpoint output(int i) const;
-    endpoint gradient(int i = 0) const { return gradients[static_cast<std::size_t>(i)]; }
+    endpoint gradient(int i = 0) const { return gradients[i]; }
 
     /// Adds a node for an op that Self's gradient needs, and returns its first output. Self names the op in `brings`, which is
     /// what makes its kernels part of every program that has Self's.
@@ -294,9 +294,11 @@ private:
 
 template <class Op>
     requires(!std::is_convertible_v<const Op&, std::string_view>)
-op_ptr make_op(Op o) { return detail::shared(new detail::op_model<Op>(std::move(o))); }
+op_ptr make_op(Op o) {
+    return detail::shared(new detail::op_model<Op>(std::move(o)));
+}
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/graph/op.ipp>

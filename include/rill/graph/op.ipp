@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <type_traits>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -86,4 +86,4 @@ RILL_INLINE bool op::equals(const op& other) const {
     return comparison.equal;
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

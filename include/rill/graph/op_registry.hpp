@@ -5,7 +5,7 @@
 
 #include <rill/graph/op.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// What a process knows of an op by name. Entries are made from structs (op_entry_of) and live as long as the process.
 struct op_entry {
@@ -17,7 +17,8 @@ struct op_entry {
     const elementwise_info* elementwise = nullptr; // null of an op that is a node of its own
     dtype result = dtype::invalid;                 // of an elementwise op whose result is of one dtype
     int operands = 0;                              // of an elementwise op
-    op_ptr (*make)(field_visitor* fields) = nullptr; // of a node op: from fields that were written, or as it is by default
+    op_ptr (*make)(field_visitor* fields) =
+        nullptr; // of a node op: from fields that were written, or as it is by default
 
     bool takes(dtype type) const { return dtypes == 0 || (dtypes >> static_cast<int>(type) & 1u) != 0; }
 };
@@ -69,7 +70,7 @@ template <class Op> op_entry op_entry_of() {
     return e;
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/graph/op_registry.ipp>

@@ -9,7 +9,7 @@
 
 #include <rill/graph/field_bytes.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -72,7 +72,8 @@ RILL_INLINE const op_entry& node_op_entry(std::string_view name) {
     for (const auto* e : known_ops())
         if (e->make) names.emplace_back(e->name);
     std::string text = "no node op '" + std::string(name) + "' is in this program";
-    for (const auto& near : nearest_names(name, names)) text += (text.back() == '\'' ? ", '" : "; did you mean '") + near + "'";
+    for (const auto& near : nearest_names(name, names))
+        text += (text.back() == '\'' ? ", '" : "; did you mean '") + near + "'";
     throw not_found(text + " (<rill/all_kernels.hpp> and rill::kernels bring every op of the catalogue)");
 }
 
@@ -90,4 +91,4 @@ RILL_INLINE op_ptr make_op(std::string_view name, int version, std::string_view 
     return made;
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -8,7 +8,7 @@
 #include <rill/graph/device_name.hpp>
 #include <rill/graph/graph.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// What a device function may look at to place a node.
 struct node_info {
@@ -173,7 +173,7 @@ graph graph_of(std::span<const endpoint> inputs);
 
 } // namespace detail
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/graph/scope.ipp>

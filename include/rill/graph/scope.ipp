@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -128,4 +128,4 @@ RILL_INLINE endpoint gradient_request::add_node(op_ptr made, endpoint_list input
     return {detail::add_node(graph(*at.owner), std::move(made), std::move(inputs)), 0};
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -3,13 +3,13 @@
 
 #include <rill/passes/subgraph.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Lets ops take over what produces their inputs where they can do that work themselves (a product reads a transposed
 /// matrix as it lies), and drops what nobody needs any more. Works after feeds have cut edges.
 subgraph absorb_producers(subgraph g);
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/passes/absorb.ipp>

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -17,8 +17,8 @@ inline std::vector<char> after_a_write(const subgraph& g) {
     for (std::size_t i = 0; i < g.items.size(); ++i) {
         const auto& it = g.items[i];
         const auto look = [&](int from) {
-            const auto& before = g.items[static_cast<std::size_t>(from)];
-            if (late[static_cast<std::size_t>(from)] || before.is_write()) late[i] = 1;
+            const auto& before = g.items[from];
+            if (late[from] || before.is_write()) late[i] = 1;
         };
         for (const auto& v : it.inputs) look(v.item);
         for (const int a : it.after) look(a);
@@ -28,14 +28,14 @@ inline std::vector<char> after_a_write(const subgraph& g) {
 
 inline subgraph drop_unused(subgraph g) {
     std::vector<char> needed(g.items.size());
-    for (const auto& f : g.fetches) needed[static_cast<std::size_t>(f.item)] = 1;
-    for (const int t : g.targets) needed[static_cast<std::size_t>(t)] = 1;
+    for (const auto& f : g.fetches) needed[f.item] = 1;
+    for (const int t : g.targets) needed[t] = 1;
     for (std::size_t i = g.items.size(); i-- > 0;) {
         const auto& it = g.items[i];
         if (it.feed >= 0) needed[i] = 1; // feeds keep their numbers
         if (!needed[i]) continue;
-        for (const auto& v : it.inputs) needed[static_cast<std::size_t>(v.item)] = 1;
-        for (const int a : it.after) needed[static_cast<std::size_t>(a)] = 1;
+        for (const auto& v : it.inputs) needed[v.item] = 1;
+        for (const int a : it.after) needed[a] = 1;
     }
     std::vector<int> now(g.items.size());
     std::vector<subgraph::item> kept;
@@ -43,12 +43,12 @@ inline subgraph drop_unused(subgraph g) {
         now[i] = static_cast<int>(kept.size());
         if (!needed[i]) continue;
         auto& it = g.items[i];
-        for (auto& v : it.inputs) v.item = now[static_cast<std::size_t>(v.item)];
-        for (auto& a : it.after) a = now[static_cast<std::size_t>(a)];
+        for (auto& v : it.inputs) v.item = now[v.item];
+        for (auto& a : it.after) a = now[a];
         kept.push_back(std::move(it));
     }
-    for (auto& f : g.fetches) f.item = now[static_cast<std::size_t>(f.item)];
-    for (auto& t : g.targets) t = now[static_cast<std::size_t>(t)];
+    for (auto& f : g.fetches) f.item = now[f.item];
+    for (auto& t : g.targets) t = now[t];
     g.items = std::move(kept);
     return g;
 }
@@ -63,7 +63,7 @@ RILL_INLINE subgraph absorb_producers(subgraph g) {
         if (!it.op || it.is_write()) continue;
         for (std::size_t k = 0; k < it.inputs.size(); ++k) {
             for (;;) { // a transpose of a transpose goes in twice
-                const auto& from = g.items[static_cast<std::size_t>(it.inputs[k].item)];
+                const auto& from = g.items[it.inputs[k].item];
                 if (!from.op || it.inputs[k].port != 0 || from.inputs.empty() || !from.after.empty()) break;
                 // a variable keeps being read where the producer stands: at the start of the step
                 if (late[i] && g.role(from.inputs[0].item) == op_role::variable) break;
@@ -78,4 +78,4 @@ RILL_INLINE subgraph absorb_producers(subgraph g) {
     return any ? detail::drop_unused(std::move(g)) : g;
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -4,7 +4,7 @@
 #include <rill/core/error.hpp>
 #include <rill/passes/subgraph.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -13,7 +13,7 @@ class item_edges {
 public:
     explicit item_edges(const subgraph& g);
     void add(int from, int to);
-    const std::vector<int>& next(int i) const { return next_[static_cast<std::size_t>(i)]; }
+    const std::vector<int>& next(int i) const { return next_[i]; }
 
 private:
     std::vector<std::vector<int>> next_;
@@ -29,7 +29,7 @@ subgraph order_variables(subgraph g);
 /// Sorts the items so that each runs after what it depends on; otherwise in order of creation.
 subgraph sort_items(subgraph g);
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/passes/order.ipp>

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -29,7 +29,7 @@ RILL_INLINE item_edges::item_edges(const subgraph& g) : next_(g.items.size()) {
 RILL_INLINE void item_edges::add(int from, int to) {
     const auto most = static_cast<std::size_t>(std::max(from, to)) + 1;
     if (next_.size() < most) next_.resize(most);
-    next_[static_cast<std::size_t>(from)].push_back(to);
+    next_[from].push_back(to);
 }
 
 // ---- an order that grows with its edges ----------------------------------------------------------------------------------
@@ -45,10 +45,10 @@ public:
     /// A new item right before another, after what it waits for.
     void insert(int item, int second, std::vector<int> waits_for);
     /// An edge that the order holds already.
-    void add(int first, int second) { before_[static_cast<std::size_t>(second)].push_back(first); }
+    void add(int first, int second) { before_[second].push_back(first); }
 
 private:
-    std::int64_t& label(int item) { return label_[static_cast<std::size_t>(item)]; }
+    std::int64_t& label(int item) { return label_[item]; }
     /// Sees to it that the item comes before another; false if it waits for that.
     bool move_before(int item, int second);
     void place(int item, std::list<int>::iterator at);
@@ -81,7 +81,7 @@ RILL_INLINE void item_order::insert(int item, int second, std::vector<int> waits
     label_.push_back(0);
     seen_.push_back(0);
     at_.push_back(order_.insert(order_.end(), item));
-    place(item, at_[static_cast<std::size_t>(second)]);
+    place(item, at_[second]);
 }
 
 RILL_INLINE bool item_order::move_before(int item, int second) {
@@ -89,21 +89,18 @@ RILL_INLINE bool item_order::move_before(int item, int second) {
     ++search_;
     std::vector<int> found{item};
     for (std::size_t k = 0; k < found.size(); ++k)
-        for (const int b : before_[static_cast<std::size_t>(found[k])]) {
+        for (const int b : before_[found[k]]) {
             if (b == second) return false;
-            if (label(b) > label(second) && std::exchange(seen_[static_cast<std::size_t>(b)], search_) != search_)
-                found.push_back(b);
+            if (label(b) > label(second) && std::exchange(seen_[b], search_) != search_) found.push_back(b);
         }
     std::sort(found.begin(), found.end(), [&](int a, int b) { return label(a) < label(b); });
-    for (const int f : found) place(f, at_[static_cast<std::size_t>(second)]);
+    for (const int f : found) place(f, at_[second]);
     return true;
 }
 
 RILL_INLINE void item_order::place(int item, std::list<int>::iterator at) {
-    order_.splice(at, order_, at_[static_cast<std::size_t>(item)]);
-    const std::int64_t high = label(*at), low = at_[static_cast<std::size_t>(item)] == order_.begin()
-                                                    ? high - gap
-                                                    : label(*std::prev(at_[static_cast<std::size_t>(item)]));
+    order_.splice(at, order_, at_[item]);
+    const std::int64_t high = label(*at), low = at_[item] == order_.begin() ? high - gap : label(*std::prev(at_[item]));
     label(item) = low + (high - low) / 2;
     if (label(item) == low) spread_labels();
 }
@@ -128,7 +125,7 @@ private:
         bool operator<(const use& o) const { return std::pair(item, input) < std::pair(o.item, o.input); }
     };
 
-    subgraph::item& item(int i) { return g_.items[static_cast<std::size_t>(i)]; }
+    subgraph::item& item(int i) { return g_.items[i]; }
     /// What the user asked for, before any edge is added: it alone puts a use after a write.
     std::vector<std::vector<int>> asked_edges() const;
     void find_writes();
@@ -140,9 +137,7 @@ private:
     void keep_fetched(std::size_t fetch);
 
     /// The place of an item among the variable's writes; -1 of others.
-    int write_index(int i) const {
-        return static_cast<std::size_t>(i) < write_index_.size() ? write_index_[static_cast<std::size_t>(i)] : -1;
-    }
+    int write_index(int i) const { return static_cast<std::size_t>(i) < write_index_.size() ? write_index_[i] : -1; }
     /// Which version of the variable a value is; -1 if it is none.
     int version_of(const subgraph::value& v);
     /// The version that control dependencies ask for.
@@ -193,15 +188,13 @@ RILL_INLINE std::vector<std::vector<int>> variable_order::asked_edges() const {
 RILL_INLINE void variable_order::find_writes() {
     for (int i = 0; i < static_cast<int>(g_.items.size()); ++i)
         if (item(i).origin)
-            for (const int k : item(i).op->writes())
-                writes_[item(i).inputs[static_cast<std::size_t>(k)].item].push_back(i);
+            for (const int k : item(i).op->writes()) writes_[item(i).inputs[k].item].push_back(i);
 }
 
 RILL_INLINE void variable_order::find_uses() {
     uses_.resize(g_.items.size());
     for (int i = 0; i < static_cast<int>(g_.items.size()); ++i)
-        for (std::size_t k = 0; k < item(i).inputs.size(); ++k)
-            uses_[static_cast<std::size_t>(item(i).inputs[k].item)].push_back({i, k});
+        for (std::size_t k = 0; k < item(i).inputs.size(); ++k) uses_[item(i).inputs[k].item].push_back({i, k});
     for (std::size_t f = 0; f < g_.fetches.size(); ++f) fetched_[g_.fetches[f].item].push_back(f);
 }
 
@@ -217,13 +210,12 @@ RILL_INLINE void variable_order::order_uses(int variable, const std::vector<int>
     list_ = writes;
     copies_.assign(writes.size() + 1, -1);
     known_ = static_cast<std::size_t>(writes[0]);
-    for (std::size_t k = writes.size(); k-- > 0;)
-        write_index_[static_cast<std::size_t>(writes[k])] = static_cast<int>(k);
+    for (std::size_t k = writes.size(); k-- > 0;) write_index_[writes[k]] = static_cast<int>(k);
 
     std::vector<use> uses;
     std::vector<std::size_t> fetches;
     const auto gather = [&](int i) {
-        const auto& more = uses_[static_cast<std::size_t>(i)];
+        const auto& more = uses_[i];
         uses.insert(uses.end(), more.begin(), more.end());
         if (const auto at = fetched_.find(i); at != fetched_.end())
             fetches.insert(fetches.end(), at->second.begin(), at->second.end());
@@ -234,7 +226,7 @@ RILL_INLINE void variable_order::order_uses(int variable, const std::vector<int>
     std::sort(fetches.begin(), fetches.end());
     for (const auto& u : uses) order_use(u);
     for (const std::size_t f : fetches) keep_fetched(f);
-    for (const int w : writes) write_index_[static_cast<std::size_t>(w)] = -1;
+    for (const int w : writes) write_index_[w] = -1;
 }
 
 RILL_INLINE void variable_order::order_use(const use& u) {
@@ -267,11 +259,11 @@ RILL_INLINE int variable_order::version_of(const subgraph::value& v) {
     if (k < 0) return -1;
     const auto& it = item(v.item);
     if (!it.gives_written(v.port)) return -1;
-    return it.inputs[static_cast<std::size_t>(it.op->alias())].item == variable_ ? k + 1 : -1;
+    return it.inputs[it.op->alias()].item == variable_ ? k + 1 : -1;
 }
 
 RILL_INLINE std::size_t variable_order::asked_version(int i) {
-    const auto& before = asked_[static_cast<std::size_t>(i)];
+    const auto& before = asked_[i];
     std::size_t version = 0;
     for (std::size_t k = item(i).inputs.size(); k < before.size(); ++k) // control inputs
         version = std::max(version, writes_before(before[k]));
@@ -283,10 +275,10 @@ RILL_INLINE std::size_t variable_order::writes_before(int i) {
     for (; known_ <= static_cast<std::size_t>(i); ++known_) {
         auto n = static_cast<std::size_t>(write_index_[known_] + 1);
         for (const int b : asked_[known_])
-            if (b >= list_[0]) n = std::max(n, reached_[static_cast<std::size_t>(b)]);
+            if (b >= list_[0]) n = std::max(n, reached_[b]);
         reached_[known_] = n;
     }
-    return reached_[static_cast<std::size_t>(i)];
+    return reached_[i];
 }
 
 RILL_INLINE subgraph::value variable_order::copy_of(std::size_t version, const subgraph::value& from) {
@@ -320,38 +312,36 @@ RILL_INLINE subgraph sort_items(subgraph g) {
     const int n = static_cast<int>(g.items.size());
     bool sorted_already = true; // as it is unless variables or copies were ordered
     for (int i = 0; i < n && sorted_already; ++i) {
-        const auto& it = g.items[static_cast<std::size_t>(i)];
+        const auto& it = g.items[i];
         for (const auto& v : it.inputs) sorted_already = sorted_already && v.item < i;
         for (const int a : it.after) sorted_already = sorted_already && a < i;
     }
     if (sorted_already) return g;
     const detail::item_edges edges(g);
     std::vector<int> missing(g.items.size());
-    for (int i = 0; i < n; ++i)
-        missing[static_cast<std::size_t>(i)] = static_cast<int>(g.items[static_cast<std::size_t>(i)].inputs.size() +
-                                                                g.items[static_cast<std::size_t>(i)].after.size());
+    for (int i = 0; i < n; ++i) missing[i] = static_cast<int>(g.items[i].inputs.size() + g.items[i].after.size());
     std::priority_queue<int, std::vector<int>, std::greater<>> ready;
     for (int i = 0; i < n; ++i)
-        if (missing[static_cast<std::size_t>(i)] == 0) ready.push(i);
+        if (missing[i] == 0) ready.push(i);
     std::vector<int> now(g.items.size(), -1);
     std::vector<subgraph::item> sorted;
     while (!ready.empty()) {
         const int i = ready.top();
         ready.pop();
-        now[static_cast<std::size_t>(i)] = static_cast<int>(sorted.size());
-        sorted.push_back(std::move(g.items[static_cast<std::size_t>(i)]));
+        now[i] = static_cast<int>(sorted.size());
+        sorted.push_back(std::move(g.items[i]));
         for (const int next : edges.next(i))
-            if (--missing[static_cast<std::size_t>(next)] == 0) ready.push(next);
+            if (--missing[next] == 0) ready.push(next);
     }
     if (sorted.size() != g.items.size()) throw internal("passes: the graph has a cycle");
     for (auto& it : sorted) {
-        for (auto& v : it.inputs) v.item = now[static_cast<std::size_t>(v.item)];
-        for (auto& a : it.after) a = now[static_cast<std::size_t>(a)];
+        for (auto& v : it.inputs) v.item = now[v.item];
+        for (auto& a : it.after) a = now[a];
     }
-    for (auto& f : g.fetches) f.item = now[static_cast<std::size_t>(f.item)];
-    for (auto& t : g.targets) t = now[static_cast<std::size_t>(t)];
+    for (auto& f : g.fetches) f.item = now[f.item];
+    for (auto& t : g.targets) t = now[t];
     g.items = std::move(sorted);
     return g;
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

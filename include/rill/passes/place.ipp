@@ -8,7 +8,7 @@
 
 #include <rill/graph/device_name.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -42,10 +42,10 @@ inline bool has_text(const node& n) {
 
 RILL_INLINE subgraph place(subgraph g, bool soft, const std::function<void(const node&, const std::string&)>& report,
                            const device_type& otherwise) {
-    const auto device_at = [&](const subgraph::value& v) { return g.items[static_cast<std::size_t>(v.item)].device; };
+    const auto device_at = [&](const subgraph::value& v) { return g.items[v.item].device; };
     for (auto& it : g.items) {
         if (!it.origin) {
-            if (it.is_copy()) it.device = g.items[static_cast<std::size_t>(it.inputs[0].item)].memory();
+            if (it.is_copy()) it.device = g.items[it.inputs[0].item].memory();
             continue;
         }
         const device_type* asked = detail::asked_device(it, soft);
@@ -54,7 +54,7 @@ RILL_INLINE subgraph place(subgraph g, bool soft, const std::function<void(const
         // an update runs where its variables lie
         const auto written = it.op->writes();
         for (std::size_t k = 0; k < written.size(); ++k) {
-            const auto* there = device_at(it.inputs[static_cast<std::size_t>(written[k])]);
+            const auto* there = device_at(it.inputs[written[k]]);
             if (!there) continue; // a feed, which binding refuses
             if (k > 0 && there != it.device)
                 throw invalid_argument("placement: '" + it.origin->name + "' (" + std::string(it.op->name()) +
@@ -68,4 +68,4 @@ RILL_INLINE subgraph place(subgraph g, bool soft, const std::function<void(const
     return g;
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -6,14 +6,14 @@
 #include <rill/core/error.hpp>
 #include <rill/passes/subgraph.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Takes from a graph what the fetches and targets need. A fed edge cuts the graph: nothing before it is taken for its
 /// sake. Items come in the nodes' order of creation, feeds first.
 subgraph prune(std::span<const endpoint> fetches, std::span<const node* const> targets,
                std::span<const endpoint> feeds);
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/passes/prune.ipp>

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE subgraph prune(std::span<const endpoint> fetches, std::span<const node* const> targets,
                            std::span<const endpoint> feeds) {
@@ -78,4 +78,4 @@ RILL_INLINE subgraph prune(std::span<const endpoint> fetches, std::span<const no
     return g;
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -3,13 +3,13 @@
 
 #include <rill/passes/subgraph.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Common subexpressions: of pure items that do the same to the same values after the same items, the first is kept.
 /// Works after feeds have cut edges, so nodes that differ only by name merge and fed ones don't.
 subgraph share_common(subgraph g);
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/passes/share.ipp>

@@ -12,7 +12,7 @@
 #include <rill/core/hash.hpp>
 #include <rill/core/hash_index.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE subgraph share_common(subgraph g) {
     std::vector<int> now(g.items.size());
@@ -21,8 +21,8 @@ RILL_INLINE subgraph share_common(subgraph g) {
     seen.reserve(g.items.size());
     for (std::size_t i = 0; i < g.items.size(); ++i) {
         auto& it = g.items[i];
-        for (auto& v : it.inputs) v.item = now[static_cast<std::size_t>(v.item)];
-        for (auto& a : it.after) a = now[static_cast<std::size_t>(a)];
+        for (auto& v : it.inputs) v.item = now[v.item];
+        for (auto& a : it.after) a = now[a];
         now[i] = static_cast<int>(kept);
         const bool pure = it.origin && !it.op->stateful() && !it.is_write();
         if (pure) {
@@ -47,9 +47,9 @@ RILL_INLINE subgraph share_common(subgraph g) {
         ++kept;
     }
     g.items.resize(kept);
-    for (auto& f : g.fetches) f.item = now[static_cast<std::size_t>(f.item)];
-    for (auto& t : g.targets) t = now[static_cast<std::size_t>(t)];
+    for (auto& f : g.fetches) f.item = now[f.item];
+    for (auto& t : g.targets) t = now[t];
     return g;
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

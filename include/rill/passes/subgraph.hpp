@@ -7,7 +7,7 @@
 #include <rill/device/device.hpp>
 #include <rill/graph/node.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// The part of a graph that one kind of run executes: what passes work on. Items are nodes, fed edges, or copies.
 struct subgraph {
@@ -23,7 +23,7 @@ struct subgraph {
         op_ptr op = {};               // what it does: its node's op, or what a pass made of it
         int feed = -1;                // which feed it stands for
         small_vector<value, 2> inputs;
-        small_vector<int, 4> after; // items that run before it beside its inputs
+        small_vector<int, 4> after;          // items that run before it beside its inputs
         const device_type* device = nullptr; // where it runs; null: the host
 
         bool is_copy() const { return !origin && feed < 0; }
@@ -48,7 +48,7 @@ struct subgraph {
 /// Throws `internal` if a pass left the subgraph malformed. Run after each pass in debug builds.
 void check(const subgraph& g, bool ordered);
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/passes/subgraph.ipp>

@@ -7,12 +7,12 @@
 #include <cstddef>
 #include <iterator>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::string subgraph::name_of(int i) const {
-    const auto& it = items[static_cast<std::size_t>(i)];
+    const auto& it = items[i];
     if (it.origin) return it.origin->name;
-    return it.feed >= 0 ? "feed of " + rill::name_of(feeds[static_cast<std::size_t>(it.feed)]) : "copy";
+    return it.feed >= 0 ? "feed of " + rill::name_of(feeds[it.feed]) : "copy";
 }
 
 RILL_INLINE bool subgraph::item::writes(std::size_t input) const {
@@ -31,7 +31,7 @@ RILL_INLINE const device_type* subgraph::item::memory() const {
 }
 
 RILL_INLINE op_role subgraph::role(int i) const {
-    const auto& op = items[static_cast<std::size_t>(i)].op;
+    const auto& op = items[i].op;
     return op ? op->role() : op_role::ordinary;
 }
 
@@ -42,11 +42,11 @@ RILL_INLINE void check(const subgraph& g, bool ordered) {
             throw internal("passes: item " + std::to_string(to) + " depends on item " + std::to_string(from));
     };
     for (int i = 0; i < n; ++i) {
-        for (const auto& v : g.items[static_cast<std::size_t>(i)].inputs) valid(v.item, i);
-        for (const int a : g.items[static_cast<std::size_t>(i)].after) valid(a, i);
+        for (const auto& v : g.items[i].inputs) valid(v.item, i);
+        for (const int a : g.items[i].after) valid(a, i);
     }
     for (const auto& v : g.fetches) valid(v.item, -1);
     for (const int t : g.targets) valid(t, -1);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -21,8 +21,7 @@ public:
         for (std::size_t i = 0; i < g_.items.size(); ++i) {
             note_variable(i);
             each_input(g_.items[i], [&](subgraph::value& v, const device_type* to) {
-                if (g_.items[static_cast<std::size_t>(v.item)].feed >= 0 && !is_host(to))
-                    wanted_[static_cast<std::size_t>(v.item)].push_back(to);
+                if (g_.items[v.item].feed >= 0 && !is_host(to)) wanted_[v.item].push_back(to);
             });
         }
     }
@@ -30,17 +29,17 @@ public:
     subgraph run() && {
         for (std::size_t i = 0; i < g_.items.size(); ++i) {
             auto it = std::move(g_.items[i]);
-            for (auto& a : it.after) a = now_[static_cast<std::size_t>(a)];
+            for (auto& a : it.after) a = now_[a];
             each_input(it, [&](subgraph::value& v, const device_type* to) { v = moved(v, to, it.after); });
             if (it.op)
-                for (const int k : it.op->writes()) write(it.inputs[static_cast<std::size_t>(k)]);
+                for (const int k : it.op->writes()) write(it.inputs[k]);
             now_[i] = static_cast<int>(items_.size());
             items_.push_back(std::move(it));
             // a feed crosses at once: a chain of fused nodes may begin with any that reads it
             for (const auto* to : wanted_[i]) moved({static_cast<int>(i), 0}, to, {});
         }
         for (auto& f : g_.fetches) f = moved(f, nullptr, {});
-        for (auto& t : g_.targets) t = now_[static_cast<std::size_t>(t)];
+        for (auto& t : g_.targets) t = now_[t];
         g_.items = std::move(items_);
         return std::move(g_);
     }
@@ -61,20 +60,19 @@ private:
         if (g_.role(static_cast<int>(i)) == op_role::variable)
             variable_[i] = static_cast<int>(i);
         else if (it.gives_written(0))
-            variable_[i] =
-                variable_[static_cast<std::size_t>(it.inputs[static_cast<std::size_t>(it.op->alias())].item)];
+            variable_[i] = variable_[it.inputs[it.op->alias()].item];
     }
 
     /// The input of a write: who reads the variable from now on, reads another value.
     void write(subgraph::value& v) {
-        if (const int variable = variable_[static_cast<std::size_t>(v.item)]; variable >= 0) {
+        if (const int variable = variable_[v.item]; variable >= 0) {
             const auto first = [&](int item) {
                 return copies_.lower_bound(std::tuple(item, -1, static_cast<const device_type*>(nullptr)));
             };
-            const int now = now_[static_cast<std::size_t>(variable)];
+            const int now = now_[variable];
             copies_.erase(first(now), first(now + 1));
         }
-        v.item = now_[static_cast<std::size_t>(v.item)];
+        v.item = now_[v.item];
     }
 
     /// The value, in the memory of a device (null: the host's). What is copied once serves all who need it there, a variable
@@ -82,12 +80,11 @@ private:
     subgraph::value moved(const subgraph::value& v, const device_type* to, const small_vector<int, 4>& after) {
         const auto old = static_cast<std::size_t>(v.item);
         const subgraph::value here{now_[old], v.port};
-        const device_type* from = items_[static_cast<std::size_t>(here.item)].memory();
+        const device_type* from = items_[here.item].memory();
         if (is_host(to)) to = nullptr;
         if (from == to) return here;
         const bool varies = v.port == 0 && variable_[old] >= 0;
-        const subgraph::value source =
-            varies ? subgraph::value{now_[static_cast<std::size_t>(variable_[old])], 0} : here;
+        const subgraph::value source = varies ? subgraph::value{now_[variable_[old]], 0} : here;
         const auto [known, fresh] = copies_.try_emplace(std::tuple(source.item, source.port, to));
         if (fresh) {
             subgraph::item copy;
@@ -117,4 +114,4 @@ RILL_INLINE subgraph transfer_values(subgraph g) {
     return one_memory ? g : detail::value_mover(std::move(g)).run();
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

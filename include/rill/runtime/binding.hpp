@@ -9,7 +9,7 @@
 #include <rill/runtime/bound_graph.hpp>
 #include <rill/runtime/lifetimes.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Binds a subgraph: shapes, then slots, kernels and memory. All the work that a hot step does not do.
 class binder : private bound_graph {
@@ -38,8 +38,6 @@ private:
     void add_step(step s, std::span<const subgraph::value> inputs, std::span<const int> outputs,
                   const kernel_request& request, bool is_folded);
 
-    std::vector<step_order> order_of_steps() const;
-
     std::int32_t variable_index(const subgraph::value& v, const node& writer) const;
 
     /// Variables that are read before any write of this step must have a value when it starts.
@@ -55,7 +53,7 @@ private:
     kernel copy_kernel(const subgraph::item& it) const;
 };
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED
 #include <rill/runtime/binding.ipp>

@@ -15,8 +15,9 @@
 
 #include <rill/graph/graph.hpp>
 #include <rill/runtime/chains.hpp>
+#include <rill/runtime/step_order.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE bound_graph binder::bind(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources) {
     binder b;
@@ -26,8 +27,8 @@ RILL_INLINE bound_graph binder::bind(const subgraph& g, std::span<const tensor_t
     b.find_chains();
     b.assign_slots(resources);
     b.bind_steps(resources);
-    if (const auto& threads = resources.threads(); threads.pool && worth_branching(b.costs_, threads.lanes))
-        b.parallel = find_branches(b.order_of_steps(), b.costs_, threads.lanes);
+    if (const auto& threads = resources.threads(); threads.pool && worth_branching(b.costs_, threads.strands))
+        b.parallel = find_branches(order_of_steps(b), b.costs_, threads.strands);
     plan_memory(b, b.may_share_);
     return std::move(static_cast<bound_graph&>(b));
 }
@@ -36,7 +37,7 @@ RILL_INLINE void binder::infer(std::span<const tensor_type> feed_types) {
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         const auto& it = graph.items[i];
         if (it.feed >= 0) {
-            types.push_back({feed_types[static_cast<std::size_t>(it.feed)]});
+            types.push_back({feed_types[it.feed]});
             continue;
         }
         std::vector<tensor_type> in;
@@ -67,7 +68,7 @@ RILL_INLINE void binder::infer(std::span<const tensor_type> feed_types) {
 RILL_INLINE std::vector<const any_array*> binder::known_values(std::size_t i) const {
     std::vector<const any_array*> values;
     for (const auto& v : graph.items[i].inputs) {
-        const auto& from = graph.items[static_cast<std::size_t>(v.item)];
+        const auto& from = graph.items[v.item];
         values.push_back(from.op ? from.op->constant() : nullptr);
     }
     return values;
@@ -81,7 +82,7 @@ RILL_INLINE void binder::find_folded() {
                                            !it.op->stateful() && !it.is_write());
         if (pure && !it.inputs.empty() && it.after.empty())
             folded[i] = std::all_of(it.inputs.begin(), it.inputs.end(), [&](const auto& v) {
-                return graph.role(v.item) == op_role::constant || folded[static_cast<std::size_t>(v.item)];
+                return graph.role(v.item) == op_role::constant || folded[v.item];
             });
     }
 }
@@ -91,22 +92,22 @@ RILL_INLINE void binder::find_chains() {
     const auto first = detail::find_chains(graph, types, folded);
     for (std::size_t i = 0; i < first.size(); ++i) {
         if (first[i] == static_cast<int>(i)) continue;
-        auto& number = chained[static_cast<std::size_t>(first[i])];
+        auto& number = chained[first[i]];
         if (number < 0) {
             number = static_cast<int>(chains.size());
             chains.push_back({{first[i]}, {}});
         }
-        chains[static_cast<std::size_t>(number)].items.push_back(static_cast<int>(i));
+        chains[number].items.push_back(static_cast<int>(i));
         chained[i] = number;
     }
     for (auto& c : chains)
-        for (const int i : c.items) c.needed.emplace_back(types[static_cast<std::size_t>(i)].size());
+        for (const int i : c.items) c.needed.emplace_back(types[i].size());
     // who reads what from outside
     const auto need = [&](const subgraph::value& v, int reader_chain) {
-        const int number = chained[static_cast<std::size_t>(v.item)];
+        const int number = chained[v.item];
         if (number < 0 || number == reader_chain) return;
-        auto& c = chains[static_cast<std::size_t>(number)];
-        c.needed[c.link_of(v.item)][static_cast<std::size_t>(v.port)] = 1;
+        auto& c = chains[number];
+        c.needed[c.link_of(v.item)][v.port] = 1;
     };
     for (std::size_t i = 0; i < graph.items.size(); ++i)
         for (const auto& v : graph.items[i].inputs) need(v, chained[i]);
@@ -145,7 +146,7 @@ RILL_INLINE void binder::assign_slots(resource_store& resources) {
         }
         if (it.feed >= 0) {
             feed_slots.resize(std::max(feed_slots.size(), static_cast<std::size_t>(it.feed) + 1));
-            feed_slots[static_cast<std::size_t>(it.feed)] = value_slot[i][0];
+            feed_slots[it.feed] = value_slot[i][0];
         }
         if (role == op_role::variable) {
             variable_of_slot_.emplace(value_slot[i][0], static_cast<std::int32_t>(variables.size()));
@@ -158,16 +159,16 @@ RILL_INLINE int binder::aliased_slot(std::size_t i, std::size_t port) const {
     const auto& it = graph.items[i];
     if (!it.origin) return -1;
     if (port != 0 || it.op->alias() < 0) return -1;
-    if (it.gives_written(0)) return slot_of(it.inputs[static_cast<std::size_t>(it.op->alias())]);
-    const int source = slot_of(it.inputs[static_cast<std::size_t>(it.op->alias())]);
-    const auto where = slots[static_cast<std::size_t>(source)].where;
+    if (it.gives_written(0)) return slot_of(it.inputs[it.op->alias()]);
+    const int source = slot_of(it.inputs[it.op->alias()]);
+    const auto where = slots[source].where;
     // a variable may be written while the alias is in use: then the value is copied
     return where == slot_value::home::variable || folded[i] ? -1 : source;
 }
 
 RILL_INLINE bool binder::stays_in_block(std::size_t i, std::size_t port) const {
     if (chained[i] < 0) return false;
-    const auto& c = chains[static_cast<std::size_t>(chained[i])];
+    const auto& c = chains[chained[i]];
     return !c.needed[c.link_of(static_cast<int>(i))][port];
 }
 
@@ -176,16 +177,15 @@ RILL_INLINE bool binder::is_step(std::size_t i) const {
     if (it.feed >= 0) return false;
     if (!it.origin) return true;
     if (it.op->role() != op_role::ordinary) return false;
-    const bool aliases =
-        it.op->alias() >= 0 && !it.is_write() &&
-        slot_of({static_cast<int>(i), 0}) == slot_of(it.inputs[static_cast<std::size_t>(it.op->alias())]);
+    const bool aliases = it.op->alias() >= 0 && !it.is_write() &&
+                         slot_of({static_cast<int>(i), 0}) == slot_of(it.inputs[it.op->alias()]);
     return !aliases;
 }
 
 RILL_INLINE void binder::bind_steps(resource_store& resources) {
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         if (chained[i] >= 0) {
-            const auto& c = chains[static_cast<std::size_t>(chained[i])];
+            const auto& c = chains[chained[i]];
             if (c.items[0] == static_cast<int>(i)) bind_chain(c, resources);
             continue;
         }
@@ -207,7 +207,7 @@ RILL_INLINE void binder::bind_steps(resource_store& resources) {
             s.initialises = it.op->initialises();
             s.first_write = static_cast<std::int32_t>(write_list.size());
             for (const int w : it.op->writes()) {
-                const auto& written = it.inputs[static_cast<std::size_t>(w)];
+                const auto& written = it.inputs[w];
                 write_list.push_back(variable_index(written, *it.origin));
                 for (std::size_t k = 0; k < it.inputs.size(); ++k) // what it also reads, it does not give a first value
                     if (!it.writes(k) && slot_of(it.inputs[k]) == slot_of(written)) s.initialises = false;
@@ -215,8 +215,7 @@ RILL_INLINE void binder::bind_steps(resource_store& resources) {
             s.writes = static_cast<std::int32_t>(write_list.size()) - s.first_write;
             // locked in one order, whatever the op's, so that concurrent steps can't block one another for ever
             std::sort(write_list.begin() + s.first_write, write_list.end(), [&](auto x, auto y) {
-                return std::less<>()(variables[static_cast<std::size_t>(x)].state.get(),
-                                     variables[static_cast<std::size_t>(y)].state.get());
+                return std::less<>()(variables[x].state.get(), variables[y].state.get());
             });
         }
         if (it.origin && it.op->in_place() && !it.is_write())
@@ -238,7 +237,7 @@ RILL_INLINE void binder::bind_chain(const chain& c, resource_store& resources) {
         auto& link = links.links.emplace_back();
         link.spec = it.op->fused();
         for (const auto& v : it.inputs) {
-            if (chained[static_cast<std::size_t>(v.item)] == chained[i]) {
+            if (chained[v.item] == chained[i]) {
                 link.inputs.push_back({static_cast<int>(c.link_of(v.item)), v.port});
                 continue;
             }
@@ -259,14 +258,14 @@ RILL_INLINE void binder::bind_chain(const chain& c, resource_store& resources) {
     }
     // results are written block by block: none over an input that a later link reads
     for (std::size_t k = 0; k < c.items.size(); ++k)
-        if (graph.items[static_cast<std::size_t>(c.items[k])].op->in_place() && c.needed[k][0])
+        if (graph.items[c.items[k]].op->in_place() && c.needed[k][0])
             for (const auto& v : inputs)
                 if (last_reader.at(slot_of(v)) <= k) may_share_.push_back({steps.size(), v, {c.items[k], 0}});
     kernel_request request{in, out};
     request.pool = resources.threads().for_ops();
     step s;
     s.item = c.items.back();
-    const auto& where = device_of(graph.items[static_cast<std::size_t>(c.items[0])]);
+    const auto& where = device_of(graph.items[c.items[0]]);
     const auto chain_kernel = find_kernel(where.name, fused_chain::name, dtype::invalid);
     if (!chain_kernel) throw internal("no kernel of chains for device " + where.name);
     s.run = (*chain_kernel)(&links, request);
@@ -282,74 +281,16 @@ RILL_INLINE void binder::add_step(step s, std::span<const subgraph::value> input
     slot_value scratch;
     scratch.bytes = request.scratch_bytes;
     scratch.where = slot_value::home::scratch;
-    const auto& runs_on = device_of(graph.items[static_cast<std::size_t>(s.item)]);
+    const auto& runs_on = device_of(graph.items[s.item]);
     scratch.space = runs_on.host_memory ? nullptr : &runs_on;
     indices.push_back(static_cast<std::int32_t>(slots.size()));
     slots.push_back(scratch);
     s.end = static_cast<std::int32_t>(indices.size());
     if (is_folded) return folded_steps.push_back(std::move(s));
     double bytes = 0;
-    for (auto k = s.inputs; k < s.end; ++k)
-        bytes += static_cast<double>(slots[static_cast<std::size_t>(indices[static_cast<std::size_t>(k)])].bytes);
+    for (auto k = s.inputs; k < s.end; ++k) bytes += static_cast<double>(slots[indices[k]].bytes);
     costs_.push_back({std::max(request.microseconds, 0.05 + bytes * 1e-4), request.shared});
     steps.push_back(std::move(s));
-}
-
-RILL_INLINE std::vector<step_order> binder::order_of_steps() const {
-    std::vector<int> step_of(graph.items.size(), -1);
-    for (std::size_t k = 0; k < steps.size(); ++k) {
-        const auto item = static_cast<std::size_t>(steps[k].item);
-        if (chained[item] < 0)
-            step_of[item] = static_cast<int>(k);
-        else
-            for (const int i : chains[static_cast<std::size_t>(chained[item])].items)
-                step_of[static_cast<std::size_t>(i)] = static_cast<int>(k);
-    }
-    // control dependencies lead from item to item: through those that are no steps
-    constexpr std::size_t few = 16;
-    std::vector<step_order> before(graph.items.size()), order(steps.size());
-    const auto add = [](step_order& to, const step_order& more) {
-        to.after.insert(to.after.end(), more.after.begin(), more.after.end());
-        to.fence = std::max(to.fence, more.fence);
-        if (to.after.size() <= few) return;
-        to.fence = std::max(to.fence, *std::max_element(to.after.begin(), to.after.end()));
-        to.after.clear();
-    };
-    for (std::size_t i = 0; i < graph.items.size(); ++i) {
-        const auto& it = graph.items[i];
-        const int k = step_of[i];
-        auto& here = k < 0 ? before[i] : order[static_cast<std::size_t>(k)];
-        for (const int a : it.after) add(here, before[static_cast<std::size_t>(a)]);
-        if (k >= 0)
-            before[i].after = {k};
-        else
-            for (const auto& v : it.inputs) add(here, before[static_cast<std::size_t>(v.item)]);
-    }
-    // values: from who wrote a slot last, and, before it is written again, from all who read it since
-    std::vector<int> writer(slots.size(), -1);
-    std::vector<std::vector<int>> readers(slots.size());
-    for (std::size_t k = 0; k < steps.size(); ++k) {
-        const auto& s = steps[k];
-        auto& after = order[k].after;
-        const auto each = [&](std::int32_t begin, std::int32_t end, auto&& f) {
-            for (auto j = begin; j < end; ++j) f(static_cast<std::size_t>(indices[static_cast<std::size_t>(j)]));
-        };
-        each(s.inputs, s.end, [&](std::size_t slot) {
-            if (writer[slot] >= 0) after.push_back(writer[slot]);
-        });
-        each(s.outputs, s.end, [&](std::size_t slot) {
-            after.insert(after.end(), readers[slot].begin(), readers[slot].end());
-            readers[slot].clear();
-            writer[slot] = static_cast<int>(k);
-        });
-        each(s.inputs, s.outputs, [&](std::size_t slot) {
-            if (writer[slot] != static_cast<int>(k)) readers[slot].push_back(static_cast<int>(k));
-        });
-        std::sort(after.begin(), after.end());
-        after.erase(std::unique(after.begin(), after.end()), after.end());
-        std::erase(after, static_cast<int>(k));
-    }
-    return order;
 }
 
 RILL_INLINE std::int32_t binder::variable_index(const subgraph::value& v, const node& writer) const {
@@ -361,17 +302,18 @@ RILL_INLINE std::int32_t binder::variable_index(const subgraph::value& v, const 
 RILL_INLINE void binder::note_start_reads() {
     std::vector<char> written(slots.size());
     const auto read = [&](int slot) {
-        if (const auto at = variable_of_slot_.find(slot);
-            at != variable_of_slot_.end() && !written[static_cast<std::size_t>(slot)])
-            variables[static_cast<std::size_t>(at->second)].read_at_start = true;
+        if (const auto at = variable_of_slot_.find(slot); at != variable_of_slot_.end() && !written[slot])
+            variables[at->second].read_at_start = true;
     };
     for (const auto& s : steps) {
-        const auto& it = graph.items[static_cast<std::size_t>(s.item)];
-        const auto writes = [&](std::int32_t k) { return s.writes > 0 && it.writes(static_cast<std::size_t>(k - s.inputs)); };
+        const auto& it = graph.items[s.item];
+        const auto writes = [&](std::int32_t k) {
+            return s.writes > 0 && it.writes(static_cast<std::size_t>(k - s.inputs));
+        };
         for (std::int32_t k = s.inputs; k < s.outputs; ++k)
-            if (!(s.initialises && writes(k))) read(indices[static_cast<std::size_t>(k)]);
+            if (!(s.initialises && writes(k))) read(indices[k]);
         for (std::int32_t k = s.inputs; k < s.outputs; ++k)
-            if (writes(k)) written[static_cast<std::size_t>(indices[static_cast<std::size_t>(k)])] = 1;
+            if (writes(k)) written[indices[k]] = 1;
     }
     for (const auto& f : graph.fetches) read(slot_of(f));
 }
@@ -398,7 +340,7 @@ RILL_INLINE kernel binder::bind_kernel(const subgraph::item& it, kernel_request&
 }
 
 RILL_INLINE kernel binder::copy_kernel(const subgraph::item& it) const {
-    const auto& from = slots[static_cast<std::size_t>(slot_of(it.inputs[0]))];
+    const auto& from = slots[slot_of(it.inputs[0])];
     const auto& type = type_of(it.inputs[0]);
     const auto* source = from.space ? from.space : &cpu_device();
     const auto* target = &device_of(it);
@@ -407,4 +349,4 @@ RILL_INLINE kernel binder::copy_kernel(const subgraph::item& it) const {
     });
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -10,7 +10,7 @@
 #include <rill/runtime/branches.hpp>
 #include <rill/runtime/resources.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// A subgraph bound to concrete shapes: types and slots of its values, kernels of its steps, places in the arena.
 struct bound_graph {
@@ -45,7 +45,7 @@ struct bound_graph {
         enum class home { arena, scratch, string, feed, constant, variable, folded, block } where = home::arena;
         const device_type* space = nullptr; // whose memory; null: the host's
         int in_place_of = -1;
-        bool many_lanes = false; // several use it in the stretch of steps that uses it last
+        bool many_strands = false; // several use it in the stretch of steps that uses it last
     };
 
     /// The memory of a step in one space.
@@ -64,19 +64,15 @@ struct bound_graph {
     std::vector<bound_variable> variables;
     std::vector<step> steps, folded_steps;
     std::vector<chain> chains;
-    std::vector<int> chained;       // per item: its chain, or -1
-    std::vector<branches> parallel; // stretches of steps that run in several lanes
+    std::vector<int> chained;         // per item: its chain, or -1
+    std::vector<branches> parallel;   // stretches of steps that run in several strands
     std::vector<arena> arenas;        // the host's first
     std::size_t arena_bytes = 0;      // of all
     std::size_t lower_bound = 0;      // bytes alive at once at the worst, step after step
     std::vector<std::size_t> offsets; // per slot: its place in the arena of its space, or npos
 
-    const tensor_type& type_of(const subgraph::value& v) const {
-        return types[static_cast<std::size_t>(v.item)][static_cast<std::size_t>(v.port)];
-    }
-    int slot_of(const subgraph::value& v) const {
-        return value_slot[static_cast<std::size_t>(v.item)][static_cast<std::size_t>(v.port)];
-    }
+    const tensor_type& type_of(const subgraph::value& v) const { return types[v.item][v.port]; }
+    int slot_of(const subgraph::value& v) const { return value_slot[v.item][v.port]; }
 };
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -6,12 +6,12 @@
 
 #include <rill/config.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Steps first … last - 1, of which those of one lane run in order and the lanes beside one another.
+/// Steps first … last - 1, of which those of one strand run in order and the strands beside one another.
 struct branches {
     int first = 0, last = 0;
-    std::vector<std::vector<int>> lanes;
+    std::vector<std::vector<int>> strands;
 };
 
 /// What a step comes after.
@@ -33,7 +33,7 @@ bool worth_branching(std::span<const step_cost> costs, int threads);
 /// nothing of one another. Stretches don't overlap.
 std::vector<branches> find_branches(std::span<const step_order> order, std::span<const step_cost> costs, int threads);
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED
 #include <rill/runtime/branches.ipp>

@@ -9,9 +9,9 @@
 #include <numeric>
 #include <utility>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Microseconds: what handing out lanes and waiting for them may cost.
+/// Microseconds: what handing out strands and waiting for them may cost.
 inline constexpr double fork_cost = 10;
 
 /// Steps of a stretch at most, which keeps the search linear.
@@ -23,9 +23,7 @@ public:
     explicit running_costs(std::span<const step_cost> costs) {
         for (const auto& c : costs) until_.push_back(until_.back() + c.microseconds);
     }
-    bool is_worth(int first, int last) const {
-        return until_[static_cast<std::size_t>(last)] - until_[static_cast<std::size_t>(first)] > 2 * fork_cost;
-    }
+    bool is_worth(int first, int last) const { return until_[last] - until_[first] > 2 * fork_cost; }
 
 private:
     std::vector<double> until_{0};
@@ -40,7 +38,7 @@ public:
     /// False if the next step can't be in one stretch with the first.
     bool add() {
         const int step = first_ + static_cast<int>(part_.size());
-        const auto& o = order_[static_cast<std::size_t>(step)];
+        const auto& o = order_[step];
         if (o.fence >= first_) return false;
         part_.push_back(static_cast<int>(part_.size()));
         for (const int n : o.after)
@@ -79,7 +77,7 @@ private:
     std::size_t find(int i) {
         auto at = static_cast<std::size_t>(i);
         while (static_cast<std::size_t>(part_[at]) != at) {
-            part_[at] = part_[static_cast<std::size_t>(part_[at])];
+            part_[at] = part_[part_[at]];
             at = static_cast<std::size_t>(part_[at]);
         }
         return at;
@@ -112,7 +110,7 @@ RILL_INLINE std::vector<branches> find_branches(std::span<const step_order> orde
     begins[0] = ends[order.size()] = 1;
     for (std::size_t k = 0; k < order.size(); ++k) {
         for (const int d : order[k].after)
-            if (++users[static_cast<std::size_t>(d)] == 2) begins[static_cast<std::size_t>(d) + 1] = 1;
+            if (++users[d] == 2) begins[static_cast<std::size_t>(d) + 1] = 1;
         if (order[k].after.size() > 1 || order[k].fence >= 0) begins[k] = ends[k] = 1;
     }
 
@@ -128,15 +126,15 @@ RILL_INLINE std::vector<branches> find_branches(std::span<const step_order> orde
         if (!begins[at] || !cost.is_worth(s, std::min(n, s + longest_stretch))) continue;
         stretch here(order, costs, s);
         for (int e = s + 1; e <= std::min(n, s + longest_stretch) && here.add(); ++e) {
-            if (!ends[static_cast<std::size_t>(e)] || !cost.is_worth(s, e)) continue;
-            auto& to = until[static_cast<std::size_t>(e)];
+            if (!ends[e] || !cost.is_worth(s, e)) continue;
+            auto& to = until[e];
             const double saved = until[at].saved + here.deal_out(threads).saved - fork_cost;
             if (saved > to.saved) to = {saved, s};
         }
     }
     std::vector<branches> found;
     for (int e = n; e > 0;) {
-        const int s = until[static_cast<std::size_t>(e)].from;
+        const int s = until[e].from;
         if (s < 0) {
             --e;
             continue;
@@ -145,8 +143,8 @@ RILL_INLINE std::vector<branches> find_branches(std::span<const step_order> orde
         for (int k = s; k < e; ++k) whole.add();
         const auto dealt = whole.deal_out(threads);
         branches b{s, e, std::vector<std::vector<int>>(static_cast<std::size_t>(threads))};
-        for (int k = s; k < e; ++k) b.lanes[dealt.thread_of[static_cast<std::size_t>(k - s)]].push_back(k);
-        std::erase_if(b.lanes, [](const auto& lane) { return lane.empty(); });
+        for (int k = s; k < e; ++k) b.strands[dealt.thread_of[k - s]].push_back(k);
+        std::erase_if(b.strands, [](const auto& strand) { return strand.empty(); });
         found.push_back(std::move(b));
         e = s;
     }
@@ -154,4 +152,4 @@ RILL_INLINE std::vector<branches> find_branches(std::span<const step_order> orde
     return found;
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -6,7 +6,7 @@
 
 #include <rill/passes/subgraph.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Which fused nodes run as one step, block by block: of each item the first of its chain, or itself. A chain runs where its
 /// first node stands, so all else that its nodes need comes before that. `types` per item and port; `folded` items have
@@ -14,7 +14,7 @@ namespace rill::inline RILL_ABI::detail {
 std::vector<int> find_chains(const subgraph& g, std::span<const std::vector<tensor_type>> types,
                              std::span<const char> folded);
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED
 #include <rill/runtime/chains.ipp>

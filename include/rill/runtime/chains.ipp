@@ -12,7 +12,7 @@
 
 #include <rill/device/block.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Finds them in one pass over the items, which stand in an order in which they can run.
 class chain_finder {
@@ -41,17 +41,15 @@ private:
         std::vector<int> items;
     };
 
-    const subgraph::item& item(int i) const { return graph_.items[static_cast<std::size_t>(i)]; }
-    int first(int i) const { return first_[static_cast<std::size_t>(i)]; }
-    const tensor_type& type_of(const subgraph::value& v) const {
-        return types_[static_cast<std::size_t>(v.item)][static_cast<std::size_t>(v.port)];
-    }
+    const subgraph::item& item(int i) const { return graph_.items[i]; }
+    int first(int i) const { return first_[i]; }
+    const tensor_type& type_of(const subgraph::value& v) const { return types_[v.item][v.port]; }
 
     /// The chain that the item would be alone; nothing if it can't be part of one.
     std::optional<chain> as_chain(int i) const {
         const auto& it = item(i);
         const fused_spec* spec = it.origin && it.op ? it.op->fused() : nullptr;
-        if (!spec || folded_[static_cast<std::size_t>(i)]) return {};
+        if (!spec || folded_[i]) return {};
         if (divides_integers(*spec->body)) return {}; // an error names one node
         std::vector<tensor_type> in;
         for (const auto& v : it.inputs) in.push_back(type_of(v));
@@ -60,7 +58,7 @@ private:
         // a wide result is reduced by fewer threads than can help with the rest
         constexpr index_t block_of_threads = 1 << 16;
         for (std::size_t r = 0; r < spec->results.size(); ++r)
-            if (const auto& shape = types_[static_cast<std::size_t>(i)][r].shape;
+            if (const auto& shape = types_[i][r].shape;
                 shape != space && space.size() > block_of_threads && shape.size() * 64 > space.size())
                 return {};
         return chain{space, spec->leaves.size() + spec->results.size(), it.device, {i}};
@@ -68,7 +66,7 @@ private:
 
     /// Whether the item can read a value while it is in a block: one per element of the space, in the elements' order.
     bool flows(const subgraph::value& v, const fused_spec& reader, int input, const dims& space) const {
-        const auto& result = item(v.item).op->fused()->results[static_cast<std::size_t>(v.port)];
+        const auto& result = item(v.item).op->fused()->results[v.port];
         if (result.reduce.how != combine::map || type_of(v).shape != space) return false;
         return std::all_of(reader.leaves.begin(), reader.leaves.end(),
                            [&](const fused_leaf& l) { return l.input != input || l.view.how == combine::map; });
@@ -100,7 +98,7 @@ private:
                 if (!fits(member, before, joining)) return false;
         }
         for (const int j : joining) {
-            for (const int member : chains_.at(j).items) first_[static_cast<std::size_t>(member)] = before;
+            for (const int member : chains_.at(j).items) first_[member] = before;
             auto items = std::move(chains_.at(j).items);
             chains_.erase(j);
             auto& all = chains_.at(before).items;
@@ -126,7 +124,7 @@ private:
     /// Has its value before the first step runs, and waits for none: a constant may stand behind a write.
     bool is_source(int i) const {
         if (!item(i).after.empty()) return false;
-        return item(i).feed >= 0 || graph_.role(i) != op_role::ordinary || folded_[static_cast<std::size_t>(i)];
+        return item(i).feed >= 0 || graph_.role(i) != op_role::ordinary || folded_[i];
     }
 
     const subgraph& graph_;
@@ -141,4 +139,4 @@ RILL_INLINE std::vector<int> find_chains(const subgraph& g, std::span<const std:
     return chain_finder(g, types, folded).run();
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -8,7 +8,7 @@
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/runtime/session.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -112,7 +112,7 @@ auto evaluate(const E& e, const std::source_location& where = std::source_locati
     }
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/runtime/evaluate.ipp>

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE std::shared_ptr<const evaluation> kept_evaluations::find(const std::vector<scalar_value>& scalars,
                                                                      const std::vector<any_array>& values) {
@@ -35,4 +35,4 @@ RILL_INLINE void kept_evaluations::add(std::shared_ptr<const evaluation> made) {
     kept_.push_back(std::move(made));
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -3,7 +3,7 @@
 
 #include <rill/expr/apply.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// A value for an edge of the graph. Borrows from lvalues: the value must live until the run returns. Temporaries are
 /// taken over.
@@ -100,7 +100,7 @@ struct named_fetch {
 };
 inline named_fetch fetch(std::string name) { return {std::move(name)}; }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/runtime/feed.ipp>

@@ -5,7 +5,7 @@
 
 #include <rill/core/host_array.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE void check_feed(const endpoint& e, const tensor_type& given, const dims& promised) {
     const auto& wanted = type_of(e);
@@ -19,4 +19,4 @@ RILL_INLINE void check_feed(const endpoint& e, const tensor_type& given, const d
                                ", fed with " + to_string(given) + " (" + place_of(*e.from) + ")");
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -11,7 +11,7 @@
 #include <rill/runtime/feed.hpp>
 #include <rill/runtime/session_core.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// An operation: a node without a value, or whose value is not wanted.
 template <class X>
@@ -205,7 +205,7 @@ auto take_values(const std::tuple<X...>& all, const step_result& r, fetch_arrays
 
 } // namespace detail
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/runtime/fetch.ipp>

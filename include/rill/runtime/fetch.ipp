@@ -3,7 +3,7 @@
 
 #include <rill/runtime/fetch.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE fetch_list::fetch_list(session_core& c) : core(c) {}
 RILL_INLINE fetch_list::~fetch_list() = default;
@@ -29,4 +29,4 @@ RILL_INLINE void check_fetched(const dims& promised, const dims& came) {
         throw invalid_argument("fetch: a tensor of shape " + to_string(promised) + " came out as " + to_string(came));
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -3,7 +3,7 @@
 
 #include <rill/core/dims.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// An array of the caller's that a large fetched value may be written into as it is computed, rather than copied to later.
 struct fetch_place {
@@ -11,4 +11,4 @@ struct fetch_place {
     void* (*make)(void* array, const tensor_type& type) = nullptr; // makes room; null: this value is copied after all
 };
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -12,15 +12,14 @@
 
 #include <rill/runtime/memory_plan.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class lifetimes {
 public:
-    explicit lifetimes(bound_graph& b) : b_(b), lane_of_(b.steps.size(), anywhere) {
+    explicit lifetimes(bound_graph& b) : b_(b), strand_of_(b.steps.size(), anywhere) {
         for (std::size_t r = 0; r < b.parallel.size(); ++r)
-            for (std::size_t l = 0; l < b.parallel[r].lanes.size(); ++l)
-                for (const int k : b.parallel[r].lanes[l])
-                    lane_of_[static_cast<std::size_t>(k)] = {static_cast<int>(r), static_cast<int>(l)};
+            for (std::size_t l = 0; l < b.parallel[r].strands.size(); ++l)
+                for (const int k : b.parallel[r].strands[l]) strand_of_[k] = {static_cast<int>(r), static_cast<int>(l)};
     }
 
     void note_uses();
@@ -29,79 +28,78 @@ public:
 
 private:
     using home = bound_graph::slot_value::home;
-    using lane = std::pair<int, int>; // a stretch of steps and a lane in it
-    static constexpr lane anywhere{-1, 0};
+    using strand = std::pair<int, int>; // a stretch of steps and a strand in it
+    static constexpr strand anywhere{-1, 0};
 
     int steps() const { return static_cast<int>(b_.steps.size()); }
     template <class F> void for_each_use(const F& f) const {
         for (std::size_t k = 0; k < b_.steps.size(); ++k)
-            for (auto j = b_.steps[k].inputs; j < b_.steps[k].end; ++j)
-                f(static_cast<std::size_t>(b_.indices[static_cast<std::size_t>(j)]), k);
+            for (auto j = b_.steps[k].inputs; j < b_.steps[k].end; ++j) f(static_cast<std::size_t>(b_.indices[j]), k);
     }
     std::size_t owner_of(std::size_t slot) const {
         const int owner = b_.slots[slot].in_place_of;
         return owner >= 0 ? static_cast<std::size_t>(owner) : slot;
     }
     const branches* stretch_at(int step) const {
-        const int r = step < steps() ? lane_of_[static_cast<std::size_t>(step)].first : -1;
-        return r < 0 ? nullptr : &b_.parallel[static_cast<std::size_t>(r)];
+        const int r = step < steps() ? strand_of_[step].first : -1;
+        return r < 0 ? nullptr : &b_.parallel[r];
     }
-    /// Slots that own memory, by the lane that alone uses them.
-    using lane_slots = std::map<lane, std::vector<std::size_t>>;
-    lane_slots owners(const device_type* space) const;
+    /// Slots that own memory, by the strand that alone uses them.
+    using strand_slots = std::map<strand, std::vector<std::size_t>>;
+    strand_slots owners(const device_type* space) const;
     /// The values of one space; returns the bytes they take.
     std::size_t lay_out(const device_type* space);
-    std::size_t bound(const lane_slots& groups) const;
+    std::size_t bound(const strand_slots& groups) const;
     std::vector<arena_value> values_of(const std::vector<std::size_t>& slots) const;
 
     bound_graph& b_;
-    std::vector<lane> lane_of_; // per step
+    std::vector<strand> strand_of_; // per step
 };
 
 RILL_INLINE void lifetimes::note_uses() {
     for_each_use([&](std::size_t slot, std::size_t k) {
         auto& s = b_.slots[slot];
         // who else uses it in the stretch that uses it last?
-        const auto before = s.last < 0 ? lane{-2, 0} : lane_of_[static_cast<std::size_t>(s.last)];
-        s.many_lanes = before.first == lane_of_[k].first && (s.many_lanes || before != lane_of_[k]);
+        const auto before = s.last < 0 ? strand{-2, 0} : strand_of_[s.last];
+        s.many_strands = before.first == strand_of_[k].first && (s.many_strands || before != strand_of_[k]);
         if (s.first < 0) s.first = static_cast<int>(k);
         s.last = static_cast<int>(k);
     });
-    for (const auto& f : b_.graph.fetches) b_.slots[static_cast<std::size_t>(b_.slot_of(f))].last = steps();
+    for (const auto& f : b_.graph.fetches) b_.slots[b_.slot_of(f)].last = steps();
 }
 
 RILL_INLINE void lifetimes::share_places(std::span<const shared_place> may_share) {
     for (const auto& [k, from, to] : may_share) {
         const int in = b_.slot_of(from);
-        auto& result = b_.slots[static_cast<std::size_t>(b_.slot_of(to))];
-        const auto& input = b_.slots[static_cast<std::size_t>(in)];
+        auto& result = b_.slots[b_.slot_of(to)];
+        const auto& input = b_.slots[in];
         const auto now = static_cast<int>(k);
-        if (result.where != home::arena || result.bytes == 0 || result.in_place_of >= 0 || input.many_lanes ||
+        if (result.where != home::arena || result.bytes == 0 || result.in_place_of >= 0 || input.many_strands ||
             input.where != home::arena || input.space != result.space || input.last != now || input.first == now ||
             b_.type_of(from).shape != result.type.shape || size_of(b_.type_of(from).type) != size_of(result.type.type))
             continue;
         // of a chain of results in one place, the first owns the memory and carries the lifetime of all
         const int owner = input.in_place_of >= 0 ? input.in_place_of : in;
-        auto& memory = b_.slots[static_cast<std::size_t>(owner)];
+        auto& memory = b_.slots[owner];
         if (memory.last != now) continue; // taken by another result of this step
         result.in_place_of = owner;
         memory.last = result.last;
     }
 }
 
-RILL_INLINE lifetimes::lane_slots lifetimes::owners(const device_type* space) const {
-    constexpr lane unused{-2, 0};
-    std::vector<lane> user(b_.slots.size(), unused);
+RILL_INLINE lifetimes::strand_slots lifetimes::owners(const device_type* space) const {
+    constexpr strand unused{-2, 0};
+    std::vector<strand> user(b_.slots.size(), unused);
     for_each_use([&](std::size_t slot, std::size_t k) {
         auto& u = user[owner_of(slot)];
-        u = u == unused || u == lane_of_[k] ? lane_of_[k] : anywhere;
+        u = u == unused || u == strand_of_[k] ? strand_of_[k] : anywhere;
     });
-    lane_slots all;
+    strand_slots all;
     for (std::size_t i = 0; i < b_.slots.size(); ++i) {
         const auto& s = b_.slots[i];
         const bool in_arena = s.where == home::arena || s.where == home::scratch;
         if (!in_arena || s.space != space || s.bytes == 0 || s.first < 0 || s.in_place_of >= 0) continue;
-        all[s.last == steps() ? anywhere : user[i]].push_back(i); // a fetch outlives its lane
+        all[s.last == steps() ? anywhere : user[i]].push_back(i); // a fetch outlives its strand
     }
     return all;
 }
@@ -129,10 +127,10 @@ RILL_INLINE std::size_t lifetimes::lay_out(const device_type* space) {
     const auto shared = std::move(groups[anywhere]);
     groups.erase(anywhere);
 
-    // what one lane alone uses is laid out for itself, and is one value as long as the stretch lasts
+    // what one strand alone uses is laid out for itself, and is one value as long as the stretch lasts
     std::vector<arena_value> all;
     for (const auto& [at, slots] : groups) {
-        const auto& stretch = b_.parallel[static_cast<std::size_t>(at.first)];
+        const auto& stretch = b_.parallel[at.first];
         auto values = values_of(slots);
         all.push_back({plan_arena(values), stretch.first, stretch.last - 1, 0});
         for (std::size_t i = 0; i < slots.size(); ++i) b_.offsets[slots[i]] = values[i].offset;
@@ -153,12 +151,12 @@ RILL_INLINE std::size_t lifetimes::lay_out(const device_type* space) {
     return bytes;
 }
 
-/// Step after step, whatever the lanes.
-RILL_INLINE std::size_t lifetimes::bound(const lane_slots& groups) const {
+/// Step after step, whatever the strands.
+RILL_INLINE std::size_t lifetimes::bound(const strand_slots& groups) const {
     std::vector<std::ptrdiff_t> change(b_.steps.size() + 2);
     for (const auto& [at, slots] : groups)
         for (const auto& v : values_of(slots)) {
-            change[static_cast<std::size_t>(v.first)] += static_cast<std::ptrdiff_t>(v.bytes);
+            change[v.first] += static_cast<std::ptrdiff_t>(v.bytes);
             change[static_cast<std::size_t>(v.last) + 1] -= static_cast<std::ptrdiff_t>(v.bytes);
         }
     std::ptrdiff_t alive = 0, most = 0;
@@ -176,7 +174,7 @@ RILL_INLINE void plan_memory(bound_graph& b, std::span<const shared_place> may_s
     if (b.parallel.empty()) return plan();
     const auto slots = b.slots;
     plan();
-    // what lanes save in time they may cost in memory, within bounds
+    // what strands save in time they may cost in memory, within bounds
     constexpr std::size_t little = std::size_t(1) << 19;
     if (b.arena_bytes <= std::max(b.lower_bound + little, b.lower_bound / 10 * 11)) return;
     b.parallel.clear();
@@ -184,4 +182,4 @@ RILL_INLINE void plan_memory(bound_graph& b, std::span<const shared_place> may_s
     plan();
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -6,7 +6,7 @@
 
 #include <rill/config.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// A value in the arena: needed from the step that makes it to the last that uses it.
 struct arena_value {
@@ -18,7 +18,7 @@ struct arena_value {
 /// Lays values out so that those alive at once don't overlap, in the best of some ways. Returns the size of the arena.
 std::size_t plan_arena(std::vector<arena_value>& values);
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED
 #include <rill/runtime/memory_plan.ipp>

@@ -11,7 +11,7 @@
 
 #include <rill/core/allocator.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// In order of creation, each in the smallest gap that holds it.
 inline std::size_t plan_by_creation(std::vector<arena_value>& values) {
@@ -113,4 +113,4 @@ RILL_INLINE std::size_t plan_arena(std::vector<arena_value>& values) {
     return size;
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -3,7 +3,7 @@
 
 #include <rill/core/allocator.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// GPU memory, for sessions with GPUs.
 struct gpu_options {
@@ -21,4 +21,4 @@ struct session_options {
     allocator* memory = nullptr; // where step memory and variables come from; null: default_allocator()
 };
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -11,7 +11,7 @@
 #include <rill/runtime/plan_key.hpp>
 #include <rill/runtime/segment.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// What a run holds: a frame and the segment it belongs to.
 struct held_step {
@@ -56,7 +56,7 @@ private:
     std::atomic<bool> closed_{false};
 };
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED
 #include <rill/runtime/plan.ipp>

@@ -21,7 +21,7 @@
 #include <rill/passes/share.hpp>
 #include <rill/passes/transfer.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE plan::plan(const plan_key& key, const session_options& options, std::shared_ptr<resource_store> resources,
                        const device_type& otherwise)
@@ -40,7 +40,7 @@ RILL_INLINE plan::plan(const plan_key& key, const session_options& options, std:
     std::function<void(const node&, const std::string&)> report;
     if (options.log_device_placement)
         report = [](const node& n, const std::string& device) {
-            log(log_level::info, n.name + ": (" + std::string(n.op->name()) + "): " + device);
+            log_message(log_level::info, n.name + ": (" + std::string(n.op->name()) + "): " + device);
         };
     graph_ = step(place(std::move(graph_), options.allow_soft_placement, report, otherwise), true);
     graph_ = step(transfer_values(std::move(graph_)), true);
@@ -111,4 +111,4 @@ RILL_INLINE std::shared_ptr<segment> plan::bind(std::span<const tensor_type> fee
     return segments_.front();
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

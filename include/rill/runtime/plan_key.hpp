@@ -6,7 +6,7 @@
 
 #include <rill/graph/node.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// What one kind of run asks for.
 struct plan_key {
@@ -21,7 +21,7 @@ struct plan_key {
     };
 };
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED
 #include <rill/runtime/plan_key.ipp>

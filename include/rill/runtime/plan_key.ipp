@@ -7,7 +7,7 @@
 
 #include <rill/core/hash.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE std::size_t plan_key::hash::operator()(const plan_key& k) const noexcept {
     std::uint64_t h = k.fetches.size() * 31 + k.feeds.size();
@@ -20,4 +20,4 @@ RILL_INLINE std::size_t plan_key::hash::operator()(const plan_key& k) const noex
     return static_cast<std::size_t>(h);
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

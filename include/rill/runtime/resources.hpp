@@ -10,7 +10,7 @@
 #include <rill/device/device.hpp>
 #include <rill/graph/node.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// A variable's value. Steps that read it hold the version they began with; a write changes the newest version in place
 /// when nobody else holds it, and a copy of it otherwise, so every reader sees one whole version.
@@ -63,7 +63,7 @@ private:
 struct step_threads {
     std::shared_ptr<thread_pool> pool; // null: the caller's thread runs everything
     bool within_ops = false;           // the pool helps with the work of one op
-    int lanes = 1;                     // branches that run at once
+    int strands = 1;                   // branches that run at once
 
     thread_pool* for_ops() const noexcept { return within_ops ? pool.get() : nullptr; }
 };
@@ -92,7 +92,7 @@ private:
     std::unordered_map<const node*, std::shared_ptr<std::atomic<std::uint64_t>>> counters_;
 };
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED
 #include <rill/runtime/resources.ipp>

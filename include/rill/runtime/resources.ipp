@@ -9,7 +9,7 @@
 
 #include <rill/core/any_array.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE std::shared_ptr<element_block> variable_state::read() const {
     const std::lock_guard lock(mutex_);
@@ -47,7 +47,8 @@ RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node*
         if (!n->outputs[0].shape.complete())
             throw unimplemented("variable '" + n->name + "' has the shape " + to_string(n->outputs[0].shape) +
                                 ": every extent of a variable must be known");
-        found = std::make_shared<variable_state>(n->outputs[0], space && space->memory ? *space->memory : memory_, space);
+        found =
+            std::make_shared<variable_state>(n->outputs[0], space && space->memory ? *space->memory : memory_, space);
     }
     return found;
 }
@@ -73,4 +74,4 @@ RILL_INLINE std::shared_ptr<std::atomic<std::uint64_t>> resource_store::counter(
     return found;
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

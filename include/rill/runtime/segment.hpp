@@ -7,7 +7,7 @@
 #include <rill/runtime/fetch_place.hpp>
 #include <rill/runtime/trace.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// The memory of one running step: a pointer per slot. A segment keeps the frames that are not in use.
 struct frame {
@@ -20,7 +20,7 @@ struct frame {
         std::size_t fetch, slot;
         void* own;
     };
-    std::vector<moved_slot> moved; // fetched values that this step writes into arrays of the caller's
+    std::vector<moved_slot> moved;         // fetched values that this step writes into arrays of the caller's
     const step_context* context = nullptr; // of the run
 };
 
@@ -66,9 +66,9 @@ private:
     // ---- running -----------------------------------------------------------------------------------------------------------
 
     void run_step(frame& f, const step& s) const;
-    /// Steps begin … end - 1, or those of a lane.
+    /// Steps begin … end - 1, or those of a strand.
     void run_steps(frame& f, int begin, int end) const;
-    void run_lane(frame& f, const std::vector<int>& steps) const;
+    void run_strand(frame& f, const std::vector<int>& steps) const;
 
     void write(frame& f, const step& s, const kernel_args& args) const;
 
@@ -81,7 +81,7 @@ private:
     [[noreturn]] void rethrow_from(const step& s) const;
 
     allocator& memory_;
-    thread_pool* pool_; // for lanes
+    thread_pool* pool_; // for strands
     std::vector<tensor_type> feed_types_;
     bound_graph b_;
     std::map<int, any_array> folded_values_;
@@ -90,7 +90,7 @@ private:
     std::vector<std::unique_ptr<frame>> idle_;
 };
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED
 #include <rill/runtime/segment.ipp>

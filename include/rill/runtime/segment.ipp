@@ -16,7 +16,7 @@
 #include <string>
 #include <utility>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE segment::segment(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources,
                              allocator& memory)
@@ -36,7 +36,7 @@ RILL_INLINE bool segment::serves(std::span<const any_array> feeds) const {
 }
 
 RILL_INLINE const void* segment::fetch_data(const frame& f, std::size_t i) const {
-    return f.slots[static_cast<std::size_t>(b_.slot_of(b_.graph.fetches[i]))];
+    return f.slots[b_.slot_of(b_.graph.fetches[i])];
 }
 
 RILL_INLINE void segment::place(frame& f, std::size_t i, const fetch_place& where) const {
@@ -83,7 +83,7 @@ RILL_INLINE void segment::finish(frame& f) const noexcept {
     // a version, four atomic operations, is most of what the step of a small model costs.
     constexpr std::size_t small = 4096; // bytes
     for (std::size_t i = 0; i < b_.variables.size(); ++i)
-        if (b_.slots[static_cast<std::size_t>(b_.variables[i].slot)].bytes > small) f.variables[i].reset();
+        if (b_.slots[b_.variables[i].slot].bytes > small) f.variables[i].reset();
     for (const auto& m : f.moved) f.slots[m.slot] = m.own;
     f.moved.clear();
 }
@@ -96,13 +96,12 @@ RILL_INLINE void segment::release(std::unique_ptr<frame> f) noexcept {
 }
 
 RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds, step_trace* trace) const {
-    for (std::size_t i = 0; i < feeds.size(); ++i)
-        f.slots[static_cast<std::size_t>(b_.feed_slots[i])] = const_cast<void*>(feeds[i]);
+    for (std::size_t i = 0; i < feeds.size(); ++i) f.slots[b_.feed_slots[i]] = const_cast<void*>(feeds[i]);
     for (std::size_t i = 0; i < b_.variables.size(); ++i) {
         const auto& v = b_.variables[i];
         if (!v.state->is_newest(f.variables[i])) f.variables[i] = v.state->read();
         if (f.variables[i])
-            f.slots[static_cast<std::size_t>(v.slot)] = f.variables[i]->data();
+            f.slots[v.slot] = f.variables[i]->data();
         else if (v.read_at_start)
             throw_uninitialised(i);
     }
@@ -110,7 +109,7 @@ RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds, step
     int at = 0;
     for (const auto& b : b_.parallel) {
         run_steps(f, at, b.first);
-        pool_->run(static_cast<int>(b.lanes.size()), [&](int l) { run_lane(f, b.lanes[static_cast<std::size_t>(l)]); });
+        pool_->run(static_cast<int>(b.strands.size()), [&](int l) { run_strand(f, b.strands[l]); });
         at = b.last;
     }
     run_steps(f, at, static_cast<int>(b_.steps.size()));
@@ -118,13 +117,13 @@ RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds, step
 
 RILL_INLINE void segment::run_steps(frame& f, int begin, int end) const {
     try {
-        for (; begin < end; ++begin) run_step(f, b_.steps[static_cast<std::size_t>(begin)]);
+        for (; begin < end; ++begin) run_step(f, b_.steps[begin]);
     } catch (...) {
-        rethrow_from(b_.steps[static_cast<std::size_t>(begin)]);
+        rethrow_from(b_.steps[begin]);
     }
 }
 
-RILL_INLINE void segment::run_lane(frame& f, const std::vector<int>& steps) const {
+RILL_INLINE void segment::run_strand(frame& f, const std::vector<int>& steps) const {
     for (const int k : steps) run_steps(f, k, k + 1);
 }
 
@@ -132,12 +131,12 @@ RILL_INLINE void segment::fold_constants() {
     if (b_.folded_steps.empty()) return;
     auto f = make_frame();
     for (const auto& s : b_.folded_steps) {
-        const auto& outputs = b_.value_slot[static_cast<std::size_t>(s.item)];
+        const auto& outputs = b_.value_slot[s.item];
         for (const int o : outputs) {
             auto& value = folded_values_[o];
-            const auto& type = b_.slots[static_cast<std::size_t>(o)].type;
-            value = any_array(type.type, type.shape, memory_of(b_.slots[static_cast<std::size_t>(o)].space));
-            f->slots[static_cast<std::size_t>(o)] = value.mutable_data();
+            const auto& type = b_.slots[o].type;
+            value = any_array(type.type, type.shape, memory_of(b_.slots[o].space));
+            f->slots[o] = value.mutable_data();
         }
         const auto scratch_slot = static_cast<std::size_t>(b_.indices[static_cast<std::size_t>(s.end) - 1]);
         const memory_block scratch(memory_of(b_.slots[scratch_slot].space), b_.slots[scratch_slot].bytes);
@@ -184,8 +183,7 @@ RILL_INLINE std::unique_ptr<frame> segment::make_frame() const {
     }
     for (std::size_t i = 0; i < b_.graph.items.size(); ++i)
         if (b_.graph.role(static_cast<int>(i)) == op_role::constant)
-            f->slots[static_cast<std::size_t>(b_.value_slot[i][0])] =
-                const_cast<void*>(b_.graph.items[i].op->constant()->data());
+            f->slots[b_.value_slot[i][0]] = const_cast<void*>(b_.graph.items[i].op->constant()->data());
     return f;
 }
 
@@ -203,11 +201,11 @@ RILL_INLINE void segment::write(frame& f, const step& s, const kernel_args& args
         static_cast<std::size_t>(s.writes > few ? s.writes : 0));
     auto* const held = s.writes > few ? held_elsewhere.data() : held_here.data();
     for (int w = 0; w < s.writes; ++w) {
-        const auto at = static_cast<std::size_t>(b_.write_list[static_cast<std::size_t>(s.first_write + w)]);
+        const auto at = static_cast<std::size_t>(b_.write_list[s.first_write + w]);
         auto& writer = held[w];
         writer.emplace(*b_.variables[at].state, f.variables[at], s.initialises);
         if (!writer->ready()) throw_uninitialised(at);
-        f.slots[static_cast<std::size_t>(b_.variables[at].slot)] = writer->data();
+        f.slots[b_.variables[at].slot] = writer->data();
     }
     s.run(args);
     for (int w = 0; w < s.writes; ++w) held[w]->commit();
@@ -219,14 +217,14 @@ RILL_INLINE void segment::run_traced(frame& f, step_trace& trace) const {
         return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
     };
     for (int k = 0; k < static_cast<int>(b_.steps.size()); ++k) {
-        const int item = b_.steps[static_cast<std::size_t>(k)].item;
-        const int chain = b_.chained[static_cast<std::size_t>(item)];
+        const int item = b_.steps[k].item;
+        const int chain = b_.chained[item];
         const std::vector<int> alone{item};
         const auto begin = now();
         run_steps(f, k, k + 1);
         const auto end = now();
-        for (const int i : chain < 0 ? alone : b_.chains[static_cast<std::size_t>(chain)].items) {
-            const auto& it = b_.graph.items[static_cast<std::size_t>(i)];
+        for (const int i : chain < 0 ? alone : b_.chains[chain].items) {
+            const auto& it = b_.graph.items[i];
             trace.entries.push_back({b_.graph.name_of(i), it.origin ? std::string(it.op->name()) : "Copy", begin, end});
         }
     }
@@ -239,7 +237,7 @@ RILL_INLINE void segment::throw_uninitialised(std::size_t v) const {
 }
 
 RILL_INLINE std::string segment::described(const step& s, const std::string& what) const {
-    const auto* n = b_.graph.items[static_cast<std::size_t>(s.item)].origin;
+    const auto* n = b_.graph.items[s.item].origin;
     return n ? n->op->label() + ": " + what + " (" + place_of(*n) + ")" : what;
 }
 
@@ -255,4 +253,4 @@ RILL_INLINE void segment::rethrow_from(const step& s) const {
     }
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

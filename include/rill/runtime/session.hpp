@@ -3,7 +3,7 @@
 
 #include <rill/runtime/fetch.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -216,7 +216,7 @@ auto expression<Op, Args...>::eval(const Feeds&... feeds) const {
     return detail::default_session("eval").run(*this, feeds...);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/runtime/session.ipp>

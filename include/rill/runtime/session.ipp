@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -44,4 +44,4 @@ RILL_INLINE const session& default_session(const char* who) {
 
 RILL_INLINE void operation::run() const { detail::default_session("operation::run").run(*this); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

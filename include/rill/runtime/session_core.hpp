@@ -13,7 +13,7 @@
 #include <rill/runtime/plan_key.hpp>
 #include <rill/runtime/trace.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 // Names only: programs compile none of what runs them.
 class plan;
@@ -83,7 +83,7 @@ private:
 
 std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options);
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED
 #include <rill/runtime/session_core.ipp>

@@ -20,7 +20,7 @@
 #include <rill/core/names.hpp>
 #include <rill/runtime/plan.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE step_result::step_result(plan& p, std::unique_ptr<held_step> step) : plan_(p), step_(std::move(step)) {}
 RILL_INLINE step_result::step_result(step_result&&) noexcept = default;
@@ -105,8 +105,8 @@ struct session_core::state {
 inline step_threads threads_for(const session_options& o) {
     const int all = default_thread_pool().threads();
     const auto count = [&](int asked) { return asked < 0 ? all : std::max(asked, 1); };
-    const int within = count(o.intra_op_threads), lanes = count(o.inter_op_threads), most = std::max(within, lanes);
-    step_threads t{nullptr, within > 1, lanes};
+    const int within = count(o.intra_op_threads), strands = count(o.inter_op_threads), most = std::max(within, strands);
+    step_threads t{nullptr, within > 1, strands};
     if (most > 1 && most == all && (o.intra_op_threads < 0 || o.inter_op_threads < 0))
         t.pool = {std::shared_ptr<thread_pool>(), &default_thread_pool()};
     else if (most > 1)
@@ -239,4 +239,4 @@ RILL_INLINE void session_core::check_key(const plan_key& key) const {
     }
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

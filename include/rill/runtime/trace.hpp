@@ -7,7 +7,7 @@
 
 #include <rill/config.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// What ran in one step, one after the other. Times in nanoseconds since the step began; nodes that ran as one chain, block by
 /// block, share theirs.
@@ -22,7 +22,7 @@ struct step_trace {
     int position(const std::string& node) const;
 };
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/runtime/trace.ipp>

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <iterator>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE int step_trace::position(const std::string& node) const {
     for (std::size_t i = 0; i < entries.size(); ++i)
@@ -14,4 +14,4 @@ RILL_INLINE int step_trace::position(const std::string& node) const {
     return -1;
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -7,7 +7,7 @@
 #include <rill/ops/math/gradients.hpp>
 #include <rill/runtime/session.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -106,4 +106,4 @@ private:
     std::shared_ptr<cache> cache_ = std::make_shared<cache>();
 };
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -7,7 +7,7 @@
 #include <rill/ops/math/sqrt.hpp>
 #include <rill/train/optimizer.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// One step of Adam (Kingma and Ba 2014, in TensorFlow's form: epsilon outside the bias correction).
 struct adam_rule {
@@ -59,4 +59,4 @@ public:
     }
 };
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -6,8 +6,8 @@
 #include <rill/train/adam.hpp>
 #include <rill/train/gradient_descent.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 using optimizer_rules = op_list<adam_rule, gradient_descent_rule>;
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -5,7 +5,7 @@
 #include <rill/ops/math/add.hpp>
 #include <rill/train/initializers.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// A fully connected layer: x w + b with the variables name/kernel [In, Out] and name/bias [Out], glorot_uniform and zeros
 /// unless given. x is [batch, In]. The result is an expression, so an activation around it joins its pass.
@@ -24,4 +24,4 @@ auto dense(const std::string& name, const X& x, const Kernel& kernel = glorot_un
     return matmul(x, w, where) + b;
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -3,7 +3,7 @@
 
 #include <rill/train/optimizer.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// variable -= rate * gradient.
 struct gradient_descent_rule {
@@ -30,4 +30,4 @@ public:
     using optimizer::optimizer;
 };
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

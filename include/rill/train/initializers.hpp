@@ -9,7 +9,7 @@
 #include <rill/ops/random/truncated_normal.hpp>
 #include <rill/ops/state/variable.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 // First values of variables. An initializer has no shape: the variable has it. `initial_value<T>(shape)` adds the nodes.
 
@@ -130,7 +130,7 @@ inline variance_scaling he_normal(std::uint64_t seed = 0) {
     return variance_scaling({2, variance_scaling_options::fan::in, false, seed});
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/train/initializers.ipp>

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::pair<double, double> variance_scaling::fans(const dims& shape) {
     if (shape.rank == 0) return {1, 1};
@@ -15,4 +15,4 @@ RILL_INLINE std::pair<double, double> variance_scaling::fans(const dims& shape) 
     return {field * static_cast<double>(shape[shape.rank - 2]), field * static_cast<double>(shape[shape.rank - 1])};
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

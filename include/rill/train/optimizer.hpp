@@ -10,7 +10,7 @@
 #include <rill/train/update_op.hpp>
 #include <rill/train/update_rows_op.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// A variable and the gradient of the loss by it.
 struct gradient_and_variable {
@@ -126,9 +126,7 @@ public:
 
     /// What a Self that says nothing of its own uses.
     Rule rule() const { return {}; }
-    template <class T> update_numbers numbers() const {
-        return {{detail::scalar_constant<T>(options_.learning_rate)}};
-    }
+    template <class T> update_numbers numbers() const { return {{detail::scalar_constant<T>(options_.learning_rate)}}; }
 
 private:
     template <class T> std::vector<operation> update(const std::vector<gradient_and_variable>& pairs) const {
@@ -154,7 +152,7 @@ private:
     Options options_;
 };
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/train/optimizer.ipp>

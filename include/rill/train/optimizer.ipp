@@ -12,7 +12,7 @@
 
 #include <rill/ops/array/gather_grad.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE std::vector<gradient_and_variable> gradients_by_variables(const endpoint& loss,
                                                                       std::vector<any_tensor> variables) {
@@ -84,4 +84,4 @@ RILL_INLINE endpoint add_slot(const any_tensor& of, const std::string& name, dou
     return slot;
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -17,7 +17,7 @@
 //         }
 //     };
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -99,7 +99,7 @@ private:
     }
 };
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/train/update_op.ipp>

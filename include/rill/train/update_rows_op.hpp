@@ -4,7 +4,7 @@
 #include <rill/ops/array/indices.hpp>
 #include <rill/train/update_op.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -46,23 +46,21 @@ template <class Rule> struct update_rows_op {
     }
     template <class D, class T> kernel bind(kernel_request& request) const {
         const detail::axis_view view(request.inputs[0].shape, 0);
-        const dims ids = request.inputs[static_cast<std::size_t>(ids_at)].shape;
-        return detail::with_index_type(
-            request.inputs[static_cast<std::size_t>(ids_at)].type, [&]<class I>(std::type_identity<I>) {
-                return kernel([=, rule = rule](const kernel_args& a) {
-                    detail::check_indices<D>(a.template in<I>(ids_at), ids, view.extent, error_code::out_of_range, "id");
-                    std::array<T*, 1 + slots> state;
-                    for (std::size_t i = 0; i < state.size(); ++i)
-                        state[i] = a.template variable<T>(static_cast<int>(i));
-                    D::template update_rows<detail::rule_step<Rule>>(
-                        a.template in<I>(ids_at), ids.size(), view.inner, state, std::array{a.template in<T>(slices_at)},
-                        dense::template constants<T>(rule, a));
-                });
+        const dims ids = request.inputs[ids_at].shape;
+        return detail::with_index_type(request.inputs[ids_at].type, [&]<class I>(std::type_identity<I>) {
+            return kernel([=, rule = rule](const kernel_args& a) {
+                detail::check_indices<D>(a.template in<I>(ids_at), ids, view.extent, error_code::out_of_range, "id");
+                std::array<T*, 1 + slots> state;
+                for (std::size_t i = 0; i < state.size(); ++i) state[i] = a.template variable<T>(static_cast<int>(i));
+                D::template update_rows<detail::rule_step<Rule>>(a.template in<I>(ids_at), ids.size(), view.inner,
+                                                                 state, std::array{a.template in<T>(slices_at)},
+                                                                 dense::template constants<T>(rule, a));
             });
+        });
     }
 };
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/train/update_rows_op.ipp>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE std::vector<tensor_type> update_rows_outputs(std::span<const tensor_type> in, int slots, int numbers) {
     if (in.empty()) throw invalid_argument("no inputs");
@@ -25,4 +25,4 @@ RILL_INLINE std::vector<tensor_type> update_rows_outputs(std::span<const tensor_
     return out;
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/device/cpu/cpu.hpp>
 
-
 #include "catch.hpp"
 
 using namespace rill;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/device/cpu/interpreter.hpp>
 
-
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/mul.hpp>
 

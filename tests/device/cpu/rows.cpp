@@ -52,18 +52,17 @@ template <class T, class F> void check_layouts(const F& f, double tolerance) {
 }
 
 TEST_CASE("softmax rows: one result whatever the layout") {
-    check_layouts<float>([](index_t r, index_t c, const float* x, float* y) { run_rows<softmax_op>(r, c, x, y, nullptr); },
-                         1e-6);
-    check_layouts<double>([](index_t r, index_t c, const double* x, double* y) { run_rows<softmax_op>(r, c, x, y, nullptr); },
-                          1e-14);
-    check_layouts<float>([](index_t r, index_t c, const float* x, float* y) { run_rows<log_softmax_op>(r, c, x, y, nullptr); },
-                         2e-6);
+    check_layouts<float>(
+        [](index_t r, index_t c, const float* x, float* y) { run_rows<softmax_op>(r, c, x, y, nullptr); }, 1e-6);
+    check_layouts<double>(
+        [](index_t r, index_t c, const double* x, double* y) { run_rows<softmax_op>(r, c, x, y, nullptr); }, 1e-14);
+    check_layouts<float>(
+        [](index_t r, index_t c, const float* x, float* y) { run_rows<log_softmax_op>(r, c, x, y, nullptr); }, 2e-6);
     check_layouts<double>(
         [](index_t r, index_t c, const double* x, double* y) { run_rows<log_softmax_op>(r, c, x, y, nullptr); }, 1e-14);
     CHECK(row_scratch_bytes<half>(100, 2) == 800);
     CHECK(row_scratch_bytes<float>(100, 2) == 0);
-    check_layouts<half>([&](index_t r, index_t c, const half* x, half* y) { run_rows<softmax_op>(r, c, x, y); },
-                        1e-3);
+    check_layouts<half>([&](index_t r, index_t c, const half* x, half* y) { run_rows<softmax_op>(r, c, x, y); }, 1e-3);
 }
 
 TEST_CASE("softmax rows: a row sums up to one") {

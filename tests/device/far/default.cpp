@@ -2,12 +2,8 @@
 // Linked beside other tests, this makes them run on the far device: the op harness, training, whole programs.
 #include "far.hpp"
 
-namespace test_far {
-
-namespace {
+namespace test_far { namespace {
 
 [[maybe_unused]] const bool by_default_everywhere = (rill::set_default_device(device().name), true);
 
-} // namespace
-
-} // namespace test_far
+}} // namespace test_far

@@ -45,7 +45,7 @@ inline rill::kernel translated(rill::kernel inner, const rill::kernel_request& r
 
 } // namespace test_far
 
-namespace rill::inline RILL_ABI::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
 /// The device as kernels see it: the CPU's primitives, given the addresses that can be read.
 struct far {
@@ -143,7 +143,7 @@ public:
 template <class... D> struct device_list; // device/devices.hpp, which includes this
 using more_devices = device_list<far>;
 
-} // namespace rill::inline RILL_ABI::inline RILL_ISA
+}}} // namespace rill::RILL_ABI::RILL_ISA
 
 namespace test_far {
 

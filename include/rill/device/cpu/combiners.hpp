@@ -7,7 +7,7 @@
 #include <rill/device/cpu/pack.hpp>
 #include <rill/device/registry.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 inline namespace RILL_ISA {
 
@@ -52,7 +52,7 @@ struct any_combine {
 
 } // namespace RILL_ISA
 
-namespace detail::inline RILL_ISA {
+namespace detail { inline namespace RILL_ISA {
 
 template <class C, class T> void combine_init(void* to, std::int64_t n) {
     auto* out = static_cast<T*>(to);
@@ -206,7 +206,7 @@ template <class C, combine How, class T> struct combiner_registrar {
     static inline const bool at_start = ensure();
 };
 
-} // namespace detail::inline RILL_ISA
+}} // namespace detail::RILL_ISA
 
 inline namespace RILL_ISA {
 
@@ -227,4 +227,4 @@ template <combine How, class T> void compile_combiner() {
 
 } // namespace RILL_ISA
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -13,7 +13,7 @@
 #include <rill/device/cpu/strided_copy.hpp>
 #include <rill/device/cpu/update.hpp>
 
-namespace rill::inline RILL_ABI::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
 /// The CPU as a device: the primitives that ops are written on. Another device offers the same names. The type carries
 /// the instruction set, and so does every kernel bound to it.
@@ -106,8 +106,8 @@ struct cpu {
         return row_scratch_bytes<T>(columns, arrays);
     }
     template <class T, class I, std::size_t In, std::size_t Out, class F>
-    static void rows(index_t count, index_t columns, const std::array<const T*, In>& in,
-                     const std::array<T*, Out>& out, const row_numbers<T, I>& numbers, void* scratch, const F& f) {
+    static void rows(index_t count, index_t columns, const std::array<const T*, In>& in, const std::array<T*, Out>& out,
+                     const row_numbers<T, I>& numbers, void* scratch, const F& f) {
         detail::over_rows<T, In, Out>(count, columns, in, out, numbers, scratch, f);
     }
 
@@ -125,4 +125,4 @@ struct cpu {
     }
 };
 
-} // namespace rill::inline RILL_ABI::inline RILL_ISA
+}}} // namespace rill::RILL_ABI::RILL_ISA

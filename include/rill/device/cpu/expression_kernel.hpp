@@ -8,9 +8,9 @@
 #include <rill/device/cpu/padded_tail.hpp>
 #include <rill/device/structure.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
-namespace detail::inline RILL_ISA {
+namespace detail { inline namespace RILL_ISA {
 
 // ---- one lane count for all values of an expression --------------------------------------------------------------------
 
@@ -38,7 +38,7 @@ template <class Op, class R, class... Args> struct element_lists<structure<Op, R
 
 template <int N, class List> struct leaf_loader;
 template <int N, class... T> struct leaf_loader<N, type_list<T...>> {
-    row<const T*...> from;
+    plain_tuple<const T*...> from;
 
     RILL_FN explicit leaf_loader(const block_args& a) : leaf_loader(a, std::index_sequence_for<T...>{}) {}
 
@@ -48,13 +48,13 @@ private:
     template <std::size_t... K>
     RILL_FN leaf_loader(const block_args& a, std::index_sequence<K...>) : from(static_cast<const T*>(a.leaf[K])...) {}
     template <std::size_t... K> RILL_FN auto load(std::int64_t i, std::index_sequence<K...>) const {
-        return row<pack<T, N>...>(pack<T, N>::load(at<K>(from) + i)...);
+        return plain_tuple<pack<T, N>...>(pack<T, N>::load(at<K>(from) + i)...);
     }
 };
 
 template <int N, class... T, std::size_t... K>
 RILL_FN auto load_scalars(const block_args& a, type_list<T...>, std::index_sequence<K...>) {
-    return row<pack<T, N>...>(pack<T, N>(*static_cast<const T*>(a.scalar[K]))...);
+    return plain_tuple<pack<T, N>...>(pack<T, N>(*static_cast<const T*>(a.scalar[K]))...);
 }
 template <class S, int N> RILL_FN auto load_scalars(const block_args& a) {
     return load_scalars<N>(a, typename element_lists<S>::scalars(),
@@ -91,14 +91,14 @@ template <int N> struct packs_of {
 /// Adds occurrence K to the sum of the leaf that First leads. The mask is the same for the whole call: branches predict.
 template <std::size_t First, std::size_t K, class V, class Slots>
 RILL_FN void add_occurrence(V& sum, const Slots& slots, std::uint32_t mask) {
-    if constexpr (K > First && std::is_same_v<row_element<K, Slots>, row_element<First, Slots>>)
+    if constexpr (K > First && std::is_same_v<plain_element<K, Slots>, plain_element<First, Slots>>)
         if (mask >> K & 1) sum = sum + at<K>(slots).value;
 }
 
 /// Stores one result per distinct leaf, at the place of its first occurrence.
 template <int N, std::size_t J, class Slots, std::size_t... All>
 RILL_FN void store_leaf(const Slots& slots, const block_args& a, std::index_sequence<All...>, std::int64_t i) {
-    if constexpr (!std::is_same_v<row_element<J, Slots>, no_gradient>) {
+    if constexpr (!std::is_same_v<plain_element<J, Slots>, no_gradient>) {
         if (!a.result[J]) return;
         auto sum = at<J>(slots).value;
         (add_occurrence<J, All>(sum, slots, a.mask[J]), ...);
@@ -121,7 +121,7 @@ template <int N, std::size_t... J> struct store_sum {
     }
 };
 
-} // namespace detail::inline RILL_ISA
+}} // namespace detail::RILL_ISA
 
 inline namespace RILL_ISA {
 
@@ -144,7 +144,7 @@ template <class S> void forward_block(const block_args& a) {
 
 } // namespace RILL_ISA
 
-namespace detail::inline RILL_ISA {
+namespace detail { inline namespace RILL_ISA {
 
 /// Re-evaluates the expression in registers, runs the pullbacks in reverse and stores the leaves' adjoints.
 template <class S, class Store> void adjoint_loop(const block_args& a) {
@@ -212,7 +212,7 @@ template <class S> struct one_op_registrar {
     static inline const bool at_start = ensure();
 };
 
-} // namespace detail::inline RILL_ISA
+}} // namespace detail::RILL_ISA
 
 inline namespace RILL_ISA {
 
@@ -230,4 +230,4 @@ template <class S> void compile_expression() {
 
 } // namespace RILL_ISA
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -9,14 +9,14 @@
 #include <rill/device/cpu/fused_stages.hpp>
 #include <rill/device/cpu/repeat.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
 /// Lays a stretched leaf out densely over the dimensions of a block; returns where the next element goes.
 template <class E>
 E* lay_out(const E* from, E* to, const operand_walk& w, const fused_layout& l, int dim, index_t extent) {
-    const index_t stride = w.stride[static_cast<std::size_t>(dim)];
+    const index_t stride = w.stride[dim];
     if (dim == l.rank - 1) {
         constexpr index_t few = 16;
         if (stride != 0) return std::copy_n(from, extent, to);
@@ -111,7 +111,7 @@ private:
     std::vector<std::size_t> partial_;               // per result: its place among them
 };
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/device/cpu/fused.ipp>

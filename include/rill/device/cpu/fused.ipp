@@ -17,7 +17,7 @@
 #include <rill/core/error.hpp>
 #include <rill/device/lane.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -40,8 +40,8 @@ RILL_INLINE void fold_block(std::byte* to, std::byte* from, const operand_walk& 
     index_t below = 1;
     bool all_reduced = true;
     for (int i = dim; i < l.rank; ++i) {
-        if (i > dim) below *= l.extent[static_cast<std::size_t>(i)];
-        all_reduced = all_reduced && w.stride[static_cast<std::size_t>(i)] == 0;
+        if (i > dim) below *= l.extent[i];
+        all_reduced = all_reduced && w.stride[i] == 0;
     }
     const auto bytes = [&](index_t n) { return static_cast<std::size_t>(n) * w.element; };
     if (all_reduced) return c.fold(to, from, extent * below);
@@ -75,7 +75,7 @@ inline fused_chain alone(const fused_spec& spec, const kernel_request& request) 
 inline dims space_of(const fused_chain& chain, const kernel_request& request) {
     const auto& first = chain.links[0];
     std::vector<tensor_type> in;
-    for (const auto& from : first.inputs) in.push_back(request.inputs[static_cast<std::size_t>(from.index)]);
+    for (const auto& from : first.inputs) in.push_back(request.inputs[from.index]);
     return fused_space(*first.spec, in).shape;
 }
 
@@ -123,7 +123,7 @@ RILL_INLINE void fused_kernel::operator()(const kernel_args& a) const {
 RILL_INLINE std::vector<tensor_type> fused_kernel::plan_leaves(const dims& space, kernel_request& request) {
     std::vector<tensor_type> types;
     for (const auto& leaf : stages_.leaves()) {
-        auto type = request.inputs[static_cast<std::size_t>(leaf.input)];
+        auto type = request.inputs[leaf.input];
         if (leaf.view.how != combine::map) type.shape = rules::reduce(space, leaf.view.axes, true).shape;
         if (leaf.view.how == combine::mean) {
             const index_t size = type.shape.size();
@@ -173,8 +173,8 @@ RILL_INLINE void fused_kernel::plan_wide_sums(kernel_request& request) {
 RILL_INLINE void fused_kernel::plan_pieces(kernel_request& request, const std::vector<tensor_type>& results) {
     if (layout_.total == 0) return;
     const auto& l = layout_;
-    blocks_ = (l.extent[static_cast<std::size_t>(l.outer)] + l.rows - 1) / l.rows;
-    for (int d = 0; d < l.outer; ++d) blocks_ *= l.extent[static_cast<std::size_t>(d)];
+    blocks_ = (l.extent[l.outer] + l.rows - 1) / l.rows;
+    for (int d = 0; d < l.outer; ++d) blocks_ *= l.extent[d];
 
     index_t reduced = 0;
     for (std::size_t r = 0; r < results_; ++r) {
@@ -311,4 +311,4 @@ RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void
     }
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

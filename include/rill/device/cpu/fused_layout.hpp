@@ -7,7 +7,7 @@
 
 #include <rill/device/block.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Strides of a dense row-major tensor of shape `from` read over the shape `space` it broadcasts to; 0 where it stretches.
 std::array<index_t, max_rank> broadcast_strides(const dims& from, const dims& space);
@@ -46,7 +46,7 @@ void collapse(fused_layout& l, const dims& space);
 fused_layout plan_fused(const dims& space, std::span<const tensor_type> leaves, std::span<const tensor_type> results,
                         bool force_blocks);
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED
 #include <rill/device/cpu/fused_layout.ipp>

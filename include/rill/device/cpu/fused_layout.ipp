@@ -12,7 +12,7 @@
 #include <rill/core/error.hpp>
 #include <rill/core/program.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE std::array<index_t, max_rank> broadcast_strides(const dims& from, const dims& space) {
     std::array<index_t, max_rank> strides{};
@@ -20,7 +20,7 @@ RILL_INLINE std::array<index_t, max_rank> broadcast_strides(const dims& from, co
     for (int i = space.rank - 1; i >= 0; --i) {
         const int j = i - (space.rank - from.rank);
         if (j < 0) break;
-        strides[static_cast<std::size_t>(i)] = from[j] == 1 ? 0 : step;
+        strides[i] = from[j] == 1 ? 0 : step;
         step *= from[j];
     }
     return strides;
@@ -72,15 +72,13 @@ RILL_INLINE fused_layout plan_fused(const dims& space, std::span<const tensor_ty
 
     // the trailing dimensions that fit into a block together, and as many extents of the next one as still do
     int inner = l.rank;
-    while (inner > 0 && l.row_size * l.extent[static_cast<std::size_t>(inner - 1)] <= block_elements)
-        l.row_size *= l.extent[static_cast<std::size_t>(--inner)];
+    while (inner > 0 && l.row_size * l.extent[inner - 1] <= block_elements) l.row_size *= l.extent[--inner];
     l.outer = inner > 0 ? inner - 1 : 0;
     if (inner == 0) { // everything is one block: its first dimension plays the part of the cut one
         l.row_size /= l.extent[0];
         l.rows = l.extent[0];
     } else {
-        l.rows =
-            std::min(l.extent[static_cast<std::size_t>(l.outer)], std::max<index_t>(1, block_elements / l.row_size));
+        l.rows = std::min(l.extent[l.outer], std::max<index_t>(1, block_elements / l.row_size));
     }
 
     const auto classify = [&](operand_walk& w, bool is_result) {
@@ -93,15 +91,14 @@ RILL_INLINE fused_layout plan_fused(const dims& space, std::span<const tensor_ty
         }
         // a result reduced over stepped dimensions gets several blocks in one place: they have to be folded
         if (is_result)
-            for (int i = 0; i < l.outer; ++i) w.direct = w.direct && w.stride[static_cast<std::size_t>(i)] != 0;
+            for (int i = 0; i < l.outer; ++i) w.direct = w.direct && w.stride[i] != 0;
         w.constant = true;
-        for (int i = 0; i <= l.outer; ++i) w.constant = w.constant && w.stride[static_cast<std::size_t>(i)] == 0;
+        for (int i = 0; i <= l.outer; ++i) w.constant = w.constant && w.stride[i] == 0;
         if (inner == 0) w.constant = true;
         if (!w.direct) {
             w.buffer = l.scratch;
             const std::size_t bytes = static_cast<std::size_t>(l.rows * l.row_size) * w.element;
-            const bool short_rows =
-                l.rank >= 2 && w.stride[static_cast<std::size_t>(l.rank - 1)] == 0; // of one value each
+            const bool short_rows = l.rank >= 2 && w.stride[l.rank - 1] == 0; // of one value each
             l.scratch += aligned_size(bytes + (short_rows && !is_result ? layout_slack : 0));
         }
     };
@@ -114,4 +111,4 @@ RILL_INLINE fused_layout plan_fused(const dims& space, std::span<const tensor_ty
     return l;
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -8,7 +8,7 @@
 
 #include <rill/device/cpu/interpreter.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// The nodes of a chain as block functions, and what each reads and writes. Operands are numbered: leaves, then the chain's
 /// results, then values that never leave a block.
@@ -77,7 +77,7 @@ private:
     double work_ = 0;
 };
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED
 #include <rill/device/cpu/fused_stages.ipp>

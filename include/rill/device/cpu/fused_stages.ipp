@@ -12,7 +12,7 @@
 #include <rill/core/allocator.hpp>
 #include <rill/core/error.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE fused_stages::fused_stages(const fused_chain& chain, std::size_t results) : results_(results) {
     add_leaves(chain);
@@ -27,7 +27,7 @@ RILL_INLINE fused_stages::fused_stages(const fused_chain& chain, std::size_t res
 RILL_INLINE void fused_stages::add_leaves(const fused_chain& chain) {
     for (const auto& link : chain.links)
         for (const auto& l : link.spec->leaves)
-            if (const auto from = link.inputs[static_cast<std::size_t>(l.input)]; from.link < 0)
+            if (const auto from = link.inputs[l.input]; from.link < 0)
                 if (const leaf it{from.index, l.view}; std::find(leaves_.begin(), leaves_.end(), it) == leaves_.end())
                     leaves_.push_back(it);
 }
@@ -43,13 +43,13 @@ RILL_INLINE void fused_stages::add_stage(const fused_chain& chain, std::size_t k
     masks_.resize(s.first_place + find_functions(s, spec));
     values_.insert(values_.end(), spec.scalars.begin(), spec.scalars.end());
     for (const auto& l : spec.leaves) {
-        const auto from = link.inputs[static_cast<std::size_t>(l.input)];
+        const auto from = link.inputs[l.input];
         std::size_t operand;
         if (from.link < 0) {
             operand = static_cast<std::size_t>(std::find(leaves_.begin(), leaves_.end(), leaf{from.index, l.view}) -
                                                leaves_.begin());
         } else {
-            operand = operand_of[static_cast<std::size_t>(from.link)][static_cast<std::size_t>(from.index)];
+            operand = operand_of[from.link][from.index];
             if (operand >= leaves_.size() + results_) hidden_[operand - leaves_.size() - results_].last = k;
         }
         leaf_operand_.push_back(static_cast<std::uint8_t>(operand));
@@ -133,4 +133,4 @@ RILL_INLINE void fused_stages::run(void* const* operand, index_t n, std::byte* o
     }
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -17,7 +17,7 @@
 // Matrix products. Most read their operands in place; large ones, and those with a transposed right operand, copy blocks of
 // the right one into the order in which tiles read it. The order of summation depends on shapes alone.
 
-namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 /// c = op(a) op(b) as everything below needs it.
 struct product_shape {
@@ -99,7 +99,7 @@ template <class T> tile_function<T> tile_for(int log_rows, int vectors, bool par
     static constexpr std::array<std::array<tile_function<T>, 6>, 4> all{
         of_rows(std::integral_constant<int, 1>{}), of_rows(std::integral_constant<int, 2>{}),
         of_rows(std::integral_constant<int, 4>{}), of_rows(std::integral_constant<int, tile_shape<T>::rows>{})};
-    return all[static_cast<std::size_t>(log_rows)][static_cast<std::size_t>(2 * (vectors - 1) + partial)];
+    return all[log_rows][2 * (vectors - 1) + partial];
 }
 
 /// The columns of the next tile: as many registers as the ones after it, rather than one lonely register at last.
@@ -342,9 +342,9 @@ template <class T> void plain_product(const product_shape& s, const T* a, const 
         }
 }
 
-} // namespace rill::inline RILL_ABI::detail::inline RILL_ISA
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA
 
-namespace rill::inline RILL_ABI::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
 /// Bytes of scratch memory that gemm wants for a product of this shape.
 template <class T>
@@ -373,4 +373,4 @@ void gemm(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64
         detail::plain_product(s, a, b, c);
 }
 
-} // namespace rill::inline RILL_ABI::inline RILL_ISA
+}}} // namespace rill::RILL_ABI::RILL_ISA

@@ -14,7 +14,7 @@
 
 // Matrix products by oneDNN or by a BLAS, where there is one and it is the better choice.
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// A product as libraries take it: c = op(a) op(b), row-major, rows ldb and ldc apart.
 template <class T> struct library_product {
@@ -32,9 +32,9 @@ template <class T> struct library_product {
 /// that programs without large products never pay for it. False if the system has none, or if it declines; c is then undefined.
 bool onednn_product(const library_product<float>& p);
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 
-namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 /// Our tiles are as wide as the processor's registers: then they equal oneDNN up to products of about 800³ and beat
 /// Debian's OpenBLAS everywhere (measured on Zen 5). A build for older processors gains by a library that looks at the
@@ -80,7 +80,7 @@ template <class T> bool library_gemm([[maybe_unused]] const library_product<T>& 
     return false;
 }
 
-} // namespace rill::inline RILL_ABI::detail::inline RILL_ISA
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA
 
 #if !RILL_COMPILED
 #include <rill/device/cpu/gemm_library.ipp>

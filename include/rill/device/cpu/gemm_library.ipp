@@ -5,7 +5,7 @@
 
 #include <rill/core/platform.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// What we call of oneDNN, and of the OpenMP library it runs on, if it does: as C declares them.
 struct onednn_functions {
@@ -42,4 +42,4 @@ RILL_INLINE bool onednn_product(const library_product<float>& p) {
     return status == 0;
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -9,7 +9,7 @@
 // The innermost part of matrix products: a tile of c kept in registers while k runs. Matrices are read through steps, so
 // that packed, plain and transposed operands are served by one kernel.
 
-namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 template <class T> struct tile_operands {
     const T* a;
@@ -124,4 +124,4 @@ template <int Rows, class T> RILL_FN void dot_products(const T* x, const T* y, s
 
 #endif
 
-} // namespace rill::inline RILL_ABI::detail::inline RILL_ISA
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA

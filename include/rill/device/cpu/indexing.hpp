@@ -6,7 +6,7 @@
 
 // Slices chosen by index. An array is seen as [outer, extent, inner]: the indices count along `extent`.
 
-namespace rill::inline RILL_ABI::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
 /// The first id that is not in [0, extent): its place (-1 if there is none), and what it is.
 template <class I> outside_index first_outside(const I* ids, index_t n, index_t extent) {
@@ -53,9 +53,9 @@ template <class T, class I> void one_hot_rows(const I* ids, T* to, index_t count
         if (ids[k] >= 0 && static_cast<index_t>(ids[k]) < depth) to[ids[k]] = on;
 }
 
-} // namespace rill::inline RILL_ABI::inline RILL_ISA
+}}} // namespace rill::RILL_ABI::RILL_ISA
 
-namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 /// a goes before b; NaN before every number.
 template <class Combine, class T> bool goes_before(const T& a, const T& b) {
@@ -89,9 +89,9 @@ template <class Combine, class T> index_t place_of_extreme(const T* row, index_t
            row;
 }
 
-} // namespace rill::inline RILL_ABI::detail::inline RILL_ISA
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA
 
-namespace rill::inline RILL_ABI::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
 /// to[o, i] = where along `extent` the extreme is: the first of equals, the first NaN if there is one.
 template <class Combine, class T, class Out>
@@ -109,4 +109,4 @@ void arg_extreme(const T* x, Out* to, index_t outer, index_t extent, index_t inn
     }
 }
 
-} // namespace rill::inline RILL_ABI::inline RILL_ISA
+}}} // namespace rill::RILL_ABI::RILL_ISA

@@ -7,7 +7,7 @@
 
 // Rows become columns inside registers: the core of transposing, and of packing matrices for products.
 
-namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 #if RILL_WITH_XSIMD
 
@@ -139,4 +139,4 @@ void interleave_rows(const T* from, std::int64_t from_step, int rows, std::int64
 
 #endif
 
-} // namespace rill::inline RILL_ABI::detail::inline RILL_ISA
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA

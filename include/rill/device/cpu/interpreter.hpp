@@ -6,7 +6,7 @@
 
 #include <rill/device/registry.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Runs a program that no compiled kernel exists for, a block at a time, one compiled one-op loop per instruction.
 class block_interpreter {
@@ -30,7 +30,7 @@ private:
     std::size_t bytes_ = 0;
 };
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
 #include <rill/device/cpu/interpreter.ipp>

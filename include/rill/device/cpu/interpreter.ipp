@@ -11,7 +11,7 @@
 #include <rill/core/error.hpp>
 #include <rill/device/cpu/repeat.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE block_interpreter::block_interpreter(program_ptr p) : program_(std::move(p)) {
     const auto& code = program_->code;
@@ -43,9 +43,7 @@ RILL_INLINE void block_interpreter::begin(std::byte* scratch, const void* const*
 RILL_INLINE void block_interpreter::run(const block_args& a, std::byte* scratch) const {
     const auto& p = *program_;
     const int leaves = p.first_scalar();
-    const auto value = [&](int v) -> const void* {
-        return v < leaves ? a.leaf[v] : scratch + offset_[static_cast<std::size_t>(v - leaves)];
-    };
+    const auto value = [&](int v) -> const void* { return v < leaves ? a.leaf[v] : scratch + offset_[v - leaves]; };
     for (std::size_t i = 0; i < run_.size(); ++i) {
         const void* args[max_args];
         for (std::size_t k = 0; k < p.code[i].args.size(); ++k) args[k] = value(p.code[i].args[k]);
@@ -59,4 +57,4 @@ RILL_INLINE void block_interpreter::run(const block_args& a, std::byte* scratch)
                          static_cast<std::size_t>(a.n) * size_of(p.type_of(p.results[r])));
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -9,7 +9,7 @@
 // Lifting a function of parts (registers, or lanes) to packs. The function is a class, as a lambda can't be forced inline
 // in standard C++. Out and P are packs or masks: they have an array `part` of `parts` values, which are registers or not.
 
-namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 template <class F, std::size_t I, class Out, class... P> RILL_FN void lift_part(Out& out, const P&... p) {
     out.part[I] = F::run(p.part[I]...);
@@ -55,4 +55,4 @@ template <class Op> struct lift_op {
     template <class... V> RILL_FN static auto run(const V&... v) { return Op::registers(v...); }
 };
 
-} // namespace rill::inline RILL_ABI::detail::inline RILL_ISA
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA

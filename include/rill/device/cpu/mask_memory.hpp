@@ -11,7 +11,7 @@
 
 // Masks and arrays of bool: a byte of 0 or 1 for each lane.
 
-namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 template <class T> RILL_FN simd_mask<T> load_mask(const bool* from);
 template <class T> RILL_FN void store_mask(simd_mask<T> m, bool* to);
@@ -141,4 +141,4 @@ template <class T> RILL_FN simd_mask<T> load_mask(const bool* from) { return mas
 
 #endif
 
-} // namespace rill::inline RILL_ABI::detail::inline RILL_ISA
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include <rill/core/row.hpp>
+#include <rill/core/plain_tuple.hpp>
 #include <rill/device/cpu/lift.hpp>
 #include <rill/device/cpu/mask_memory.hpp>
 #include <rill/device/cpu/pack_math.hpp>
@@ -14,7 +14,7 @@
 // pack<T, N>: N values of T in one or more registers, or in a plain array where T has none. It has the operators and the
 // number rules of lane<T>; what is no operator is an op's, computed lane by lane or by the op's function of registers.
 
-namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 template <class... T> constexpr int common_lanes() {
     if (((std::is_class_v<T> && !numeric_lane<T>) || ...)) return 1; // strings
@@ -25,9 +25,9 @@ template <class... T> constexpr int common_lanes() {
 template <class T, int N>
 inline constexpr bool in_registers = native_lanes<T> > 0 && N % (native_lanes<T> > 0 ? native_lanes<T> : 1) == 0;
 
-} // namespace rill::inline RILL_ABI::detail::inline RILL_ISA
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA
 
-namespace rill::inline RILL_ABI::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
 /// The lane count of an expression over these element types: the widest that one of them has in a register.
 template <class... T> inline constexpr int lanes_for = detail::common_lanes<T...>();
@@ -199,7 +199,7 @@ private:
     }
     template <class Op, class R, std::size_t... K, class... U>
     static pack<R, N> by_lanes(std::index_sequence<K...>, const pack<U, N>&... x) {
-        detail::row<std::array<U, N>...> in;
+        detail::plain_tuple<std::array<U, N>...> in;
         R out[N];
         (x.store(detail::at<K>(in).data()), ...);
         for (std::size_t i = 0; i < N; ++i) out[i] = lane<R>(detail::compute<Op>(lane<U>(detail::at<K>(in)[i])...)).v;
@@ -288,9 +288,9 @@ template <class U, class T, int N> RILL_FN pack<U, N> cast_to(const pack<T, N>& 
 
 // ---- across lanes: halves are joined until one is left, so the order depends on N alone --------------------------------
 
-} // namespace rill::inline RILL_ABI::inline RILL_ISA
+}}} // namespace rill::RILL_ABI::RILL_ISA
 
-namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 template <class F, class T, int N> RILL_FN T reduce(const pack<T, N>& x) {
     T v[N];
@@ -300,12 +300,12 @@ template <class F, class T, int N> RILL_FN T reduce(const pack<T, N>& x) {
     return v[0];
 }
 
-} // namespace rill::inline RILL_ABI::detail::inline RILL_ISA
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA
 
-namespace rill::inline RILL_ABI::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
 template <class T, int N> RILL_FN T reduce_add(const pack<T, N>& x) { return detail::reduce<detail::lift_add>(x); }
 template <class T, int N> RILL_FN T reduce_max(const pack<T, N>& x) { return detail::reduce<detail::lift_max>(x); }
 template <class T, int N> RILL_FN T reduce_min(const pack<T, N>& x) { return detail::reduce<detail::lift_min>(x); }
 
-} // namespace rill::inline RILL_ABI::inline RILL_ISA
+}}} // namespace rill::RILL_ABI::RILL_ISA

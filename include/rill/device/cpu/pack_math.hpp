@@ -14,7 +14,7 @@
 // Polynomials are minimax fits on the reduced interval, made for these functions. All but pow of doubles, and sines of
 // huge numbers, are straight lines of arithmetic: comparisons choose values, never paths.
 
-namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 #if RILL_WITH_XSIMD
 
@@ -381,4 +381,4 @@ template <class T> RILL_FN simd<T> pow(simd<T> x, simd<T> y) {
 
 #endif
 
-} // namespace rill::inline RILL_ABI::detail::inline RILL_ISA
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA

@@ -7,7 +7,7 @@
 
 #include <rill/device/block.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 inline constexpr std::size_t most_padded = 128;
 
@@ -18,7 +18,7 @@ void run_padded(block_function f, const block_args& a, std::int64_t done, int la
                 std::span<const std::uint8_t> leaf_sizes, std::span<const std::uint8_t> result_sizes,
                 std::byte* memory);
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED
 #include <rill/device/cpu/padded_tail.ipp>

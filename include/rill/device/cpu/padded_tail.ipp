@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Elements of a size known at compile time: a call of memcpy for each would cost more than the kernel.
 template <std::size_t Size> void repeat_last(std::byte* memory, std::size_t rest, std::size_t all) {
@@ -56,4 +56,4 @@ RILL_INLINE void run_padded(block_function f, const block_args& a, std::int64_t 
                         rest * result_sizes[k]);
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

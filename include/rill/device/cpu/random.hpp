@@ -11,7 +11,7 @@
 // Arrays of random numbers. Element i comes from block i / 4 of the stream (i / 2 where an element takes 64 bits), whatever
 // the number of lanes.
 
-namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 /// Blocks first, first + 1, …, word by word: loops over k become SIMD.
 template <int N> struct block_batch {
@@ -63,7 +63,8 @@ void fill_from_blocks(index_t n, const random_stream& s, T* to, Make make) {
 /// Two independent standard normals from two uniforms (Box and Muller), u in (0, 1] and v in [0, 1).
 template <class V> RILL_FN void normals(const V& u, const V& v, V& a, V& b) {
     using C = typename V::value_type;
-    const V radius = compute<elementary::sqrt_function>(V(C(-2)) * compute<elementary::log_function>(u)), angle = V(2 * std::numbers::pi_v<C>) * v;
+    const V radius = compute<elementary::sqrt_function>(V(C(-2)) * compute<elementary::log_function>(u)),
+            angle = V(2 * std::numbers::pi_v<C>) * v;
     a = radius * compute<elementary::cos_function>(angle);
     b = radius * compute<elementary::sin_function>(angle);
 }
@@ -113,9 +114,9 @@ template <class C> C normal_again(const random_stream& s, std::uint64_t block, i
     return place % 2 ? y.v : x.v;
 }
 
-} // namespace rill::inline RILL_ABI::detail::inline RILL_ISA
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA
 
-namespace rill::inline RILL_ABI::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
 /// Uniform in [from, end): real numbers on a grid of 2^-24 (2^-53 in double) of the range, integers without visible bias.
 /// The same bits everywhere: products are exact or rounded once.
@@ -185,4 +186,4 @@ template <class T> void fill_truncated_normal(index_t n, const random_stream& s,
     });
 }
 
-} // namespace rill::inline RILL_ABI::inline RILL_ISA
+}}} // namespace rill::RILL_ABI::RILL_ISA

@@ -7,7 +7,7 @@
 
 #include <rill/config.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Repeats the first `have` bytes until there are `all`: what is there doubles. A few long copies are fast however the program
 /// is compiled; a loop of single stores is not.
@@ -19,4 +19,4 @@ inline void repeat(void* memory, std::size_t have, std::size_t all) {
     }
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

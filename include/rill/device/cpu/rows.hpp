@@ -10,7 +10,7 @@
 // Functions of rows, such as softmax. Each is written once over a layout: a long row lies in packs one behind the other;
 // many short rows lie side by side, one to a lane, which needs no sums across lanes.
 
-namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 struct whole_pack {
     index_t at;
@@ -158,9 +158,9 @@ void over_rows(index_t rows, index_t columns, const std::array<const T*, In>& in
     }
 }
 
-} // namespace rill::inline RILL_ABI::detail::inline RILL_ISA
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA
 
-namespace rill::inline RILL_ABI::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
 /// Scratch memory of a function of rows that takes `arrays` matrices.
 template <class T> std::size_t row_scratch_bytes(index_t columns, int arrays) {
@@ -168,4 +168,4 @@ template <class T> std::size_t row_scratch_bytes(index_t columns, int arrays) {
                                               : static_cast<std::size_t>(columns * arrays) * sizeof(compute_type<T>);
 }
 
-} // namespace rill::inline RILL_ABI::inline RILL_ISA
+}}} // namespace rill::RILL_ABI::RILL_ISA

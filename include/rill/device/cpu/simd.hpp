@@ -15,7 +15,7 @@
 // One SIMD register with the vocabulary of lane<T>, over xsimd::batch: what packs are made of. Only operations that every
 // xsimd from 8.1 on computes alike are taken from there; functions with rules of our own are written out.
 
-namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 #if RILL_WITH_XSIMD
 template <class T> constexpr int register_lanes() {
@@ -300,4 +300,4 @@ template <class T> RILL_FN simd<T> shift_right(simd<T> x, int bits) { return x.v
 
 #endif
 
-} // namespace rill::inline RILL_ABI::detail::inline RILL_ISA
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA

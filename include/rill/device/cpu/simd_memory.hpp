@@ -10,7 +10,7 @@
 // The first few lanes of a register and memory, where xsimd has no common way. Nothing outside the lanes asked for is
 // touched.
 
-namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 /// Lanes first, first + 1, … of the count values at `from`; lanes after the last value repeat it.
 template <class T> RILL_FN simd<T> load_some(const T* from, int first, int count);
@@ -134,4 +134,4 @@ template <class T> RILL_FN void store_some(simd<T> x, T* to, int first, int coun
 
 #endif
 
-} // namespace rill::inline RILL_ABI::detail::inline RILL_ISA
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA

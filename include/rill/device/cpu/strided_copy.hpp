@@ -5,7 +5,7 @@
 
 #include <rill/device/strided_layout.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Copies one layout into the other, from dimension `dim` on.
 template <class T> void strided_copy(const T* from, T* to, const strided_layout& l, int dim) {
@@ -35,4 +35,4 @@ template <class T> void strided_copy(const T* from, T* to, const strided_layout&
     for (index_t i = 0; i < l.extent[at]; ++i) strided_copy(from + i * l.from[at], to + i * l.to[at], l, dim + 1);
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail

@@ -23,7 +23,7 @@
 // relative error. The points are floats whose tanh is all but a float, which spares the constant terms their rounding.
 // At zero the polynomial is x + …: zeros and the tiniest numbers come back as they are.
 
-namespace rill::inline RILL_ABI::detail::inline RILL_ISA {
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 #if RILL_WITH_XSIMD && RILL_ISA_LEVEL >= 4
 
@@ -140,4 +140,4 @@ template <class Table, class V> RILL_FN V tanh_by_table(V x) {
 
 #endif
 
-} // namespace rill::inline RILL_ABI::detail::inline RILL_ISA
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA

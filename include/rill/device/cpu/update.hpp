@@ -9,9 +9,9 @@
 #include <rill/device/cpu/pack.hpp>
 #include <rill/device/primitives.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
-namespace detail::inline RILL_ISA {
+namespace detail { inline namespace RILL_ISA {
 
 template <class V, class T, std::size_t N>
 RILL_FN std::array<V, N> load_all(const std::array<T*, N>& from, index_t i, int count, int lanes) {
@@ -21,7 +21,7 @@ RILL_FN std::array<V, N> load_all(const std::array<T*, N>& from, index_t i, int 
     return out;
 }
 
-} // namespace detail::inline RILL_ISA
+}} // namespace detail::RILL_ISA
 
 inline namespace RILL_ISA {
 
@@ -56,4 +56,4 @@ void update_arrays(index_t n, const std::array<T*, S>& state, const std::array<c
 
 } // namespace RILL_ISA
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

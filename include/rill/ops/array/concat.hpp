@@ -4,7 +4,7 @@
 #include <rill/ops/array/concat_parts.hpp>
 #include <rill/ops/math/reduce.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
@@ -65,7 +65,8 @@ auto concat(const X&... x) {
     }
     return apply_node(
         concat_op{Axis},
-        [](const auto&... shape) { return rules::concat(std::array<dims, sizeof...(shape)>{shape...}, Axis); }, {}, x...);
+        [](const auto&... shape) { return rules::concat(std::array<dims, sizeof...(shape)>{shape...}, Axis); }, {},
+        x...);
 }
 /// Of tensors whose number or types are known at run time only.
 template <class... Unused> // a template, so that only programs that call it have its kernels
@@ -78,12 +79,12 @@ any_tensor concat(const std::vector<any_tensor>& all, int axis,
     return endpoint{detail::add_node(all[0].graph(), make_op(concat_op{axis}), std::move(inputs), {}, false, where), 0};
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #include <rill/ops/array/concat_grad.hpp> // its gradient, as this is the gradient of that
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> concat_op::outputs(std::span<const tensor_type> in) const {
     std::vector<dims> shapes;
@@ -106,5 +107,5 @@ RILL_INLINE std::vector<endpoint> concat_op::gradient(const gradient_request& r)
     return parts;
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 #endif

@@ -3,7 +3,7 @@
 
 #include <rill/ops/array/concat_parts.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 struct concat_op;
 
@@ -30,12 +30,12 @@ struct concat_grad_op {
     }
 };
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #include <rill/ops/array/concat.hpp> // its gradient, as this is the gradient of that
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> concat_grad_op::outputs(std::span<const tensor_type> in) const {
     std::vector<tensor_type> out;
@@ -58,5 +58,5 @@ RILL_INLINE std::vector<endpoint> concat_grad_op::gradient(const gradient_reques
     return d;
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 #endif

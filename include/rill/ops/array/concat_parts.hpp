@@ -3,9 +3,7 @@
 
 #include <rill/expr/node_op.hpp>
 
-namespace rill::inline RILL_ABI {
-
-namespace detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Where a part of a joined tensor lies: its copy into the whole, or out of it.
 struct concat_part {
@@ -17,14 +15,10 @@ struct concat_part {
 std::vector<concat_part> concat_parts(const dims& whole, std::span<const tensor_type> parts, int axis,
                                       bool out_of_whole);
 
-} // namespace detail
-
-} // namespace rill::inline RILL_ABI
+}}} // namespace rill::RILL_ABI::detail
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI {
-
-namespace detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE std::vector<concat_part> concat_parts(const dims& whole, std::span<const tensor_type> parts, int axis,
                                                   bool out_of_whole) {
@@ -44,7 +38,5 @@ RILL_INLINE std::vector<concat_part> concat_parts(const dims& whole, std::span<c
     return all;
 }
 
-} // namespace detail
-
-} // namespace rill::inline RILL_ABI
+}}} // namespace rill::RILL_ABI::detail
 #endif

@@ -3,7 +3,7 @@
 
 #include <rill/ops/array/reshape.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Inserts an extent of 1 before an axis; a negative one counts from the end of the result. Shares the memory of x.
 /// Gradient: reshaped back.
@@ -42,14 +42,14 @@ any_tensor expand_dims(const X& x, int axis, const std::source_location& where =
     return apply_node(expand_dims_op{axis}, where, x);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<endpoint> expand_dims_op::gradient(const gradient_request& r) const {
     return detail::reshaped_back<expand_dims_op>(r);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 #endif

@@ -3,7 +3,7 @@
 
 #include <rill/ops/array/fill.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -34,4 +34,4 @@ template <element T> auto eye(index_t n, const std::source_location& where = std
     return eye<T>(n, n, where);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

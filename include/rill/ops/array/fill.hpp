@@ -5,7 +5,7 @@
 
 #include <rill/expr/fused_op.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Every extent is known: what makes a constant needs all of them.
 template <index_t... D> inline constexpr bool static_extents = extents<D...>::value.complete();
@@ -45,12 +45,10 @@ any_tensor fill(const dims& shape, const T& value,
     return detail::constant_node(detail::filled_array(shape, value), where);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI {
-
-namespace detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE any_array filled_array(dtype type, const dims& shape, double value) {
     const scalar_value bits = scalar_of(type, value);
@@ -65,7 +63,5 @@ RILL_INLINE any_tensor constant_node(any_array value, const std::source_location
     return add_constant(current_graph(), value, false, {}, where);
 }
 
-} // namespace detail
-
-} // namespace rill::inline RILL_ABI
+}}} // namespace rill::RILL_ABI::detail
 #endif

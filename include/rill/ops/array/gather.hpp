@@ -4,7 +4,7 @@
 #include <rill/ops/array/indices.hpp>
 #include <rill/ops/math/reduce.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 struct gather_grad_op;
 
@@ -57,12 +57,12 @@ any_tensor gather(const A& table, const B& ids, int axis,
     return apply_node(gather_op{axis}, where, table, ids);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #include <rill/ops/array/gather_grad.hpp> // its gradient, as this is the gradient of that
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> gather_op::outputs(std::span<const tensor_type> in) const {
     detail::check_index_type(in[1].type, "the ids");
@@ -75,5 +75,5 @@ RILL_INLINE std::vector<endpoint> gather_op::gradient(const gradient_request& r)
     return {r.add<gather_op>(gather_grad_op{axis}, {r.gradient(), r.input(1), r.input(0)}), {}};
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 #endif

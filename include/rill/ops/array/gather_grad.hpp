@@ -3,7 +3,7 @@
 
 #include <rill/ops/array/indices.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 struct gather_op;
 
@@ -34,12 +34,12 @@ struct gather_grad_op {
     }
 };
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #include <rill/ops/array/gather.hpp> // its gradient, as this is the gradient of that
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> gather_grad_op::outputs(std::span<const tensor_type> in) const {
     detail::check_index_type(in[1].type, "the ids");
@@ -54,5 +54,5 @@ RILL_INLINE std::vector<endpoint> gather_grad_op::gradient(const gradient_reques
     return {r.add<gather_grad_op>(gather_op{axis}, {r.gradient(), r.input(1)}), {}, {}};
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 #endif

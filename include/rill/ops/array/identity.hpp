@@ -3,7 +3,7 @@
 
 #include <rill/expr/node_op.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -37,15 +37,15 @@ auto identity(const X& x, const std::source_location& where = std::source_locati
     return apply_node(identity_op{}, detail::shape_of_first, where, x);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE endpoint detail::named_edge(const endpoint& e, const std::string& name, const std::source_location& where) {
     require_kernel<identity_op, void>();
     return {add_node(graph(*checked(e).from->owner), make_op(identity_op{}), {e}, name, false, where), 0};
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 #endif

@@ -5,7 +5,7 @@
 
 // What ops that take indices share: their element types, and the check before anything is written.
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// An element type that can be an index or a class.
 template <class I>
@@ -40,10 +40,10 @@ struct axis_view {
 
 } // namespace detail
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE void check_index_type(dtype type, const char* what) {
     if (type != dtype::int32 && type != dtype::int64)
@@ -65,5 +65,5 @@ RILL_INLINE axis_view::axis_view(const dims& shape, int axis) {
     for (int i = 0; i < shape.rank; ++i) (i < at ? outer : i == at ? extent : inner) *= shape[i];
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 #endif

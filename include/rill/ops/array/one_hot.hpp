@@ -3,7 +3,7 @@
 
 #include <rill/ops/array/indices.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// A last axis is added, with `on` at the place that the id says and `off` elsewhere. An id outside it gives all `off`, as
 /// in TensorFlow.
@@ -70,10 +70,10 @@ any_tensor one_hot(const X& ids, index_t depth, const std::type_identity_t<T>& o
     return detail::add_op_node(make_op(detail::make_one_hot<T>(depth, on, off)), where, ids);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> one_hot_op::outputs(std::span<const tensor_type> in) const {
     detail::check_index_type(in[0].type, "the ids");
@@ -83,5 +83,5 @@ RILL_INLINE std::vector<tensor_type> one_hot_op::outputs(std::span<const tensor_
     return {{values.dtype(), deeper.shape}};
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 #endif

@@ -4,7 +4,7 @@
 #include <rill/expr/node_op.hpp>
 #include <rill/ops/array/fill.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Ones in the type and shape of x, whose values don't matter. No gradient flows.
 template <graph_operand X> auto ones_like(const X& x) {
@@ -18,4 +18,4 @@ template <graph_operand X> auto ones_like(const X& x) {
         return any_tensor(made);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

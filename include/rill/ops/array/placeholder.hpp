@@ -3,7 +3,7 @@
 
 #include <rill/expr/tensor.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// An edge that every run that needs it must feed.
 struct placeholder_op {
@@ -40,10 +40,10 @@ public:
 any_tensor any_placeholder(const std::string& name, dtype type, const dims& shape = dims::unknown(),
                            const std::source_location& where = std::source_location::current());
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> placeholder_op::outputs(std::span<const tensor_type>) const { return {type}; }
 
@@ -57,5 +57,5 @@ RILL_INLINE any_tensor any_placeholder(const std::string& name, dtype type, cons
     return detail::add_placeholder({type, shape}, name, where);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 #endif

@@ -5,7 +5,7 @@
 
 #include <rill/expr/constant.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -56,4 +56,4 @@ template <element T> auto range(const T& limit, const std::source_location& wher
     return range(T(0), limit, T(1), where);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -3,7 +3,7 @@
 
 #include <rill/ops/array/reshape_like.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Another shape of the same size; one extent may be dyn and is worked out. Shares the memory of x. Gradient: reshaped
 /// back.
@@ -61,10 +61,10 @@ any_tensor reshape(const X& x, const dims& to, const std::source_location& where
     return apply_node(reshape_op{to}, where, x);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> reshape_op::outputs(std::span<const tensor_type> in) const {
     const auto r = shape(in[0].shape);
@@ -76,5 +76,5 @@ RILL_INLINE std::vector<endpoint> reshape_op::gradient(const gradient_request& r
     return detail::reshaped_back<reshape_op>(r);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 #endif

@@ -3,7 +3,7 @@
 
 #include <rill/ops/array/identity.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
@@ -44,10 +44,10 @@ auto reshape_like(const X& x, const Y& like, const std::source_location& where =
     return apply_node(reshape_like_op{}, [](const dims&, const dims& y) { return shape_result{y}; }, where, x, like);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> reshape_like_op::outputs(std::span<const tensor_type> in) const {
     if (!rules::sizes_compatible(in[0].shape, in[1].shape)) throw invalid_argument("the sizes differ");
@@ -58,5 +58,5 @@ RILL_INLINE std::vector<endpoint> reshape_like_op::gradient(const gradient_reque
     return {r.add<reshape_like_op>(reshape_like_op{}, {r.gradient(), r.input(0)}), {}};
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 #endif

@@ -4,7 +4,7 @@
 #include <rill/ops/array/reshape.hpp>
 #include <rill/ops/math/reduce.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
@@ -67,14 +67,14 @@ any_tensor squeeze(const X& x, const axis_list& axes,
     return apply_node(squeeze_op{axes}, where, x);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<endpoint> squeeze_op::gradient(const gradient_request& r) const {
     return detail::reshaped_back<squeeze_op>(r);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 #endif

@@ -3,7 +3,7 @@
 
 #include <rill/ops/array/identity.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// x itself, taken for a constant by gradients.
 struct stop_gradient_op {
@@ -22,4 +22,4 @@ auto stop_gradient(const X& x, const std::source_location& where = std::source_l
     return apply_node(stop_gradient_op{}, detail::shape_of_first, where, x);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -3,7 +3,7 @@
 
 #include <rill/expr/node_op.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Permutes the axes: axis i of the result is axis order[i] of x; without an order they are reversed. Gradient: permuted
 /// back.
@@ -24,7 +24,7 @@ struct transpose_op {
         detail::strided_layout l;
         for (int i = 0; i < y.rank; ++i) {
             const int axis = order.count == 0 ? y.rank - 1 - i : rules::normal_axis(order[i], y.rank);
-            l.push(y[i], from[static_cast<std::size_t>(axis)], to[static_cast<std::size_t>(i)]);
+            l.push(y[i], from[axis], to[i]);
         }
         l.collapse();
         const bool empty = y.size() == 0;
@@ -47,10 +47,10 @@ auto transpose(const X& x, const std::source_location& where = std::source_locat
     return apply_node(transpose_op{axis_list{Order...}}, rule, where, x);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<endpoint> transpose_op::gradient(const gradient_request& r) const {
     transpose_op back;
@@ -59,5 +59,5 @@ RILL_INLINE std::vector<endpoint> transpose_op::gradient(const gradient_request&
     return {r.add<transpose_op>(back, {r.gradient()})};
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 #endif

@@ -3,7 +3,7 @@
 
 #include <rill/ops/array/fill.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// zeros<float, 2, 3>(): a constant. (Without template arguments: the initializer of variables.)
 template <element T, index_t... D> auto zeros(const std::source_location& where = std::source_location::current()) {
@@ -17,4 +17,4 @@ inline any_tensor zeros(dtype type, const dims& shape,
     return detail::constant_node(detail::filled_array(type, shape, 0), where);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

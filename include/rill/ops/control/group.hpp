@@ -3,7 +3,7 @@
 
 #include <rill/expr/handle.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Does nothing, after whatever it waits for.
 struct no_op {
@@ -31,10 +31,10 @@ operation group(const H&... all) {
 operation group(const std::vector<operation>& all, const std::string& name = "group",
                 const std::source_location& where = std::source_location::current());
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> no_op::outputs(std::span<const tensor_type>) const { return {}; }
 
@@ -58,5 +58,5 @@ RILL_INLINE operation group(const std::vector<operation>& all, const std::string
     return detail::add_group(std::move(after), name, where);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 #endif

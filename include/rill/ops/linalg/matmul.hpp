@@ -7,7 +7,7 @@
 #include <rill/ops/array/transpose.hpp>
 #include <rill/ops/math/conj.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Matrix product [m, k] x [k, n] -> [m, n]; either side may be read transposed. Gradients: g b^T and a^T g, of complex
 /// numbers with the conjugates of a and b.
@@ -63,10 +63,10 @@ auto matmul(const A& a, const B& b, const std::source_location& where = std::sou
     return apply_node(matmul_op{}, rule, where, a, b);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<endpoint> matmul_op::gradient(const gradient_request& r) const {
     // with A = op(a), B = op(b): dA = g B^T, dB = A^T g, each written so that a and b keep their own layout
@@ -94,5 +94,5 @@ RILL_INLINE std::optional<matmul_op> matmul_op::absorb(int input, const op& prod
     return matmul_op{transpose_a != (swapped && input == 0), transpose_b != (swapped && input == 1)};
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 #endif

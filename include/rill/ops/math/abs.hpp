@@ -7,7 +7,7 @@
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/sign.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// |x|. Shape: that of x. Gradient: g sign(x).
 struct abs_op {
@@ -27,4 +27,4 @@ struct abs_op {
 
 template <elementwise_operand X> RILL_FN constexpr auto abs(const X& x) { return apply<abs_op>(x); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -3,7 +3,7 @@
 
 #include <rill/expr/apply.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// a + b. Shape: a and b broadcast. Gradient: g to both.
 struct add_op {
@@ -30,4 +30,4 @@ auto operator+(const A& a, const B& b) {
     return add(a, b);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -3,7 +3,7 @@
 
 #include <rill/ops/math/add.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -28,12 +28,12 @@ any_tensor add_n(const std::vector<any_tensor>& terms) {
     return detail::add_n(all);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
 #include <map>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Traced once: there are few.
 RILL_INLINE program_ptr sum_of_leaves(dtype type, std::size_t count) {
@@ -62,5 +62,5 @@ RILL_INLINE endpoint add_n(const std::vector<endpoint>& terms) {
     return add_program(graph(*terms[0].from->owner), sum_of_leaves(type, terms.size()), {}, terms, "add_n");
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 #endif

@@ -4,7 +4,7 @@
 #include <rill/ops/array/indices.hpp>
 #include <rill/ops/math/reduce_extremum.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -65,12 +65,10 @@ any_tensor argmax(const X& x, int axis, const std::source_location& where = std:
     return apply_node(argmax_op{{{axis, dtype_of<Out>}}}, where, x);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI {
-
-namespace detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE std::vector<tensor_type> arg_extremum::outputs(std::span<const tensor_type> in) const {
     const auto reduced = rules::reduce(in[0].shape, axis_list{axis}, false);
@@ -81,7 +79,5 @@ RILL_INLINE std::vector<tensor_type> arg_extremum::outputs(std::span<const tenso
     return {{index, reduced.shape}};
 }
 
-} // namespace detail
-
-} // namespace rill::inline RILL_ABI
+}}} // namespace rill::RILL_ABI::detail
 #endif

@@ -3,7 +3,7 @@
 
 #include <rill/ops/math/argmax.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Where along an axis the smallest element is: the first of equals; the first NaN, if there is one.
 struct argmin_op : detail::arg_extremum_of<false> {
@@ -27,4 +27,4 @@ any_tensor argmin(const X& x, int axis, const std::source_location& where = std:
     return apply_node(argmin_op{{{axis, dtype_of<Out>}}}, where, x);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

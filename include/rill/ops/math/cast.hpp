@@ -3,7 +3,7 @@
 
 #include <rill/expr/apply.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Converts the element type: float to integer saturates (NaN gives 0), integers wrap, bool gives 0 and 1. Shape: that
 /// of x. Gradient: converted back, between floating types.
@@ -28,4 +28,4 @@ template <class To, class T> auto cast_to(const symbol<T>& x) {
 
 template <element To, graph_operand X> auto cast(const X& x) { return apply<cast_op<To>>(x); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

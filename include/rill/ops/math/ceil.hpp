@@ -6,7 +6,7 @@
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/mul.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// The smallest integer not below x. Shape: that of x. Gradient: 0, whatever comes from above.
 struct ceil_op {
@@ -20,4 +20,4 @@ struct ceil_op {
 
 template <elementwise_operand X> RILL_FN auto ceil(const X& x) { return apply<ceil_op>(x); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -3,7 +3,7 @@
 
 #include <rill/expr/apply.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// The complex conjugate. Shape: that of x. Gradient: conj(g). A real x is its own conjugate: no node is made.
 struct conj_op {
@@ -31,4 +31,4 @@ template <elementwise_operand X> RILL_FN auto conj(const X& x) {
     }
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -6,7 +6,7 @@
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/neg.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Cosine of x in radians. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: -g sin(x).
 struct cos_op : elementary::cos_function {
@@ -18,6 +18,6 @@ struct cos_op : elementary::cos_function {
 
 template <elementwise_operand X> RILL_FN auto cos(const X& x) { return apply<cos_op>(x); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #include <rill/ops/math/sin.hpp> // its pullback uses sin: included at the foot, since each needs the other

@@ -6,7 +6,7 @@
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/select.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// The derivative of a structure, element by element, as an elementwise op: its operands are the structure's leaves and
 /// scalars, and one bool per leaf occurrence that says whether the leaf is the one to differentiate by.
@@ -112,4 +112,4 @@ template <typed_operand E, class T, index_t... D> auto derivative(const E& y, co
     if constexpr (detail::is_expression<E>) return detail::derivative_of(y, x);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

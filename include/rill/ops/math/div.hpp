@@ -6,7 +6,7 @@
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/neg.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// a / b; of integers, towards zero, and by zero an error at run time. Shape: a and b broadcast. Gradient: g / conj(b) and -g conj(y) / conj(b).
 struct div_op {
@@ -33,4 +33,4 @@ auto operator/(const A& a, const B& b) {
     return div(a, b);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

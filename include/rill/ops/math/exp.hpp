@@ -6,7 +6,7 @@
 #include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/mul.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// e^x. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g conj(e^x).
 struct exp_op : elementary::exp_function {
@@ -18,4 +18,4 @@ struct exp_op : elementary::exp_function {
 
 template <elementwise_operand X> RILL_FN auto exp(const X& x) { return apply<exp_op>(x); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

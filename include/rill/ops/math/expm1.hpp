@@ -7,7 +7,7 @@
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/mul.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// e^x - 1, exact near 0. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g e^x.
 struct expm1_op {
@@ -21,4 +21,4 @@ struct expm1_op {
 
 template <elementwise_operand X> RILL_FN auto expm1(const X& x) { return apply<expm1_op>(x); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -6,7 +6,7 @@
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/mul.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// The largest integer not above x. Shape: that of x. Gradient: 0, whatever comes from above.
 struct floor_op {
@@ -20,4 +20,4 @@ struct floor_op {
 
 template <elementwise_operand X> RILL_FN auto floor(const X& x) { return apply<floor_op>(x); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

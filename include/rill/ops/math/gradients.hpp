@@ -5,7 +5,7 @@
 
 #include <rill/ops/math/add_n.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// What the vector form of gradients may be told.
 struct gradient_options {
@@ -86,12 +86,12 @@ std::vector<std::optional<any_tensor>> gradients(const std::tuple<Y...>& ys, con
                      std::vector<any_tensor>{xs...});
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
 #include <rill/graph/gradients.hpp>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE const gradient_ops& the_gradient_ops() {
     static constexpr gradient_ops ops{&info_of<add_op>, [](const endpoint& y) { return filled_like(y, 1); }, &add_n};
@@ -133,5 +133,5 @@ RILL_INLINE std::vector<std::optional<any_tensor>> gradient_tensors(const std::v
     return out;
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 #endif

@@ -3,7 +3,7 @@
 
 #include <rill/expr/apply.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// a <= b, as bool. Shape: a and b broadcast. No gradient: the result is bool.
 struct less_equal_op {
@@ -28,4 +28,4 @@ auto operator<=(const A& a, const B& b) {
     return less_equal(a, b);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -5,7 +5,7 @@
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/div.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Natural logarithm; -infinity at 0, NaN below. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g / conj(x).
 struct log_op : elementary::log_function {
@@ -17,4 +17,4 @@ struct log_op : elementary::log_function {
 
 template <elementwise_operand X> RILL_FN auto log(const X& x) { return apply<log_op>(x); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

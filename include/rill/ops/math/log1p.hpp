@@ -7,7 +7,7 @@
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/div.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// log(1 + x), exact near 0. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g / (1 + x).
 struct log1p_op {
@@ -21,4 +21,4 @@ struct log1p_op {
 
 template <elementwise_operand X> RILL_FN auto log1p(const X& x) { return apply<log1p_op>(x); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

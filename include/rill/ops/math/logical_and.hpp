@@ -3,7 +3,7 @@
 
 #include <rill/expr/apply.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// a and b. Shape: a and b broadcast. Operands: bool. No gradient.
 struct logical_and_op {
@@ -22,4 +22,4 @@ RILL_FN auto logical_and(const A& a, const B& b) {
     return apply<logical_and_op>(a, b);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -3,7 +3,7 @@
 
 #include <rill/expr/apply.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// not x. Shape: that of x. Operands: bool.
 struct logical_not_op {
@@ -16,4 +16,4 @@ struct logical_not_op {
 
 template <elementwise_operand X> RILL_FN auto logical_not(const X& x) { return apply<logical_not_op>(x); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

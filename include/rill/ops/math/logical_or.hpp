@@ -3,7 +3,7 @@
 
 #include <rill/expr/apply.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// a or b. Shape: a and b broadcast. Operands: bool. No gradient.
 struct logical_or_op {
@@ -22,4 +22,4 @@ RILL_FN auto logical_or(const A& a, const B& b) {
     return apply<logical_or_op>(a, b);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -5,7 +5,7 @@
 #include <rill/ops/math/greater_equal.hpp>
 #include <rill/ops/math/select.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// The larger of a and b; NaN if either is. Shape: a and b broadcast. Gradient: to a where a >= b, else to b.
 struct maximum_op {
@@ -27,4 +27,4 @@ RILL_FN auto maximum(const A& a, const B& b) {
     return apply<maximum_op>(a, b);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -5,7 +5,7 @@
 #include <rill/ops/math/less_equal.hpp>
 #include <rill/ops/math/select.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// The smaller of a and b; NaN if either is. Shape: a and b broadcast. Gradient: to a where a <= b, else to b.
 struct minimum_op {
@@ -27,4 +27,4 @@ RILL_FN auto minimum(const A& a, const B& b) {
     return apply<minimum_op>(a, b);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -4,7 +4,7 @@
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/conj.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// a * b. Shape: a and b broadcast. Gradient: g conj(b) and g conj(a).
 struct mul_op {
@@ -31,4 +31,4 @@ auto operator*(const A& a, const B& b) {
     return mul(a, b);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

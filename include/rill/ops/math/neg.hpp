@@ -3,7 +3,7 @@
 
 #include <rill/expr/apply.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// -x. Shape: that of x. Gradient: -g.
 struct neg_op {
@@ -18,4 +18,4 @@ struct neg_op {
 template <elementwise_operand X> RILL_FN auto neg(const X& x) { return apply<neg_op>(x); }
 template <expression_operand X> auto operator-(const X& x) { return apply<neg_op>(x); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -3,7 +3,7 @@
 
 #include <rill/expr/apply.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// a != b, as bool. Shape: a and b broadcast. No gradient: the result is bool.
 struct not_equal_op {
@@ -23,4 +23,4 @@ RILL_FN auto not_equal(const A& a, const B& b) {
     return apply<not_equal_op>(a, b);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -10,7 +10,7 @@
 #include <rill/ops/math/select.hpp>
 #include <rill/ops/math/sub.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// a to the power b; of integers it wraps, and a negative exponent gives the truncated 1, -1 or 0. Shape: a and b broadcast. Gradient: g b a^(b-1) and g y log(a) (0 where a <= 0).
 struct pow_op {
@@ -40,9 +40,7 @@ private:
         if constexpr (std::is_signed_v<T>)
             if (exponent.v < 0) {
                 if (base.v == 0) return result / base;
-                return base.v == 1 || (base.v == -1 && exponent.v % 2 == 0) ? result
-                       : base.v == -1                                       ? base
-                                                                            : lane<T>(0);
+                return base.v == 1 || (base.v == -1 && exponent.v % 2 == 0) ? result : base.v == -1 ? base : lane<T>(0);
             }
         for (auto e = static_cast<std::make_unsigned_t<T>>(exponent.v); e != 0; e = static_cast<decltype(e)>(e >> 1)) {
             if (e & 1) result = result * base;
@@ -60,4 +58,4 @@ RILL_FN auto pow(const A& a, const B& b) {
     return apply<pow_op>(a, b);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -5,7 +5,7 @@
 #include <rill/ops/math/div.hpp>
 #include <rill/ops/math/neg.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// 1 / x. Shape: that of x. Gradient: -g conj(y)^2.
 struct reciprocal_op {
@@ -18,4 +18,4 @@ struct reciprocal_op {
 
 template <elementwise_operand X> RILL_FN auto reciprocal(const X& x) { return apply<reciprocal_op>(x); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

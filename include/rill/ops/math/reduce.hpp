@@ -3,7 +3,7 @@
 
 #include <rill/expr/node_op.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Asks a reduction to leave the reduced axes as extents of 1: reduce_max<1>(x, keep_dims).
 struct keep_dims_t {};
@@ -49,10 +49,10 @@ auto reduce(const X& x, make_fused make, const std::source_location& where) {
 
 } // namespace detail
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE endpoint add_reduction(const any_tensor& x, const reduction& how, make_fused make,
                                    const std::source_location& where) {
@@ -66,5 +66,5 @@ RILL_INLINE endpoint add_reduction(const any_tensor& x, const reduction& how, ma
     return {add_node(graph(x.graph()), make(std::move(spec)), {x.end()}, {}, true, where), 0};
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 #endif

@@ -6,7 +6,7 @@
 #include <rill/ops/math/reduce.hpp>
 #include <rill/ops/math/select.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 template <class T> inline constexpr bool is_real = is_numeric<T> && !is_complex<T>;
 
@@ -40,12 +40,12 @@ auto reduce_extremum(const X& x, const std::source_location& where) {
 
 } // namespace detail
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
 #include <limits>
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE std::vector<endpoint> extremum_gradient(const fused_spec& spec, const gradient_request& r) {
     const dtype type = type_of(r.output(0)).type;
@@ -92,5 +92,5 @@ RILL_INLINE std::vector<endpoint> extremum_gradient(const fused_spec& spec, cons
     return fused_gradient(mapped, {*x.from, std::span(&dx, 1), r.wanted, r.ops});
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 #endif

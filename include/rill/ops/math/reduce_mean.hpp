@@ -3,7 +3,7 @@
 
 #include <rill/ops/math/reduce.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -28,4 +28,4 @@ auto reduce_mean(const X& x, keep_dims_t, const std::source_location& where = st
     return detail::reduce_mean<true, Axes...>(x, where);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -3,7 +3,7 @@
 
 #include <rill/ops/math/reduce_extremum.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// A reduction by min: a fused node with a gradient of its own.
 struct reduce_min_op : detail::extremum<reduce_min_op, combine::min> {
@@ -34,4 +34,4 @@ auto reduce_min(const X& x, keep_dims_t, const std::source_location& where = std
     return detail::reduce_min<true, Axes...>(x, where);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -5,7 +5,7 @@
 #include <rill/ops/math/greater.hpp>
 #include <rill/ops/math/select.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// max(x, 0). Shape: that of x. Gradient: g where x > 0, else 0.
 struct relu_op {
@@ -21,4 +21,4 @@ struct relu_op {
 
 template <elementwise_operand X> RILL_FN auto relu(const X& x) { return apply<relu_op>(x); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -6,7 +6,7 @@
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/mul.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// 1 / sqrt(x). Shape: that of x. Gradient: -g y^3 / 2.
 struct rsqrt_op {
@@ -22,4 +22,4 @@ struct rsqrt_op {
 
 template <elementwise_operand X> RILL_FN auto rsqrt(const X& x) { return apply<rsqrt_op>(x); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

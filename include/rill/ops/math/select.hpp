@@ -3,7 +3,7 @@
 
 #include <rill/expr/apply.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// a where the condition holds, else b. Shape: all three broadcast. Gradient: g to the side that was taken.
 struct select_op {
@@ -47,4 +47,4 @@ auto select(const C& condition, const A& a, const B& b) {
     }
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -6,7 +6,7 @@
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/sub.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// 1 / (1 + e^-x). Shape: that of x. Gradient: g y (1 - y).
 struct sigmoid_op {
@@ -19,4 +19,4 @@ struct sigmoid_op {
 
 template <elementwise_operand X> RILL_FN auto sigmoid(const X& x) { return apply<sigmoid_op>(x); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

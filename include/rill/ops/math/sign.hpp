@@ -4,7 +4,7 @@
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/mul.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// -1, 0 or 1 by the sign of x; NaN stays NaN. Shape: that of x. Gradient: 0, whatever comes from above.
 struct sign_op {
@@ -19,4 +19,4 @@ struct sign_op {
 
 template <elementwise_operand X> RILL_FN constexpr auto sign(const X& x) { return apply<sign_op>(x); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

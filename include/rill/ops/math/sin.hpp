@@ -5,7 +5,7 @@
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/mul.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Sine of x in radians. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g cos(x).
 struct sin_op : elementary::sin_function {
@@ -17,6 +17,6 @@ struct sin_op : elementary::sin_function {
 
 template <elementwise_operand X> RILL_FN auto sin(const X& x) { return apply<sin_op>(x); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #include <rill/ops/math/cos.hpp> // its pullback uses cos: included at the foot, since each needs the other

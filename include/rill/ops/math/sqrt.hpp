@@ -6,7 +6,7 @@
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/div.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Square root; NaN below 0. Shape: that of x. Gradient: g / (2 conj(sqrt(x))).
 struct sqrt_op : elementary::sqrt_function {
@@ -20,4 +20,4 @@ struct sqrt_op : elementary::sqrt_function {
 
 template <elementwise_operand X> RILL_FN auto sqrt(const X& x) { return apply<sqrt_op>(x); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -5,7 +5,7 @@
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/mul.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// x * x. Shape: that of x. Gradient: 2 g conj(x).
 struct square_op {
@@ -19,4 +19,4 @@ struct square_op {
 
 template <elementwise_operand X> RILL_FN auto square(const X& x) { return apply<square_op>(x); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

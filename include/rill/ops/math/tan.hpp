@@ -7,7 +7,7 @@
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/mul.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Tangent of x in radians. Of floats and doubles within 4 ulp. Shape: that of x. Gradient: g (1 + tan(x)^2).
 struct tan_op {
@@ -21,4 +21,4 @@ struct tan_op {
 
 template <elementwise_operand X> RILL_FN auto tan(const X& x) { return apply<tan_op>(x); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -7,7 +7,7 @@
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/sub.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Hyperbolic tangent. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g (1 - tanh(x)^2).
 struct tanh_op {
@@ -21,4 +21,4 @@ struct tanh_op {
 
 template <elementwise_operand X> RILL_FN auto tanh(const X& x) { return apply<tanh_op>(x); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

@@ -5,7 +5,7 @@
 #include <rill/ops/math/less.hpp>
 #include <rill/ops/math/select.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// min(max(x, low), high). Shape: all three broadcast. Gradient: g to x where it lies within the bounds (or on them), else to
 /// the bound that holds.
@@ -35,4 +35,4 @@ RILL_FN auto clip(const X& x, const A& low, const B& high) {
     return apply<clip_op>(x, low, high);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

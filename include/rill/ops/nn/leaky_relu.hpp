@@ -5,7 +5,7 @@
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/select.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// x where x > 0, else slope * x. Shape: both broadcast. Gradient: g or slope g, and g x to the slope where x <= 0.
 struct leaky_relu_op {
@@ -28,4 +28,4 @@ RILL_FN auto leaky_relu(const X& x, const A& slope) {
 }
 template <elementwise_operand X> RILL_FN auto leaky_relu(const X& x) { return leaky_relu(x, 0.2); }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

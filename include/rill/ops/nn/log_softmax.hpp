@@ -7,7 +7,7 @@
 #include <rill/ops/math/log.hpp>
 #include <rill/ops/nn/softmax.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// x - log(sum(e^x)) over the last axis, free of overflow. Shape: that of x. Gradient: g - e^y sum(g).
 struct log_softmax_op {
@@ -24,13 +24,12 @@ struct log_softmax_op {
         const detail::row_view v(request.inputs[0].shape);
         request.scratch_bytes = D::template row_scratch<T>(v.columns, 2);
         return kernel([=](const kernel_args& a) {
-            D::rows(
-                v.rows, v.columns, std::array{a.in<T>(0)}, std::array{a.out<T>(0)}, row_numbers<T>{}, a.scratch(),
-                [](const auto& l, const auto& in, const auto& out, const auto&) {
-                    const auto largest = l.largest([&](auto p) { return l.load(in[0], p); });
-                    const auto log_sum = log(l.sum([&](auto p) { return exp(l.load(in[0], p) - largest); }));
-                    l.each([&](auto p) { l.store(l.load(in[0], p) - largest - log_sum, out[0], p); });
-                });
+            D::rows(v.rows, v.columns, std::array{a.in<T>(0)}, std::array{a.out<T>(0)}, row_numbers<T>{}, a.scratch(),
+                    [](const auto& l, const auto& in, const auto& out, const auto&) {
+                        const auto largest = l.largest([&](auto p) { return l.load(in[0], p); });
+                        const auto log_sum = log(l.sum([&](auto p) { return exp(l.load(in[0], p) - largest); }));
+                        l.each([&](auto p) { l.store(l.load(in[0], p) - largest - log_sum, out[0], p); });
+                    });
         });
     }
 };
@@ -44,20 +43,19 @@ auto log_softmax(const X& x, const std::source_location& where = std::source_loc
     return apply_node(log_softmax_op{}, [](const dims& shape) { return shape_result{shape}; }, where, x);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<endpoint> log_softmax_op::gradient(const gradient_request& r) const {
     using namespace detail;
     const endpoint g = r.gradient();
-    return {row_program<log_softmax_op>(
-        {{g}, {r.output(0)}, each_row(row_sum<log_softmax_op>(g))}, false, [](auto t) {
-            return t.template emit<sub_op>(
-                {t.leaf(0), t.template emit<mul_op>({t.template emit<exp_op>({t.leaf(1)}), t.leaf(2)})});
-        })};
+    return {row_program<log_softmax_op>({{g}, {r.output(0)}, each_row(row_sum<log_softmax_op>(g))}, false, [](auto t) {
+        return t.template emit<sub_op>(
+            {t.leaf(0), t.template emit<mul_op>({t.template emit<exp_op>({t.leaf(1)}), t.leaf(2)})});
+    })};
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 #endif

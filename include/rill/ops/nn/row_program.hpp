@@ -10,7 +10,7 @@
 // What the gradients of softmax and of cross-entropies are made of: elementwise programs over rows, beside numbers that
 // belong to a row each, built when the types are known at run time only.
 
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// An operand of a row program: elements of rows [..., n], or one number for each row [...].
 struct row_operand {
@@ -61,10 +61,10 @@ struct row_view {
     explicit row_view(const dims& shape);
 };
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE endpoint row_node(const std::vector<row_operand>& operands, bool sum_rows, int (*build)(tracer& t)) {
     const reduction over_rows{combine::sum, axis_list{-1}, false};
@@ -99,5 +99,5 @@ RILL_INLINE row_view::row_view(const dims& shape) {
     if (shape.rank > 0) columns = shape[shape.rank - 1];
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 #endif

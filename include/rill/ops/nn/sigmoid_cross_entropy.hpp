@@ -11,7 +11,7 @@
 #include <rill/ops/math/select.hpp>
 #include <rill/ops/math/sub.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// The loss of independent yes-or-no answers: max(x, 0) - x z + log(1 + e^-|x|) of logits x and labels z, which neither
 /// overflows nor cancels. Shape: both broadcast. Gradient: g (sigmoid(x) - z) and -g x.
@@ -37,4 +37,4 @@ RILL_FN auto sigmoid_cross_entropy(const A& logits, const B& labels) {
     return apply<sigmoid_cross_entropy_op>(logits, labels);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

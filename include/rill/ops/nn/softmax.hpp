@@ -6,7 +6,7 @@
 #include <rill/ops/math/exp.hpp>
 #include <rill/ops/nn/row_program.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -50,10 +50,10 @@ struct softmax_op {
         request.scratch_bytes = D::template row_scratch<T>(v.columns, 2);
         return kernel([=](const kernel_args& a) {
             D::rows(v.rows, v.columns, std::array{a.in<T>(0)}, std::array{a.out<T>(0)}, row_numbers<T>{}, a.scratch(),
-                                [](const auto& l, const auto& in, const auto& out, const auto&) {
-                                    const auto sum = detail::exponentials(l, in[0], out[0]).second;
-                                    l.each([&](auto p) { l.store(l.load(out[0], p) / sum, out[0], p); });
-                                });
+                    [](const auto& l, const auto& in, const auto& out, const auto&) {
+                        const auto sum = detail::exponentials(l, in[0], out[0]).second;
+                        l.each([&](auto p) { l.store(l.load(out[0], p) / sum, out[0], p); });
+                    });
         });
     }
 };
@@ -70,14 +70,14 @@ auto softmax(const X& x, const std::source_location& where = std::source_locatio
     return apply_node(softmax_op{}, [](const dims& shape) { return shape_result{shape}; }, where, x);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<endpoint> softmax_op::gradient(const gradient_request& r) const {
     return {detail::softmax_gradient<softmax_op>(r.output(0), r.gradient())};
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 #endif

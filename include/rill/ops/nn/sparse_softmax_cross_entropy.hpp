@@ -7,7 +7,7 @@
 #include <rill/ops/math/log.hpp>
 #include <rill/ops/nn/softmax.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace rules {
 
@@ -41,25 +41,24 @@ struct sparse_softmax_cross_entropy_op {
         return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
             return kernel([=, ids = request.inputs[1].shape](const kernel_args& a) {
                 detail::check_indices<D>(a.in<I>(1), ids, v.columns, error_code::invalid_argument, "label");
-                D::rows(
-                    v.rows, v.columns, std::array{a.in<T>(0)}, std::array{a.out<T>(1)},
-                    row_numbers<T, I>{a.in<I>(1), a.out<T>(0)}, a.scratch(),
-                    [](const auto& l, const auto& in, const auto& out, const auto& each) {
-                        using layout = std::remove_cvref_t<decltype(l)>;
-                        using V = typename layout::V;
-                        using C = typename V::value_type;
-                        const auto [largest, sum] = detail::exponentials(l, in[0], out[0]);
-                        const V total = sum;
-                        l.each([&](auto p) { l.store(l.load(out[0], p) / total, out[0], p); });
-                        C top[layout::lanes], log_sum[layout::lanes];
-                        l.store_numbers(largest, top);
-                        l.store_numbers(log(sum), log_sum);
-                        for (int r = 0; r < l.rows; ++r) {
-                            const index_t at = l.place(r, static_cast<index_t>(each.read[r]));
-                            each.written[r] = static_cast<T>(log_sum[r] - (in[0][at] - top[r]));
-                            out[0][at] -= C(1);
-                        }
-                    });
+                D::rows(v.rows, v.columns, std::array{a.in<T>(0)}, std::array{a.out<T>(1)},
+                        row_numbers<T, I>{a.in<I>(1), a.out<T>(0)}, a.scratch(),
+                        [](const auto& l, const auto& in, const auto& out, const auto& each) {
+                            using layout = std::remove_cvref_t<decltype(l)>;
+                            using V = typename layout::V;
+                            using C = typename V::value_type;
+                            const auto [largest, sum] = detail::exponentials(l, in[0], out[0]);
+                            const V total = sum;
+                            l.each([&](auto p) { l.store(l.load(out[0], p) / total, out[0], p); });
+                            C top[layout::lanes], log_sum[layout::lanes];
+                            l.store_numbers(largest, top);
+                            l.store_numbers(log(sum), log_sum);
+                            for (int r = 0; r < l.rows; ++r) {
+                                const index_t at = l.place(r, static_cast<index_t>(each.read[r]));
+                                each.written[r] = static_cast<T>(log_sum[r] - (in[0][at] - top[r]));
+                                out[0][at] -= C(1);
+                            }
+                        });
             });
         });
     }
@@ -91,10 +90,10 @@ auto sparse_softmax_cross_entropy(const A& logits, const B& labels,
     return apply_node(sparse_softmax_cross_entropy_op{}, rule, where, logits, labels);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> sparse_softmax_cross_entropy_op::outputs(std::span<const tensor_type> in) const {
     detail::check_index_type(in[1].type, "the labels");
@@ -115,5 +114,5 @@ RILL_INLINE std::vector<endpoint> sparse_softmax_cross_entropy_op::gradient(cons
     return {d, {}};
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 #endif

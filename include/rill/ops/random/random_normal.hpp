@@ -3,7 +3,7 @@
 
 #include <rill/ops/random/random_op.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 struct random_normal_options {
     double mean = 0, stddev = 1;
@@ -48,4 +48,4 @@ any_tensor random_normal(dtype type, const dims& shape, const random_normal_opti
     return apply_node(make_random_normal(type, shape, options), where);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

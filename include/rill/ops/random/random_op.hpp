@@ -7,7 +7,7 @@
 
 // What random ops share: a shape, a seed, and a stream that each run in a session takes one step further.
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Every extent of a random tensor is known.
 template <index_t... D> inline constexpr bool random_extents_known = extents<D...>::value.complete();
@@ -50,12 +50,10 @@ tensor<T, D...> random_tensor(const Op& op, const std::source_location& where) {
 
 } // namespace detail
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI {
-
-namespace detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE std::vector<tensor_type> random_outputs(dtype type, const dims& shape) {
     if (!shape.complete()) throw invalid_argument("the shape " + to_string(shape) + " is not known");
@@ -72,7 +70,5 @@ RILL_INLINE std::vector<tensor_type> normal_numbers::outputs(std::span<const ten
     return random_outputs(type, to);
 }
 
-} // namespace detail
-
-} // namespace rill::inline RILL_ABI
+}}} // namespace rill::RILL_ABI::detail
 #endif

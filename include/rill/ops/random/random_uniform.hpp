@@ -3,7 +3,7 @@
 
 #include <rill/ops/random/random_op.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 struct random_uniform_options {
     double minval = 0, maxval = 1;
@@ -52,7 +52,8 @@ auto random_uniform(const random_uniform_options& options = {},
     static_assert(is_real_floating<T> || is_integral<T>, "random_uniform: the element type is no real number");
     static_assert(random_extents_known<D...>,
                   "random_uniform: every extent must be known; random_uniform(dtype, dims) takes them at run time");
-    return detail::random_tensor<T, D...>(make_random_uniform(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options), where);
+    return detail::random_tensor<T, D...>(make_random_uniform(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options),
+                                          where);
 }
 /// Of a type and shape known at run time only.
 template <class... Unused> // a template, so that only programs that call it have its kernels
@@ -61,10 +62,10 @@ any_tensor random_uniform(dtype type, const dims& shape, const random_uniform_op
     return apply_node(make_random_uniform(type, shape, options), where);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> random_uniform_op::outputs(std::span<const tensor_type>) const {
     check();
@@ -102,5 +103,5 @@ RILL_INLINE random_uniform_op make_random_uniform(dtype type, const dims& shape,
     return {type, shape, o.minval, o.maxval, o.seed};
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 #endif

@@ -3,7 +3,7 @@
 
 #include <rill/ops/random/random_op.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 struct truncated_normal_options {
     double mean = 0, stddev = 1;
@@ -40,7 +40,8 @@ auto truncated_normal(const truncated_normal_options& options = {},
     static_assert(is_real_floating<T>, "truncated_normal: the element type is not floating");
     static_assert(random_extents_known<D...>,
                   "truncated_normal: every extent must be known; truncated_normal(dtype, dims) takes them at run time");
-    return detail::random_tensor<T, D...>(make_truncated_normal(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options), where);
+    return detail::random_tensor<T, D...>(make_truncated_normal(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options),
+                                          where);
 }
 /// Of a type and shape known at run time only.
 template <class... Unused> // a template, so that only programs that call it have its kernels
@@ -49,4 +50,4 @@ any_tensor truncated_normal(dtype type, const dims& shape, const truncated_norma
     return apply_node(make_truncated_normal(type, shape, options), where);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

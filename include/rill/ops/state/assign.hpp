@@ -3,7 +3,7 @@
 
 #include <rill/expr/node_op.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
@@ -48,10 +48,10 @@ struct assign_op : detail::fused_write {
     static constexpr bool initialises = true;
 };
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI::detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE std::vector<tensor_type> fused_write::outputs(std::span<const tensor_type> in) const {
     tensor_type value = in[spec.body ? 0 : 1];
@@ -92,5 +92,5 @@ RILL_INLINE write_program joined_write(const elementwise_info& op, const endpoin
     return made;
 }
 
-} // namespace rill::inline RILL_ABI::detail
+}}} // namespace rill::RILL_ABI::detail
 #endif

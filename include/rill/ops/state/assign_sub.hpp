@@ -4,7 +4,7 @@
 #include <rill/ops/math/sub.hpp>
 #include <rill/ops/state/assign.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// Subtracts from a variable, in place and as one step. The output is the variable after the write.
 struct assign_sub_op : detail::fused_write {
@@ -12,4 +12,4 @@ struct assign_sub_op : detail::fused_write {
     using joins = sub_op; // the variable and the value
 };
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI

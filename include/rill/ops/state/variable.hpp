@@ -5,7 +5,7 @@
 #include <rill/ops/state/assign_add.hpp>
 #include <rill/ops/state/assign_sub.hpp>
 
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 /// A value that outlives runs: each session has its own.
 struct variable_op {
@@ -158,8 +158,7 @@ private:
         detail::set_initial_value(*this, detail::seal(value, this->graph()), where);
     }
 
-    template <class Op, class E>
-    tensor<T, D...> write(const E& value, const std::source_location& where) const {
+    template <class Op, class E> tensor<T, D...> write(const E& value, const std::source_location& where) const {
         if constexpr (literal<E>) {
             static_assert(literal_fits<T, E>, "assign: the literal does not fit the variable's dtype");
             return write<Op>(filled<D...>(literal_value<T>(value, "assign"), where), where);
@@ -172,8 +171,7 @@ private:
         }
     }
     /// An expression is computed into the variable; a tensor is copied, or joined with it.
-    template <class Op, class E>
-    endpoint add_write(const E& value, const std::source_location& where) const {
+    template <class Op, class E> endpoint add_write(const E& value, const std::source_location& where) const {
         const graph g = this->graph();
         detail::write_program made;
         if constexpr (requires { typename Op::joins; })
@@ -191,8 +189,7 @@ private:
         detail::gather_leaves(value, s);
         return detail::value_of_write(this->end(), program_of<S>(), s);
     }
-    template <class Op, class E>
-    detail::write_program joined(const E& value, const graph& g) const {
+    template <class Op, class E> detail::write_program joined(const E& value, const graph& g) const {
         if constexpr (detail::is_expression<E>) {
             return written(detail::make_expression<typename Op::joins>(tensor<T, D...>(*this), value), g);
         } else {
@@ -218,10 +215,10 @@ operation initializers_of(const std::string& collection, const std::string& name
 operation global_variables_initializer(const std::source_location& where = std::source_location::current());
 operation local_variables_initializer(const std::source_location& where = std::source_location::current());
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill::inline RILL_ABI {
+namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> variable_op::outputs(std::span<const tensor_type>) const { return {type}; }
 
@@ -276,5 +273,5 @@ RILL_INLINE operation local_variables_initializer(const std::source_location& wh
     return detail::initializers_of(collections::local_variables, "init_local", where);
 }
 
-} // namespace rill::inline RILL_ABI
+}} // namespace rill::RILL_ABI
 #endif
