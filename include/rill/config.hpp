@@ -29,6 +29,14 @@
 #define RILL_WITH_BLAS 0 // CBLAS; needs linking
 #endif
 
+// RILL_MORE_DEVICES: <a header> that names devices beside the CPU, for which kernels are compiled too (device/devices.hpp).
+// The same in all files of a program, or in none.
+#ifdef RILL_MORE_DEVICES
+#define RILL_DETAIL_MORE_DEVICES 1
+#else
+#define RILL_DETAIL_MORE_DEVICES 0
+#endif
+
 #ifndef RILL_COMPILED
 #define RILL_COMPILED 0 // 1 where the program links rill::kernels: what is no template is then compiled once, there
 #endif
@@ -54,6 +62,9 @@
 #endif
 #if defined(__FAST_MATH__) && !defined(RILL_ALLOW_FAST_MATH)
 #error "-ffast-math breaks exp, NaN and infinity in rill's kernels: compile without it, or define RILL_ALLOW_FAST_MATH"
+#endif
+#if RILL_COMPILED && RILL_DETAIL_MORE_DEVICES
+#error "rill::kernels is compiled for the CPU alone: with RILL_MORE_DEVICES use the headers without it"
 #endif
 static_assert(sizeof(void*) == 8, "rill supports 64-bit targets only");
 #if defined(__BYTE_ORDER__)
@@ -97,7 +108,8 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "rill supports little-e
 #define RILL_DETAIL_JOIN(a, b, c, d, e, f) v##a##_##b##_o##c##d##e##f
 #define RILL_DETAIL_NAME(a, b, c, d, e, f) RILL_DETAIL_JOIN(a, b, c, d, e, f)
 #define RILL_ABI                                                                                                       \
-    RILL_DETAIL_NAME(RILL_VERSION_MAJOR, RILL_VERSION_MINOR, RILL_WITH_XSIMD, RILL_WITH_ONEDNN, RILL_WITH_BLAS, 0)
+    RILL_DETAIL_NAME(RILL_VERSION_MAJOR, RILL_VERSION_MINOR, RILL_WITH_XSIMD, RILL_WITH_ONEDNN, RILL_WITH_BLAS,        \
+                     RILL_DETAIL_MORE_DEVICES)
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
 #define RILL_ISA_LEVEL 4

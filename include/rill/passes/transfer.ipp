@@ -111,7 +111,8 @@ private:
 RILL_INLINE subgraph transfer_values(subgraph g) {
     const bool one_memory = std::all_of(g.items.begin(), g.items.end(),
                                         [](const subgraph::item& it) { return !it.device || it.device->host_memory; });
-    return one_memory ? g : detail::value_mover(std::move(g)).run();
+    if (one_memory) return g;
+    return detail::value_mover(std::move(g)).run();
 }
 
 }} // namespace rill::RILL_ABI

@@ -83,7 +83,7 @@ public:
     template <class T> static void copy(const T* from, T* to, const detail::strided_layout& l) {
         cpu::copy(at(from), at(to), l);
     }
-    static void copy(dtype type, const void* from, void* to, index_t n) { cpu::copy(type, at(from), at(to), n); }
+    static void copy(dtype of, const void* from, void* to, index_t n) { cpu::copy(of, at(from), at(to), n); }
     template <class T> static void fill(index_t n, T* to, const T& value) { cpu::fill(n, at(to), value); }
 
     template <class I> static outside_index first_outside(const I* ids, index_t n, index_t extent) {
