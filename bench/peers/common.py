@@ -159,6 +159,8 @@ def rows_of(program: dict[str, Callable]) -> Rows:
         rows |= {f"{work}_{label}": partial(program[function], n)
                  for work, function in (("gelu", "gelu_value"), ("gelu_grad", "gelu_grad"), ("sum_abcd", "sum_abcd"))}
     rows["gelu_grad_sum_1e7"] = partial(program["gelu_grad_sum"], SIZES["1e7"])
+    rows |= {f"{work}_1e7": partial(program["written"], SIZES["1e7"], work == "assign_add")
+             for work in ("assign", "assign_add")}
     return rows | {f"matmul_{n}": partial(program["matmul"], n) for n in (256, 1024)}
 
 

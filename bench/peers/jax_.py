@@ -108,6 +108,23 @@ def sum_abcd(n: int) -> Row:
                     lambda y: [float(y)])
 
 
+def written(n: int, add: bool) -> Row:
+    """An array handed over to the step that replaces it."""
+    step = jax.jit((lambda out, x: out + gelu(x)) if add else (lambda out, x: gelu(x)), donate_argnums=0, keep_unused=True)
+    x, out = jnp.array(common.filled(n)), jnp.zeros(n)
+
+    def run():
+        nonlocal out
+        out = step(out, x).block_until_ready()
+        return out
+
+    def check():
+        nonlocal out
+        out = jnp.zeros(n)
+        return common.of_array(run())
+    return Row(check, run)
+
+
 def matmul(n: int) -> Row:
     return resident(jnp.matmul, [common.filled(n, n, salt=salt) for salt in range(2)], common.of_product)
 

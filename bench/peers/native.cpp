@@ -103,6 +103,20 @@ template <class F> row map_row(std::int64_t n, F f) {
     };
     return peers::steps([=] { return run(), peers::of_array({y.get(), static_cast<std::size_t>(n)}); }, run);
 }
+/// out += gelu(x), in place.
+row gelu_added(std::int64_t n) {
+    const array x = floats(peers::filled(n)), out = floats(n);
+    const auto run = [=] {
+        for (std::int64_t i = 0; i < n; ++i) out[i] += gelu(x[i]);
+        used(out.get());
+    };
+    const auto check = [=] {
+        std::fill_n(out.get(), n, 0.f);
+        run();
+        return peers::of_array({out.get(), static_cast<std::size_t>(n)});
+    };
+    return peers::steps(check, run);
+}
 row gelu_grad_sum(std::int64_t n) {
     const array x = floats(peers::filled(n));
     const auto run = [=] { return sum_of(n, [x = x.get()](std::int64_t i) { return gelu_slope(x[i]); }); };
@@ -362,6 +376,8 @@ peers::row_list rows() {
         {"mlp_784_512_512_10_sgd", [] { return mlp(128, {784, 512, 512, 10}); }},
         {"mlp_784_512_512_10_adam", [] { return mlp(128, {784, 512, 512, 10}, true); }},
         {"gelu_grad_sum_1e7", [] { return gelu_grad_sum(10'000'000); }},
+        {"assign_1e7", [] { return map_row(10'000'000, gelu); }},
+        {"assign_add_1e7", [] { return gelu_added(10'000'000); }},
         {"matmul_256", [] { return matmul(256); }},
         {"matmul_1024", [] { return matmul(1024); }},
     };

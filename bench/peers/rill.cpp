@@ -101,6 +101,19 @@ template <index_t N> row sum_abcd() {
         d("d", peers::filled(N, 3));
     return fetched(reduce_sum(a * b + c * d), of_scalar);
 }
+/// A variable written by an expression over another: replaced, or added to.
+template <index_t N> row written(bool add) {
+    variable<float, N> x("x", peers::filled(N)), out("out", zeros());
+    auto s = initialized();
+    auto step = s->make_callable(operation(add ? out.assign_add(gelu(x)) : out.assign(gelu(x))));
+    return peers::steps(
+        [=, zero = operation(out.initializer())] {
+            s->run(zero);
+            step();
+            return of_array(s->run(out));
+        },
+        [=] { step(); });
+}
 template <index_t N> row product() {
     variable<float, N, N> a("a", peers::filled(N * N)), b("b", peers::filled(N * N, 1));
     return fetched(matmul(a, b), [](const auto& c) { return peers::of_product({c.data(), c.size()}); });
@@ -179,6 +192,8 @@ const peers::row_list rows{
     {"sum_abcd_1e3", fresh(sum_abcd<1'000>)},
     {"sum_abcd_1e5", fresh(sum_abcd<100'000>)},
     {"sum_abcd_1e7", fresh(sum_abcd<10'000'000>)},
+    {"assign_1e7", fresh([] { return written<10'000'000>(false); })},
+    {"assign_add_1e7", fresh([] { return written<10'000'000>(true); })},
     {"matmul_256", fresh(product<256>)},
     {"matmul_1024", fresh(product<1024>)},
     {"chain_build", chain_build},

@@ -96,6 +96,19 @@ def sum_abcd(n: int) -> Row:
                     lambda y: [float(y)])
 
 
+def written(n: int, add: bool) -> Row:
+    """A variable written by an expression over another."""
+    with tf.Graph().as_default():
+        value = v1.placeholder(tf.float32, [n])
+        x, out = v1.Variable(value, use_resource=True), v1.Variable(tf.zeros([n]), use_resource=True)
+        y = gelu(x.read_value())
+        step = out.assign_add(y, read_value=False) if add else out.assign(y, read_value=False)
+        s = session()
+        s.run(v1.global_variables_initializer(), {value: common.filled(n)})
+        run, zero, read = s.make_callable(step), s.make_callable(out.initializer), s.make_callable(out.read_value())
+    return Row(lambda: (zero(), run(), common.of_array(read()))[-1], run)
+
+
 def matmul(n: int) -> Row:
     return resident(tf.matmul, [common.filled(n, n, salt=salt) for salt in range(2)], common.of_product)
 

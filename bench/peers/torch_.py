@@ -98,6 +98,12 @@ def sum_abcd(n: int) -> Row:
     return Row(lambda: [run()], run)
 
 
+def written(n: int, add: bool) -> Row:
+    x, out = torch.from_numpy(common.filled(n)), torch.zeros(n)
+    run = lambda: (out.add_ if add else out.copy_)(gelu(x))
+    return Row(lambda: (out.zero_(), common.of_array(run()))[-1], run)
+
+
 def matmul(n: int) -> Row:
     a, b = (torch.from_numpy(common.filled(n, n, salt=salt)) for salt in range(2))
     run = lambda: a @ b

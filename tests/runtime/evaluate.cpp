@@ -5,10 +5,12 @@
 #include <cstdlib>
 #include <thread>
 
+#include <rill/ops/array/expand_dims.hpp>
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/linalg/matmul.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/math/sub.hpp>
 
 #include "catch.hpp"
@@ -33,6 +35,33 @@ struct evaluates_last {
 const evaluates_last at_the_end;
 
 } // namespace test_evaluate
+
+TEST_CASE("evaluate: what a function makes lies in a graph of its own") {
+    const graph g;
+    const graph_scope here(g);
+    for (int i = 0; i < 20; ++i) {
+        const float x = static_cast<float>(i);
+        CHECK(evaluate([&] { return reduce_sum(constant({x, 2.f}) * constant({3.f, x})); }) == 5 * x);
+        CHECK(evaluate([&] { return 2.f * constant(x); }) == 2 * x);
+    }
+    CHECK(g.size() == 0);
+    const any_array untyped = evaluate([] { return any_tensor(reduce_sum(constant({1, 2}))); });
+    CHECK(untyped.elements<int>()[0] == 3);
+}
+
+TEST_CASE("evaluate: a reduction of a graph's tensors grows it once") {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, dyn> x("x");
+    const session s(g);
+    const std::vector<float> in{1, 2};
+    for (int i = 0; i < 5; ++i) {
+        CHECK(s.run(reduce_sum(x), feed(x, in)) == 3);
+        CHECK(s.run(matmul(expand_dims<0>(x), expand_dims<1>(x)), feed(x, in))(0, 0) == 5);
+        CHECK(evaluate(reduce_sum(constant({1.f, 2.f}))) == 3);
+    }
+    CHECK(g.size() == 7);
+}
 
 TEST_CASE("evaluate: from the destructors of what lives as long as its thread") {
     CHECK(evaluate(3.f * constant({1.f, 2.f}))(0) == 3.f);

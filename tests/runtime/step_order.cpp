@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/runtime/step_order.hpp>
 
+#include <algorithm>
+
 #include "catch.hpp"
 
 using namespace rill;
@@ -69,6 +71,7 @@ TEST_CASE("step_order: after very many it is after all before them") {
     for (int k = 0; k < 40; ++k) all.push_back(b.step({}, {k}));
     const int group = b.item(all);
     b.step({}, {40}, {group});
-    CHECK(detail::order_of_steps(b)[40].fence == 39);
-    CHECK(b.after(40).empty());
+    const auto last = detail::order_of_steps(b)[40];
+    CHECK(last.after.size() <= 16);
+    for (int k = 0; k < 40; ++k) CHECK((k <= last.fence || std::ranges::count(last.after, k) == 1));
 }

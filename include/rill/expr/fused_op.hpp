@@ -71,10 +71,11 @@ struct known_adjoint {
     last_fused_op op;
 };
 
-/// The same, remembered: programs are shared by all nodes of one structure.
-const known_adjoint& differentiate_once(const program_ptr& p, const std::vector<scalar_value>& scalars,
-                                        const std::vector<char>& seeded, const std::vector<std::vector<int>>& groups,
-                                        const elementwise_info& add);
+/// The same, remembered as long as there are not too many others: programs are shared by all nodes of one structure.
+std::shared_ptr<const known_adjoint> differentiate_once(const program_ptr& p, const std::vector<scalar_value>& scalars,
+                                                        const std::vector<char>& seeded,
+                                                        const std::vector<std::vector<int>>& groups,
+                                                        const elementwise_info& add);
 
 /// One node computes the gradients of all inputs: the compiled adjoint kernel where there is one, the traced program
 /// elsewhere (second and higher derivatives).

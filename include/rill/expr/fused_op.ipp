@@ -156,10 +156,9 @@ RILL_INLINE adjoint_program differentiate(const program& p, const std::vector<sc
     return out;
 }
 
-RILL_INLINE const known_adjoint& differentiate_once(const program_ptr& p, const std::vector<scalar_value>& scalars,
-                                                    const std::vector<char>& seeded,
-                                                    const std::vector<std::vector<int>>& groups,
-                                                    const elementwise_info& add) {
+RILL_INLINE std::shared_ptr<const known_adjoint>
+differentiate_once(const program_ptr& p, const std::vector<scalar_value>& scalars, const std::vector<char>& seeded,
+                   const std::vector<std::vector<int>>& groups, const elementwise_info& add) {
     // constants in the result depend on no scalar's value, so structure, seeds and groups are the whole key
     std::string key;
     key.reserve(p->key.size() + 32);
@@ -169,16 +168,18 @@ RILL_INLINE const known_adjoint& differentiate_once(const program_ptr& p, const 
         key += "|";
         for (const int l : group) key.append(std::to_string(l)).append(",");
     }
-    static auto& memory = *new std::pair<std::mutex, std::unordered_map<std::string, known_adjoint>>;
+    constexpr std::size_t most = 1024; // a program's own are fewer; graphs that come from elsewhere have any number
+    static auto& memory =
+        *new std::pair<std::mutex, std::unordered_map<std::string, std::shared_ptr<const known_adjoint>>>;
     {
         const std::lock_guard lock(memory.first);
         if (const auto at = memory.second.find(key); at != memory.second.end()) return at->second;
     }
-    auto made = differentiate(*p, scalars, seeded, groups, add);
+    auto made = std::make_shared<known_adjoint>();
+    made->made = differentiate(*p, scalars, seeded, groups, add);
     const std::lock_guard lock(memory.first);
-    auto& known = memory.second[std::move(key)];
-    if (!known.made.body) known.made = std::move(made);
-    return known;
+    if (memory.second.size() >= most) memory.second.clear();
+    return memory.second.try_emplace(std::move(key), std::move(made)).first->second;
 }
 
 RILL_INLINE std::vector<endpoint> fused_gradient(const fused_spec& spec, const gradient_request& r) {
@@ -201,7 +202,8 @@ RILL_INLINE std::vector<endpoint> fused_gradient(const fused_spec& spec, const g
     }
     std::vector<char> seeded;
     for (const auto& g : r.gradients) seeded.push_back(bool(g));
-    const auto& [derived, last_op] = differentiate_once(spec.body, spec.scalars, seeded, members, *r.ops.add);
+    const auto known = differentiate_once(spec.body, spec.scalars, seeded, members, *r.ops.add);
+    const auto& derived = known->made;
 
     fused_spec next;
     next.body = derived.body;
@@ -230,7 +232,7 @@ RILL_INLINE std::vector<endpoint> fused_gradient(const fused_spec& spec, const g
         next.results.push_back(result);
     }
     if (places.empty()) return out;
-    const node* made = add_node(graph(*r.at.owner), last_op.of(std::move(next)), std::move(inputs));
+    const node* made = add_node(graph(*r.at.owner), known->op.of(std::move(next)), std::move(inputs));
     // An input that is also viewed as the gradient of a reduction would need the sum of two results; inputs are never
     // shared between the two views, since a seed is always appended as an input of its own.
     for (const auto& [result, input] : places) out[input] = {made, static_cast<int>(result)};

@@ -68,8 +68,9 @@ RILL_INLINE void binder::infer(std::span<const tensor_type> feed_types) {
 RILL_INLINE std::vector<const any_array*> binder::known_values(std::size_t i) const {
     std::vector<const any_array*> values;
     for (const auto& v : graph.items[i].inputs) {
-        const auto& from = graph.items[v.item];
-        values.push_back(from.op ? from.op->constant() : nullptr);
+        const auto* from = &graph.items[v.item];
+        while (from->is_copy()) from = &graph.items[from->inputs[0].item]; // to another memory: the value is the same
+        values.push_back(from->op ? from->op->constant() : nullptr);
     }
     return values;
 }

@@ -112,6 +112,16 @@ auto evaluate(const E& e, const std::source_location& where = std::source_locati
     }
 }
 
+/// The same of what a function makes, whatever nodes that takes, in a graph that goes when it is done:
+/// evaluate([&] { return reduce_sum(constant(values)); }).
+template <class Make>
+    requires(!graph_operand<Make>) && requires(const Make& make) { requires graph_operand<decltype(make())>; }
+auto evaluate(const Make& make, const std::source_location& where = std::source_location::current()) {
+    const graph home;
+    const graph_scope here(home);
+    return evaluate(make(), where);
+}
+
 }} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED

@@ -32,12 +32,13 @@ struct fused_write {
     }
 };
 
-/// The value of a write, by program: of an expression as it is, or the variable and it joined by Op.
+/// The value of a write, by program: of an expression, or the variable and a value joined by an op. If `joins`, the
+/// expression's first leaf is the variable as the write finds it; else its uses are the value when the step began.
 struct write_program {
     fused_spec spec;
     endpoint_list inputs; // the variable first
 };
-write_program value_of_write(const endpoint& variable, const traced_structure& value, const sealing& s);
+write_program value_of_write(const endpoint& variable, const traced_structure& value, const sealing& s, bool joins);
 write_program joined_write(const elementwise_info& op, const endpoint& variable, const endpoint& value);
 
 } // namespace detail
@@ -61,17 +62,18 @@ RILL_INLINE std::vector<tensor_type> fused_write::outputs(std::span<const tensor
     return {in[0]};
 }
 
-RILL_INLINE write_program value_of_write(const endpoint& variable, const traced_structure& value, const sealing& s) {
+RILL_INLINE write_program value_of_write(const endpoint& variable, const traced_structure& value, const sealing& s,
+                                         bool joins) {
     write_program made;
     made.spec.body = value.body;
     made.spec.scalars = s.scalars;
     made.spec.scalars.insert(made.spec.scalars.end(), value.constants.begin(), value.constants.end());
     made.spec.results.resize(1);
     made.inputs.push_back(variable);
-    for (const auto& l : s.leaves) {
-        std::size_t i = 1; // the variable as it was when the step began is another value than the one that is written
-        while (i < made.inputs.size() && !(made.inputs[i] == l)) ++i;
-        if (i == made.inputs.size()) made.inputs.push_back(l);
+    for (std::size_t k = 0; k < s.leaves.size(); ++k) {
+        std::size_t i = joins && k == 0 ? 0 : 1;
+        while (i > 0 && i < made.inputs.size() && !(made.inputs[i] == s.leaves[k])) ++i;
+        if (i == made.inputs.size()) made.inputs.push_back(s.leaves[k]);
         made.spec.leaves.push_back({static_cast<int>(i), {}});
     }
     return made;
@@ -86,9 +88,8 @@ RILL_INLINE write_program joined_write(const elementwise_info& op, const endpoin
     made.spec.body = std::make_shared<const program>(std::move(p));
     made.spec.results.resize(1);
     made.spec.leaves.push_back({0, {}});
-    made.spec.leaves.push_back({value == variable ? 0 : 1, {}});
-    made.inputs.push_back(variable);
-    if (!(value == variable)) made.inputs.push_back(value);
+    made.spec.leaves.push_back({1, {}});
+    made.inputs = {variable, value};
     return made;
 }
 

@@ -182,16 +182,16 @@ private:
             made.inputs = {this->end(), detail::seal(value, g)};
         return {detail::add_node(g, make_op(Op{{std::move(made.spec)}}), std::move(made.inputs), {}, false, where), 0};
     }
-    template <class E> detail::write_program written(const E& value, const graph& g) const {
+    template <class E> detail::write_program written(const E& value, const graph& g, bool joins = false) const {
         using S = typename detail::strip<E>::type;
         detail::require_structure<S>();
         detail::sealing s(g);
         detail::gather_leaves(value, s);
-        return detail::value_of_write(this->end(), program_of<S>(), s);
+        return detail::value_of_write(this->end(), program_of<S>(), s, joins);
     }
     template <class Op, class E> detail::write_program joined(const E& value, const graph& g) const {
         if constexpr (detail::is_expression<E>) {
-            return written(detail::make_expression<typename Op::joins>(tensor<T, D...>(*this), value), g);
+            return written(detail::make_expression<typename Op::joins>(tensor<T, D...>(*this), value), g, true);
         } else {
             detail::require_fused();
             require_primitive<typename Op::joins, T, T>();
