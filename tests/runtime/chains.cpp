@@ -96,8 +96,9 @@ TEST_CASE_METHOD(test_chains_fixture, "chains: end where a value must be whole, 
     CHECK(chains(bind({after}, dims{4, 4})).empty());
 }
 
-TEST_CASE_METHOD(test_chains_fixture,
-                 "chains: not around a node that needs one of theirs, and a device that isn't there does not part them") {
+TEST_CASE_METHOD(
+    test_chains_fixture,
+    "chains: not around a node that needs one of theirs, and a device that isn't there does not part them") {
     const tensor a(exp(x), "a"), b(tanh(a), "b");
     const tensor outside(matmul(b, b), "outside");
     const tensor c(b * outside, "c"), d(c + a, "d");
