@@ -124,7 +124,8 @@ constexpr index_t known_size(const dims& d) {
     for (int i = 0; i < d.rank; ++i) {
         if (d[i] == dyn) continue;
         if (d[i] == 0) return 0;
-        n = n < 0 || n > most / d[i] ? -1 : n * d[i];
+        const bool small = (n | d[i]) >> 31 == 0; // of both, so that nearly all do without the division
+        n = small ? n * d[i] : n < 0 || n > most / d[i] ? -1 : n * d[i];
     }
     return n;
 }

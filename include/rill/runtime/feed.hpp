@@ -22,6 +22,9 @@ namespace detail {
 
 void check_feed(const endpoint& e, const tensor_type& given, const dims& promised = dims::unknown());
 
+/// Of an array of the user's own: its extents may be anything.
+void check_countable(const endpoint& e, const any_array& given);
+
 template <class T, class X> any_array host_value_for(const endpoint& e, const dims& wanted, X&& x) {
     try {
         if constexpr (literal<std::remove_cvref_t<X>>)
@@ -46,12 +49,13 @@ template <class E, class X> any_array checked_feed(const E& edge, X&& x) {
             else
                 return host_value_for<value_type_of<E>>(e, promised, std::forward<X>(x));
         }();
+        if constexpr (std::is_same_v<std::remove_cvref_t<X>, any_array>) check_countable(e, host);
         check_feed(e, host.type(), promised);
         return host;
     } else {
         any_array host;
         if constexpr (std::is_same_v<std::remove_cvref_t<X>, any_array>)
-            host = std::forward<X>(x);
+            check_countable(e, host = std::forward<X>(x));
         else
             host = host_value_for<host_element<X>>(e, type_of(e).shape, std::forward<X>(x));
         check_feed(e, host.type());

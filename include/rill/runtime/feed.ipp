@@ -9,14 +9,17 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE void check_feed(const endpoint& e, const tensor_type& given, const dims& promised) {
     const auto& wanted = type_of(e);
-    if (!given.countable()) // of a user's own any_array, the first place that sees it
-        throw invalid_argument("feed: '" + name_of(e) + "' is fed with " + to_string(given) +
-                               ", whose elements can't be counted (" + place_of(*e.from) + ")");
     if (given.type != wanted.type || !rules::compatible(wanted.shape, given.shape) ||
         !rules::compatible(promised, given.shape))
         throw invalid_argument("feed: '" + name_of(e) + "' is " +
                                to_string(wanted.shape.known_rank() ? wanted : tensor_type{wanted.type, promised}) +
                                ", fed with " + to_string(given) + " (" + place_of(*e.from) + ")");
+}
+
+RILL_INLINE void check_countable(const endpoint& e, const any_array& given) {
+    if (!given.type().countable())
+        throw invalid_argument("feed: '" + name_of(e) + "' is fed with " + to_string(given.type()) +
+                               ", whose elements can't be counted (" + place_of(*e.from) + ")");
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 
 #include <rill/runtime/binding.hpp>
 #include <rill/runtime/fetch_place.hpp>
@@ -71,6 +72,7 @@ private:
     void run_strand(frame& f, const std::vector<int>& steps) const;
 
     void write(frame& f, const step& s, const kernel_args& args) const;
+    void write(frame& f, const step& s, const kernel_args& args, std::optional<variable_state::writer>* held) const;
 
     /// One after the other.
     void run_traced(frame& f, step_trace& trace) const;

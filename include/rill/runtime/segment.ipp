@@ -43,7 +43,7 @@ RILL_INLINE void segment::place(frame& f, std::size_t i, const fetch_place& wher
     constexpr std::size_t small = 2048; // bytes that are copied sooner than moved
     const auto slot = static_cast<std::size_t>(b_.slot_of(b_.graph.fetches[i]));
     const auto& value = b_.slots[slot];
-    if (!where.make || value.bytes < small || value.where != home::arena || value.space) return;
+    if (value.bytes < small || value.where != home::arena || value.space) return;
     for (const auto& m : f.moved)
         if (m.slot == slot) return;                          // fetched twice
     void* const to = where.make(where.array, fetch_type(i)); // not the slot's: reshaped values share it
@@ -195,11 +195,18 @@ RILL_INLINE void segment::run_step(frame& f, const step& s) const {
 }
 
 RILL_INLINE void segment::write(frame& f, const step& s, const kernel_args& args) const {
-    constexpr std::int32_t few = 8;
-    std::array<std::optional<variable_state::writer>, few> held_here;
-    std::vector<std::optional<variable_state::writer>> held_elsewhere(
-        static_cast<std::size_t>(s.writes > few ? s.writes : 0));
-    auto* const held = s.writes > few ? held_elsewhere.data() : held_here.data();
+    constexpr std::int32_t few = 4;
+    if (s.writes > few) {
+        std::vector<std::optional<variable_state::writer>> held(static_cast<std::size_t>(s.writes));
+        write(f, s, args, held.data());
+    } else {
+        std::array<std::optional<variable_state::writer>, few> held;
+        write(f, s, args, held.data());
+    }
+}
+
+inline void segment::write(frame& f, const step& s, const kernel_args& args,
+                           std::optional<variable_state::writer>* held) const {
     for (int w = 0; w < s.writes; ++w) {
         const auto at = static_cast<std::size_t>(b_.write_list[s.first_write + w]);
         auto& writer = held[w];

@@ -19,7 +19,7 @@ RILL_INLINE finished_run run_once(fetch_list& list, std::span<const feed_value* 
     std::vector<any_array> values;
     for (const feed_value* f : feeds) {
         const endpoint e = f->edge ? f->edge.end() : list.core.edge(f->edge_name);
-        if (!f->edge) check_feed(e, f->value.type());
+        if (!f->edge) check_countable(e, f->value), check_feed(e, f->value.type());
         list.key.feeds.push_back(e);
         values.push_back(f->value);
     }

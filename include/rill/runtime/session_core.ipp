@@ -31,7 +31,8 @@ RILL_INLINE void step_result::run(std::span<const fetch_place> places, std::span
                                   const step_context& context, step_trace* trace) {
     auto& f = *step_->memory;
     f.context = &context;
-    for (std::size_t i = 0; i < places.size(); ++i) step_->of->place(f, i, places[i]);
+    for (std::size_t i = 0; i < places.size(); ++i)
+        if (places[i].make) step_->of->place(f, i, places[i]);
     step_->of->run(f, feeds, trace);
 }
 RILL_INLINE const tensor_type& step_result::type(std::size_t i) const { return step_->of->fetch_type(i); }
@@ -97,6 +98,7 @@ RILL_INLINE void kept_plans::clear() {
 struct session_core::state {
     std::shared_ptr<resource_store> resources;
     std::atomic<bool> closed{false};
+    const step_context context{&closed}; // of every step
     std::mutex mutex;
     kept_plans plans;
 };
@@ -160,8 +162,7 @@ RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> fe
     for (std::size_t i = 0; i < feeds.size(); ++i) data[i] = feeds[i].data();
     try {
         step_result step(p, p.acquire(feeds)); // gives the frame back, whatever happens
-        const step_context context{&state_->closed};
-        step.run(places, data, context, trace);
+        step.run(places, data, state_->context, trace);
         return step;
     } catch (...) {
         check_open(); // closing takes variables away: what fails for that was cancelled
