@@ -105,7 +105,7 @@ template <index_t N> row sum_abcd() {
 template <index_t N> row written(bool add) {
     variable<float, N> x("x", peers::filled(N)), out("out", zeros());
     auto s = initialized();
-    auto step = s->make_callable(operation(add ? out.assign_add(gelu(x)) : out.assign(gelu(x))));
+    auto step = s->make_callable(group(add ? out.assign_add(gelu(x)) : out.assign(gelu(x))));
     return peers::steps(
         [=, zero = operation(out.initializer())] {
             s->run(zero);
