@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/expr/node_op.hpp>
 
+#include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/mul.hpp>
 
@@ -14,6 +15,7 @@ namespace test_node_op {
 struct delay_op {
     static constexpr auto name = "Delay";
     using domain_type = domains::numeric;
+    using compiled_types = types::common; // as the catalogue's say; rill::kernels has it not for that
     bool forward = true;
 
     static void fields(auto& op, auto& visit) { visit("forward", op.forward); }
@@ -96,4 +98,14 @@ TEST_CASE("node_op: tensors of unknown type bring the usual dtypes' kernels, oth
                       contains("Delay") && contains("complex128") && contains("'delay_1'"));
     CHECK_THROWS_WITH(delay(any_placeholder("m", dtype::float32, {2, 2})),
                       contains("delay: one dimension is expected") && contains("[2, 2]"));
+}
+
+TEST_CASE("node_op: tensors of a type known at run time only are refused like typed ones") {
+    using test_node_op::delay;
+    const graph g;
+    const graph_scope here(g);
+    const any_tensor flags = any_placeholder("flags", dtype::boolean);
+    CHECK_THROWS_AS(delay(flags), invalid_argument);
+    CHECK_THROWS_WITH(delay(flags), contains("delay: it does not take bool") && contains("flags"));
+    CHECK_NOTHROW(delay(any_placeholder("numbers", dtype::int16)));
 }

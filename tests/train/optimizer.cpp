@@ -5,6 +5,7 @@
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/square.hpp>
 #include <rill/runtime/session.hpp>
+#include <rill/train/adam.hpp>
 #include <rill/train/gradient_descent.hpp>
 
 #include "catch.hpp"
@@ -59,4 +60,20 @@ TEST_CASE("optimizer: losses of unknown type that have no gradients, or none tha
     CHECK_THROWS_WITH(descent.minimize(any_placeholder("small", dtype::half, {})), contains("float32 or float64"));
     CHECK_THROWS_WITH(descent.minimize(any_placeholder("wide", dtype::float32, {dyn, 2})), contains("reduce_mean"));
     CHECK_THROWS_AS(descent.minimize(any_tensor()), failed_precondition);
+}
+
+TEST_CASE("optimizer: slots are made whatever the updates wait for, and no gradients are an error") {
+    const graph g;
+    const graph_scope here(g);
+    variable<float> w("w", 1.f), count("count", 0.f);
+    const auto train = [&] {
+        const control_dependencies after(count.assign_add(1.f));
+        return adam(0.1f).minimize(square(w));
+    }();
+    session s;
+    s.run(global_variables_initializer());
+    CHECK(s.run(count) == 0);
+    s.run(train);
+    CHECK(s.run(count) == 1);
+    CHECK_THROWS_AS(adam(0.1f).apply_gradients<float>({}), invalid_argument);
 }

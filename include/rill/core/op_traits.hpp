@@ -95,8 +95,11 @@ template <class Op> constexpr int op_version_of() {
 /// Of what its fields and its result mean.
 template <class Op> inline constexpr int op_version = op_version_of<Op>();
 
+/// The library can hold its own ops only, whatever those of a program say.
+template <class Op> inline constexpr bool is_own = type_name<Op>().starts_with("rill::");
+
 template <class Op, class T> constexpr bool is_compiled_for() {
-    if constexpr (requires { typename Op::compiled_types; })
+    if constexpr (requires { typename Op::compiled_types; } && is_own<Op>)
         return Op::compiled_types::template has<T> && op_domain<Op>::type::template has<T>;
     else
         return false;

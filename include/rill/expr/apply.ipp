@@ -20,6 +20,13 @@ RILL_INLINE void refuse_untyped(std::string_view op, const std::string& why, con
     throw invalid_argument(snake_case(op) + ": " + why + " (" + text + ")");
 }
 
+RILL_INLINE void check_taken(const op& made, std::uint32_t taken, const endpoint_list& inputs) {
+    const dtype type = type_of(inputs[0]).type;
+    if ((taken >> static_cast<int>(type) & 1u) == 0)
+        refuse_untyped(made.label(), "it does not take " + std::string(to_string(type)),
+                       {inputs.begin(), inputs.end()});
+}
+
 RILL_INLINE endpoint apply_untyped(const elementwise_info& op, dtype fixed_result, untyped_arguments&& a,
                                    const graph& g) {
     std::vector<dtype> leaves;

@@ -136,12 +136,24 @@ template <class Op, class X> void require_kernel_for() {
         types::numbers::each(one);
 }
 
-/// Adds a node for an op over operands of any kind, which are sealed in the graph of the first that has one.
-template <class... X> endpoint add_op_node(op_ptr op, const std::source_location& where, const X&... operands) {
+/// Adds a node for an op over operands of any kind, which are sealed in the graph of the first that has one. `taken`: bits of
+/// the dtypes that the first may have; none: any.
+template <class... X>
+endpoint add_op_node(op_ptr op, std::uint32_t taken, const std::source_location& where, const X&... operands) {
     const graph_state* home = nullptr;
     ((home = home ? home : home_of(operands)), ...);
     const graph g = graph_or_current(home);
-    return {add_node(g, std::move(op), {seal(operands, g)...}, {}, true, where), 0};
+    endpoint_list inputs{seal(operands, g)...};
+    if (taken != 0) check_taken(*op, taken, inputs);
+    return {add_node(g, std::move(op), std::move(inputs), {}, true, where), 0};
+}
+
+/// Of an op over a first operand whose element type types don't show.
+template <class Op, class X> constexpr std::uint32_t taken_untyped() {
+    if constexpr (typed_operand<X> || element<X>)
+        return 0;
+    else
+        return dtypes_of<Op>();
 }
 
 /// What a shape rule says of operands with these extents; after a failed check merely well-formed.
@@ -164,7 +176,7 @@ template <class Op, graph_operand... X>
 any_tensor apply_node(const Op& op, const std::source_location& where, const X&... operands) {
     using first = typename detail::first_operand<X...>::type;
     detail::require_kernel_for<Op, first>();
-    return detail::add_op_node(make_op(op), where, operands...);
+    return detail::add_op_node(make_op(op), detail::taken_untyped<Op, first>(), where, operands...);
 }
 
 /// The same with a shape rule for types, a captureless function of the operands' extents (dims) that returns a shape_result:
@@ -175,7 +187,8 @@ template <class Out = void, class Kernel = void, class Op, class Rule, graph_ope
 auto apply_node(const Op& op, Rule, const std::source_location& where, const X&... operands) {
     using first = typename detail::first_operand<X...>::type;
     detail::require_kernel_for<Op, std::conditional_t<std::is_void_v<Kernel>, first, Kernel>>();
-    const endpoint made = detail::add_op_node(make_op(op), where, operands...);
+    constexpr auto taken = std::is_void_v<Kernel> ? detail::taken_untyped<Op, first>() : 0;
+    const endpoint made = detail::add_op_node(make_op(op), taken, where, operands...);
     if constexpr ((typed_operand<X> && ...)) {
         using T = std::conditional_t<std::is_void_v<Out>, value_type_of<first>, Out>;
         return tensor_of<T, extents_of_rule<detail::ruled_shape<Rule, extents_of<X>...>>>(detail::unchecked,

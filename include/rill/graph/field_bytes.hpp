@@ -19,7 +19,8 @@ class op;
 std::string bytes_of_fields(const op& o);
 
 /// Loads fields from such bytes, whatever they hold: `load` is called once with a visitor that does it. Throws invalid_argument
-/// for anything malformed or left over, and never reads or makes room beyond what is there.
+/// for anything malformed or left over, and never reads or makes room beyond what is there. A program's key is believed: bytes
+/// that choose kernels come from bytes_of_fields, not from strangers.
 void load_fields(std::string_view bytes, const std::function<void(field_visitor&)>& load);
 
 }} // namespace rill::RILL_ABI

@@ -282,6 +282,7 @@ public:
             if (v.type == dtype::boolean && v.bytes[0] > std::byte(1)) throw invalid_argument("fields: no bool");
             s.scalars.push_back(v);
         }
+        if (s.results.empty()) throw invalid_argument("fields: a program without a result");
         if (s.leaves.size() != body->leaves.size() || s.results.size() != body->results.size() ||
             s.scalars.size() != body->scalars.size())
             throw invalid_argument("fields: a fused node does not fit its program");

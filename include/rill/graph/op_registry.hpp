@@ -72,6 +72,8 @@ template <class Op> op_entry op_entry_of() {
 
 }} // namespace rill::RILL_ABI
 
+#include <rill/graph/field_bytes.hpp> // the bytes that make_op takes
+
 #if !RILL_COMPILED
 #include <rill/graph/op_registry.ipp>
 #endif

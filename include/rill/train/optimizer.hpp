@@ -118,7 +118,7 @@ public:
     template <class T>
     operation apply_gradients(const std::vector<gradient_and_variable>& pairs,
                               const std::source_location& where = std::source_location::current()) const {
-        detail::check_pairs(pairs, dtype_of<T>);
+        detail::check_pairs(pairs, dtype_of<T>); // there is one at least
         const graph_scope here(pairs.at(0).variable.graph());
         const name_scope scope(Self::scope_name);
         return group(update<T>(pairs), "train", where);

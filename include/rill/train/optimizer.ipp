@@ -41,6 +41,7 @@ RILL_INLINE void check_untyped_loss(const endpoint& loss) {
 }
 
 RILL_INLINE void check_pairs(const std::vector<gradient_and_variable>& pairs, dtype loss) {
+    if (pairs.empty()) throw invalid_argument("apply_gradients: there are no gradients");
     for (const auto& p : pairs)
         if (p.variable.dtype() != loss)
             throw invalid_argument("apply_gradients: '" + p.variable.name() + "' is " +
@@ -70,6 +71,7 @@ RILL_INLINE operation add_update(op_ptr op, const gradient_and_variable& pair, s
 RILL_INLINE endpoint add_slot(const any_tensor& of, const std::string& name, double first_value) {
     const auto& type = type_of(of.end());
     const colocate_with beside(of);
+    const control_dependencies none; // a variable is made, whatever its updates wait for
     const endpoint slot = add_variable(type, of.node()->name + "/" + name, {.trainable = false}, of.node()->where);
     any_array value(type.type, type.shape);
     const scalar_value one = scalar_of(type.type, first_value);

@@ -37,7 +37,7 @@ template <class Rule> struct compiled_types_of_rule {
     using type = type_set<>;
 };
 template <class Rule>
-    requires requires { typename Rule::compiled_types; }
+    requires(is_own<Rule> && requires { typename Rule::compiled_types; })
 struct compiled_types_of_rule<Rule> {
     using type = typename Rule::compiled_types;
 };

@@ -67,7 +67,7 @@ any_tensor one_hot(const X& ids, index_t depth, const std::type_identity_t<T>& o
                    const std::source_location& where = std::source_location::current()) {
     static_assert(detail::are_classes<X>, "one_hot: the ids must be int or std::int64_t");
     detail::require_kernel_for<one_hot_op, T>();
-    return detail::add_op_node(make_op(detail::make_one_hot<T>(depth, on, off)), where, ids);
+    return detail::add_op_node(make_op(detail::make_one_hot<T>(depth, on, off)), 0, where, ids);
 }
 
 }} // namespace rill::RILL_ABI

@@ -45,7 +45,7 @@ template <class T, class Draw> kernel random_kernel(const kernel_request& reques
 template <class T, index_t... D, class Op>
 tensor<T, D...> random_tensor(const Op& op, const std::source_location& where) {
     require_kernel_for<Op, T>();
-    return {unchecked, any_tensor(add_op_node(make_op(op), where))};
+    return {unchecked, any_tensor(add_op_node(make_op(op), 0, where))};
 }
 
 } // namespace detail

@@ -22,6 +22,8 @@ struct fused_write {
     input_list writes() const { return {0}; }
     bool in_place() const { return true; }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    /// Of ops whose value is always a program's: without it they are not whole.
+    std::vector<tensor_type> joined_outputs(std::span<const tensor_type> in) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
         if (spec.body) return D::fused(spec, request);
         const dtype type = request.inputs[0].type;
@@ -60,6 +62,11 @@ RILL_INLINE std::vector<tensor_type> fused_write::outputs(std::span<const tensor
     if (in[0].type != value.type || !rules::compatible(in[0].shape, value.shape))
         throw invalid_argument("the variable is " + to_string(in[0]) + ", the value " + to_string(value));
     return {in[0]};
+}
+
+RILL_INLINE std::vector<tensor_type> fused_write::joined_outputs(std::span<const tensor_type> in) const {
+    if (!spec.body) throw invalid_argument("made without the program that joins the variable and the value");
+    return outputs(in);
 }
 
 RILL_INLINE write_program value_of_write(const endpoint& variable, const traced_structure& value, const sealing& s,

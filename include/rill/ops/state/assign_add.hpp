@@ -10,6 +10,8 @@ namespace rill { inline namespace RILL_ABI {
 struct assign_add_op : detail::fused_write {
     static constexpr auto name = "AssignAdd";
     using joins = add_op; // the variable and the value
+
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return joined_outputs(in); }
 };
 
 }} // namespace rill::RILL_ABI

@@ -43,9 +43,10 @@ template <class Variable> inline constexpr bool starts_without_value = false;
 
 namespace detail {
 
-/// Adds the node of a variable and puts it into the collections. Its initializer's nodes are named below it.
 /// The name; throws if a variable's first value does not have its shape.
 const std::string& checked_shape(const std::string& name, const any_array& value, const dims& wanted);
+
+/// Adds the node of a variable and puts it into the collections. Its initializer's nodes are named below it.
 endpoint add_variable(const tensor_type& type, const std::string& name, const variable_options& options,
                       const std::source_location& where);
 
@@ -174,6 +175,9 @@ private:
     template <class Op, class E> endpoint add_write(const E& value, const std::source_location& where) const {
         const graph g = this->graph();
         detail::write_program made;
+        if constexpr (detail::is_expression<E>) // what may fail on the way is computed before anything is written
+            if (divides_integers(*program_of<typename detail::strip<E>::type>().body))
+                return add_write<Op>(tensor<T, D...>(value), where);
         if constexpr (requires { typename Op::joins; })
             made = joined<Op>(value, g);
         else if constexpr (detail::is_expression<E>)
