@@ -9,7 +9,7 @@
 
 using namespace rill;
 
-namespace test_op_traits {
+namespace rill::test_op_traits { // as ops of the library
 
 struct silent_op {};
 struct spoken_op {
@@ -34,10 +34,15 @@ template <class Domain> std::vector<dtype> all_of() {
     return all;
 }
 
-} // namespace test_op_traits
+} // namespace rill::test_op_traits
+
+namespace test_foreign_op {
+/// An op of a program's own: what rill::kernels holds can't be among it.
+struct foreign_op : rill::test_op_traits::spoken_op {};
+} // namespace test_foreign_op
 
 TEST_CASE("op_traits: domains") {
-    using test_op_traits::all_of;
+    using rill::test_op_traits::all_of;
     const std::vector<dtype> floating{dtype::float32,    dtype::float64,  dtype::complex64,
                                       dtype::complex128, dtype::bfloat16, dtype::half};
     CHECK(all_of<domains::floating>() == floating);
@@ -54,7 +59,7 @@ TEST_CASE("op_traits: domains") {
 }
 
 TEST_CASE("op_traits: what a struct leaves out gets the usual meaning") {
-    using test_op_traits::silent_op;
+    using rill::test_op_traits::silent_op;
     STATIC_REQUIRE(detail::op_version<silent_op> == 1);
     STATIC_REQUIRE(op_takes<silent_op, float>);
     STATIC_REQUIRE(op_takes<silent_op, std::complex<double>>);
@@ -65,11 +70,12 @@ TEST_CASE("op_traits: what a struct leaves out gets the usual meaning") {
 }
 
 TEST_CASE("op_traits: what a struct says counts, kernels only where type and domain meet") {
-    using test_op_traits::moving_op, test_op_traits::silent_op, test_op_traits::spoken_op;
+    using rill::test_op_traits::moving_op, rill::test_op_traits::silent_op, rill::test_op_traits::spoken_op;
     STATIC_REQUIRE(detail::op_version<spoken_op> == 4);
     STATIC_REQUIRE(op_takes<spoken_op, int>);
     STATIC_REQUIRE_FALSE(op_takes<spoken_op, std::complex<float>>);
     STATIC_REQUIRE(detail::is_compiled<spoken_op, double>);
+    STATIC_REQUIRE_FALSE(detail::is_compiled<test_foreign_op::foreign_op, double>);
     STATIC_REQUIRE_FALSE(detail::is_compiled<spoken_op, bool>);        // compiled_types has it, the domain has not
     STATIC_REQUIRE_FALSE(detail::is_compiled<spoken_op, std::int8_t>); // the other way round
     STATIC_REQUIRE(op_takes<moving_op, void>);
@@ -92,7 +98,7 @@ TEST_CASE("op_traits: lists are walked in order, and joined") {
 }
 
 TEST_CASE("op_traits: the names of structs tell them apart") {
-    using namespace test_op_traits;
+    using namespace rill::test_op_traits;
     CHECK(std::string(detail::type_name<silent_op>()).find("silent_op") != std::string::npos);
     CHECK(detail::type_name<silent_op>() != detail::type_name<spoken_op>());
     CHECK(detail::type_name<templated_op<int>>() != detail::type_name<templated_op<float>>());

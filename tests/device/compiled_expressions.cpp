@@ -5,7 +5,7 @@
 
 using namespace rill;
 
-namespace test_compiled_expressions {
+namespace rill::test_compiled_expressions { // as ops of the library
 struct held_op {
     static constexpr auto name = "TestHeld";
     using domain_type = domains::numeric;
@@ -20,10 +20,10 @@ struct truth_op {
     using compiled_types = types::common;
     using result_type = bool;
 };
-} // namespace test_compiled_expressions
+} // namespace rill::test_compiled_expressions
 
 TEST_CASE("compiled_expressions: instructions of ops that say so, in the types they say") {
-    using namespace test_compiled_expressions;
+    using namespace rill::test_compiled_expressions;
     STATIC_REQUIRE(detail::is_compiled_primitive<held_op, float, float>);
     STATIC_REQUIRE(detail::is_compiled_primitive<held_op, std::int64_t>);
     STATIC_REQUIRE_FALSE(detail::is_compiled_primitive<held_op, half>);
@@ -34,7 +34,7 @@ TEST_CASE("compiled_expressions: instructions of ops that say so, in the types t
 }
 
 TEST_CASE("compiled_expressions: one op over tensors and at most one number, of float and double") {
-    using namespace test_compiled_expressions;
+    using namespace rill::test_compiled_expressions;
     using f = leaf<float>;
     using number = scalar_leaf<float>;
     STATIC_REQUIRE(detail::is_compiled_expression<f>);

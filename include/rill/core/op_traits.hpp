@@ -78,7 +78,10 @@ template <class T> constexpr std::string_view type_name() {
 #if defined(_MSC_VER) && !defined(__clang__)
     std::string_view name = __FUNCSIG__;
     name.remove_prefix(name.find("type_name<") + 10);
-    return name.substr(0, name.rfind(">("));
+    name = name.substr(0, name.rfind(">("));
+    for (const std::string_view kind : {"struct ", "class "})
+        if (name.starts_with(kind)) name.remove_prefix(kind.size());
+    return name;
 #else
     std::string_view name = __PRETTY_FUNCTION__; // "… [with T = rill::exp_op; …]"
     name.remove_prefix(name.find("T = ") + 4);

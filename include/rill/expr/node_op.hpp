@@ -144,7 +144,7 @@ endpoint add_op_node(op_ptr op, std::uint32_t taken, const std::source_location&
     ((home = home ? home : home_of(operands)), ...);
     const graph g = graph_or_current(home);
     endpoint_list inputs{seal(operands, g)...};
-    if (taken != 0) check_taken(*op, taken, inputs);
+    if (taken != 0 && !inputs.empty()) check_taken(*op, taken, inputs);
     return {add_node(g, std::move(op), std::move(inputs), {}, true, where), 0};
 }
 

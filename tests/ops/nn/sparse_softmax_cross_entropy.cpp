@@ -93,6 +93,9 @@ TEST_CASE("sparse_softmax_cross_entropy: types and refusals") {
     CHECK_THROWS_WITH(sparse_softmax_cross_entropy(any_tensor(logits), any_tensor(logits)),
                       contains("the labels must be int32 or int64"));
     CHECK_THROWS_WITH(sparse_softmax_cross_entropy(any_tensor(labels), any_tensor(labels)),
+                      contains("sparse_softmax_cross_entropy: it does not take int32"));
+    placeholder<float, dyn> flat("flat");
+    CHECK_THROWS_WITH(sparse_softmax_cross_entropy(any_tensor(flat), any_tensor(labels)),
                       contains("the labels must have one dimension less than the logits"));
 }
 
