@@ -71,7 +71,8 @@ int main() {
         expect(std::abs(second(i) + (at < 0 ? -4 : 4) / (d * d * d)) < 1e-5f, "the second derivative");
     }
 
-    const tensor sums = decayed_sum(x, 0.5); // decayed_sum(constant({{1.f}}), 0.5) is a compile error: a vector is expected
+    // of a matrix it is a compile error: a vector is expected
+    const tensor sums = decayed_sum(x, 0.5);
     const auto [dsums] = gradients(reduce_sum(sums * sums), x);
     const auto [total, slope] = s.run(std::tuple(sums, dsums));
     std::cout << "decayed sums: " << total(0) << ' ' << total(1) << ' ' << total(2) << ' ' << total(3) << '\n';
