@@ -71,7 +71,7 @@ int main() {
         expect(std::abs(second(i) + (at < 0 ? -4 : 4) / (d * d * d)) < 1e-5f, "the second derivative");
     }
 
-    // of a matrix it is a compile error: a vector is expected
+    // of a matrix it is an invalid_argument that names this line: a vector is expected
     const tensor sums = decayed_sum(x, 0.5);
     const auto [dsums] = gradients(reduce_sum(sums * sums), x);
     const auto [total, slope] = s.run(std::tuple(sums, dsums));
