@@ -23,6 +23,12 @@ inline const device_type& flipping() {
     return type;
 }
 
+/// Another one, whose memory is as it is.
+inline const device_type& another() {
+    static const device_type type{"test_another", false, nullptr, &plain, &plain, &plain};
+    return type;
+}
+
 /// Puts the default back.
 struct default_kept {
     std::string name = default_device().name;
@@ -75,6 +81,11 @@ TEST_CASE("device: elements are copied between memories by whoever has one of it
     CHECK(other == device);
     detail::copy_between(there, other.data(), host, back.data(), dtype::int32, 3);
     CHECK(back == from);
+    std::vector<std::int32_t> elsewhere(3);
+    detail::copy_between(there, device.data(), test_device::another(), elsewhere.data(), dtype::int32, 3);
+    CHECK(elsewhere == from);
+    detail::copy_between(test_device::another(), elsewhere.data(), there, other.data(), dtype::int32, 3);
+    CHECK(other == device);
     detail::copy_between(host, from.data(), host, back.data(), dtype::int32, 2);
     const std::vector<std::string> texts{"a", std::string(50, 'b')};
     std::vector<std::string> copied(2);

@@ -39,7 +39,7 @@ const device_type& default_device();
 
 namespace detail {
 
-/// Copies n elements between the memories of two devices.
+/// Copies n elements between the memories of two devices; of two with memories of their own, through the host's.
 void copy_between(const device_type& from_device, const void* from, const device_type& to_device, void* to, dtype type,
                   index_t n);
 

@@ -71,8 +71,13 @@ RILL_INLINE void copy_between(const device_type& from_device, const void* from, 
         to_device.to_device(from, to, bytes);
     else if (to_device.host_memory)
         from_device.to_host(from, to, bytes);
-    else
+    else if (&from_device == &to_device)
         from_device.within(from, to, bytes);
+    else {
+        std::vector<std::byte> host(bytes);
+        from_device.to_host(from, host.data(), bytes);
+        to_device.to_device(host.data(), to, bytes);
+    }
 }
 
 } // namespace detail
