@@ -3,7 +3,7 @@
 
 #include <rill/ops/math/neg.hpp>
 
-#include "ops/reduction.hpp"
+#include "ops/math/extremum_test.hpp"
 
 using namespace rill;
 
@@ -53,20 +53,5 @@ TEST_CASE("reduce_min: the gradient is shared by equal elements") {
 }
 
 TEST_CASE("reduce_min: the gradient of a group with NaN in it is NaN, that of others is not") {
-    const graph g;
-    const graph_scope here(g);
-    const session s(g);
-    placeholder<double, dyn, 3> x("x");
-    const auto [rows] = gradients(reduce_min<1>(x), x);
-    const auto d = s.run(rows, feed(x, std::vector<double>{1, std::nan(""), 5, 2, 2, 2}));
-    for (std::size_t i = 0; i < 3; ++i) {
-        CHECK(std::isnan(d(0, i)));
-        CHECK(d(1, i) == 1. / 3);
-    }
-    const auto [second] = gradients(rows * x, x);
-    CHECK(s.run(second, feed(x, std::vector<double>{1, 2, 2, 2, 2, 2}))(1, 0) == 1. / 3);
-    const double infinity = std::numeric_limits<double>::infinity();
-    const auto of_infinite = s.run(rows, feed(x, std::vector<double>{-infinity, 0, infinity, 1, 2, 3}));
-    CHECK(of_infinite(0, 0) == 1);
-    CHECK(of_infinite(0, 1) == 0);
+    extremum_test::gradient_of_nan([](const auto& x) { return reduce_min<1>(x); }, 0);
 }
