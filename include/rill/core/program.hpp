@@ -51,6 +51,9 @@ std::string result_suffix(dtype result, dtype first_operand);
 /// The key of the one-op program that serves an instruction: "Mul($0:float32,$1:float32)".
 std::string instruction_key(const program& p, const program::instruction& i);
 
+/// It is one op over its leaves in order, and may go by that op's key: under it a compiled kernel is found.
+bool is_one_op(const program& p);
+
 using program_ptr = std::shared_ptr<const program>;
 
 /// The value of a scalar operand: data, not type. Compared by bits.

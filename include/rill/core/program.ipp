@@ -32,6 +32,13 @@ RILL_INLINE std::string instruction_key(const program& p, const program::instruc
     return key + ")" + result_suffix(i.type, p.type_of(i.args[0]));
 }
 
+RILL_INLINE bool is_one_op(const program& p) {
+    if (p.code.size() != 1 || !p.scalars.empty() || p.code[0].args.size() != p.leaves.size()) return false;
+    for (std::size_t k = 0; k < p.leaves.size(); ++k)
+        if (p.code[0].args[k] != static_cast<int>(k)) return false;
+    return true;
+}
+
 RILL_INLINE const std::string& fused_spec::kernel() const {
     static const std::string& none = *new std::string;
     return kind == form::forward ? body->key : kind == form::adjoint ? body->adjoint_of : none;

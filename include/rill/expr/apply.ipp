@@ -36,9 +36,7 @@ RILL_INLINE endpoint apply_untyped(const elementwise_info& op, dtype fixed_resul
     std::vector<int> args;
     for (const int o : a.order) args.push_back(o >= 0 ? t.leaf(o) : t.scalar(static_cast<std::size_t>(~o)));
     const dtype result = fixed_result == dtype::invalid ? t.type_of(args.back()) : fixed_result;
-    program p = *t.finish({t.emit(op, result, args)});
-    if (a.scalars.empty()) p.key = instruction_key(p, p.code[0]); // found as a compiled one-op kernel
-    return add_program(g, std::make_shared<const program>(std::move(p)), std::move(a.scalars), std::move(a.inputs));
+    return add_program(g, t.finish_op(t.emit(op, result, args)), std::move(a.scalars), std::move(a.inputs));
 }
 
 }}} // namespace rill::RILL_ABI::detail

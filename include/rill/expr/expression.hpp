@@ -174,6 +174,9 @@ template <class Op, class... Args> void gather_leaves(const expression<Op, Args.
     spread([&](const auto&... a) { (gather_leaves(a, s), ...); }, e.args());
 }
 
+/// What the nodes of a structure have in common: its program and the scalars, with one mapped result.
+fused_spec spec_without_leaves(const traced_structure& traced, const sealing& s);
+
 /// A node for a program over gathered leaves: equal leaves become one input.
 endpoint add_expression(const traced_structure& traced, const sealing& s, const reduction& how, make_fused make,
                         const std::string& name, bool share, const std::source_location& where);

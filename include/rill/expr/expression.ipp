@@ -31,22 +31,22 @@ RILL_INLINE sealing::~sealing() = default;
 RILL_INLINE void sealing::leaf(const endpoint& e) { leaves.push_back(checked(e)); }
 RILL_INLINE void sealing::scalar(const scalar_value& value) { scalars.push_back(value); }
 
-RILL_INLINE endpoint add_expression(const traced_structure& traced, const sealing& s, const reduction& how,
-                                    make_fused make, const std::string& name, bool share,
-                                    const std::source_location& where) {
+RILL_INLINE fused_spec spec_without_leaves(const traced_structure& traced, const sealing& s) {
     fused_spec spec;
     spec.body = traced.body;
     spec.scalars = s.scalars;
     spec.scalars.insert(spec.scalars.end(), traced.constants.begin(), traced.constants.end());
     spec.results.resize(1);
+    return spec;
+}
+
+RILL_INLINE endpoint add_expression(const traced_structure& traced, const sealing& s, const reduction& how,
+                                    make_fused make, const std::string& name, bool share,
+                                    const std::source_location& where) {
+    fused_spec spec = spec_without_leaves(traced, s);
     spec.results[0].reduce = how;
     endpoint_list inputs;
-    for (const auto& l : s.leaves) {
-        std::size_t i = 0;
-        while (i < inputs.size() && !(inputs[i] == l)) ++i;
-        if (i == inputs.size()) inputs.push_back(l);
-        spec.leaves.push_back({static_cast<int>(i), {}});
-    }
+    for (const auto& l : s.leaves) spec.leaves.push_back({input_number(inputs, l), {}});
     auto op = make == &make_fused_op ? traced.op.of(std::move(spec)) : make(std::move(spec));
     return {add_node(s.home, std::move(op), std::move(inputs), name, share, where), 0};
 }

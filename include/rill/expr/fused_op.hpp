@@ -85,6 +85,16 @@ std::vector<endpoint> fused_gradient(const fused_spec& spec, const gradient_requ
 endpoint add_program(const graph& g, program_ptr body, std::vector<scalar_value> scalars, endpoint_list inputs,
                      const std::string& name = {});
 
+/// The number of an endpoint among a node's inputs from `first` on, to which it is added if it is not there: what occurs twice
+/// is one input.
+int input_number(endpoint_list& inputs, const endpoint& e, std::size_t first = 0);
+
+/// Types and shapes of a fused node's results.
+std::vector<tensor_type> fused_outputs(const fused_spec& spec, std::span<const tensor_type> in);
+
+/// An array of one number, of a complete shape.
+any_array filled_array(dtype type, const dims& shape, double value);
+
 /// The bits of a number in a dtype.
 scalar_value scalar_of(dtype type, double value);
 

@@ -40,6 +40,12 @@ RILL_INLINE std::string fused_op::label() const {
 }
 
 RILL_INLINE std::vector<tensor_type> fused_op::outputs(std::span<const tensor_type> in) const {
+    return detail::fused_outputs(spec, in);
+}
+
+namespace detail {
+
+RILL_INLINE std::vector<tensor_type> fused_outputs(const fused_spec& spec, std::span<const tensor_type> in) {
     // a spec may come from a file
     if (!spec.body) throw invalid_argument("there is no program");
     const auto missing = [&](int input) { return input >= static_cast<int>(in.size()); };
@@ -71,7 +77,12 @@ RILL_INLINE std::vector<tensor_type> fused_op::outputs(std::span<const tensor_ty
     return out;
 }
 
-namespace detail {
+RILL_INLINE int input_number(endpoint_list& inputs, const endpoint& e, std::size_t first) {
+    std::size_t i = first;
+    while (i < inputs.size() && !(inputs[i] == e)) ++i;
+    if (i == inputs.size()) inputs.push_back(e);
+    return static_cast<int>(i);
+}
 
 /// Of every device, whatever the instruction set: bound kernels choose their block functions by themselves.
 RILL_INLINE void require_fused() {
@@ -264,17 +275,23 @@ RILL_INLINE scalar_value scalar_of(dtype type, double value) {
     return out;
 }
 
+RILL_INLINE any_array filled_array(dtype type, const dims& shape, double value) {
+    const scalar_value bits = scalar_of(type, value);
+    if (!shape.complete()) throw invalid_argument("fill: the shape " + to_string(shape) + " is not known");
+    any_array all(type, shape);
+    visit_dtype(type, [&]<class T>(std::type_identity<T>) {
+        if constexpr (!std::is_same_v<T, std::string>) // of which there are no numbers
+            std::fill_n(static_cast<T*>(all.mutable_data()), all.size(), bits.as<T>());
+    });
+    return all;
+}
+
 RILL_INLINE endpoint filled_like(endpoint x, double value) {
     const auto& type = type_of(x);
     const graph g(*x.from->owner);
+    if (type.shape.complete() && type.shape.size() <= 64)
+        return {add_node(g, make_op(constant_op{filled_array(type.type, type.shape, value)}), {}), 0};
     const scalar_value bits = scalar_of(type.type, value);
-    if (type.shape.complete() && type.shape.size() <= 64) {
-        any_array all(type.type, type.shape);
-        for (index_t i = 0; i < type.shape.size(); ++i)
-            std::memcpy(static_cast<std::byte*>(all.mutable_data()) + static_cast<std::size_t>(i) * size_of(type.type),
-                        bits.bytes.data(), size_of(type.type));
-        return {add_node(g, make_op(constant_op{all}), {}), 0};
-    }
     tracer t({type.type}, {bits});
     t.fix_scalars(1);
     return add_program(g, t.finish({t.scalar(0)}), {bits}, {x}, value == 0 ? "zeros_like" : "ones_like");

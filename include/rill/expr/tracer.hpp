@@ -38,6 +38,8 @@ public:
 
     /// The finished program; its key spells it out.
     program_ptr finish(const std::vector<int>& results) const;
+    /// The same of one result; what is one op over its leaves goes by that op's key.
+    program_ptr finish_op(int result) const;
     const std::vector<scalar_value>& scalars() const { return scalars_; }
 
 private:

@@ -59,4 +59,12 @@ RILL_INLINE program_ptr tracer::finish(const std::vector<int>& results) const {
     return std::make_shared<const program>(std::move(p));
 }
 
+RILL_INLINE program_ptr tracer::finish_op(int result) const {
+    const auto spelled = finish({result});
+    if (!is_one_op(*spelled)) return spelled;
+    program p = *spelled;
+    p.key = instruction_key(p, p.code[0]);
+    return std::make_shared<const program>(std::move(p));
+}
+
 }} // namespace rill::RILL_ABI

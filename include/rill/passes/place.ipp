@@ -14,6 +14,12 @@ namespace detail {
 
 inline std::string full_name(const device_type& d) { return to_string(device_name{"localhost", 0, 0, d.name, 0}); }
 
+/// How errors of placement begin.
+inline std::string placed_node(const subgraph::item& it) {
+    return "placement: '" + it.origin->name + "' (" + std::string(it.op->name()) + ", made at " +
+           to_string(it.origin->where) + ") ";
+}
+
 /// The device that a node asks for; null if it asks for none.
 inline const device_type* asked_device(const subgraph::item& it, bool soft) {
     const node* asks = it.origin;
@@ -27,9 +33,8 @@ inline const device_type* asked_device(const subgraph::item& it, bool soft) {
     if (here && soft) return &cpu_device();
     std::string have;
     for (const auto* known : known_devices()) have += (have.empty() ? "" : ", ") + full_name(*known);
-    throw invalid_argument("placement: '" + it.origin->name + "' (" + std::string(it.op->name()) + ", made at " +
-                           to_string(it.origin->where) + ") asks for device '" + asks->device + "'; this session has " +
-                           have + (here ? " (allow_soft_placement would run it there)" : ""));
+    throw invalid_argument(placed_node(it) + "asks for device '" + asks->device + "'; this session has " + have +
+                           (here ? " (allow_soft_placement would run it there)" : ""));
 }
 
 inline bool has_text(const node& n) {
@@ -57,10 +62,8 @@ RILL_INLINE subgraph place(subgraph g, bool soft, const std::function<void(const
             const auto* there = device_at(it.inputs[written[k]]);
             if (!there) continue; // a feed, which binding refuses
             if (k > 0 && there != it.device)
-                throw invalid_argument("placement: '" + it.origin->name + "' (" + std::string(it.op->name()) +
-                                       ", made at " + to_string(it.origin->where) +
-                                       ") writes variables of several devices: " + detail::full_name(*it.device) +
-                                       " and " + detail::full_name(*there));
+                throw invalid_argument(detail::placed_node(it) + "writes variables of several devices: " +
+                                       detail::full_name(*it.device) + " and " + detail::full_name(*there));
             it.device = there;
         }
         if (report) report(*it.origin, detail::full_name(*it.device));

@@ -18,7 +18,7 @@ public:
 
 private:
     void infer(std::span<const tensor_type> feed_types);
-    std::vector<const any_array*> known_values(std::size_t i) const;
+    void known_values(std::size_t i, std::vector<const any_array*>& values) const;
     void find_folded();
     void find_chains();
     bool stays_in_block(std::size_t i, std::size_t port) const;

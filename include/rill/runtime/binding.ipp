@@ -34,20 +34,23 @@ RILL_INLINE bound_graph binder::bind(const subgraph& g, std::span<const tensor_t
 }
 
 RILL_INLINE void binder::infer(std::span<const tensor_type> feed_types) {
+    std::vector<tensor_type> in;
+    std::vector<const any_array*> values;
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         const auto& it = graph.items[i];
         if (it.feed >= 0) {
             types.push_back({feed_types[it.feed]});
             continue;
         }
-        std::vector<tensor_type> in;
+        in.clear();
         for (const auto& v : it.inputs) in.push_back(type_of(v));
         if (it.is_copy()) {
             types.push_back({in[0]});
             continue;
         }
         try {
-            types.push_back(it.op->outputs({in, known_values(i)}));
+            known_values(i, values);
+            types.push_back(it.op->outputs({in, values}));
         } catch (const error& problem) {
             std::string shapes;
             for (const auto& t : in) shapes += (shapes.empty() ? "" : ", ") + to_string(t);
@@ -65,14 +68,13 @@ RILL_INLINE void binder::infer(std::span<const tensor_type> feed_types) {
 }
 
 /// What is known of an item's inputs before anything runs: constants.
-RILL_INLINE std::vector<const any_array*> binder::known_values(std::size_t i) const {
-    std::vector<const any_array*> values;
+RILL_INLINE void binder::known_values(std::size_t i, std::vector<const any_array*>& values) const {
+    values.clear();
     for (const auto& v : graph.items[i].inputs) {
         const auto* from = &graph.items[v.item];
         while (from->is_copy()) from = &graph.items[from->inputs[0].item]; // to another memory: the value is the same
         values.push_back(from->op ? from->op->constant() : nullptr);
     }
-    return values;
 }
 
 RILL_INLINE void binder::find_folded() {

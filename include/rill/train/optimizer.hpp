@@ -49,8 +49,8 @@ template <class T> endpoint scalar_constant(double value) {
     return constant(static_cast<T>(value), {}).join(current_graph()); // no place of the user's
 }
 
-/// A variable beside another one, of its type: an optimizer's memory. Not trained.
-endpoint add_slot(const any_tensor& of, const std::string& name, double first_value);
+/// A variable beside another one, of its type: an optimizer's memory. Zero at first, not trained.
+endpoint add_slot(const any_tensor& of, const std::string& name);
 
 /// The slices and ids that a gradient adds up, if it is that of gather along axis 0.
 struct gradient_rows {

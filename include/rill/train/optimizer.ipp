@@ -4,7 +4,6 @@
 #include <rill/train/optimizer.hpp>
 
 #include <cstddef>
-#include <cstring>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -61,28 +60,23 @@ RILL_INLINE gradient_rows rows_of(const endpoint& gradient) {
 RILL_INLINE operation add_update(op_ptr op, const gradient_and_variable& pair, std::span<const char* const> slots,
                                  const std::vector<endpoint>& numbers, std::initializer_list<endpoint> values) {
     endpoint_list inputs{pair.variable};
-    for (const char* slot : slots) inputs.push_back(add_slot(pair.variable, slot, 0));
+    for (const char* slot : slots) inputs.push_back(add_slot(pair.variable, slot));
     inputs.append(numbers);
     inputs.append({values.begin(), values.size()});
     return operation(
         add_node(current_graph(), std::move(op), std::move(inputs), "update_" + pair.variable.node()->name));
 }
 
-RILL_INLINE endpoint add_slot(const any_tensor& of, const std::string& name, double first_value) {
+RILL_INLINE endpoint add_slot(const any_tensor& of, const std::string& name) {
     const auto& type = type_of(of.end());
     const colocate_with beside(of);
     const control_dependencies none; // a variable is made, whatever its updates wait for
     const endpoint slot = add_variable(type, of.node()->name + "/" + name, {.trainable = false}, of.node()->where);
-    any_array value(type.type, type.shape);
-    const scalar_value one = scalar_of(type.type, first_value);
-    for (index_t i = 0; i < value.size(); ++i)
-        std::memcpy(static_cast<std::byte*>(value.mutable_data()) + static_cast<std::size_t>(i) * size_of(type.type),
-                    one.bytes.data(), size_of(type.type));
-    const endpoint initial{
-        add_node(current_graph(), make_op(constant_op{value}), {}, of.node()->name + "/" + name + "/initial_value"), 0};
-    const node* assign =
-        add_node(current_graph(), make_op(assign_op{}), {slot, initial}, of.node()->name + "/" + name + "/initialize");
-    current_graph().state().set_initializer(slot.from, assign);
+    const node_scope below(slot);
+    const endpoint zeros{
+        add_node(current_graph(), make_op(constant_op{filled_array(type.type, type.shape, 0)}), {}, "initial_value"),
+        0};
+    set_initial_value(slot, zeros, of.node()->where);
     return slot;
 }
 

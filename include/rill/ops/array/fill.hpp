@@ -21,8 +21,6 @@ template <class T> any_array filled_array(const dims& shape, const T& value) {
     return all;
 }
 
-any_array filled_array(dtype type, const dims& shape, double value);
-
 /// A constant of those extents; after a failed check, one without elements.
 template <class T, index_t... D> auto filled_constant(const T& value, const std::source_location& where) {
     return constant_value<T, D...>(filled_array<T>(dims{(D == dyn ? 0 : D)...}, value), where);
@@ -49,15 +47,6 @@ any_tensor fill(const dims& shape, const T& value,
 
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI { namespace detail {
-
-RILL_INLINE any_array filled_array(dtype type, const dims& shape, double value) {
-    const scalar_value bits = scalar_of(type, value);
-    any_array all;
-    visit_dtype(type, [&]<class T>(std::type_identity<T>) {
-        if constexpr (has_zero_and_one<T>) all = filled_array(shape, bits.as<T>());
-    });
-    return all;
-}
 
 RILL_INLINE any_tensor constant_node(any_array value, const std::source_location& where) {
     return add_constant(current_graph(), value, false, {}, where);

@@ -25,7 +25,7 @@ template <class Self, combine How> struct extremum {
 
     static void fields(auto& op, auto& visit) { visit("spec", op.spec); }
     const fused_spec* fused() const { return &spec; }
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return fused_op{spec}.outputs(in); }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return fused_outputs(spec, in); }
     std::vector<endpoint> gradient(const gradient_request& r) const { return extremum_gradient(spec, r); }
     template <class D, class T> kernel bind(kernel_request& request) const { return D::fused(spec, request); }
 

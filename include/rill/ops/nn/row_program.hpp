@@ -70,22 +70,14 @@ RILL_INLINE endpoint row_node(const std::vector<row_operand>& operands, bool sum
     const reduction over_rows{combine::sum, axis_list{-1}, false};
     fused_spec spec;
     std::vector<dtype> types;
-    std::vector<endpoint> inputs;
+    endpoint_list inputs;
     for (const auto& o : operands) {
         types.push_back(type_of(o.from).type);
-        std::size_t at = 0; // an operand that occurs twice is one input
-        while (at < inputs.size() && !(inputs[at] == o.from)) ++at;
-        if (at == inputs.size()) inputs.push_back(o.from);
-        spec.leaves.push_back({static_cast<int>(at), o.per_row ? over_rows : reduction{}});
+        spec.leaves.push_back({input_number(inputs, o.from), o.per_row ? over_rows : reduction{}});
     }
     tracer t(std::move(types), {});
-    program body = *t.finish({build(t)});
-    spec.kind = fused_spec::form::program;
-    if (body.code.size() == 1 && body.scalars.empty() && body.code[0].args.size() == operands.size()) {
-        body.key = instruction_key(body, body.code[0]); // one op over its leaves in order: found compiled
-        spec.kind = fused_spec::form::forward;
-    }
-    spec.body = std::make_shared<const program>(std::move(body));
+    spec.body = t.finish_op(build(t));
+    spec.kind = is_one_op(*spec.body) ? fused_spec::form::forward : fused_spec::form::program;
     spec.scalars = t.scalars();
     spec.results.resize(1);
     if (sum_rows) spec.results[0].reduce = over_rows;

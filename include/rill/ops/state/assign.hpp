@@ -57,8 +57,7 @@ struct assign_op : detail::fused_write {
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE std::vector<tensor_type> fused_write::outputs(std::span<const tensor_type> in) const {
-    tensor_type value = in[spec.body ? 0 : 1];
-    if (spec.body) value = fused_op{spec}.outputs(in).at(0);
+    const tensor_type value = spec.body ? fused_outputs(spec, in).at(0) : in[1];
     if (in[0].type != value.type || !rules::compatible(in[0].shape, value.shape))
         throw invalid_argument("the variable is " + to_string(in[0]) + ", the value " + to_string(value));
     return {in[0]};
@@ -71,18 +70,9 @@ RILL_INLINE std::vector<tensor_type> fused_write::joined_outputs(std::span<const
 
 RILL_INLINE write_program value_of_write(const endpoint& variable, const traced_structure& value, const sealing& s,
                                          bool joins) {
-    write_program made;
-    made.spec.body = value.body;
-    made.spec.scalars = s.scalars;
-    made.spec.scalars.insert(made.spec.scalars.end(), value.constants.begin(), value.constants.end());
-    made.spec.results.resize(1);
-    made.inputs.push_back(variable);
-    for (std::size_t k = 0; k < s.leaves.size(); ++k) {
-        std::size_t i = joins && k == 0 ? 0 : 1;
-        while (i > 0 && i < made.inputs.size() && !(made.inputs[i] == s.leaves[k])) ++i;
-        if (i == made.inputs.size()) made.inputs.push_back(s.leaves[k]);
-        made.spec.leaves.push_back({static_cast<int>(i), {}});
-    }
+    write_program made{spec_without_leaves(value, s), {variable}};
+    for (std::size_t k = 0; k < s.leaves.size(); ++k)
+        made.spec.leaves.push_back({joins && k == 0 ? 0 : input_number(made.inputs, s.leaves[k], 1), {}});
     return made;
 }
 
@@ -90,9 +80,7 @@ RILL_INLINE write_program joined_write(const elementwise_info& op, const endpoin
     write_program made;
     const dtype type = type_of(variable).type;
     tracer t({type, type}, {});
-    program p = *t.finish({t.emit(op, type, {t.leaf(0), t.leaf(1)})});
-    p.key = instruction_key(p, p.code[0]); // found as a compiled one-op kernel
-    made.spec.body = std::make_shared<const program>(std::move(p));
+    made.spec.body = t.finish_op(t.emit(op, type, {t.leaf(0), t.leaf(1)}));
     made.spec.results.resize(1);
     made.spec.leaves.push_back({0, {}});
     made.spec.leaves.push_back({1, {}});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/ops/array/fill.hpp>
 #include <rill/ops/control/group.hpp>
 #include <rill/ops/state/assign_add.hpp>
 #include <rill/ops/state/assign_sub.hpp>
@@ -162,7 +163,7 @@ private:
     template <class Op, class E> tensor<T, D...> write(const E& value, const std::source_location& where) const {
         if constexpr (literal<E>) {
             static_assert(literal_fits<T, E>, "assign: the literal does not fit the variable's dtype");
-            return write<Op>(filled<D...>(literal_value<T>(value, "assign"), where), where);
+            return write<Op>(detail::filled_constant<T, D...>(literal_value<T>(value, "assign"), where), where);
         } else {
             static_assert(same_dtype<value_type_of<E>, T>, "assign: the dtypes differ; convert with cast<T>()");
             static_assert(assignable<extents<D...>, extents_of<E>>,
@@ -201,11 +202,6 @@ private:
             require_primitive<typename Op::joins, T, T>();
             return detail::joined_write(info_of<typename Op::joins>, this->end(), detail::seal(value, g));
         }
-    }
-    template <index_t... E> static constant_value<T, E...> filled(const T& value, const std::source_location& where) {
-        any_array a(dtype_of<T>, extents<E...>::value);
-        std::fill_n(static_cast<T*>(a.mutable_data()), a.size(), value);
-        return constant_value<T, E...>(std::move(a), where);
     }
 };
 
