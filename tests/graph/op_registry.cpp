@@ -125,6 +125,8 @@ TEST_CASE("op_registry: what it can't make is refused, naming what is near") {
                       contains("'TestRegistryShfit'") && contains("'TestRegistryShift'") && contains("did you mean"));
     CHECK_THROWS_AS(make_op("TestRegistryShfit", 1, ""), not_found);
     CHECK_THROWS_AS(make_op("TestRegistryShift", 3, ""), invalid_argument);
+    CHECK_THROWS_AS(make_op("TestRegistryShift", 0, ""), invalid_argument);
+    CHECK_THROWS_WITH(make_op("TestRegistryShift", -1, ""), contains("-1") && contains("this program has 2"));
     CHECK_THROWS_WITH(make_op("TestRegistryShift", 3, ""),
                       contains("TestRegistryShift") && contains("3") && contains("newer"));
     const auto fields = bytes_of_fields(*make_op(shift_op{}));

@@ -275,3 +275,43 @@ TEST_CASE("catalogue: every elementwise op runs in every dtype that it says it t
         CHECK(wrong == count); // the first element that differs
     }
 }
+
+TEST_CASE("catalogue: inputs of any number and type are a node or an error that names the op") {
+    const graph g;
+    const graph_scope in(g);
+    const std::vector<std::vector<endpoint>> kinds = {
+        {any_placeholder("f", dtype::float32), any_placeholder("m", dtype::float32, {2, 3})},
+        {any_placeholder("i", dtype::int32, {4})},
+        {any_placeholder("s", dtype::string, {})},
+        {any_placeholder("b", dtype::boolean, {2, 3}), any_placeholder("c", dtype::complex64, {3})},
+    };
+    int nodes = 0, refused = 0;
+    for (const auto& name : test_ops_catalogue::name_lists().nodes)
+        for (const auto& kind : kinds)
+            for (std::size_t count = 0; count < 6; ++count) {
+                endpoint_list inputs;
+                for (std::size_t i = 0; i < count; ++i) inputs.push_back(kind[i % kind.size()]);
+                try {
+                    detail::add_node(g, make_op(name), std::move(inputs), "", false, std::source_location::current());
+                    ++nodes;
+                } catch (const invalid_argument& problem) {
+                    const std::string label = make_op(name)->label();
+                    INFO(name << " of " << count << ": " << problem.what());
+                    CHECK(std::string(problem.what()).find(label) != std::string::npos);
+                    ++refused;
+                }
+            }
+    CHECK(nodes > 20);
+    CHECK(refused > 200);
+}
+
+TEST_CASE("catalogue: a first value can't be computed from the place that it is written to") {
+    const graph g;
+    const graph_scope in(g);
+    variable<float> v("v", constant(1.f));
+    const auto bytes = bytes_of_fields(*v.assign_add(2.f).node()->op);
+    const op_ptr forged = make_op("Assign", 1, bytes);
+    CHECK_THROWS_WITH(
+        detail::add_node(g, forged, {v, tensor(constant(1.f))}, "", false, std::source_location::current()),
+        contains("assign") && contains("place that it is written to"));
+}

@@ -21,7 +21,7 @@ subgraph absorbed(std::vector<endpoint> fetches, std::vector<endpoint> feeds) {
     return s;
 }
 const matmul_op& product_in(const subgraph& s, int i) {
-    const auto& op = *s.items.at(static_cast<std::size_t>(i)).op;
+    const auto& op = *s.items[static_cast<std::size_t>(i)].op;
     REQUIRE(op.name() == "MatMul");
     return *static_cast<const matmul_op*>(op.attributes());
 }

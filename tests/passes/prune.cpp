@@ -41,7 +41,7 @@ TEST_CASE_METHOD(test_prune_fixture, "prune: what the fetches need, feeds first,
     const auto p = pruned({c}, {x});
     CHECK(names(p) == list{"feed of x:0", "a", "c"});
     CHECK(p.items[2].inputs == std::vector<subgraph::value>{{1, 0}}); // equal leaves are one input
-    CHECK(p.fetches == std::vector<subgraph::value>{{2, 0}});
+    CHECK(p.fetches == detail::vector<subgraph::value>{{2, 0}});
     CHECK(names(pruned({b}, {x, y})) == list{"feed of x:0", "feed of y:0", "a", "b"});
 }
 

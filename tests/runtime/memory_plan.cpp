@@ -16,7 +16,7 @@ inline std::size_t rounded(std::size_t bytes) {
 }
 
 /// The most that is alive at once.
-inline std::size_t lower_bound(const std::vector<arena_value>& values) {
+inline std::size_t lower_bound(const detail::vector<arena_value>& values) {
     std::size_t most = 0;
     for (const auto& at : values) {
         std::size_t alive = 0;
@@ -28,7 +28,7 @@ inline std::size_t lower_bound(const std::vector<arena_value>& values) {
 }
 
 /// Values alive at once don't overlap, all are aligned and within the arena.
-inline bool sound(const std::vector<arena_value>& values, std::size_t arena) {
+inline bool sound(const detail::vector<arena_value>& values, std::size_t arena) {
     for (std::size_t i = 0; i < values.size(); ++i) {
         const auto& a = values[i];
         if (a.offset % memory_alignment != 0 || a.offset + a.bytes > arena) return false;
@@ -49,7 +49,7 @@ TEST_CASE("memory plan: random lifetimes never overlap, and the arena stays near
     double total = 0, least = 0;
     int unsound = 0;
     for (int trial = 0; trial < 300; ++trial) {
-        std::vector<arena_value> values(1 + random() % 60);
+        detail::vector<arena_value> values(1 + random() % 60);
         for (auto& v : values) {
             v.bytes = 1 + random() % (trial % 3 ? 5000 : 64);
             v.first = static_cast<int>(random() % 50);
@@ -67,11 +67,11 @@ TEST_CASE("memory plan: random lifetimes never overlap, and the arena stays near
 
 TEST_CASE("memory plan: a chain needs two places, values of one size none wasted") {
     using namespace test_memory_plan;
-    std::vector<arena_value> chain;
+    detail::vector<arena_value> chain;
     for (int i = 0; i < 100; ++i) chain.push_back({1000, i, i + 1, 0});
     CHECK(detail::plan_arena(chain) == 2 * 1024);
     CHECK(sound(chain, 2 * 1024));
-    std::vector<arena_value> nested; // as forward values kept for their gradients
+    detail::vector<arena_value> nested; // as forward values kept for their gradients
     for (int i = 0; i < 50; ++i) nested.push_back({64, i, 100 - i, 0});
     CHECK(detail::plan_arena(nested) == 50 * 64);
     CHECK(sound(nested, 50 * 64));
@@ -79,7 +79,7 @@ TEST_CASE("memory plan: a chain needs two places, values of one size none wasted
 
 TEST_CASE("memory plan: small values do not take a place that a large one needs later") {
     using namespace test_memory_plan;
-    std::vector<arena_value> values{{6400, 0, 1, 0}, {64, 1, 5, 0}, {6464, 2, 3, 0}, {64, 3, 5, 0}, {6400, 4, 5, 0}};
+    detail::vector<arena_value> values{{6400, 0, 1, 0}, {64, 1, 5, 0}, {6464, 2, 3, 0}, {64, 3, 5, 0}, {6400, 4, 5, 0}};
     const auto least = lower_bound(values);
     CHECK(detail::plan_arena(values) == least);
     CHECK(sound(values, least));
@@ -87,16 +87,16 @@ TEST_CASE("memory plan: small values do not take a place that a large one needs 
 
 TEST_CASE("memory plan: freed neighbours become one place, nothing needs nothing") {
     using namespace test_memory_plan;
-    std::vector<arena_value> values{{64, 0, 1, 0}, {64, 0, 1, 0}, {64, 0, 9, 0}, {128, 2, 3, 0}};
+    detail::vector<arena_value> values{{64, 0, 1, 0}, {64, 0, 1, 0}, {64, 0, 9, 0}, {128, 2, 3, 0}};
     CHECK(detail::plan_arena(values) == 192);
     CHECK(sound(values, 192));
-    std::vector<arena_value> none;
+    detail::vector<arena_value> none;
     CHECK(detail::plan_arena(none) == 0);
 }
 
 TEST_CASE("memory plan: 100,000 values of a long step") {
     using namespace test_memory_plan;
-    std::vector<arena_value> values;
+    detail::vector<arena_value> values;
     for (int i = 0; i < 100000; ++i) values.push_back({static_cast<std::size_t>(64 + i % 7 * 64), i, i + 1 + i % 3, 0});
     const auto arena = detail::plan_arena(values);
     CHECK(arena < 10 * 512);

@@ -159,5 +159,5 @@ TEST_CASE("update_rows_op: by hand, with a slot, and what it refuses") {
     refused(2, {dtype::float64, dims{3, 2}});
     refused(1, {dtype::float64, dims{}});
     refused(0, {dtype::float32, dims{}});
-    CHECK_THROWS_AS(op.outputs({}), invalid_argument);
+    CHECK_THROWS_AS(make_op(op)->outputs({}), invalid_argument);
 }

@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE void throw_error(error_code code, const std::string& message) {
+RILL_COLD void throw_error(error_code code, const std::string& message) {
     switch (code) {
     case error_code::cancelled: throw cancelled(message);
     case error_code::invalid_argument: throw invalid_argument(message);
@@ -28,7 +28,7 @@ RILL_INLINE void throw_error(error_code code, const std::string& message) {
     throw unknown(message);
 }
 
-RILL_INLINE std::string to_string(const std::source_location& where) {
+RILL_COLD std::string to_string(const std::source_location& where) {
     if (where.line() == 0) return "an unknown place";
     std::string_view file = where.file_name();
     if (const auto cut = file.find_last_of("/\\"); cut != std::string_view::npos) file.remove_prefix(cut + 1);

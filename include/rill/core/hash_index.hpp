@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include <rill/config.hpp>
+#include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -36,7 +36,7 @@ private:
     std::size_t mask() const { return entries_.size() - 1; }
     void put(const entry& e);
 
-    std::vector<entry> entries_; // a power of two of them, some always free
+    vector<entry> entries_; // a power of two of them, some always free
     std::size_t count_ = 0;
 };
 

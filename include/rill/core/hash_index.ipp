@@ -6,6 +6,8 @@
 #include <bit>
 #include <utility>
 
+#include <rill/core/vector.hpp>
+
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE void hash_index::add(std::uint64_t hash, std::uint32_t number) {
@@ -15,7 +17,7 @@ RILL_INLINE void hash_index::add(std::uint64_t hash, std::uint32_t number) {
 
 RILL_INLINE void hash_index::reserve(std::size_t count) {
     if (count * 3 <= entries_.size() * 2) return;
-    const auto before = std::exchange(entries_, std::vector<entry>(std::bit_ceil(count * 2 + 8)));
+    const auto before = std::exchange(entries_, vector<entry>(std::bit_ceil(count * 2 + 8)));
     for (const auto& e : before)
         if (e.number != none) put(e);
 }

@@ -7,13 +7,13 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE void set_log_sink(log_sink sink) {
+RILL_COLD void set_log_sink(log_sink sink) {
     auto next = sink ? std::make_shared<const log_sink>(std::move(sink)) : nullptr;
     const std::lock_guard lock(detail::the_log().mutex);
     detail::the_log().sink = std::move(next);
 }
 
-RILL_INLINE void log_message(log_level level, std::string_view message) noexcept {
+RILL_COLD void log_message(log_level level, std::string_view message) noexcept {
     try {
         std::shared_ptr<const log_sink> sink;
         {

@@ -7,10 +7,13 @@
 #include <cstddef>
 #include <iterator>
 #include <utility>
+#include <vector>
+
+#include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE std::string snake_case(std::string_view camel) {
+RILL_COLD std::string snake_case(std::string_view camel) {
     const auto upper = [](char c) { return c >= 'A' && c <= 'Z'; };
     std::string out;
     for (std::size_t i = 0; i < camel.size(); ++i) {
@@ -23,7 +26,7 @@ RILL_INLINE std::string snake_case(std::string_view camel) {
     return out;
 }
 
-RILL_INLINE bool valid_name(std::string_view name) {
+RILL_COLD bool valid_name(std::string_view name) {
     const auto plain = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
     };
@@ -32,7 +35,7 @@ RILL_INLINE bool valid_name(std::string_view name) {
                        [&](char c) { return plain(c) || c == '_' || c == '-' || c == '/' || c == '\\' || c == '>'; });
 }
 
-RILL_INLINE std::size_t edit_distance(std::string_view a, std::string_view b) {
+RILL_COLD std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
     for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -46,9 +49,9 @@ RILL_INLINE std::size_t edit_distance(std::string_view a, std::string_view b) {
     return row[b.size()];
 }
 
-RILL_INLINE std::vector<std::string> nearest_names(std::string_view wanted, const std::vector<std::string>& names,
-                                                   std::size_t most) {
-    std::vector<std::pair<std::size_t, std::string_view>> ranked;
+RILL_COLD std::vector<std::string> nearest_names(std::string_view wanted, const std::vector<std::string>& names,
+                                                 std::size_t most) {
+    vector<std::pair<std::size_t, std::string_view>> ranked;
     for (const auto& name : names) ranked.emplace_back(edit_distance(wanted, name), name);
     std::sort(ranked.begin(), ranked.end());
     std::vector<std::string> out;

@@ -10,6 +10,7 @@
 
 #include <rill/core/shape_rules.hpp>
 #include <rill/core/small_vector.hpp>
+#include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -32,7 +33,7 @@ struct program {
 
     std::vector<dtype> leaves;
     std::vector<dtype> scalars;
-    std::vector<instruction> code;
+    detail::vector<instruction> code;
     std::vector<int> results; // value numbers
     std::string key;          // equal keys mean equal programs: "Mul(Add($0:float32,s0:float32),$1:float32)"
     std::string adjoint_of;   // of a program that computes the adjoints of another: that one's key
@@ -114,7 +115,7 @@ struct fused_spec {
     // in place: the adjoint of a binary op
     small_vector<fused_leaf, 3> leaves;
     small_vector<fused_result, 2> results;
-    std::vector<scalar_value> scalars; // not in place: bound kernels point to them
+    detail::vector<scalar_value> scalars; // not in place: bound kernels point to them
 
     /// Key of the expression whose compiled kernel serves it, if there is one; else empty.
     const std::string& kernel() const;
@@ -134,13 +135,13 @@ struct fused_chain {
     };
     struct link {
         const fused_spec* spec;
-        std::vector<source> inputs; // of each input of the node
+        detail::vector<source> inputs; // of each input of the node
         std::vector<int>
             results; // of each result: which output of the chain it is, or -1 where only later links read it
     };
     static constexpr std::string_view name = "FusedChain"; // what its kernel is registered as
 
-    std::vector<link> links;
+    detail::vector<link> links;
 };
 
 /// The shape that the leaves of a fused node broadcast to.

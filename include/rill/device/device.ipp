@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <vector>
+
+#include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -14,21 +17,21 @@ namespace detail {
 struct device_table {
     std::mutex mutex;
     device_type cpu{"cpu", true};
-    std::vector<const device_type*> all{&cpu};
+    vector<const device_type*> all{&cpu};
     std::atomic<const device_type*> by_default{&cpu};
 };
 
 /// Leaked: kernels may run while statics are destroyed.
-RILL_EXPORT RILL_INLINE device_table& the_devices() {
+RILL_EXPORT RILL_COLD device_table& the_devices() {
     static device_table& table = *new device_table;
     return table;
 }
 
 } // namespace detail
 
-RILL_INLINE const device_type& cpu_device() { return detail::the_devices().cpu; }
+RILL_COLD const device_type& cpu_device() { return detail::the_devices().cpu; }
 
-RILL_INLINE void register_device(const device_type& type) {
+RILL_COLD void register_device(const device_type& type) {
     auto& table = detail::the_devices();
     const std::lock_guard lock(table.mutex);
     for (const auto* known : table.all) {
@@ -38,31 +41,31 @@ RILL_INLINE void register_device(const device_type& type) {
     table.all.push_back(&type);
 }
 
-RILL_INLINE const device_type* find_device(std::string_view name) {
+RILL_COLD const device_type* find_device(std::string_view name) {
     auto& table = detail::the_devices();
     const std::lock_guard lock(table.mutex);
     const auto at = std::find_if(table.all.begin(), table.all.end(), [&](const auto* d) { return d->name == name; });
     return at == table.all.end() ? nullptr : *at;
 }
 
-RILL_INLINE std::vector<const device_type*> known_devices() {
+RILL_COLD detail::vector<const device_type*> known_devices() {
     auto& table = detail::the_devices();
     const std::lock_guard lock(table.mutex);
     return table.all;
 }
 
-RILL_INLINE void set_default_device(std::string_view name) {
+RILL_COLD void set_default_device(std::string_view name) {
     const auto* found = find_device(name);
     if (!found) throw not_found("set_default_device: there is no device '" + std::string(name) + "' in this process");
     detail::the_devices().by_default = found;
 }
 
-RILL_INLINE const device_type& default_device() { return *detail::the_devices().by_default.load(); }
+RILL_COLD const device_type& default_device() { return *detail::the_devices().by_default.load(); }
 
 namespace detail {
 
-RILL_INLINE void copy_between(const device_type& from_device, const void* from, const device_type& to_device, void* to,
-                              dtype type, index_t n) {
+RILL_COLD void copy_between(const device_type& from_device, const void* from, const device_type& to_device, void* to,
+                            dtype type, index_t n) {
     if (n == 0) return;
     const std::size_t bytes = static_cast<std::size_t>(n) * size_of(type);
     if (from_device.host_memory && to_device.host_memory)

@@ -7,7 +7,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-RILL_EXPORT RILL_INLINE kernel_registry& kernel_tables() {
+RILL_EXPORT RILL_COLD kernel_registry& kernel_tables() {
     static kernel_registry& instance = *new kernel_registry;
     return instance;
 }
@@ -16,13 +16,13 @@ RILL_EXPORT RILL_INLINE kernel_registry& kernel_tables() {
 bool register_catalogue(); // <rill/all_kernels.hpp>, compiled into rill::kernels
 #endif
 
-RILL_INLINE std::string kernel_key(std::string_view op, dtype type) {
+RILL_COLD std::string kernel_key(std::string_view op, dtype type) {
     return std::string(op) + "/" + std::string(to_string(type));
 }
 
 } // namespace detail
 
-RILL_EXPORT RILL_INLINE const kernel_registry& the_kernels() {
+RILL_EXPORT RILL_COLD const kernel_registry& the_kernels() {
 #if RILL_COMPILED
     static const bool all_there = detail::register_catalogue();
     (void)all_there;
@@ -30,11 +30,11 @@ RILL_EXPORT RILL_INLINE const kernel_registry& the_kernels() {
     return detail::kernel_tables();
 }
 
-RILL_INLINE std::optional<kernel_factory> find_kernel(std::string_view device, std::string_view op, dtype type) {
+RILL_COLD std::optional<kernel_factory> find_kernel(std::string_view device, std::string_view op, dtype type) {
     return the_kernels().factories.find(std::string(device) + "/" + detail::kernel_key(op, type));
 }
 
-RILL_INLINE bool supports_level(int level) {
+RILL_COLD bool supports_level(int level) {
 #if (defined(__x86_64__) || defined(_M_X64)) && defined(__GNUC__)
     switch (level) {
     case 4:
@@ -51,26 +51,26 @@ RILL_INLINE bool supports_level(int level) {
 
 namespace detail {
 
-RILL_INLINE void register_factory(std::string_view device, std::string_view op, dtype type, int level,
-                                  kernel_factory make) {
+RILL_COLD void register_factory(std::string_view device, std::string_view op, dtype type, int level,
+                                kernel_factory make) {
     if (supports_level(level))
         kernel_tables().factories.add(std::string(device) + "/" + kernel_key(op, type), level, make);
 }
 
-RILL_INLINE void register_blocks(const std::string& key, int level, const block_kernels& kernels) {
+RILL_COLD void register_blocks(const std::string& key, int level, const block_kernels& kernels) {
     if (supports_level(level)) kernel_tables().blocks.add(key, level, kernels);
 }
 
-RILL_INLINE void register_primitive_blocks(const std::string& key, int level, block_function forward) {
+RILL_COLD void register_primitive_blocks(const std::string& key, int level, block_function forward) {
     if (supports_level(level) && !kernel_tables().blocks.find(key))
         kernel_tables().blocks.add(key, level, {forward, nullptr, nullptr});
 }
 
-RILL_INLINE void register_combiner(std::string_view how, dtype type, int level, const combiner& loops) {
+RILL_COLD void register_combiner(std::string_view how, dtype type, int level, const combiner& loops) {
     if (supports_level(level)) kernel_tables().combiners.add(kernel_key(how, type), level, loops);
 }
 
-RILL_INLINE void register_pullback(const std::string& key, int level, pullback_trace trace) {
+RILL_COLD void register_pullback(const std::string& key, int level, pullback_trace trace) {
     if (supports_level(level)) kernel_tables().pullbacks.add(key, level, trace);
 }
 

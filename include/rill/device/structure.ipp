@@ -10,7 +10,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE std::string structure_key(std::span<const structure_item> items) {
+RILL_COLD std::string structure_key(std::span<const structure_item> items) {
     std::vector<std::string> done; // the operands of ops to come
     int leaf = 0, scalar = 0;
     for (const auto& item : items) {
@@ -32,7 +32,7 @@ RILL_INLINE std::string structure_key(std::span<const structure_item> items) {
     return done.back();
 }
 
-RILL_INLINE const std::string& structure_name::key(std::span<const structure_item> items) {
+RILL_COLD const std::string& structure_name::key(std::span<const structure_item> items) {
     if (const auto* const known = key_.load(std::memory_order_acquire)) return *known;
     auto made = std::make_unique<const std::string>(structure_key(items));
     const std::string* other = nullptr; // a thread that was faster

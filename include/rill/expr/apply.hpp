@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/core/vector.hpp>
 #include <rill/expr/print.hpp>
 #include <rill/expr/tensor.hpp>
+
+#include <vector>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -132,7 +135,7 @@ template <class Op, class... Args> auto ill_typed(const Args&...) {
 
 struct untyped_arguments {
     std::vector<endpoint> inputs;
-    std::vector<scalar_value> scalars;
+    vector<scalar_value> scalars;
     std::vector<int> order; // per argument: an input, or ~scalar
 };
 

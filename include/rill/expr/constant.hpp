@@ -12,6 +12,7 @@ namespace rill { inline namespace RILL_ABI {
 /// A node that holds a value (TensorFlow's Const).
 struct constant_op {
     static constexpr auto name = "Const", label = "constant";
+    static constexpr int inputs = 0;
     using domain_type = domains::every;
     static constexpr auto no_gradient = ""; // nothing comes in
     static constexpr auto role = op_role::constant;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
+#include <rill/core/vector.hpp>
 #include <rill/expr/fused_op.hpp>
 #include <rill/expr/structure_program.hpp>
 
@@ -28,7 +30,7 @@ std::uint64_t next_sealing();
 struct sealing {
     graph home;
     endpoint_list leaves;
-    std::vector<scalar_value> scalars;
+    vector<scalar_value> scalars;
     std::uint64_t pass; // of the outermost expression: scopes do not change within
 
     explicit sealing(const graph& g, std::uint64_t pass_ = next_sealing());

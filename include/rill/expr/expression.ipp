@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <iterator>
 #include <utility>
-#include <vector>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -35,7 +34,7 @@ RILL_INLINE fused_spec spec_without_leaves(const traced_structure& traced, const
     fused_spec spec;
     spec.body = traced.body;
     spec.scalars = s.scalars;
-    spec.scalars.insert(spec.scalars.end(), traced.constants.begin(), traced.constants.end());
+    spec.scalars.append(traced.constants);
     spec.results.resize(1);
     return spec;
 }

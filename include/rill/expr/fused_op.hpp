@@ -2,7 +2,9 @@
 #pragma once
 
 #include <mutex>
+#include <vector>
 
+#include <rill/core/vector.hpp>
 #include <rill/device/devices.hpp>
 #include <rill/expr/constant.hpp>
 
@@ -55,15 +57,14 @@ private:
 /// scalars, and per group of leaves whether a gradient flows.
 struct adjoint_program {
     program_ptr body;
-    std::vector<scalar_value> constants;
+    vector<scalar_value> constants;
     std::vector<char> flows;
 };
 
 /// Differentiates a program: leaves are grouped by handle, `seeded` says which results have a gradient (each becomes a
 /// leaf after the old ones). Adjoints of a group are added up within the program, by `add`.
-adjoint_program differentiate(const program& p, const std::vector<scalar_value>& scalars,
-                              const std::vector<char>& seeded, const std::vector<std::vector<int>>& groups,
-                              const elementwise_info& add);
+adjoint_program differentiate(const program& p, const vector<scalar_value>& scalars, const std::vector<char>& seeded,
+                              const std::vector<std::vector<int>>& groups, const elementwise_info& add);
 
 /// What is remembered of it.
 struct known_adjoint {
@@ -72,7 +73,7 @@ struct known_adjoint {
 };
 
 /// The same, remembered as long as there are not too many others: programs are shared by all nodes of one structure.
-std::shared_ptr<const known_adjoint> differentiate_once(const program_ptr& p, const std::vector<scalar_value>& scalars,
+std::shared_ptr<const known_adjoint> differentiate_once(const program_ptr& p, const vector<scalar_value>& scalars,
                                                         const std::vector<char>& seeded,
                                                         const std::vector<std::vector<int>>& groups,
                                                         const elementwise_info& add);
@@ -82,7 +83,7 @@ std::shared_ptr<const known_adjoint> differentiate_once(const program_ptr& p, co
 std::vector<endpoint> fused_gradient(const fused_spec& spec, const gradient_request& r);
 
 /// A fused node made at run time from a traced program: one map over its leaves.
-endpoint add_program(const graph& g, program_ptr body, std::vector<scalar_value> scalars, endpoint_list inputs,
+endpoint add_program(const graph& g, program_ptr body, vector<scalar_value> scalars, endpoint_list inputs,
                      const std::string& name = {});
 
 /// The number of an endpoint among a node's inputs from `first` on, to which it is added if it is not there: what occurs twice

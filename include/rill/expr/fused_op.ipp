@@ -18,12 +18,13 @@
 #include <vector>
 
 #include <rill/core/host_array.hpp>
+#include <rill/core/vector.hpp>
 #include <rill/expr/tracer.hpp>
 #include <rill/graph/op_registry.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE std::string_view fused_op::signature() const {
+RILL_COLD std::string_view fused_op::signature() const {
     if (!spec.body) return name;
     if (spec.kind == fused_spec::form::forward && spec.body->code.size() == 1 &&
         spec.results[0].reduce.how == combine::map)
@@ -31,7 +32,7 @@ RILL_INLINE std::string_view fused_op::signature() const {
     return spec.body->key;
 }
 
-RILL_INLINE std::string fused_op::label() const {
+RILL_COLD std::string fused_op::label() const {
     if (!spec.body) return detail::snake_case(name);
     if (const auto how = spec.results[0].reduce.how; how != combine::map && spec.kind == fused_spec::form::forward)
         return "reduce_" + detail::snake_case(to_string(how));
@@ -39,13 +40,13 @@ RILL_INLINE std::string fused_op::label() const {
     return spec.kind == fused_spec::form::forward ? root : root + "_grad";
 }
 
-RILL_INLINE std::vector<tensor_type> fused_op::outputs(std::span<const tensor_type> in) const {
+RILL_COLD std::vector<tensor_type> fused_op::outputs(std::span<const tensor_type> in) const {
     return detail::fused_outputs(spec, in);
 }
 
 namespace detail {
 
-RILL_INLINE std::vector<tensor_type> fused_outputs(const fused_spec& spec, std::span<const tensor_type> in) {
+RILL_COLD std::vector<tensor_type> fused_outputs(const fused_spec& spec, std::span<const tensor_type> in) {
     // a spec may come from a file
     if (!spec.body) throw invalid_argument("there is no program");
     const auto missing = [&](int input) { return input >= static_cast<int>(in.size()); };
@@ -77,7 +78,7 @@ RILL_INLINE std::vector<tensor_type> fused_outputs(const fused_spec& spec, std::
     return out;
 }
 
-RILL_INLINE int input_number(endpoint_list& inputs, const endpoint& e, std::size_t first) {
+RILL_COLD int input_number(endpoint_list& inputs, const endpoint& e, std::size_t first) {
     std::size_t i = first;
     while (i < inputs.size() && !(inputs[i] == e)) ++i;
     if (i == inputs.size()) inputs.push_back(e);
@@ -85,7 +86,7 @@ RILL_INLINE int input_number(endpoint_list& inputs, const endpoint& e, std::size
 }
 
 /// Of every device, whatever the instruction set: bound kernels choose their block functions by themselves.
-RILL_INLINE void require_fused() {
+RILL_COLD void require_fused() {
     static const bool done = [] {
         register_op(op_entry_of<fused_op>());
         devices::each([]<class D>(std::type_identity<D>) {
@@ -101,18 +102,18 @@ RILL_INLINE void require_fused() {
     (void)done;
 }
 
-RILL_INLINE op_ptr make_fused_op(fused_spec spec) { return make_op(fused_op{std::move(spec)}); }
+RILL_COLD op_ptr make_fused_op(fused_spec spec) { return make_op(fused_op{std::move(spec)}); }
 
-RILL_INLINE op_ptr last_fused_op::of(fused_spec spec) const {
+RILL_COLD op_ptr last_fused_op::of(fused_spec spec) const {
     const std::lock_guard lock(mutex_);
     const auto* last = op_ ? &static_cast<const fused_op*>(op_->attributes())->spec : nullptr;
     if (!last || last->kind != spec.kind || !(*last == spec)) op_ = make_fused_op(std::move(spec));
     return op_;
 }
 
-RILL_INLINE adjoint_program differentiate(const program& p, const std::vector<scalar_value>& scalars,
-                                          const std::vector<char>& seeded, const std::vector<std::vector<int>>& groups,
-                                          const elementwise_info& addition) {
+RILL_COLD adjoint_program differentiate(const program& p, const vector<scalar_value>& scalars,
+                                        const std::vector<char>& seeded, const std::vector<std::vector<int>>& groups,
+                                        const elementwise_info& addition) {
     std::vector<dtype> leaves = p.leaves;
     for (std::size_t r = 0; r < p.results.size(); ++r)
         if (seeded[r]) leaves.push_back(p.type_of(p.results[r]));
@@ -163,12 +164,12 @@ RILL_INLINE adjoint_program differentiate(const program& p, const std::vector<sc
     program adjoints = *t.finish(results);
     adjoints.adjoint_of = p.key;
     out.body = std::make_shared<const program>(std::move(adjoints));
-    out.constants.assign(t.scalars().begin() + static_cast<std::ptrdiff_t>(scalars.size()), t.scalars().end());
+    out.constants = vector<scalar_value>(std::span(t.scalars()).subspan(scalars.size()));
     return out;
 }
 
-RILL_INLINE std::shared_ptr<const known_adjoint>
-differentiate_once(const program_ptr& p, const std::vector<scalar_value>& scalars, const std::vector<char>& seeded,
+RILL_COLD std::shared_ptr<const known_adjoint>
+differentiate_once(const program_ptr& p, const vector<scalar_value>& scalars, const std::vector<char>& seeded,
                    const std::vector<std::vector<int>>& groups, const elementwise_info& add) {
     // constants in the result depend on no scalar's value, so structure, seeds and groups are the whole key
     std::string key;
@@ -193,12 +194,12 @@ differentiate_once(const program_ptr& p, const std::vector<scalar_value>& scalar
     return memory.second.try_emplace(std::move(key), std::move(made)).first->second;
 }
 
-RILL_INLINE std::vector<endpoint> fused_gradient(const fused_spec& spec, const gradient_request& r) {
+RILL_COLD std::vector<endpoint> fused_gradient(const fused_spec& spec, const gradient_request& r) {
     struct group {
         int input;
         reduction view;
     };
-    std::vector<group> groups;
+    vector<group> groups;
     std::vector<std::vector<int>> members;
     for (std::size_t i = 0; i < spec.leaves.size(); ++i) {
         const auto& l = spec.leaves[i];
@@ -220,7 +221,7 @@ RILL_INLINE std::vector<endpoint> fused_gradient(const fused_spec& spec, const g
     next.body = derived.body;
     next.leaves = spec.leaves;
     next.scalars = spec.scalars;
-    next.scalars.insert(next.scalars.end(), derived.constants.begin(), derived.constants.end());
+    next.scalars.append(derived.constants);
     endpoint_list inputs = r.at.inputs;
     for (std::size_t k = 0; k < spec.results.size(); ++k)
         if (seeded[k]) {
@@ -230,7 +231,7 @@ RILL_INLINE std::vector<endpoint> fused_gradient(const fused_spec& spec, const g
     const bool first_order = spec.kind == fused_spec::form::forward;
     next.kind = first_order ? fused_spec::form::adjoint : fused_spec::form::program;
     std::vector<endpoint> out(r.at.inputs.size());
-    std::vector<std::pair<std::size_t, int>> places;
+    vector<std::pair<std::size_t, int>> places;
     for (std::size_t g = 0; g < groups.size(); ++g) {
         if (!derived.flows[g]) continue;
         fused_result result;
@@ -250,8 +251,8 @@ RILL_INLINE std::vector<endpoint> fused_gradient(const fused_spec& spec, const g
     return out;
 }
 
-RILL_INLINE endpoint add_program(const graph& g, program_ptr body, std::vector<scalar_value> scalars,
-                                 endpoint_list inputs, const std::string& name) {
+RILL_COLD endpoint add_program(const graph& g, program_ptr body, vector<scalar_value> scalars, endpoint_list inputs,
+                               const std::string& name) {
     require_fused();
     fused_spec spec;
     spec.body = std::move(body);
@@ -261,7 +262,7 @@ RILL_INLINE endpoint add_program(const graph& g, program_ptr body, std::vector<s
     return {add_node(g, make_op(fused_op{std::move(spec)}), std::move(inputs), name), 0};
 }
 
-RILL_INLINE scalar_value scalar_of(dtype type, double value) {
+RILL_COLD scalar_value scalar_of(dtype type, double value) {
     scalar_value out;
     visit_dtype(type, [&]<class T>(std::type_identity<T>) {
         if constexpr (is_complex<T>)
@@ -275,7 +276,7 @@ RILL_INLINE scalar_value scalar_of(dtype type, double value) {
     return out;
 }
 
-RILL_INLINE any_array filled_array(dtype type, const dims& shape, double value) {
+RILL_COLD any_array filled_array(dtype type, const dims& shape, double value) {
     const scalar_value bits = scalar_of(type, value);
     if (!shape.complete()) throw invalid_argument("fill: the shape " + to_string(shape) + " is not known");
     any_array all(type, shape);
@@ -286,7 +287,7 @@ RILL_INLINE any_array filled_array(dtype type, const dims& shape, double value) 
     return all;
 }
 
-RILL_INLINE endpoint filled_like(endpoint x, double value) {
+RILL_COLD endpoint filled_like(endpoint x, double value) {
     const auto& type = type_of(x);
     const graph g(*x.from->owner);
     if (type.shape.complete() && type.shape.size() <= 64)

@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include <rill/core/vector.hpp>
 #include <rill/expr/elementwise.hpp>
 #include <rill/expr/fused_op.hpp>
 
@@ -11,7 +12,7 @@ namespace rill { inline namespace RILL_ABI {
 /// The program that a structure stands for, and the constants it needs beside the expression's own scalars.
 struct traced_structure {
     program_ptr body;
-    std::vector<scalar_value> constants;
+    detail::vector<scalar_value> constants;
     detail::last_fused_op op = {};
 };
 

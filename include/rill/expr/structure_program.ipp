@@ -9,18 +9,19 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/vector.hpp>
+
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE const traced_structure& structure_tracing::traced(std::span<const structure_item> items,
-                                                              const expansion* expansions,
-                                                              const std::string& (*key)()) {
+RILL_COLD const traced_structure& structure_tracing::traced(std::span<const structure_item> items,
+                                                            const expansion* expansions, const std::string& (*key)()) {
     if (const auto* const known = made_.load(std::memory_order_acquire)) return *known;
     std::vector<dtype> leaves, scalars;
     for (const auto& item : items)
         if (item.is != structure_item::kind::op)
             (item.is == structure_item::kind::leaf ? leaves : scalars).push_back(item.type);
     const std::size_t own = scalars.size();
-    std::vector<scalar_value> values(own);
+    vector<scalar_value> values(own);
     for (std::size_t i = 0; i < own; ++i) values[i].type = scalars[i];
     tracer t(std::move(leaves), std::move(values));
     t.fix_scalars(own);
@@ -44,10 +45,8 @@ RILL_INLINE const traced_structure& structure_tracing::traced(std::span<const st
     }
     program p = *t.finish({done.back()});
     p.key = key(); // readable, and what compiled kernels are found by
-    std::unique_ptr<const traced_structure> made(
-        new traced_structure{std::make_shared<const program>(std::move(p)),
-                             {t.scalars().begin() + static_cast<std::ptrdiff_t>(own), t.scalars().end()},
-                             {}});
+    std::unique_ptr<const traced_structure> made(new traced_structure{
+        std::make_shared<const program>(std::move(p)), vector<scalar_value>(std::span(t.scalars()).subspan(own)), {}});
     const traced_structure* other = nullptr; // a thread that was faster
     return made_.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel) ? *made.release() : *other;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/vector.hpp>
 #include <rill/device/lane.hpp>
 #include <rill/device/registry.hpp>
 
@@ -14,7 +15,7 @@ namespace rill { inline namespace RILL_ABI {
 /// Builds a program instruction by instruction; equal instructions become one.
 class tracer {
 public:
-    tracer(std::vector<dtype> leaves, std::vector<scalar_value> scalars);
+    tracer(std::vector<dtype> leaves, detail::vector<scalar_value> scalars);
     ~tracer();
 
     // Values are numbered while their kinds are still growing: the kind sits in the upper bits until `finish`.
@@ -40,13 +41,13 @@ public:
     program_ptr finish(const std::vector<int>& results) const;
     /// The same of one result; what is one op over its leaves goes by that op's key.
     program_ptr finish_op(int result) const;
-    const std::vector<scalar_value>& scalars() const { return scalars_; }
+    const detail::vector<scalar_value>& scalars() const { return scalars_; }
 
 private:
     std::vector<dtype> leaves_;
-    std::vector<scalar_value> scalars_;
+    detail::vector<scalar_value> scalars_;
     std::size_t fixed_scalars_ = 0;
-    std::vector<program::instruction> code_;
+    detail::vector<program::instruction> code_;
     std::map<std::tuple<const elementwise_info*, dtype, std::vector<int>>, int> seen_;
 };
 

@@ -8,33 +8,36 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE tracer::tracer(std::vector<dtype> leaves, std::vector<scalar_value> scalars)
+RILL_COLD tracer::tracer(std::vector<dtype> leaves, detail::vector<scalar_value> scalars)
     : leaves_(std::move(leaves)), scalars_(std::move(scalars)) {}
-RILL_INLINE tracer::~tracer() = default;
+RILL_COLD tracer::~tracer() = default;
 
-RILL_INLINE int tracer::constant(const scalar_value& value) {
+RILL_COLD int tracer::constant(const scalar_value& value) {
     for (std::size_t i = 0; i < scalars_.size(); ++i)
         if (i >= fixed_scalars_ && scalars_[i] == value) return scalar(i);
     scalars_.push_back(value);
     return scalar(scalars_.size() - 1);
 }
 
-RILL_INLINE int tracer::emit(const elementwise_info& op, dtype type, std::vector<int> args) {
+RILL_COLD int tracer::emit(const elementwise_info& op, dtype type, std::vector<int> args) {
     const auto [at, fresh] = seen_.try_emplace({&op, type, args}, code_base + static_cast<int>(code_.size()));
     if (fresh) code_.push_back({&op, type, std::move(args)});
     return at->second;
 }
 
-RILL_INLINE dtype tracer::type_of(int value) const {
+RILL_COLD dtype tracer::type_of(int value) const {
     if (value >= code_base) return code_[value - code_base].type;
     if (value >= scalar_base) return scalars_[value - scalar_base].type;
     return leaves_[value];
 }
 
-RILL_INLINE program_ptr tracer::finish(const std::vector<int>& results) const {
+RILL_COLD program_ptr tracer::finish(const std::vector<int>& results) const {
     program p;
     p.leaves = leaves_;
     for (const auto& s : scalars_) p.scalars.push_back(s.type);
@@ -59,7 +62,7 @@ RILL_INLINE program_ptr tracer::finish(const std::vector<int>& results) const {
     return std::make_shared<const program>(std::move(p));
 }
 
-RILL_INLINE program_ptr tracer::finish_op(int result) const {
+RILL_COLD program_ptr tracer::finish_op(int result) const {
     const auto spelled = finish({result});
     if (!is_one_op(*spelled)) return spelled;
     program p = *spelled;

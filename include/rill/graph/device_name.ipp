@@ -9,7 +9,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-RILL_INLINE int device_number(std::string_view digits, std::string_view whole) {
+RILL_COLD int device_number(std::string_view digits, std::string_view whole) {
     int value = 0;
     if (digits == "*") return -1;
     if (digits.empty() || digits.size() > 9)
@@ -25,7 +25,7 @@ RILL_INLINE int device_number(std::string_view digits, std::string_view whole) {
 
 } // namespace detail
 
-RILL_INLINE device_name parse_device(std::string_view text) {
+RILL_COLD device_name parse_device(std::string_view text) {
     device_name d;
     std::string_view rest = text;
     while (!rest.empty()) {
@@ -65,7 +65,7 @@ RILL_INLINE device_name parse_device(std::string_view text) {
     return d;
 }
 
-RILL_INLINE std::string to_string(const device_name& d) {
+RILL_COLD std::string to_string(const device_name& d) {
     std::string s;
     if (!d.job.empty()) s += "/job:" + d.job;
     if (d.replica >= 0) s += "/replica:" + std::to_string(d.replica);
@@ -74,7 +74,7 @@ RILL_INLINE std::string to_string(const device_name& d) {
     return s;
 }
 
-RILL_INLINE device_name merge(const device_name& outer, const device_name& inner) {
+RILL_COLD device_name merge(const device_name& outer, const device_name& inner) {
     device_name d = outer;
     if (!inner.job.empty()) d.job = inner.job;
     if (inner.replica >= 0) d.replica = inner.replica;

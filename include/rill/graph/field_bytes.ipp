@@ -353,13 +353,13 @@ private:
 
 } // namespace detail
 
-RILL_INLINE std::string bytes_of_fields(const op& o) {
+RILL_COLD std::string bytes_of_fields(const op& o) {
     detail::field_writer writer;
     o.fields(writer);
     return std::move(writer.all.out);
 }
 
-RILL_INLINE void load_fields(std::string_view bytes, const std::function<void(field_visitor&)>& load) {
+RILL_COLD void load_fields(std::string_view bytes, const std::function<void(field_visitor&)>& load) {
     detail::field_reader reader(bytes);
     load(reader);
     reader.finish();

@@ -13,11 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/vector.hpp>
+
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-RILL_INLINE std::vector<const node*> ancestors(std::span<const endpoint> ys, std::span<const endpoint> stop) {
+RILL_COLD std::vector<const node*> ancestors(std::span<const endpoint> ys, std::span<const endpoint> stop) {
     std::vector<const node*> found, open;
     std::vector<char> seen;
     const auto visit = [&](const node* n) {
@@ -40,9 +42,9 @@ RILL_INLINE std::vector<const node*> ancestors(std::span<const endpoint> ys, std
 
 } // namespace detail
 
-RILL_INLINE std::vector<endpoint> add_gradients(std::span<const endpoint> ys, std::span<const endpoint> xs,
-                                                std::span<const endpoint> seeds, std::span<const endpoint> stop,
-                                                const gradient_ops& ops) {
+RILL_COLD std::vector<endpoint> add_gradients(std::span<const endpoint> ys, std::span<const endpoint> xs,
+                                              std::span<const endpoint> seeds, std::span<const endpoint> stop,
+                                              const gradient_ops& ops) {
     if (ys.empty()) throw invalid_argument("gradients: no ys were given");
     const name_scope scope("gradients");
     const auto nodes = detail::ancestors(ys, stop);
@@ -63,7 +65,7 @@ RILL_INLINE std::vector<endpoint> add_gradients(std::span<const endpoint> ys, st
         int port;
         endpoint gradient;
     };
-    std::vector<std::vector<arrival>> arrived(last + 1); // by node id
+    detail::vector<detail::vector<arrival>> arrived(last + 1); // by node id
     const auto arrive = [&](const endpoint& at, const endpoint& gradient) {
         arrived[at.from->id].push_back({at.port, gradient});
     };

@@ -142,6 +142,24 @@ namespace detail {
 /// Takes ownership. Not std::make_shared, whose machinery every op's type would compile anew.
 op_ptr shared(const op* made);
 
+/// How many inputs an op takes: what its struct says (`inputs`, or `least_inputs` where the number is free), or the shapes that
+/// its rule takes.
+template <class Op> void check_count(std::size_t given) {
+    const auto refuse = [&](const char* bound, int count) {
+        throw invalid_argument("takes " + std::string(bound) + std::to_string(count) +
+                               (count == 1 ? " input, not " : " inputs, not ") + std::to_string(given));
+    };
+    if constexpr (requires { Op::inputs; }) {
+        if (given != static_cast<std::size_t>(Op::inputs)) refuse("", Op::inputs);
+    } else if constexpr (requires { Op::least_inputs; }) {
+        if (given < static_cast<std::size_t>(Op::least_inputs)) refuse("at least ", Op::least_inputs);
+    } else if constexpr (requires(const Op& o, const dims& d) { o.shape(d); }) {
+        if (given != 1) refuse("", 1);
+    } else if constexpr (requires(const Op& o, const dims& d) { o.shape(d, d); }) {
+        if (given != 2) refuse("", 2);
+    }
+}
+
 template <class Op> constexpr bool has_gradient = requires(const Op& o, const gradient_request& r) { o.gradient(r); };
 
 /// The type-erased form of an op's struct. What the struct leaves out gets the usual meaning.
@@ -181,6 +199,7 @@ public:
             return false;
     }
     std::vector<tensor_type> outputs(const known_inputs& in) const override {
+        check_count<Op>(in.types.size());
         if constexpr (requires { self_.outputs(in); }) {
             return self_.outputs(in);
         } else if constexpr (requires { self_.outputs(in.types); }) {

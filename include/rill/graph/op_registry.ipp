@@ -6,7 +6,9 @@
 #include <map>
 #include <mutex>
 #include <utility>
+#include <vector>
 
+#include <rill/core/vector.hpp>
 #include <rill/graph/field_bytes.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -19,7 +21,7 @@ struct op_table {
 };
 
 /// Leaked: graphs may be made while statics are destroyed.
-RILL_EXPORT RILL_INLINE op_table& the_op_table() {
+RILL_EXPORT RILL_COLD op_table& the_op_table() {
     static op_table& table = *new op_table;
     return table;
 }
@@ -39,7 +41,7 @@ inline op_table& filled_op_table() {
 
 } // namespace detail
 
-RILL_INLINE void register_op(const op_entry& entry) {
+RILL_COLD void register_op(const op_entry& entry) {
     auto& table = detail::the_op_table();
     const std::lock_guard lock(table.mutex);
     const auto [at, fresh] = table.entries.try_emplace({entry.name, entry.result}, entry);
@@ -48,7 +50,7 @@ RILL_INLINE void register_op(const op_entry& entry) {
                              std::string(at->second.struct_name) + " and " + std::string(entry.struct_name));
 }
 
-RILL_INLINE const op_entry* find_op(std::string_view name, dtype result) {
+RILL_COLD const op_entry* find_op(std::string_view name, dtype result) {
     auto& table = detail::filled_op_table();
     const std::lock_guard lock(table.mutex);
     if (const auto at = table.entries.find({name, result}); at != table.entries.end()) return &at->second;
@@ -56,17 +58,17 @@ RILL_INLINE const op_entry* find_op(std::string_view name, dtype result) {
     return at == table.entries.end() ? nullptr : &at->second;
 }
 
-RILL_INLINE std::vector<const op_entry*> known_ops() {
+RILL_COLD detail::vector<const op_entry*> known_ops() {
     auto& table = detail::filled_op_table();
     const std::lock_guard lock(table.mutex);
-    std::vector<const op_entry*> all;
+    detail::vector<const op_entry*> all;
     for (const auto& [key, entry] : table.entries) all.push_back(&entry);
     return all;
 }
 
 namespace detail {
 
-RILL_INLINE const op_entry& node_op_entry(std::string_view name) {
+RILL_COLD const op_entry& node_op_entry(std::string_view name) {
     if (const auto* entry = find_op(name); entry && entry->make) return *entry;
     std::vector<std::string> names;
     for (const auto* e : known_ops())
@@ -79,13 +81,14 @@ RILL_INLINE const op_entry& node_op_entry(std::string_view name) {
 
 } // namespace detail
 
-RILL_INLINE op_ptr make_op(std::string_view name) { return detail::node_op_entry(name).make(nullptr); }
+RILL_COLD op_ptr make_op(std::string_view name) { return detail::node_op_entry(name).make(nullptr); }
 
-RILL_INLINE op_ptr make_op(std::string_view name, int version, std::string_view fields) {
+RILL_COLD op_ptr make_op(std::string_view name, int version, std::string_view fields) {
     const auto& entry = detail::node_op_entry(name);
-    if (version > entry.version)
+    if (version < 1 || version > entry.version)
         throw invalid_argument("op '" + std::string(name) + "': version " + std::to_string(version) +
-                               " is newer than this program's, " + std::to_string(entry.version));
+                               (version < 1 ? " is none; this program has " : " is newer than this program's, ") +
+                               std::to_string(entry.version));
     op_ptr made;
     load_fields(fields, [&](field_visitor& reader) { made = entry.make(&reader); });
     return made;

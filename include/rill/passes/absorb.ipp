@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/vector.hpp>
+
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
@@ -38,7 +40,7 @@ inline subgraph drop_unused(subgraph g) {
         for (const int a : it.after) needed[a] = 1;
     }
     std::vector<int> now(g.items.size());
-    std::vector<subgraph::item> kept;
+    vector<subgraph::item> kept;
     for (std::size_t i = 0; i < g.items.size(); ++i) {
         now[i] = static_cast<int>(kept.size());
         if (!needed[i]) continue;
@@ -55,7 +57,7 @@ inline subgraph drop_unused(subgraph g) {
 
 } // namespace detail
 
-RILL_INLINE subgraph absorb_producers(subgraph g) {
+RILL_COLD subgraph absorb_producers(subgraph g) {
     const auto late = detail::after_a_write(g);
     bool any = false;
     for (std::size_t i = 0; i < g.items.size(); ++i) {

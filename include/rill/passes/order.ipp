@@ -9,24 +9,25 @@
 #include <functional>
 #include <iterator>
 #include <list>
-#include <map>
 #include <queue>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include <rill/core/vector.hpp>
+
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-RILL_INLINE item_edges::item_edges(const subgraph& g) : next_(g.items.size()) {
+RILL_COLD item_edges::item_edges(const subgraph& g) : next_(g.items.size()) {
     for (std::size_t i = 0; i < g.items.size(); ++i) {
         for (const auto& v : g.items[i].inputs) add(v.item, static_cast<int>(i));
         for (const int a : g.items[i].after) add(a, static_cast<int>(i));
     }
 }
 
-RILL_INLINE void item_edges::add(int from, int to) {
+RILL_COLD void item_edges::add(int from, int to) {
     const auto most = static_cast<std::size_t>(std::max(from, to)) + 1;
     if (next_.size() < most) next_.resize(most);
     next_[from].push_back(to);
@@ -58,25 +59,25 @@ private:
 
     std::vector<std::vector<int>> before_; // per item: what it waits for
     std::list<int> order_;
-    std::vector<std::list<int>::iterator> at_; // per item
-    std::vector<std::int64_t> label_;          // per item: rises along the order
-    std::vector<int> seen_;                    // per item: the search that saw it last
+    vector<std::list<int>::iterator> at_; // per item
+    std::vector<std::int64_t> label_;     // per item: rises along the order
+    std::vector<int> seen_;               // per item: the search that saw it last
     int search_ = 0;
 };
 
-RILL_INLINE item_order::item_order(std::vector<std::vector<int>> before)
+RILL_COLD item_order::item_order(std::vector<std::vector<int>> before)
     : before_(std::move(before)), label_(before_.size()), seen_(before_.size()) {
     for (std::size_t i = 0; i < before_.size(); ++i) at_.push_back(order_.insert(order_.end(), static_cast<int>(i)));
     spread_labels();
 }
 
-RILL_INLINE bool item_order::put_before(int first, int second) {
+RILL_COLD bool item_order::put_before(int first, int second) {
     if (first == second || (label(first) > label(second) && !move_before(first, second))) return false;
     add(first, second);
     return true;
 }
 
-RILL_INLINE void item_order::insert(int item, int second, std::vector<int> waits_for) {
+RILL_COLD void item_order::insert(int item, int second, std::vector<int> waits_for) {
     before_.push_back(std::move(waits_for));
     label_.push_back(0);
     seen_.push_back(0);
@@ -84,7 +85,7 @@ RILL_INLINE void item_order::insert(int item, int second, std::vector<int> waits
     place(item, at_[second]);
 }
 
-RILL_INLINE bool item_order::move_before(int item, int second) {
+RILL_COLD bool item_order::move_before(int item, int second) {
     // whatever waits for `second` comes after it, so nothing before it needs to be looked at
     ++search_;
     std::vector<int> found{item};
@@ -98,14 +99,14 @@ RILL_INLINE bool item_order::move_before(int item, int second) {
     return true;
 }
 
-RILL_INLINE void item_order::place(int item, std::list<int>::iterator at) {
+RILL_COLD void item_order::place(int item, std::list<int>::iterator at) {
     order_.splice(at, order_, at_[item]);
     const std::int64_t high = label(*at), low = at_[item] == order_.begin() ? high - gap : label(*std::prev(at_[item]));
     label(item) = low + (high - low) / 2;
     if (label(item) == low) spread_labels();
 }
 
-RILL_INLINE void item_order::spread_labels() {
+RILL_COLD void item_order::spread_labels() {
     std::int64_t next = 0;
     for (const int i : order_) label(i) = next += gap;
 }
@@ -150,9 +151,9 @@ private:
     subgraph& g_;
     std::vector<std::vector<int>> asked_; // per item: inputs, then control inputs
     item_order order_;
-    std::map<int, std::vector<int>> writes_; // of each variable, in order of creation
-    std::vector<std::vector<use>> uses_;     // per item
-    std::map<int, std::vector<std::size_t>> fetched_;
+    std::vector<std::vector<int>> writes_; // of each item that is a variable, in order of creation
+    vector<vector<use>> uses_;             // per item
+    std::vector<std::vector<std::size_t>> fetched_;
 
     // of the variable at hand
     int variable_ = -1;
@@ -163,19 +164,20 @@ private:
     std::size_t known_ = 0;
 };
 
-RILL_INLINE variable_order::variable_order(subgraph& g)
+RILL_COLD variable_order::variable_order(subgraph& g)
     : g_(g), asked_(asked_edges()), order_(asked_), write_index_(g.items.size(), -1), reached_(g.items.size()) {
     find_writes();
     find_uses();
 }
 
-RILL_INLINE void variable_order::run() {
+RILL_COLD void variable_order::run() {
     // writes go in order of creation, as all edges so far do: no cycle; reads, which may close one, come after them all
-    for (const auto& [variable, list] : writes_) order_writes(list);
-    for (const auto& [variable, list] : writes_) order_uses(variable, list);
+    for (const auto& list : writes_) order_writes(list);
+    for (std::size_t i = 0; i < writes_.size(); ++i)
+        if (!writes_[i].empty()) order_uses(static_cast<int>(i), writes_[i]);
 }
 
-RILL_INLINE std::vector<std::vector<int>> variable_order::asked_edges() const {
+RILL_COLD std::vector<std::vector<int>> variable_order::asked_edges() const {
     std::vector<std::vector<int>> edges;
     for (const auto& it : g_.items) {
         auto& before = edges.emplace_back();
@@ -185,40 +187,41 @@ RILL_INLINE std::vector<std::vector<int>> variable_order::asked_edges() const {
     return edges;
 }
 
-RILL_INLINE void variable_order::find_writes() {
+RILL_COLD void variable_order::find_writes() {
+    writes_.resize(g_.items.size());
     for (int i = 0; i < static_cast<int>(g_.items.size()); ++i)
         if (item(i).origin)
             for (const int k : item(i).op->writes()) writes_[item(i).inputs[k].item].push_back(i);
 }
 
-RILL_INLINE void variable_order::find_uses() {
+RILL_COLD void variable_order::find_uses() {
     uses_.resize(g_.items.size());
     for (int i = 0; i < static_cast<int>(g_.items.size()); ++i)
         for (std::size_t k = 0; k < item(i).inputs.size(); ++k) uses_[item(i).inputs[k].item].push_back({i, k});
+    fetched_.resize(g_.items.size());
     for (std::size_t f = 0; f < g_.fetches.size(); ++f) fetched_[g_.fetches[f].item].push_back(f);
 }
 
-RILL_INLINE void variable_order::order_writes(const std::vector<int>& writes) {
+RILL_COLD void variable_order::order_writes(const std::vector<int>& writes) {
     for (std::size_t k = 0; k + 1 < writes.size(); ++k) {
         item(writes[k + 1]).after.push_back(writes[k]);
         order_.add(writes[k], writes[k + 1]);
     }
 }
 
-RILL_INLINE void variable_order::order_uses(int variable, const std::vector<int>& writes) {
+RILL_COLD void variable_order::order_uses(int variable, const std::vector<int>& writes) {
     variable_ = variable;
     list_ = writes;
     copies_.assign(writes.size() + 1, -1);
     known_ = static_cast<std::size_t>(writes[0]);
     for (std::size_t k = writes.size(); k-- > 0;) write_index_[writes[k]] = static_cast<int>(k);
 
-    std::vector<use> uses;
+    vector<use> uses;
     std::vector<std::size_t> fetches;
     const auto gather = [&](int i) {
         const auto& more = uses_[i];
-        uses.insert(uses.end(), more.begin(), more.end());
-        if (const auto at = fetched_.find(i); at != fetched_.end())
-            fetches.insert(fetches.end(), at->second.begin(), at->second.end());
+        uses.append(more);
+        fetches.insert(fetches.end(), fetched_[i].begin(), fetched_[i].end());
     };
     gather(variable);
     for (const int w : writes) gather(w);
@@ -229,7 +232,7 @@ RILL_INLINE void variable_order::order_uses(int variable, const std::vector<int>
     for (const int w : writes) write_index_[w] = -1;
 }
 
-RILL_INLINE void variable_order::order_use(const use& u) {
+RILL_COLD void variable_order::order_use(const use& u) {
     const auto v = item(u.item).inputs[u.input];
     const int source = version_of(v);
     if (source < 0 || (v.item == variable_ && item(u.item).writes(u.input))) return;
@@ -246,14 +249,14 @@ RILL_INLINE void variable_order::order_use(const use& u) {
     }
 }
 
-RILL_INLINE void variable_order::keep_fetched(std::size_t fetch) {
+RILL_COLD void variable_order::keep_fetched(std::size_t fetch) {
     auto& f = g_.fetches[fetch];
     const int source = version_of(f);
     if (source >= 0 && static_cast<std::size_t>(source) < list_.size())
         f = copy_of(static_cast<std::size_t>(source), f);
 }
 
-RILL_INLINE int variable_order::version_of(const subgraph::value& v) {
+RILL_COLD int variable_order::version_of(const subgraph::value& v) {
     if (v.item == variable_) return 0;
     const int k = write_index(v.item);
     if (k < 0) return -1;
@@ -262,7 +265,7 @@ RILL_INLINE int variable_order::version_of(const subgraph::value& v) {
     return it.inputs[it.op->alias()].item == variable_ ? k + 1 : -1;
 }
 
-RILL_INLINE std::size_t variable_order::asked_version(int i) {
+RILL_COLD std::size_t variable_order::asked_version(int i) {
     const auto& before = asked_[i];
     std::size_t version = 0;
     for (std::size_t k = item(i).inputs.size(); k < before.size(); ++k) // control inputs
@@ -270,7 +273,7 @@ RILL_INLINE std::size_t variable_order::asked_version(int i) {
     return version;
 }
 
-RILL_INLINE std::size_t variable_order::writes_before(int i) {
+RILL_COLD std::size_t variable_order::writes_before(int i) {
     if (i < list_[0]) return 0;
     for (; known_ <= static_cast<std::size_t>(i); ++known_) {
         auto n = static_cast<std::size_t>(write_index_[known_] + 1);
@@ -281,7 +284,7 @@ RILL_INLINE std::size_t variable_order::writes_before(int i) {
     return reached_[i];
 }
 
-RILL_INLINE subgraph::value variable_order::copy_of(std::size_t version, const subgraph::value& from) {
+RILL_COLD subgraph::value variable_order::copy_of(std::size_t version, const subgraph::value& from) {
     if (copies_[version] < 0) {
         const int copy = copies_[version] = static_cast<int>(g_.items.size());
         subgraph::item it;
@@ -301,14 +304,14 @@ RILL_INLINE subgraph::value variable_order::copy_of(std::size_t version, const s
 
 } // namespace detail
 
-RILL_INLINE subgraph order_variables(subgraph g) {
+RILL_COLD subgraph order_variables(subgraph g) {
     const bool writes = std::any_of(g.items.begin(), g.items.end(),
                                     [](const subgraph::item& it) { return it.origin && it.is_write(); });
     if (writes) detail::variable_order(g).run();
     return g;
 }
 
-RILL_INLINE subgraph sort_items(subgraph g) {
+RILL_COLD subgraph sort_items(subgraph g) {
     const int n = static_cast<int>(g.items.size());
     bool sorted_already = true; // as it is unless variables or copies were ordered
     for (int i = 0; i < n && sorted_already; ++i) {
@@ -324,7 +327,7 @@ RILL_INLINE subgraph sort_items(subgraph g) {
     for (int i = 0; i < n; ++i)
         if (missing[i] == 0) ready.push(i);
     std::vector<int> now(g.items.size(), -1);
-    std::vector<subgraph::item> sorted;
+    detail::vector<subgraph::item> sorted;
     while (!ready.empty()) {
         const int i = ready.top();
         ready.pop();

@@ -45,8 +45,8 @@ inline bool has_text(const node& n) {
 
 } // namespace detail
 
-RILL_INLINE subgraph place(subgraph g, bool soft, const std::function<void(const node&, const std::string&)>& report,
-                           const device_type& otherwise) {
+RILL_COLD subgraph place(subgraph g, bool soft, const std::function<void(const node&, const std::string&)>& report,
+                         const device_type& otherwise) {
     const auto device_at = [&](const subgraph::value& v) { return g.items[v.item].device; };
     for (auto& it : g.items) {
         if (!it.origin) {

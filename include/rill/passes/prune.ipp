@@ -11,8 +11,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE subgraph prune(std::span<const endpoint> fetches, std::span<const node* const> targets,
-                           std::span<const endpoint> feeds) {
+RILL_COLD subgraph prune(std::span<const endpoint> fetches, std::span<const node* const> targets,
+                         std::span<const endpoint> feeds) {
     subgraph g;
     g.feeds.assign(feeds.begin(), feeds.end());
     const auto fed = [&](const endpoint& e) {

@@ -14,7 +14,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE subgraph share_common(subgraph g) {
+RILL_COLD subgraph share_common(subgraph g) {
     std::vector<int> now(g.items.size());
     std::size_t kept = 0; // items that stay, moved to the front
     detail::hash_index seen;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <rill/core/vector.hpp>
 #include <rill/device/device.hpp>
 #include <rill/graph/node.hpp>
 
@@ -36,8 +37,8 @@ struct subgraph {
         const device_type* memory() const;
     };
 
-    std::vector<item> items; // every input and `after` points to an item that runs earlier, once ordered
-    std::vector<value> fetches;
+    detail::vector<item> items; // every input and `after` points to an item that runs earlier, once ordered
+    detail::vector<value> fetches;
     std::vector<endpoint> feeds;
     std::vector<int> targets; // items run for their effect
 

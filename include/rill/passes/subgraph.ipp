@@ -9,33 +9,33 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE std::string subgraph::name_of(int i) const {
+RILL_COLD std::string subgraph::name_of(int i) const {
     const auto& it = items[i];
     if (it.origin) return it.origin->name;
     return it.feed >= 0 ? "feed of " + rill::name_of(feeds[it.feed]) : "copy";
 }
 
-RILL_INLINE bool subgraph::item::writes(std::size_t input) const {
+RILL_COLD bool subgraph::item::writes(std::size_t input) const {
     if (!op) return false;
     const auto all = op->writes();
     return std::find(all.begin(), all.end(), static_cast<std::int8_t>(input)) != all.end();
 }
 
-RILL_INLINE bool subgraph::item::gives_written(int port) const {
+RILL_COLD bool subgraph::item::gives_written(int port) const {
     return op && port == 0 && op->alias() >= 0 && writes(static_cast<std::size_t>(op->alias()));
 }
 
-RILL_INLINE const device_type* subgraph::item::memory() const {
+RILL_COLD const device_type* subgraph::item::memory() const {
     const bool on_host = feed >= 0 || (op && op->role() == op_role::constant);
     return on_host || (device && device->host_memory) ? nullptr : device;
 }
 
-RILL_INLINE op_role subgraph::role(int i) const {
+RILL_COLD op_role subgraph::role(int i) const {
     const auto& op = items[i].op;
     return op ? op->role() : op_role::ordinary;
 }
 
-RILL_INLINE void check(const subgraph& g, bool ordered) {
+RILL_COLD void check(const subgraph& g, bool ordered) {
     const int n = static_cast<int>(g.items.size());
     const auto valid = [&](int from, int to) {
         if (from < 0 || from >= n || (ordered && to >= 0 && from >= to))

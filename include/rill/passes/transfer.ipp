@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/vector.hpp>
+
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
@@ -99,16 +101,16 @@ private:
     static bool is_host(const device_type* d) { return !d || d->host_memory; }
 
     subgraph g_;
-    std::vector<subgraph::item> items_;
+    vector<subgraph::item> items_;
     std::vector<int> now_;
-    std::vector<int> variable_; // per old item: the variable that it is, or gives after a write
-    std::vector<std::vector<const device_type*>> wanted_; // per old item, a feed: where it is needed
+    std::vector<int> variable_;                 // per old item: the variable that it is, or gives after a write
+    vector<vector<const device_type*>> wanted_; // per old item, a feed: where it is needed
     std::map<std::tuple<int, int, const device_type*>, subgraph::value> copies_;
 };
 
 } // namespace detail
 
-RILL_INLINE subgraph transfer_values(subgraph g) {
+RILL_COLD subgraph transfer_values(subgraph g) {
     const bool one_memory = std::all_of(g.items.begin(), g.items.end(),
                                         [](const subgraph::item& it) { return !it.device || it.device->host_memory; });
     if (one_memory) return g;

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <span>
-#include <unordered_map>
-#include <vector>
 
+#include <rill/core/vector.hpp>
 #include <rill/device/registry.hpp>
 #include <rill/runtime/bound_graph.hpp>
 #include <rill/runtime/lifetimes.hpp>
@@ -18,7 +17,7 @@ public:
 
 private:
     void infer(std::span<const tensor_type> feed_types);
-    void known_values(std::size_t i, std::vector<const any_array*>& values) const;
+    void known_values(std::size_t i, vector<const any_array*>& values) const;
     void find_folded();
     void find_chains();
     bool stays_in_block(std::size_t i, std::size_t port) const;
@@ -43,10 +42,8 @@ private:
     /// Variables that are read before any write of this step must have a value when it starts.
     void note_start_reads();
 
-    std::unordered_map<int, std::int32_t> variable_of_slot_;
-
-    std::vector<shared_place> may_share_;
-    std::vector<step_cost> costs_; // per step
+    vector<shared_place> may_share_;
+    vector<step_cost> costs_; // per step
 
     static const device_type& device_of(const subgraph::item& it);
     static kernel bind_kernel(const subgraph::item& it, kernel_request& request);

@@ -10,16 +10,18 @@
 #include <iterator>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <rill/core/vector.hpp>
 #include <rill/graph/graph.hpp>
 #include <rill/runtime/chains.hpp>
 #include <rill/runtime/step_order.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE bound_graph binder::bind(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources) {
+RILL_COLD bound_graph binder::bind(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources) {
     binder b;
     b.graph = g;
     b.infer(feeds);
@@ -33,9 +35,9 @@ RILL_INLINE bound_graph binder::bind(const subgraph& g, std::span<const tensor_t
     return std::move(static_cast<bound_graph&>(b));
 }
 
-RILL_INLINE void binder::infer(std::span<const tensor_type> feed_types) {
+RILL_COLD void binder::infer(std::span<const tensor_type> feed_types) {
     std::vector<tensor_type> in;
-    std::vector<const any_array*> values;
+    vector<const any_array*> values;
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         const auto& it = graph.items[i];
         if (it.feed >= 0) {
@@ -68,7 +70,7 @@ RILL_INLINE void binder::infer(std::span<const tensor_type> feed_types) {
 }
 
 /// What is known of an item's inputs before anything runs: constants.
-RILL_INLINE void binder::known_values(std::size_t i, std::vector<const any_array*>& values) const {
+RILL_COLD void binder::known_values(std::size_t i, vector<const any_array*>& values) const {
     values.clear();
     for (const auto& v : graph.items[i].inputs) {
         const auto* from = &graph.items[v.item];
@@ -77,7 +79,7 @@ RILL_INLINE void binder::known_values(std::size_t i, std::vector<const any_array
     }
 }
 
-RILL_INLINE void binder::find_folded() {
+RILL_COLD void binder::find_folded() {
     folded.assign(graph.items.size(), 0);
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         const auto& it = graph.items[i];
@@ -90,7 +92,7 @@ RILL_INLINE void binder::find_folded() {
     }
 }
 
-RILL_INLINE void binder::find_chains() {
+RILL_COLD void binder::find_chains() {
     chained.assign(graph.items.size(), -1);
     const auto first = detail::find_chains(graph, types, folded);
     for (std::size_t i = 0; i < first.size(); ++i) {
@@ -117,7 +119,7 @@ RILL_INLINE void binder::find_chains() {
     for (const auto& v : graph.fetches) need(v, -1);
 }
 
-RILL_INLINE void binder::assign_slots(resource_store& resources) {
+RILL_COLD void binder::assign_slots(resource_store& resources) {
     value_slot.resize(graph.items.size());
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         const auto& it = graph.items[i];
@@ -152,13 +154,13 @@ RILL_INLINE void binder::assign_slots(resource_store& resources) {
             feed_slots[it.feed] = value_slot[i][0];
         }
         if (role == op_role::variable) {
-            variable_of_slot_.emplace(value_slot[i][0], static_cast<std::int32_t>(variables.size()));
+            slots.back().variable = static_cast<std::int32_t>(variables.size());
             variables.push_back({resources.variable(it.origin, it.memory()), it.origin, value_slot[i][0], false});
         }
     }
 }
 
-RILL_INLINE int binder::aliased_slot(std::size_t i, std::size_t port) const {
+RILL_COLD int binder::aliased_slot(std::size_t i, std::size_t port) const {
     const auto& it = graph.items[i];
     if (!it.origin) return -1;
     if (port != 0 || it.op->alias() < 0) return -1;
@@ -169,13 +171,13 @@ RILL_INLINE int binder::aliased_slot(std::size_t i, std::size_t port) const {
     return where == slot_value::home::variable || folded[i] ? -1 : source;
 }
 
-RILL_INLINE bool binder::stays_in_block(std::size_t i, std::size_t port) const {
+RILL_COLD bool binder::stays_in_block(std::size_t i, std::size_t port) const {
     if (chained[i] < 0) return false;
     const auto& c = chains[chained[i]];
     return !c.needed[c.link_of(static_cast<int>(i))][port];
 }
 
-RILL_INLINE bool binder::is_step(std::size_t i) const {
+RILL_COLD bool binder::is_step(std::size_t i) const {
     const auto& it = graph.items[i];
     if (it.feed >= 0) return false;
     if (!it.origin) return true;
@@ -185,7 +187,7 @@ RILL_INLINE bool binder::is_step(std::size_t i) const {
     return !aliases;
 }
 
-RILL_INLINE void binder::bind_steps(resource_store& resources) {
+RILL_COLD void binder::bind_steps(resource_store& resources) {
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         if (chained[i] >= 0) {
             const auto& c = chains[chained[i]];
@@ -228,9 +230,9 @@ RILL_INLINE void binder::bind_steps(resource_store& resources) {
     note_start_reads();
 }
 
-RILL_INLINE void binder::bind_chain(const chain& c, resource_store& resources) {
+RILL_COLD void binder::bind_chain(const chain& c, resource_store& resources) {
     fused_chain links;
-    std::vector<subgraph::value> inputs;
+    vector<subgraph::value> inputs;
     std::unordered_map<int, std::size_t> last_reader; // of a slot: aliases are several inputs in one
     std::vector<tensor_type> in, out;
     std::vector<int> outputs;
@@ -275,8 +277,8 @@ RILL_INLINE void binder::bind_chain(const chain& c, resource_store& resources) {
     add_step(std::move(s), inputs, outputs, request, false);
 }
 
-RILL_INLINE void binder::add_step(step s, std::span<const subgraph::value> inputs, std::span<const int> outputs,
-                                  const kernel_request& request, bool is_folded) {
+RILL_COLD void binder::add_step(step s, std::span<const subgraph::value> inputs, std::span<const int> outputs,
+                                const kernel_request& request, bool is_folded) {
     s.inputs = static_cast<std::int32_t>(indices.size());
     for (const auto& v : inputs) indices.push_back(slot_of(v));
     s.outputs = static_cast<std::int32_t>(indices.size());
@@ -296,17 +298,16 @@ RILL_INLINE void binder::add_step(step s, std::span<const subgraph::value> input
     steps.push_back(std::move(s));
 }
 
-RILL_INLINE std::int32_t binder::variable_index(const subgraph::value& v, const node& writer) const {
-    if (const auto at = variable_of_slot_.find(slot_of(v)); at != variable_of_slot_.end()) return at->second;
+RILL_COLD std::int32_t binder::variable_index(const subgraph::value& v, const node& writer) const {
+    if (const auto at = slots[slot_of(v)].variable; at >= 0) return at;
     throw invalid_argument(writer.op->label() + ": input '" + graph.name_of(v.item) + "' is no variable (" +
                            place_of(writer) + ")");
 }
 
-RILL_INLINE void binder::note_start_reads() {
+RILL_COLD void binder::note_start_reads() {
     std::vector<char> written(slots.size());
     const auto read = [&](int slot) {
-        if (const auto at = variable_of_slot_.find(slot); at != variable_of_slot_.end() && !written[slot])
-            variables[at->second].read_at_start = true;
+        if (const auto at = slots[slot].variable; at >= 0 && !written[slot]) variables[at].read_at_start = true;
     };
     for (const auto& s : steps) {
         const auto& it = graph.items[s.item];
@@ -321,11 +322,11 @@ RILL_INLINE void binder::note_start_reads() {
     for (const auto& f : graph.fetches) read(slot_of(f));
 }
 
-RILL_INLINE const device_type& binder::device_of(const subgraph::item& it) {
+RILL_COLD const device_type& binder::device_of(const subgraph::item& it) {
     return it.device ? *it.device : cpu_device();
 }
 
-RILL_INLINE kernel binder::bind_kernel(const subgraph::item& it, kernel_request& request) {
+RILL_COLD kernel binder::bind_kernel(const subgraph::item& it, kernel_request& request) {
     const auto& op = *it.op;
     const auto& device = device_of(it);
     const auto type = op.kernel_type(request.inputs, request.outputs);
@@ -342,7 +343,7 @@ RILL_INLINE kernel binder::bind_kernel(const subgraph::item& it, kernel_request&
     }
 }
 
-RILL_INLINE kernel binder::copy_kernel(const subgraph::item& it) const {
+RILL_COLD kernel binder::copy_kernel(const subgraph::item& it) const {
     const auto& from = slots[slot_of(it.inputs[0])];
     const auto& type = type_of(it.inputs[0]);
     const auto* source = from.space ? from.space : &cpu_device();

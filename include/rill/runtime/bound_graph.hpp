@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/vector.hpp>
 #include <rill/device/kernel.hpp>
 #include <rill/passes/subgraph.hpp>
 #include <rill/runtime/branches.hpp>
@@ -45,7 +46,8 @@ struct bound_graph {
         enum class home { arena, scratch, string, feed, constant, variable, folded, block } where = home::arena;
         const device_type* space = nullptr; // whose memory; null: the host's
         int in_place_of = -1;
-        bool many_strands = false; // several use it in the stretch of steps that uses it last
+        std::int32_t variable = -1; // whose place it is
+        bool many_strands = false;  // several use it in the stretch of steps that uses it last
     };
 
     /// The memory of a step in one space.
@@ -56,17 +58,17 @@ struct bound_graph {
     static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
     subgraph graph;
-    std::vector<std::vector<tensor_type>> types; // per item and port
-    std::vector<std::vector<int>> value_slot;    // per item and port
-    std::vector<char> folded;                    // items that depend on constants alone
-    std::vector<slot_value> slots;
+    vector<std::vector<tensor_type>> types;   // per item and port
+    std::vector<std::vector<int>> value_slot; // per item and port
+    std::vector<char> folded;                 // items that depend on constants alone
+    vector<slot_value> slots;
     std::vector<std::int32_t> feed_slots, indices, write_list;
-    std::vector<bound_variable> variables;
-    std::vector<step> steps, folded_steps;
-    std::vector<chain> chains;
+    vector<bound_variable> variables;
+    vector<step> steps, folded_steps;
+    vector<chain> chains;
     std::vector<int> chained;         // per item: its chain, or -1
-    std::vector<branches> parallel;   // stretches of steps that run in several strands
-    std::vector<arena> arenas;        // the host's first
+    vector<branches> parallel;        // stretches of steps that run in several strands
+    vector<arena> arenas;             // the host's first
     std::size_t arena_bytes = 0;      // of all
     std::size_t lower_bound = 0;      // bytes alive at once at the worst, step after step
     std::vector<std::size_t> offsets; // per slot: its place in the arena of its space, or npos

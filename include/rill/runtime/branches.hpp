@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <rill/config.hpp>
+#include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -31,7 +32,7 @@ bool worth_branching(std::span<const step_cost> costs, int threads);
 
 /// Where it pays to run parts of a list of steps at once, on so many threads: in stretches that fall into parts which need
 /// nothing of one another. Stretches don't overlap.
-std::vector<branches> find_branches(std::span<const step_order> order, std::span<const step_cost> costs, int threads);
+vector<branches> find_branches(std::span<const step_order> order, std::span<const step_cost> costs, int threads);
 
 }}} // namespace rill::RILL_ABI::detail
 

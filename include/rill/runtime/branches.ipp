@@ -8,6 +8,9 @@
 #include <iterator>
 #include <numeric>
 #include <utility>
+#include <vector>
+
+#include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -52,7 +55,7 @@ public:
         double saved;                       // microseconds, beside one thread
     };
     deal deal_out(int threads) {
-        std::vector<std::pair<double, std::size_t>> parts; // negative time and root
+        vector<std::pair<double, std::size_t>> parts; // negative time and root
         std::vector<double> cost(part_.size());
         for (std::size_t i = 0; i < part_.size(); ++i) {
             const auto& c = costs_[static_cast<std::size_t>(first_) + i];
@@ -89,7 +92,7 @@ private:
     std::vector<int> part_; // a forest: towards the root of each step's part
 };
 
-RILL_INLINE bool worth_branching(std::span<const step_cost> costs, int threads) {
+RILL_COLD bool worth_branching(std::span<const step_cost> costs, int threads) {
     if (threads < 2) return false;
     const running_costs cost(costs);
     const auto n = static_cast<int>(costs.size());
@@ -98,8 +101,8 @@ RILL_INLINE bool worth_branching(std::span<const step_cost> costs, int threads) 
     return false;
 }
 
-RILL_INLINE std::vector<branches> find_branches(std::span<const step_order> order, std::span<const step_cost> costs,
-                                                int threads) {
+RILL_COLD vector<branches> find_branches(std::span<const step_order> order, std::span<const step_cost> costs,
+                                         int threads) {
     const running_costs cost(costs);
     const auto n = static_cast<int>(order.size());
     if (threads < 2) return {};
@@ -119,7 +122,7 @@ RILL_INLINE std::vector<branches> find_branches(std::span<const step_order> orde
         double saved = 0;
         int from = -1;
     };
-    std::vector<best> until(order.size() + 1);
+    vector<best> until(order.size() + 1);
     for (int s = 0; s < n; ++s) {
         const auto at = static_cast<std::size_t>(s);
         if (until[at + 1].saved < until[at].saved) until[at + 1] = {until[at].saved, -1};
@@ -132,7 +135,7 @@ RILL_INLINE std::vector<branches> find_branches(std::span<const step_order> orde
             if (saved > to.saved) to = {saved, s};
         }
     }
-    std::vector<branches> found;
+    vector<branches> found;
     for (int e = n; e > 0;) {
         const int s = until[e].from;
         if (s < 0) {

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include <rill/device/block.hpp>
 
@@ -134,8 +135,8 @@ private:
     std::unordered_map<int, chain> chains_;
 };
 
-RILL_INLINE std::vector<int> find_chains(const subgraph& g, std::span<const std::vector<tensor_type>> types,
-                                         std::span<const char> folded) {
+RILL_COLD std::vector<int> find_chains(const subgraph& g, std::span<const std::vector<tensor_type>> types,
+                                       std::span<const char> folded) {
     return chain_finder(g, types, folded).run();
 }
 

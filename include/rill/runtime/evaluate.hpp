@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include <rill/core/vector.hpp>
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/runtime/session.hpp>
 
@@ -37,8 +38,7 @@ auto with_inputs(const A& a, std::vector<any_array>& values, std::vector<any_ten
     }
 }
 
-template <class A>
-void gather_constants(const A& a, std::vector<any_array>& values, std::vector<scalar_value>& scalars) {
+template <class A> void gather_constants(const A& a, std::vector<any_array>& values, vector<scalar_value>& scalars) {
     if constexpr (is_constant_value<A>)
         values.push_back(a.value());
     else if constexpr (is_expression<A>)
@@ -55,7 +55,7 @@ inline constexpr bool constants_only<expression<Op, Args...>> = (constants_only<
 /// An expression of constants, planned: for one set of scalars, which are attributes of its node and no inputs, and one of
 /// shapes.
 struct evaluation {
-    std::vector<scalar_value> scalars;
+    vector<scalar_value> scalars;
     std::vector<dims> shapes;
     std::shared_ptr<session_core> core;
     std::shared_ptr<plan> steps;
@@ -64,13 +64,12 @@ struct evaluation {
 /// The evaluations of one structure that were used last.
 class kept_evaluations {
 public:
-    std::shared_ptr<const evaluation> find(const std::vector<scalar_value>& scalars,
-                                           const std::vector<any_array>& values);
+    std::shared_ptr<const evaluation> find(const vector<scalar_value>& scalars, const std::vector<any_array>& values);
     void add(std::shared_ptr<const evaluation> made);
 
 private:
     std::mutex mutex_;
-    std::vector<std::shared_ptr<const evaluation>> kept_;
+    vector<std::shared_ptr<const evaluation>> kept_;
 };
 
 } // namespace detail
@@ -85,7 +84,7 @@ auto evaluate(const E& e, const std::source_location& where = std::source_locati
     } else if constexpr (detail::is_expression<E> && detail::constants_only<E>) {
         static auto& kept = *new detail::kept_evaluations; // leaked: what dies with the program may still evaluate
         std::vector<any_array> values;
-        std::vector<scalar_value> scalars;
+        detail::vector<scalar_value> scalars;
         detail::gather_constants(e, values, scalars);
         auto planned = kept.find(scalars, values);
         if (!planned) {

@@ -9,9 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/vector.hpp>
+
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE std::shared_ptr<const evaluation> kept_evaluations::find(const std::vector<scalar_value>& scalars,
+RILL_INLINE std::shared_ptr<const evaluation> kept_evaluations::find(const vector<scalar_value>& scalars,
                                                                      const std::vector<any_array>& values) {
     const auto has_shape = [](const dims& shape, const any_array& value) { return shape == value.shape(); };
     const std::lock_guard lock(mutex_);
@@ -30,7 +32,7 @@ RILL_INLINE void kept_evaluations::add(std::shared_ptr<const evaluation> made) {
     const std::lock_guard lock(mutex_);
     if (kept_.size() >= most) {
         gone = std::move(kept_.front());
-        kept_.erase(kept_.begin());
+        kept_.erase(kept_.begin(), kept_.begin() + 1);
     }
     kept_.push_back(std::move(made));
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/vector.hpp>
 #include <rill/runtime/memory_plan.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -50,13 +51,13 @@ private:
     /// The values of one space; returns the bytes they take.
     std::size_t lay_out(const device_type* space);
     std::size_t bound(const strand_slots& groups) const;
-    std::vector<arena_value> values_of(const std::vector<std::size_t>& slots) const;
+    vector<arena_value> values_of(const std::vector<std::size_t>& slots) const;
 
     bound_graph& b_;
-    std::vector<strand> strand_of_; // per step
+    vector<strand> strand_of_; // per step
 };
 
-RILL_INLINE void lifetimes::note_uses() {
+RILL_COLD void lifetimes::note_uses() {
     for_each_use([&](std::size_t slot, std::size_t k) {
         auto& s = b_.slots[slot];
         // who else uses it in the stretch that uses it last?
@@ -68,7 +69,7 @@ RILL_INLINE void lifetimes::note_uses() {
     for (const auto& f : b_.graph.fetches) b_.slots[b_.slot_of(f)].last = steps();
 }
 
-RILL_INLINE void lifetimes::share_places(std::span<const shared_place> may_share) {
+RILL_COLD void lifetimes::share_places(std::span<const shared_place> may_share) {
     for (const auto& [k, from, to] : may_share) {
         const int in = b_.slot_of(from);
         auto& result = b_.slots[b_.slot_of(to)];
@@ -87,9 +88,9 @@ RILL_INLINE void lifetimes::share_places(std::span<const shared_place> may_share
     }
 }
 
-RILL_INLINE lifetimes::strand_slots lifetimes::owners(const device_type* space) const {
+RILL_COLD lifetimes::strand_slots lifetimes::owners(const device_type* space) const {
     constexpr strand unused{-2, 0};
-    std::vector<strand> user(b_.slots.size(), unused);
+    vector<strand> user(b_.slots.size(), unused);
     for_each_use([&](std::size_t slot, std::size_t k) {
         auto& u = user[owner_of(slot)];
         u = u == unused || u == strand_of_[k] ? strand_of_[k] : anywhere;
@@ -104,13 +105,13 @@ RILL_INLINE lifetimes::strand_slots lifetimes::owners(const device_type* space) 
     return all;
 }
 
-RILL_INLINE std::vector<arena_value> lifetimes::values_of(const std::vector<std::size_t>& slots) const {
-    std::vector<arena_value> values;
+RILL_COLD vector<arena_value> lifetimes::values_of(const std::vector<std::size_t>& slots) const {
+    vector<arena_value> values;
     for (const auto i : slots) values.push_back({b_.slots[i].bytes, b_.slots[i].first, b_.slots[i].last, 0});
     return values;
 }
 
-RILL_INLINE void lifetimes::lay_out() {
+RILL_COLD void lifetimes::lay_out() {
     b_.offsets.assign(b_.slots.size(), bound_graph::npos);
     b_.arenas = {{}};
     for (const auto& s : b_.slots)
@@ -121,14 +122,14 @@ RILL_INLINE void lifetimes::lay_out() {
     for (std::size_t i = 0; i < b_.slots.size(); ++i) b_.offsets[i] = b_.offsets[owner_of(i)];
 }
 
-RILL_INLINE std::size_t lifetimes::lay_out(const device_type* space) {
+RILL_COLD std::size_t lifetimes::lay_out(const device_type* space) {
     auto groups = owners(space);
     b_.lower_bound += bound(groups);
     const auto shared = std::move(groups[anywhere]);
     groups.erase(anywhere);
 
     // what one strand alone uses is laid out for itself, and is one value as long as the stretch lasts
-    std::vector<arena_value> all;
+    vector<arena_value> all;
     for (const auto& [at, slots] : groups) {
         const auto& stretch = b_.parallel[at.first];
         auto values = values_of(slots);
@@ -152,7 +153,7 @@ RILL_INLINE std::size_t lifetimes::lay_out(const device_type* space) {
 }
 
 /// Step after step, whatever the strands.
-RILL_INLINE std::size_t lifetimes::bound(const strand_slots& groups) const {
+RILL_COLD std::size_t lifetimes::bound(const strand_slots& groups) const {
     std::vector<std::ptrdiff_t> change(b_.steps.size() + 2);
     for (const auto& [at, slots] : groups)
         for (const auto& v : values_of(slots)) {
@@ -164,7 +165,7 @@ RILL_INLINE std::size_t lifetimes::bound(const strand_slots& groups) const {
     return static_cast<std::size_t>(most);
 }
 
-RILL_INLINE void plan_memory(bound_graph& b, std::span<const shared_place> may_share) {
+RILL_COLD void plan_memory(bound_graph& b, std::span<const shared_place> may_share) {
     const auto plan = [&] {
         lifetimes l(b);
         l.note_uses();

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
 #include <rill/config.hpp>
+#include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -16,7 +16,7 @@ struct arena_value {
 };
 
 /// Lays values out so that those alive at once don't overlap, in the best of some ways. Returns the size of the arena.
-std::size_t plan_arena(std::vector<arena_value>& values);
+std::size_t plan_arena(vector<arena_value>& values);
 
 }}} // namespace rill::RILL_ABI::detail
 

@@ -8,13 +8,15 @@
 #include <map>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include <rill/core/allocator.hpp>
+#include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// In order of creation, each in the smallest gap that holds it.
-inline std::size_t plan_by_creation(std::vector<arena_value>& values) {
+inline std::size_t plan_by_creation(vector<arena_value>& values) {
     std::vector<std::size_t> order(values.size()), ends(values.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = ends[i] = i;
     // ties by number: std::stable_sort would do, but makes clang warn of the standard library's own use of itself
@@ -68,8 +70,8 @@ inline std::size_t plan_by_creation(std::vector<arena_value>& values) {
 }
 
 /// In a given order, each in the smallest gap between those that are alive with it: what is small fills what is left.
-inline std::size_t plan_in_order(std::vector<arena_value>& values, const std::vector<std::size_t>& order) {
-    std::vector<const arena_value*> placed; // by offset
+inline std::size_t plan_in_order(vector<arena_value>& values, const std::vector<std::size_t>& order) {
+    vector<const arena_value*> placed; // by offset
     std::size_t top = 0;
     for (const auto i : order) {
         auto& v = values[i];
@@ -91,7 +93,7 @@ inline std::size_t plan_in_order(std::vector<arena_value>& values, const std::ve
     return top;
 }
 
-RILL_INLINE std::size_t plan_arena(std::vector<arena_value>& values) {
+RILL_COLD std::size_t plan_arena(vector<arena_value>& values) {
     std::size_t size = plan_by_creation(values);
     constexpr std::size_t few = 1000; // the time of the other ways grows with the square of their number
     if (values.size() > few) return size;

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <rill/core/log.hpp>
 #include <rill/passes/absorb.hpp>
@@ -23,8 +24,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE plan::plan(const plan_key& key, const session_options& options, std::shared_ptr<resource_store> resources,
-                       const device_type& otherwise)
+RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::shared_ptr<resource_store> resources,
+                     const device_type& otherwise)
     : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()) {
     const auto step = [](subgraph g, [[maybe_unused]] bool ordered) {
 #ifndef NDEBUG
@@ -72,14 +73,14 @@ RILL_INLINE void plan::release(std::unique_ptr<held_step> step) noexcept {
     if (closed_) delete ready_.exchange(nullptr);
 }
 
-RILL_INLINE void plan::close() noexcept {
+RILL_COLD void plan::close() noexcept {
     closed_ = true;
     delete ready_.exchange(nullptr);
     const std::lock_guard lock(mutex_);
     segments_.clear();
 }
 
-RILL_INLINE std::string plan::memory_report() {
+RILL_COLD std::string plan::memory_report() {
     std::string what;
     const auto list = [&](const std::string& name) { what += (what.empty() ? "" : ", ") + name; };
     for (const auto& f : graph_.fetches) list(graph_.name_of(f.item));
@@ -98,7 +99,7 @@ RILL_INLINE std::string plan::memory_report() {
     return lines;
 }
 
-RILL_INLINE std::shared_ptr<segment> plan::bind(std::span<const tensor_type> feeds) {
+RILL_COLD std::shared_ptr<segment> plan::bind(std::span<const tensor_type> feeds) {
     const std::lock_guard lock(mutex_);
     if (closed_) throw cancelled("the session is closed"); // while this run began
     for (auto at = segments_.begin(); at != segments_.end(); ++at)

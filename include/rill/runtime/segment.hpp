@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <map>
 #include <optional>
+#include <vector>
 
+#include <rill/core/vector.hpp>
 #include <rill/runtime/binding.hpp>
 #include <rill/runtime/fetch_place.hpp>
 #include <rill/runtime/trace.hpp>
@@ -12,16 +13,16 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// The memory of one running step: a pointer per slot. A segment keeps the frames that are not in use.
 struct frame {
-    std::vector<void*> slots;
-    std::vector<memory_block> arenas;                      // of each space
-    std::vector<element_block> strings;                    // values that can't live in an arena
-    std::vector<std::shared_ptr<element_block>> variables; // the versions this step holds; small ones until the next
+    vector<void*> slots;
+    vector<memory_block> arenas;                      // of each space
+    vector<element_block> strings;                    // values that can't live in an arena
+    vector<std::shared_ptr<element_block>> variables; // the versions this step holds; small ones until the next
 
     struct moved_slot {
         std::size_t fetch, slot;
         void* own;
     };
-    std::vector<moved_slot> moved;         // fetched values that this step writes into arrays of the caller's
+    vector<moved_slot> moved;              // fetched values that this step writes into arrays of the caller's
     const step_context* context = nullptr; // of the run
 };
 
@@ -86,10 +87,14 @@ private:
     thread_pool* pool_; // for strands
     std::vector<tensor_type> feed_types_;
     bound_graph b_;
-    std::map<int, any_array> folded_values_;
+    struct folded_value {
+        int slot;
+        any_array value;
+    };
+    vector<folded_value> folded_values_;
     mutable std::mutex mutex_;
     std::size_t frames_ = 0; // made, in use or idle
-    std::vector<std::unique_ptr<frame>> idle_;
+    vector<std::unique_ptr<frame>> idle_;
 };
 
 }}} // namespace rill::RILL_ABI::detail

@@ -15,11 +15,14 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE segment::segment(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources,
-                             allocator& memory)
+RILL_COLD segment::segment(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources,
+                           allocator& memory)
     : memory_(memory), pool_(resources.threads().pool.get()), feed_types_(feeds.begin(), feeds.end()),
       b_(binder::bind(g, feeds, resources)) {
     fold_constants();
@@ -127,16 +130,16 @@ RILL_INLINE void segment::run_strand(frame& f, const std::vector<int>& steps) co
     for (const int k : steps) run_steps(f, k, k + 1);
 }
 
-RILL_INLINE void segment::fold_constants() {
+RILL_COLD void segment::fold_constants() {
     if (b_.folded_steps.empty()) return;
     auto f = make_frame();
     for (const auto& s : b_.folded_steps) {
         const auto& outputs = b_.value_slot[s.item];
         for (const int o : outputs) {
-            auto& value = folded_values_[o];
             const auto& type = b_.slots[o].type;
-            value = any_array(type.type, type.shape, memory_of(b_.slots[o].space));
+            any_array value(type.type, type.shape, memory_of(b_.slots[o].space));
             f->slots[o] = value.mutable_data();
+            folded_values_.push_back({o, std::move(value)});
         }
         const auto scratch_slot = static_cast<std::size_t>(b_.indices[static_cast<std::size_t>(s.end) - 1]);
         const memory_block scratch(memory_of(b_.slots[scratch_slot].space), b_.slots[scratch_slot].bytes);
@@ -153,7 +156,7 @@ RILL_INLINE allocator& segment::memory_of(const device_type* space) const {
     return space && space->memory ? *space->memory : memory_;
 }
 
-RILL_INLINE std::unique_ptr<frame> segment::make_frame() const {
+RILL_COLD std::unique_ptr<frame> segment::make_frame() const {
     auto f = std::make_unique<frame>();
     f->slots.resize(b_.slots.size());
     f->variables.resize(b_.variables.size());
@@ -176,11 +179,9 @@ RILL_INLINE std::unique_ptr<frame> segment::make_frame() const {
         } else if (s.where == home::string) {
             f->strings.emplace_back(memory_, dtype::string, s.type.shape.size());
             f->slots[i] = f->strings.back().data();
-        } else if (s.where == home::folded) {
-            if (const auto at = folded_values_.find(static_cast<int>(i)); at != folded_values_.end())
-                f->slots[i] = const_cast<void*>(at->second.data());
         }
     }
+    for (const auto& v : folded_values_) f->slots[v.slot] = const_cast<void*>(v.value.data());
     for (std::size_t i = 0; i < b_.graph.items.size(); ++i)
         if (b_.graph.role(static_cast<int>(i)) == op_role::constant)
             f->slots[b_.value_slot[i][0]] = const_cast<void*>(b_.graph.items[i].op->constant()->data());
@@ -197,7 +198,7 @@ RILL_INLINE void segment::run_step(frame& f, const step& s) const {
 RILL_INLINE void segment::write(frame& f, const step& s, const kernel_args& args) const {
     constexpr std::int32_t few = 4;
     if (s.writes > few) {
-        std::vector<std::optional<variable_state::writer>> held(static_cast<std::size_t>(s.writes));
+        vector<std::optional<variable_state::writer>> held(static_cast<std::size_t>(s.writes));
         write(f, s, args, held.data());
     } else {
         std::array<std::optional<variable_state::writer>, few> held;
@@ -218,7 +219,7 @@ inline void segment::write(frame& f, const step& s, const kernel_args& args,
     for (int w = 0; w < s.writes; ++w) held[w]->commit();
 }
 
-RILL_INLINE void segment::run_traced(frame& f, step_trace& trace) const {
+RILL_COLD void segment::run_traced(frame& f, step_trace& trace) const {
     const auto start = std::chrono::steady_clock::now();
     const auto now = [&] {
         return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
@@ -237,18 +238,18 @@ RILL_INLINE void segment::run_traced(frame& f, step_trace& trace) const {
     }
 }
 
-RILL_INLINE void segment::throw_uninitialised(std::size_t v) const {
+RILL_COLD void segment::throw_uninitialised(std::size_t v) const {
     throw failed_precondition("variable '" + b_.variables[v].origin->name + "' (made at " +
                               to_string(b_.variables[v].origin->where) +
                               ") is uninitialized: run global_variables_initializer() first");
 }
 
-RILL_INLINE std::string segment::described(const step& s, const std::string& what) const {
+RILL_COLD std::string segment::described(const step& s, const std::string& what) const {
     const auto* n = b_.graph.items[s.item].origin;
     return n ? n->op->label() + ": " + what + " (" + place_of(*n) + ")" : what;
 }
 
-RILL_INLINE void segment::rethrow_from(const step& s) const {
+RILL_COLD void segment::rethrow_from(const step& s) const {
     try {
         throw;
     } catch (const error& problem) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/core/vector.hpp>
 #include <rill/runtime/fetch.hpp>
+
+#include <vector>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -128,7 +131,7 @@ public:
         return run_list(what, {}, std::array<const feed_value*, sizeof...(F)>{&feeds...});
     }
     template <class X> auto run(const X& what, const std::vector<feed_value>& feeds) const {
-        std::vector<const feed_value*> all;
+        detail::vector<const feed_value*> all;
         for (const auto& f : feeds) all.push_back(&f);
         return run_list(what, {}, all);
     }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <rill/core/names.hpp>
+#include <rill/core/vector.hpp>
 #include <rill/runtime/plan.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -62,7 +63,7 @@ private:
     };
     std::unordered_map<plan_key, entry, plan_key::hash> plans_;
     std::list<const plan_key*> latest_; // used last comes first
-    std::vector<std::weak_ptr<plan>> given_up_;
+    vector<std::weak_ptr<plan>> given_up_;
 };
 
 RILL_INLINE std::shared_ptr<plan> kept_plans::find(const plan_key& key) {
@@ -72,15 +73,15 @@ RILL_INLINE std::shared_ptr<plan> kept_plans::find(const plan_key& key) {
     return at->second.steps;
 }
 
-RILL_INLINE std::shared_ptr<plan> kept_plans::add(const plan_key& key, std::shared_ptr<plan> made,
-                                                  std::shared_ptr<plan>& gone) {
+RILL_COLD std::shared_ptr<plan> kept_plans::add(const plan_key& key, std::shared_ptr<plan> made,
+                                                std::shared_ptr<plan>& gone) {
     if (auto known = find(key)) return known;
     if (plans_.size() == most) {
         const auto oldest = plans_.find(*latest_.back());
         gone = std::move(oldest->second.steps);
         latest_.pop_back();
         plans_.erase(oldest);
-        std::erase_if(given_up_, [](const auto& p) { return p.expired(); });
+        erase_if(given_up_, [](const auto& p) { return p.expired(); });
         given_up_.push_back(gone);
     }
     const auto at = plans_.try_emplace(key).first;
@@ -89,7 +90,7 @@ RILL_INLINE std::shared_ptr<plan> kept_plans::add(const plan_key& key, std::shar
     return at->second.steps;
 }
 
-RILL_INLINE void kept_plans::clear() {
+RILL_COLD void kept_plans::clear() {
     plans_.clear();
     latest_.clear();
     given_up_.clear();
@@ -116,14 +117,14 @@ inline step_threads threads_for(const session_options& o) {
     return t;
 }
 
-RILL_INLINE session_core::session_core(const rill::graph& g, const session_options& options)
+RILL_COLD session_core::session_core(const rill::graph& g, const session_options& options)
     : graph_(g), options_(options), device_(default_device()), state_(std::make_unique<state>()) {
     state_->resources =
         std::make_shared<resource_store>(options.memory ? *options.memory : default_allocator(), threads_for(options));
 }
-RILL_INLINE session_core::~session_core() = default;
+RILL_COLD session_core::~session_core() = default;
 
-RILL_INLINE std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options) {
+RILL_COLD std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options) {
     return std::make_shared<session_core>(g, options);
 }
 
@@ -156,7 +157,7 @@ RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> fe
     check_open();
     constexpr std::size_t few = 8;
     std::array<const void*, few> few_data;
-    std::vector<const void*> many_data;
+    vector<const void*> many_data;
     if (feeds.size() > few) many_data.resize(feeds.size());
     const std::span<const void*> data(feeds.size() > few ? many_data.data() : few_data.data(), feeds.size());
     for (std::size_t i = 0; i < feeds.size(); ++i) data[i] = feeds[i].data();
@@ -170,8 +171,8 @@ RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> fe
     }
 }
 
-RILL_INLINE std::string session_core::memory_report() {
-    std::vector<std::shared_ptr<plan>> all;
+RILL_COLD std::string session_core::memory_report() {
+    vector<std::shared_ptr<plan>> all;
     {
         const std::lock_guard lock(state_->mutex);
         state_->plans.each([&](const auto& p) { all.push_back(p); });
@@ -184,7 +185,7 @@ RILL_INLINE std::string session_core::memory_report() {
     return text;
 }
 
-RILL_INLINE endpoint session_core::edge(const std::string& name) const {
+RILL_COLD endpoint session_core::edge(const std::string& name) const {
     endpoint e = named(name);
     e.port = std::max(e.port, 0);
     if (e.port >= static_cast<int>(e.from->outputs.size()))
@@ -197,7 +198,7 @@ RILL_INLINE endpoint session_core::fetched(const std::string& name) const {
     return e.port < 0 && e.from->outputs.empty() ? e : edge(name);
 }
 
-RILL_INLINE endpoint session_core::named(const std::string& name) const {
+RILL_COLD endpoint session_core::named(const std::string& name) const {
     std::string node_name = name;
     int port = -1;
     if (const auto colon = name.rfind(':'); colon != std::string::npos) {
@@ -223,7 +224,7 @@ RILL_INLINE void session_core::check_open() const {
     if (state_->closed) throw cancelled("the session is closed");
 }
 
-RILL_INLINE void session_core::check_key(const plan_key& key) const {
+RILL_COLD void session_core::check_key(const plan_key& key) const {
     const auto check = [&](const node* n, const char* what) {
         if (!n) throw failed_precondition(std::string(what) + ": a null handle was used");
         if (n->owner != &graph_.state())

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <vector>
-
+#include <rill/core/vector.hpp>
 #include <rill/runtime/bound_graph.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// What each step of a graph comes after: who wrote what it reads, who still reads what it writes, control dependencies.
-std::vector<step_order> order_of_steps(const bound_graph& b);
+vector<step_order> order_of_steps(const bound_graph& b);
 
 }}} // namespace rill::RILL_ABI::detail
 

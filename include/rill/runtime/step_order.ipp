@@ -4,10 +4,13 @@
 #include <rill/runtime/step_order.hpp>
 
 #include <algorithm>
+#include <vector>
+
+#include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE std::vector<step_order> order_of_steps(const bound_graph& b) {
+RILL_COLD vector<step_order> order_of_steps(const bound_graph& b) {
     std::vector<int> step_of(b.graph.items.size(), -1);
     for (std::size_t k = 0; k < b.steps.size(); ++k) {
         const auto item = static_cast<std::size_t>(b.steps[k].item);
@@ -18,7 +21,7 @@ RILL_INLINE std::vector<step_order> order_of_steps(const bound_graph& b) {
     }
     // control dependencies lead from item to item: through those that are no steps
     constexpr std::size_t few = 16;
-    std::vector<step_order> before(b.graph.items.size()), order(b.steps.size());
+    vector<step_order> before(b.graph.items.size()), order(b.steps.size());
     const auto add = [](step_order& to, const step_order& more) {
         to.after.insert(to.after.end(), more.after.begin(), more.after.end());
         to.fence = std::max(to.fence, more.fence);

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include <rill/config.hpp>
+#include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -16,7 +16,7 @@ struct step_trace {
         std::string node, op;
         std::int64_t begin = 0, end = 0;
     };
-    std::vector<entry> entries;
+    detail::vector<entry> entries;
 
     /// Position of a node in the order of execution, or -1 if it did not run.
     int position(const std::string& node) const;

@@ -61,7 +61,7 @@ template <class Rule> struct update_op {
     static constexpr bool stateful = true;
     static constexpr int alias = 0;
     static constexpr int slots = static_cast<int>(Rule::slots.size()), first_number = 1 + slots,
-                         gradient_at = first_number + Rule::numbers;
+                         gradient_at = first_number + Rule::numbers, inputs = gradient_at + 1;
     Rule rule;
 
     static void fields(auto& op, auto& visit) {

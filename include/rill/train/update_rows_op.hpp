@@ -35,7 +35,7 @@ template <class Rule> struct update_rows_op {
     static constexpr bool stateful = true;
     static constexpr int alias = 0;
     using dense = update_op<Rule>;
-    static constexpr int slots = dense::slots, slices_at = dense::gradient_at, ids_at = slices_at + 1;
+    static constexpr int slots = dense::slots, slices_at = dense::gradient_at, ids_at = slices_at + 1, inputs = ids_at + 1;
     Rule rule;
 
     static void fields(auto& op, auto& visit) { dense::fields(op, visit); }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include <rill/core/vector.hpp>
 #include <rill/device/cpu/fused_layout.hpp>
 #include <rill/device/cpu/fused_stages.hpp>
 #include <rill/device/cpu/repeat.hpp>
@@ -98,11 +99,11 @@ private:
     detail::fused_stages stages_;
     detail::fused_layout layout_;
     std::size_t leaves_ = 0, results_ = 0;
-    std::vector<combiner> combiners_; // per result: how it is reduced; empty of a map
-    std::vector<index_t> count_;      // per result: what a mean is divided by; -1 of others
+    detail::vector<combiner> combiners_; // per result: how it is reduced; empty of a map
+    std::vector<index_t> count_;         // per result: what a mean is divided by; -1 of others
     std::vector<index_t> result_size_;
-    std::vector<wide_sum> wide_; // per result
-    std::vector<scaled_leaf> means_;
+    detail::vector<wide_sum> wide_; // per result
+    detail::vector<scaled_leaf> means_;
 
     thread_pool* pool_ = nullptr;
     index_t blocks_ = 0, pieces_ = 1;

@@ -81,10 +81,10 @@ inline dims space_of(const fused_chain& chain, const kernel_request& request) {
 
 } // namespace detail
 
-RILL_INLINE fused_kernel::fused_kernel(const fused_spec& spec, kernel_request& request)
+RILL_COLD fused_kernel::fused_kernel(const fused_spec& spec, kernel_request& request)
     : fused_kernel(detail::alone(spec, request), request) {}
 
-RILL_INLINE fused_kernel::fused_kernel(const fused_chain& chain, kernel_request& request)
+RILL_COLD fused_kernel::fused_kernel(const fused_chain& chain, kernel_request& request)
     : stages_(chain, request.outputs.size()) {
     leaves_ = stages_.leaves().size();
     results_ = request.outputs.size();
@@ -120,7 +120,7 @@ RILL_INLINE void fused_kernel::operator()(const kernel_args& a) const {
     }
 }
 
-RILL_INLINE std::vector<tensor_type> fused_kernel::plan_leaves(const dims& space, kernel_request& request) {
+RILL_COLD std::vector<tensor_type> fused_kernel::plan_leaves(const dims& space, kernel_request& request) {
     std::vector<tensor_type> types;
     for (const auto& leaf : stages_.leaves()) {
         auto type = request.inputs[leaf.input];
@@ -137,8 +137,8 @@ RILL_INLINE std::vector<tensor_type> fused_kernel::plan_leaves(const dims& space
     return types;
 }
 
-RILL_INLINE std::vector<tensor_type> fused_kernel::plan_results(const fused_chain& chain, const dims& space,
-                                                                const kernel_request& request) {
+RILL_COLD std::vector<tensor_type> fused_kernel::plan_results(const fused_chain& chain, const dims& space,
+                                                              const kernel_request& request) {
     std::vector<tensor_type> types(request.outputs.begin(), request.outputs.end());
     combiners_.resize(results_), count_.resize(results_, -1), result_size_.resize(results_);
     for (const auto& link : chain.links)
@@ -156,7 +156,7 @@ RILL_INLINE std::vector<tensor_type> fused_kernel::plan_results(const fused_chai
     return types;
 }
 
-RILL_INLINE void fused_kernel::plan_wide_sums(kernel_request& request) {
+RILL_COLD void fused_kernel::plan_wide_sums(kernel_request& request) {
     wide_.resize(results_);
     for (std::size_t r = 0; r < results_; ++r) {
         const auto& c = combiners_[r];
@@ -170,7 +170,7 @@ RILL_INLINE void fused_kernel::plan_wide_sums(kernel_request& request) {
     }
 }
 
-RILL_INLINE void fused_kernel::plan_pieces(kernel_request& request, const std::vector<tensor_type>& results) {
+RILL_COLD void fused_kernel::plan_pieces(kernel_request& request, const std::vector<tensor_type>& results) {
     if (layout_.total == 0) return;
     const auto& l = layout_;
     blocks_ = (l.extent[l.outer] + l.rows - 1) / l.rows;

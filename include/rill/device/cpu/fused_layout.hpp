@@ -3,8 +3,8 @@
 
 #include <array>
 #include <span>
-#include <vector>
 
+#include <rill/core/vector.hpp>
 #include <rill/device/block.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -33,7 +33,7 @@ struct fused_layout {
     index_t rows = 1;     // extents of dimension `outer` that a block takes
     index_t row_size = 1; // elements of one such extent
     index_t total = 0;
-    std::vector<operand_walk> leaves, results;
+    vector<operand_walk> leaves, results;
     std::size_t scratch = 0;
 
     bool all_direct() const;

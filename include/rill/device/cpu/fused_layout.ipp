@@ -14,7 +14,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE std::array<index_t, max_rank> broadcast_strides(const dims& from, const dims& space) {
+RILL_COLD std::array<index_t, max_rank> broadcast_strides(const dims& from, const dims& space) {
     std::array<index_t, max_rank> strides{};
     index_t step = 1;
     for (int i = space.rank - 1; i >= 0; --i) {
@@ -26,12 +26,12 @@ RILL_INLINE std::array<index_t, max_rank> broadcast_strides(const dims& from, co
     return strides;
 }
 
-RILL_INLINE bool fused_layout::all_direct() const {
+RILL_COLD bool fused_layout::all_direct() const {
     const auto direct = [](const operand_walk& w) { return w.direct; };
     return std::ranges::all_of(leaves, direct) && std::ranges::all_of(results, direct);
 }
 
-RILL_INLINE void collapse(fused_layout& l, const dims& space) {
+RILL_COLD void collapse(fused_layout& l, const dims& space) {
     const auto all = [&](auto&& f) {
         for (auto& w : l.leaves) f(w);
         for (auto& w : l.results) f(w);
@@ -55,8 +55,8 @@ RILL_INLINE void collapse(fused_layout& l, const dims& space) {
     l.rank = n;
 }
 
-RILL_INLINE fused_layout plan_fused(const dims& space, std::span<const tensor_type> leaves,
-                                    std::span<const tensor_type> results, bool force_blocks) {
+RILL_COLD fused_layout plan_fused(const dims& space, std::span<const tensor_type> leaves,
+                                  std::span<const tensor_type> results, bool force_blocks) {
     fused_layout l;
     l.total = space.size();
     const auto walk = [&](const tensor_type& t) {

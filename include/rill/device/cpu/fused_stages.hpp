@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include <rill/core/vector.hpp>
 #include <rill/device/cpu/interpreter.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -26,7 +27,7 @@ public:
     fused_stages(const fused_chain& chain, std::size_t results);
     fused_stages(fused_stages&&) = default; // scalars_ points into values_: a copy would share them
 
-    const std::vector<leaf>& leaves() const noexcept { return leaves_; }
+    const vector<leaf>& leaves() const noexcept { return leaves_; }
     /// Functions take a block at a time only.
     bool in_blocks() const noexcept { return stages_.size() > 1 || stages_[0].interpreter; }
     bool may_divide() const noexcept { return may_divide_; }
@@ -59,20 +60,20 @@ private:
     };
 
     void add_leaves(const fused_chain& chain);
-    void add_stage(const fused_chain& chain, std::size_t k, std::vector<std::vector<std::size_t>>& operand_of);
+    void add_stage(const fused_chain& chain, std::size_t k, vector<std::vector<std::size_t>>& operand_of);
 
     /// Returns how many places the results take.
     static std::size_t find_functions(stage& s, const fused_spec& spec);
 
     std::size_t results_;
-    std::vector<leaf> leaves_;
-    std::vector<stage> stages_;
+    vector<leaf> leaves_;
+    vector<stage> stages_;
     std::vector<std::uint8_t> leaf_operand_; // of each occurrence of a leaf in each stage
-    std::vector<scalar_value> values_;
-    std::vector<const void*> scalars_;
-    std::vector<placed_result> placed_;
+    vector<scalar_value> values_;
+    vector<const void*> scalars_;
+    vector<placed_result> placed_;
     std::vector<std::uint32_t> masks_; // per place
-    std::vector<hidden_value> hidden_;
+    vector<hidden_value> hidden_;
     bool may_divide_ = false;
     double work_ = 0;
 };

@@ -8,15 +8,17 @@
 #include <cstddef>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include <rill/core/allocator.hpp>
 #include <rill/core/error.hpp>
+#include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE fused_stages::fused_stages(const fused_chain& chain, std::size_t results) : results_(results) {
+RILL_COLD fused_stages::fused_stages(const fused_chain& chain, std::size_t results) : results_(results) {
     add_leaves(chain);
-    std::vector<std::vector<std::size_t>> operand_of; // per link and result
+    vector<std::vector<std::size_t>> operand_of; // per link and result
     for (std::size_t k = 0; k < chain.links.size(); ++k) add_stage(chain, k, operand_of);
     if (leaves_.size() + results_ + hidden_.size() > most || leaf_operand_.size() > most || masks_.size() > most)
         throw internal("fused node with more than 64 operands");
@@ -24,7 +26,7 @@ RILL_INLINE fused_stages::fused_stages(const fused_chain& chain, std::size_t res
     work_ += static_cast<double>(leaves_.size() + results_);
 }
 
-RILL_INLINE void fused_stages::add_leaves(const fused_chain& chain) {
+RILL_COLD void fused_stages::add_leaves(const fused_chain& chain) {
     for (const auto& link : chain.links)
         for (const auto& l : link.spec->leaves)
             if (const auto from = link.inputs[l.input]; from.link < 0)
@@ -32,8 +34,8 @@ RILL_INLINE void fused_stages::add_leaves(const fused_chain& chain) {
                     leaves_.push_back(it);
 }
 
-RILL_INLINE void fused_stages::add_stage(const fused_chain& chain, std::size_t k,
-                                         std::vector<std::vector<std::size_t>>& operand_of) {
+RILL_COLD void fused_stages::add_stage(const fused_chain& chain, std::size_t k,
+                                       vector<std::vector<std::size_t>>& operand_of) {
     const auto& link = chain.links[k];
     const auto& spec = *link.spec;
     auto& s = stages_.emplace_back();
@@ -41,7 +43,7 @@ RILL_INLINE void fused_stages::add_stage(const fused_chain& chain, std::size_t k
     s.first_scalar = values_.size();
     s.first_place = masks_.size();
     masks_.resize(s.first_place + find_functions(s, spec));
-    values_.insert(values_.end(), spec.scalars.begin(), spec.scalars.end());
+    values_.append(spec.scalars);
     for (const auto& l : spec.leaves) {
         const auto from = link.inputs[l.input];
         std::size_t operand;
@@ -72,7 +74,7 @@ RILL_INLINE void fused_stages::add_stage(const fused_chain& chain, std::size_t k
     for (const auto& i : spec.body->code) work_ += i.op->cost;
 }
 
-RILL_INLINE std::size_t fused_stages::find_functions(stage& s, const fused_spec& spec) {
+RILL_COLD std::size_t fused_stages::find_functions(stage& s, const fused_spec& spec) {
     const auto compiled = the_kernels().blocks.find(spec.kernel());
     if (spec.kind == fused_spec::form::adjoint && compiled && compiled->adjoint) {
         const bool one = spec.results.size() == 1 && compiled->adjoint_of_one &&
@@ -85,7 +87,7 @@ RILL_INLINE std::size_t fused_stages::find_functions(stage& s, const fused_spec&
     return spec.results.size();
 }
 
-RILL_INLINE std::size_t fused_stages::place_buffers(std::size_t at, index_t block) {
+RILL_COLD std::size_t fused_stages::place_buffers(std::size_t at, index_t block) {
     const auto add = [&](std::size_t bytes) { return std::exchange(at, at + aligned_size(bytes)); };
     for (auto& s : stages_)
         if (s.interpreter) s.interpreter_at = add(s.interpreter->scratch_bytes());

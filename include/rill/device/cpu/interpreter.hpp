@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include <rill/core/vector.hpp>
 #include <rill/device/registry.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -25,7 +26,7 @@ private:
     static constexpr std::size_t max_args = 8;
 
     program_ptr program_;
-    std::vector<block_function> run_;
+    detail::vector<block_function> run_;
     std::vector<std::size_t> offset_;
     std::size_t bytes_ = 0;
 };

@@ -13,7 +13,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE block_interpreter::block_interpreter(program_ptr p) : program_(std::move(p)) {
+RILL_COLD block_interpreter::block_interpreter(program_ptr p) : program_(std::move(p)) {
     const auto& code = program_->code;
     for (const auto& i : code) {
         const auto found = the_kernels().blocks.find(instruction_key(*program_, i));

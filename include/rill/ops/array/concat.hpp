@@ -26,6 +26,7 @@ struct concat_grad_op;
 /// Joins tensors along an axis. All other extents agree. Gradient: g, cut into parts.
 struct concat_op {
     static constexpr auto name = "Concat";
+    static constexpr int least_inputs = 1;
     using domain_type = domains::every;
     using compiled_types = types::numbers;
     using brings = op_list<concat_grad_op>;

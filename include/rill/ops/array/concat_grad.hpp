@@ -11,6 +11,7 @@ struct concat_op;
 /// whose shapes the parts have (their values don't matter). Gradient: the parts' gradients, joined.
 struct concat_grad_op {
     static constexpr auto name = "ConcatGrad";
+    static constexpr int least_inputs = 2;
     using domain_type = domains::numeric;
     using compiled_types = types::floats;
     using brings = op_list<concat_op>;

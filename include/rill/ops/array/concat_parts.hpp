@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/core/vector.hpp>
 #include <rill/expr/node_op.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -12,19 +13,18 @@ struct concat_part {
     strided_layout layout;
 };
 
-std::vector<concat_part> concat_parts(const dims& whole, std::span<const tensor_type> parts, int axis,
-                                      bool out_of_whole);
+vector<concat_part> concat_parts(const dims& whole, std::span<const tensor_type> parts, int axis, bool out_of_whole);
 
 }}} // namespace rill::RILL_ABI::detail
 
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE std::vector<concat_part> concat_parts(const dims& whole, std::span<const tensor_type> parts, int axis,
-                                                  bool out_of_whole) {
+RILL_INLINE vector<concat_part> concat_parts(const dims& whole, std::span<const tensor_type> parts, int axis,
+                                             bool out_of_whole) {
     const auto at = static_cast<std::size_t>(rules::normal_axis(axis, whole.rank));
     const auto wide = dense_strides(whole);
-    std::vector<concat_part> all;
+    vector<concat_part> all;
     index_t begin = 0;
     for (const auto& p : parts) {
         const auto own = dense_strides(p.shape);

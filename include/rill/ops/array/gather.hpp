@@ -12,6 +12,7 @@ struct gather_grad_op;
 /// added up where the ids say. An id outside the table is out_of_range.
 struct gather_op {
     static constexpr auto name = "Gather";
+    static constexpr int inputs = 2;
     using domain_type = domains::every;
     using compiled_types = types::common;
     using brings = op_list<gather_grad_op>;

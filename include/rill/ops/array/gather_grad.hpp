@@ -12,6 +12,7 @@ struct gather_op;
 /// and the table is never made. Gradient: g, gathered.
 struct gather_grad_op {
     static constexpr auto name = "GatherGrad";
+    static constexpr int inputs = 3;
     using domain_type = domains::numeric;
     using compiled_types = types::floats;
     using brings = op_list<gather_op>;

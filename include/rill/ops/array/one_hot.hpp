@@ -9,6 +9,7 @@ namespace rill { inline namespace RILL_ABI {
 /// in TensorFlow.
 struct one_hot_op {
     static constexpr auto name = "OneHot";
+    static constexpr int inputs = 1;
     using domain_type = domains::every;
     using compiled_types = types::common;
     static constexpr auto no_gradient = ""; // ids have none

@@ -8,6 +8,7 @@ namespace rill { inline namespace RILL_ABI {
 /// An edge that every run that needs it must feed.
 struct placeholder_op {
     static constexpr auto name = "Placeholder";
+    static constexpr int inputs = 0;
     using domain_type = domains::every;
     static constexpr auto no_gradient = ""; // nothing comes in
     static constexpr auto role = op_role::placeholder;

@@ -9,6 +9,7 @@ namespace rill { inline namespace RILL_ABI {
 /// back.
 struct reshape_op {
     static constexpr auto name = "Reshape";
+    static constexpr int inputs = 1;
     using domain_type = domains::untyped;
     using compiled_types = types::untyped;
     using brings = op_list<reshape_op, reshape_like_op>;

@@ -24,6 +24,7 @@ constexpr bool sizes_compatible(const dims& from, const dims& to) {
 /// x in the shape of another tensor of the same size, whose values don't matter. Gradient: reshaped back.
 struct reshape_like_op {
     static constexpr auto name = "ReshapeLike";
+    static constexpr int inputs = 2;
     using domain_type = domains::untyped;
     using compiled_types = types::untyped;
     static constexpr int alias = 0;

@@ -10,6 +10,7 @@ namespace detail {
 
 /// What argmax and argmin share: the result is an index, and so has no gradient.
 struct arg_extremum {
+    static constexpr int inputs = 1;
     int axis = 0;
     dtype index = dtype::int32;
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/core/vector.hpp>
 #include <rill/expr/node_op.hpp>
 #include <rill/ops/math/add_n.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/neg.hpp>
 #include <rill/ops/math/sub.hpp>
+
+#include <vector>
 
 // What the gradients of softmax and of cross-entropies are made of: elementwise programs over rows, beside numbers that
 // belong to a row each, built when the types are known at run time only.
@@ -34,9 +37,8 @@ template <class Self> struct gradient_tracer {
 };
 
 /// A fused node that runs build(tracer) over its operands (leaves 0, 1, …), and maybe sums each row.
-endpoint row_node(const std::vector<row_operand>& operands, bool sum_rows, int (*build)(tracer& t));
-template <class Self, class Build>
-endpoint row_program(const std::vector<row_operand>& operands, bool sum_rows, Build) {
+endpoint row_node(const vector<row_operand>& operands, bool sum_rows, int (*build)(tracer& t));
+template <class Self, class Build> endpoint row_program(const vector<row_operand>& operands, bool sum_rows, Build) {
     return row_node(operands, sum_rows, +[](tracer& t) { return Build()(gradient_tracer<Self>{t}); });
 }
 
@@ -66,7 +68,7 @@ struct row_view {
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE endpoint row_node(const std::vector<row_operand>& operands, bool sum_rows, int (*build)(tracer& t)) {
+RILL_INLINE endpoint row_node(const vector<row_operand>& operands, bool sum_rows, int (*build)(tracer& t)) {
     const reduction over_rows{combine::sum, axis_list{-1}, false};
     fused_spec spec;
     std::vector<dtype> types;

@@ -12,6 +12,7 @@ namespace rill { inline namespace RILL_ABI {
 /// second output): softmax(logits) sum(labels) - labels. Gradient by the labels: -g log_softmax(logits).
 struct softmax_cross_entropy_op {
     static constexpr auto name = "SoftmaxCrossEntropyWithLogits", label = "softmax_cross_entropy";
+    static constexpr int inputs = 2;
     using domain_type = domains::real_floating;
     using compiled_types = types::floats;
     using brings = joined_ops<detail::row_ops, op_list<log_softmax_op, softmax_op>>;

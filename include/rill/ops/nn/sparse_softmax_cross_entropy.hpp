@@ -28,6 +28,7 @@ constexpr shape_result sparse_cross_entropy(const dims& logits, const dims& labe
 /// second output): softmax(logits), less 1 at the label. A label that is no class is an invalid_argument.
 struct sparse_softmax_cross_entropy_op {
     static constexpr auto name = "SparseSoftmaxCrossEntropyWithLogits", label = "sparse_softmax_cross_entropy";
+    static constexpr int inputs = 2;
     using domain_type = domains::real_floating;
     using compiled_types = types::floats;
     using brings = joined_ops<detail::row_ops, op_list<softmax_op>>;

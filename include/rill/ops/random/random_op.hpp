@@ -18,6 +18,7 @@ std::vector<tensor_type> random_outputs(dtype type, const dims& shape);
 
 /// What random_normal and truncated_normal share.
 struct normal_numbers {
+    static constexpr int inputs = 0;
     dtype type = dtype::float32;
     dims to;
     double mean = 0, stddev = 1;

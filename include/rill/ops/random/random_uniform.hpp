@@ -14,6 +14,7 @@ struct random_uniform_options {
 /// its session and the element's place, so the same everywhere. Integers have whole bounds.
 struct random_uniform_op {
     static constexpr auto name = "RandomUniform";
+    static constexpr int inputs = 0;
     using domain_type = domains::real;
     using compiled_types = types::numbers;
     static constexpr auto no_gradient = ""; // nothing comes in

@@ -21,7 +21,8 @@ struct fused_write {
     static void fields(auto& op, auto& visit) { visit("spec", op.spec); }
     input_list writes() const { return {0}; }
     bool in_place() const { return true; }
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    static constexpr int least_inputs = 1; // the program may need no other
+    std::vector<tensor_type> checked_outputs(std::span<const tensor_type> in) const;
     /// Of ops whose value is always a program's: without it they are not whole.
     std::vector<tensor_type> joined_outputs(std::span<const tensor_type> in) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
@@ -49,14 +50,19 @@ write_program joined_write(const elementwise_info& op, const endpoint& variable,
 struct assign_op : detail::fused_write {
     static constexpr auto name = "Assign";
     static constexpr bool initialises = true;
+
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
 };
 
 }} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill { inline namespace RILL_ABI { namespace detail {
+namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE std::vector<tensor_type> fused_write::outputs(std::span<const tensor_type> in) const {
+namespace detail {
+
+RILL_INLINE std::vector<tensor_type> fused_write::checked_outputs(std::span<const tensor_type> in) const {
+    if (!spec.body && in.size() != 2) throw invalid_argument("a variable and a value are expected");
     const tensor_type value = spec.body ? fused_outputs(spec, in).at(0) : in[1];
     if (in[0].type != value.type || !rules::compatible(in[0].shape, value.shape))
         throw invalid_argument("the variable is " + to_string(in[0]) + ", the value " + to_string(value));
@@ -65,7 +71,7 @@ RILL_INLINE std::vector<tensor_type> fused_write::outputs(std::span<const tensor
 
 RILL_INLINE std::vector<tensor_type> fused_write::joined_outputs(std::span<const tensor_type> in) const {
     if (!spec.body) throw invalid_argument("made without the program that joins the variable and the value");
-    return outputs(in);
+    return checked_outputs(in);
 }
 
 RILL_INLINE write_program value_of_write(const endpoint& variable, const traced_structure& value, const sealing& s,
@@ -88,5 +94,14 @@ RILL_INLINE write_program joined_write(const elementwise_info& op, const endpoin
     return made;
 }
 
-}}} // namespace rill::RILL_ABI::detail
+} // namespace detail
+
+RILL_INLINE std::vector<tensor_type> assign_op::outputs(std::span<const tensor_type> in) const {
+    // the variable may have no value yet; one that it had when the step began is a later input
+    for (const auto& l : spec.leaves)
+        if (l.input == 0) throw invalid_argument("the value uses the place that it is written to");
+    return checked_outputs(in);
+}
+
+}} // namespace rill::RILL_ABI
 #endif

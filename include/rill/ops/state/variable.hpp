@@ -11,6 +11,7 @@ namespace rill { inline namespace RILL_ABI {
 /// A value that outlives runs: each session has its own.
 struct variable_op {
     static constexpr auto name = "VariableV2", label = "variable";
+    static constexpr int inputs = 0;
     using domain_type = domains::every;
     static constexpr auto no_gradient = ""; // nothing comes in
     static constexpr auto role = op_role::variable;
