@@ -180,8 +180,9 @@ template <class Op, class U, std::size_t N> constexpr std::array<dtype, N> opera
     return all;
 }
 
-/// Throws unless the first input has one of these dtypes (bits).
-void check_taken(const op& made, std::uint32_t taken, const endpoint_list& inputs);
+/// Adds a node over inputs that are sealed. Throws unless the first has one of the dtypes in `taken` (bits; none: any).
+endpoint add_over(const graph& g, op_ptr made, std::uint32_t taken, std::span<const endpoint> inputs,
+                  const std::source_location& where);
 [[noreturn]] void refuse_untyped(std::string_view op, const std::string& why, const std::vector<endpoint>& operands);
 
 /// Refuses operands whose dtypes do not go together, or that the op does not take: what static_assert says of types.

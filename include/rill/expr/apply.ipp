@@ -20,11 +20,13 @@ RILL_INLINE void refuse_untyped(std::string_view op, const std::string& why, con
     throw invalid_argument(snake_case(op) + ": " + why + " (" + text + ")");
 }
 
-RILL_INLINE void check_taken(const op& made, std::uint32_t taken, const endpoint_list& inputs) {
-    const dtype type = type_of(inputs[0]).type;
-    if ((taken >> static_cast<int>(type) & 1u) == 0)
-        refuse_untyped(made.label(), "it does not take " + std::string(to_string(type)),
-                       {inputs.begin(), inputs.end()});
+RILL_INLINE endpoint add_over(const graph& g, op_ptr made, std::uint32_t taken, std::span<const endpoint> inputs,
+                              const std::source_location& where) {
+    if (taken != 0 && !inputs.empty())
+        if (const dtype type = type_of(inputs[0]).type; (taken >> static_cast<int>(type) & 1u) == 0)
+            refuse_untyped(made->label(), "it does not take " + std::string(to_string(type)),
+                           {inputs.begin(), inputs.end()});
+    return {add_node(g, std::move(made), inputs, {}, true, where), 0};
 }
 
 RILL_INLINE endpoint apply_untyped(const elementwise_info& op, dtype fixed_result, untyped_arguments&& a,

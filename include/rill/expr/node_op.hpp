@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <atomic>
 
 #include <rill/expr/apply.hpp>
@@ -143,9 +144,8 @@ endpoint add_op_node(op_ptr op, std::uint32_t taken, const std::source_location&
     const graph_state* home = nullptr;
     ((home = home ? home : home_of(operands)), ...);
     const graph g = graph_or_current(home);
-    endpoint_list inputs{seal(operands, g)...};
-    if (taken != 0 && !inputs.empty()) check_taken(*op, taken, inputs);
-    return {add_node(g, std::move(op), std::move(inputs), {}, true, where), 0};
+    const std::array<endpoint, sizeof...(X)> inputs{seal(operands, g)...};
+    return add_over(g, std::move(op), taken, inputs, where);
 }
 
 /// Of an op over a first operand whose element type types don't show.

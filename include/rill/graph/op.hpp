@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -144,21 +145,22 @@ op_ptr shared(const op* made);
 
 /// How many inputs an op takes: what its struct says (`inputs`, or `least_inputs` where the number is free), or the shapes that
 /// its rule takes.
-template <class Op> void check_count(std::size_t given) {
-    const auto refuse = [&](const char* bound, int count) {
-        throw invalid_argument("takes " + std::string(bound) + std::to_string(count) +
-                               (count == 1 ? " input, not " : " inputs, not ") + std::to_string(given));
-    };
-    if constexpr (requires { Op::inputs; }) {
-        if (given != static_cast<std::size_t>(Op::inputs)) refuse("", Op::inputs);
-    } else if constexpr (requires { Op::least_inputs; }) {
-        if (given < static_cast<std::size_t>(Op::least_inputs)) refuse("at least ", Op::least_inputs);
-    } else if constexpr (requires(const Op& o, const dims& d) { o.shape(d); }) {
-        if (given != 1) refuse("", 1);
-    } else if constexpr (requires(const Op& o, const dims& d) { o.shape(d, d); }) {
-        if (given != 2) refuse("", 2);
-    }
+struct input_bounds {
+    int least = 0, most = std::numeric_limits<int>::max();
+};
+template <class Op> constexpr input_bounds bounds_of() {
+    if constexpr (requires { Op::inputs; })
+        return {Op::inputs, Op::inputs};
+    else if constexpr (requires { Op::least_inputs; })
+        return {Op::least_inputs};
+    else if constexpr (requires(const Op& o, const dims& d) { o.shape(d); })
+        return {1, 1};
+    else if constexpr (requires(const Op& o, const dims& d) { o.shape(d, d); })
+        return {2, 2};
+    else
+        return {};
 }
+void check_count(input_bounds b, std::size_t given);
 
 template <class Op> constexpr bool has_gradient = requires(const Op& o, const gradient_request& r) { o.gradient(r); };
 
@@ -199,7 +201,7 @@ public:
             return false;
     }
     std::vector<tensor_type> outputs(const known_inputs& in) const override {
-        check_count<Op>(in.types.size());
+        check_count(bounds_of<Op>(), in.types.size());
         if constexpr (requires { self_.outputs(in); }) {
             return self_.outputs(in);
         } else if constexpr (requires { self_.outputs(in.types); }) {

@@ -13,6 +13,13 @@ namespace detail {
 
 RILL_INLINE op_ptr shared(const op* made) { return op_ptr(made); }
 
+RILL_COLD void check_count(input_bounds b, std::size_t given) {
+    const auto count = static_cast<int>(given);
+    if (count >= b.least && count <= b.most) return;
+    throw invalid_argument("takes " + std::string(b.most > b.least ? "at least " : "") + std::to_string(b.least) +
+                           (b.least == 1 ? " input, not " : " inputs, not ") + std::to_string(given));
+}
+
 class field_hash final : public uniform_visitor<field_hash> {
 public:
     explicit field_hash(std::uint64_t seed) : value(seed) {}

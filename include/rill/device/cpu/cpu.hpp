@@ -27,9 +27,9 @@ struct cpu {
     template <class S> static void compile_one_op() { rill::compile_one_op<S>(); }
     template <combine How, class T> static void compile_combiner() { rill::compile_combiner<How, T>(); }
     /// A fused node, or a chain of them, over one space: maps, reductions and broadcasts.
-    static kernel fused(const fused_spec& spec, kernel_request& request) { return kernel(fused_kernel(spec, request)); }
+    static kernel fused(const fused_spec& spec, kernel_request& request) { return detail::fused_loops(spec, request); }
     static kernel fused(const fused_chain& chain, kernel_request& request) {
-        return kernel(fused_kernel(chain, request));
+        return detail::fused_loops(chain, request);
     }
 
     // ---- primitives ----------------------------------------------------------------------------------------------------------

@@ -15,27 +15,17 @@
 
 #include <rill/core/allocator.hpp>
 #include <rill/core/error.hpp>
+#include <rill/core/vector.hpp>
+#include <rill/device/cpu/fused_layout.hpp>
+#include <rill/device/cpu/fused_stages.hpp>
 #include <rill/device/lane.hpp>
 
-namespace rill { inline namespace RILL_ABI {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
-namespace detail {
-
-RILL_INLINE void lay_out(const void* from, void* to, const operand_walk& w, const fused_layout& l, index_t rows) {
-    const auto go = [&]<class E>(E*) {
-        lay_out(static_cast<const E*>(from), static_cast<E*>(to), w, l, l.outer, rows);
-    };
-    switch (w.element) {
-    case 1: return go(static_cast<std::uint8_t*>(nullptr));
-    case 2: return go(static_cast<std::uint16_t*>(nullptr));
-    case 4: return go(static_cast<std::uint32_t*>(nullptr));
-    case 8: return go(static_cast<std::uint64_t*>(nullptr));
-    default: return go(static_cast<std::array<std::uint64_t, 2>*>(nullptr));
-    }
-}
-
-RILL_INLINE void fold_block(std::byte* to, std::byte* from, const operand_walk& w, const fused_layout& l, int dim,
-                            index_t extent, const combiner& c) {
+/// Brings a block of values into a reduced result. Halving rows rather than adding them one by one keeps the loops long
+/// and the rounding small.
+inline void fold_block(std::byte* to, std::byte* from, const operand_walk& w, const fused_layout& l, int dim,
+                       index_t extent, const combiner& c) {
     const auto at = static_cast<std::size_t>(dim);
     index_t below = 1;
     bool all_reduced = true;
@@ -79,18 +69,74 @@ inline dims space_of(const fused_chain& chain, const kernel_request& request) {
     return fused_space(*first.spec, in).shape;
 }
 
-} // namespace detail
+/// What fused_loops makes.
+class fused_kernel {
+public:
+    static constexpr std::size_t max_operands = fused_stages::most;
+
+    fused_kernel(const fused_spec& spec, kernel_request& request);
+    fused_kernel(const fused_chain& chain, kernel_request& request);
+
+    void operator()(const kernel_args& a) const;
+
+private:
+    struct wide_sum {           // of a result that is summed up in a wider type
+        std::size_t at = 0;     // its sums, in the scratch memory
+        std::size_t buffer = 0; // a block of it widened, in that of each thread
+    };
+    struct scaled_leaf { // the gradient of a mean, divided by the count before the loop
+        std::size_t leaf;
+        combiner by;
+        index_t size, count;
+        std::size_t at;
+    };
+
+    /// Types of leaves as the loop sees them.
+    std::vector<tensor_type> plan_leaves(const dims& space, kernel_request& request);
+
+    /// Types of results, reduced dimensions kept, and how they are combined.
+    std::vector<tensor_type> plan_results(const fused_chain& chain, const dims& space, const kernel_request& request);
+
+    /// Memory for results that are summed up in a wider type than theirs.
+    void plan_wide_sums(kernel_request& request);
+
+    static combiner find_combiner(combine how, dtype type);
+
+    /// How the blocks are shared out: by shape alone, so that sums don't depend on the number of threads.
+    void plan_pieces(kernel_request& request, const std::vector<tensor_type>& results);
+
+    /// Runs all pieces on this thread, or with the pool's help.
+    void run_pieces(const void* const* leaf, std::byte* const* out, std::byte* scratch) const;
+    void run_piece(index_t piece, const void* const* leaf, std::byte* const* out, std::byte* scratch,
+                   std::byte* own) const;
+    void run_blocks(index_t first, index_t last, const void* const* base, std::byte* const* out, std::byte* own) const;
+
+    fused_stages stages_;
+    fused_layout layout_;
+    std::size_t leaves_ = 0, results_ = 0;
+    vector<combiner> combiners_; // per result: how it is reduced; empty of a map
+    std::vector<index_t> count_; // per result: what a mean is divided by; -1 of others
+    std::vector<index_t> result_size_;
+    vector<wide_sum> wide_; // per result
+    vector<scaled_leaf> means_;
+
+    thread_pool* pool_ = nullptr;
+    index_t blocks_ = 0, pieces_ = 1;
+    std::size_t own_at_ = 0, own_bytes_ = 0;         // scratch memory of each thread
+    std::size_t partial_at_ = 0, partial_bytes_ = 0; // reduced results of each piece, where there are several
+    std::vector<std::size_t> partial_;               // per result: its place among them
+};
 
 RILL_COLD fused_kernel::fused_kernel(const fused_spec& spec, kernel_request& request)
-    : fused_kernel(detail::alone(spec, request), request) {}
+    : fused_kernel(alone(spec, request), request) {}
 
 RILL_COLD fused_kernel::fused_kernel(const fused_chain& chain, kernel_request& request)
     : stages_(chain, request.outputs.size()) {
     leaves_ = stages_.leaves().size();
     results_ = request.outputs.size();
-    const dims space = detail::space_of(chain, request);
+    const dims space = space_of(chain, request);
     const auto leaf_types = plan_leaves(space, request), result_types = plan_results(chain, space, request);
-    layout_ = detail::plan_fused(space, leaf_types, result_types, stages_.in_blocks());
+    layout_ = plan_fused(space, leaf_types, result_types, stages_.in_blocks());
     for (std::size_t r = 0; r < results_; ++r) // a reduced result may look contiguous (a single block): still fold it
         if (combiners_[r].init && layout_.total > 0 && layout_.results[r].direct) combiners_[r] = {}, count_[r] = -1;
     own_bytes_ = stages_.place_buffers(layout_.scratch, layout_.rows * layout_.row_size);
@@ -114,8 +160,8 @@ RILL_INLINE void fused_kernel::operator()(const kernel_args& a) const {
     if (layout_.total > 0) run_pieces(leaf, out, scratch);
     for (std::size_t r = 0; r < results_; ++r)
         if (count_[r] >= 0) combiners_[r].divide(a.out<void>(static_cast<int>(r)), out[r], result_size_[r], count_[r]);
-    if (stages_.may_divide() && (detail::sticky_errors() & detail::integer_division_by_zero)) {
-        detail::sticky_errors() &= ~detail::integer_division_by_zero;
+    if (stages_.may_divide() && (sticky_errors() & integer_division_by_zero)) {
+        sticky_errors() &= ~integer_division_by_zero;
         throw invalid_argument("integer division by zero");
     }
 }
@@ -127,9 +173,9 @@ RILL_COLD std::vector<tensor_type> fused_kernel::plan_leaves(const dims& space, 
         if (leaf.view.how != combine::map) type.shape = rules::reduce(space, leaf.view.axes, true).shape;
         if (leaf.view.how == combine::mean) {
             const index_t size = type.shape.size();
-            const std::size_t bytes = detail::aligned_size(static_cast<std::size_t>(size) * size_of(type.type));
+            const std::size_t bytes = aligned_size(static_cast<std::size_t>(size) * size_of(type.type));
             means_.push_back({types.size(), find_combiner(combine::sum, type.type), size,
-                              detail::elements_each(space.size(), size),
+                              elements_each(space.size(), size),
                               std::exchange(request.scratch_bytes, request.scratch_bytes + bytes)});
         }
         types.push_back(type);
@@ -151,7 +197,7 @@ RILL_COLD std::vector<tensor_type> fused_kernel::plan_results(const fused_chain&
             result_size_[at] = type.shape.size();
             if (type.shape == space || (how.like < 0 && how.reduce.how == combine::map)) continue;
             combiners_[at] = find_combiner(how.like >= 0 ? combine::sum : how.reduce.how, type.type);
-            if (how.reduce.how == combine::mean) count_[at] = detail::elements_each(space.size(), type.shape.size());
+            if (how.reduce.how == combine::mean) count_[at] = elements_each(space.size(), type.shape.size());
         }
     return types;
 }
@@ -163,7 +209,7 @@ RILL_COLD void fused_kernel::plan_wide_sums(kernel_request& request) {
         if (!c.widen) continue;
         layout_.results[r].element = c.wide; // of what blocks are folded into
         const auto reserve = [&](std::size_t& bytes, index_t n) {
-            return std::exchange(bytes, bytes + detail::aligned_size(static_cast<std::size_t>(n) * c.wide));
+            return std::exchange(bytes, bytes + aligned_size(static_cast<std::size_t>(n) * c.wide));
         };
         wide_[r] = {reserve(request.scratch_bytes, result_size_[r]),
                     reserve(own_bytes_, layout_.rows * layout_.row_size)};
@@ -182,7 +228,7 @@ RILL_COLD void fused_kernel::plan_pieces(kernel_request& request, const std::vec
         if (!combiners_[r].init) continue;
         reduced += result_size_[r];
         const std::size_t element = combiners_[r].widen ? combiners_[r].wide : size_of(results[r].type);
-        partial_bytes_ += detail::aligned_size(static_cast<std::size_t>(result_size_[r]) * element);
+        partial_bytes_ += aligned_size(static_cast<std::size_t>(result_size_[r]) * element);
     }
     // each piece of a reduction has results of its own: few enough for what they cost to disappear
     constexpr index_t piece = 1 << 14, most = 64;
@@ -204,7 +250,7 @@ RILL_COLD void fused_kernel::plan_pieces(kernel_request& request, const std::vec
 }
 
 RILL_INLINE combiner fused_kernel::find_combiner(combine how, dtype type) {
-    const auto found = the_kernels().combiners.find(detail::kernel_key(to_string(how), type));
+    const auto found = the_kernels().combiners.find(kernel_key(to_string(how), type));
     if (!found)
         throw unimplemented("no kernel that combines by " + std::string(to_string(how)) + " for " +
                             std::string(to_string(type)) + " is in this program");
@@ -234,9 +280,9 @@ RILL_INLINE void fused_kernel::run_pieces(const void* const* leaf, std::byte* co
                 else
                     run_blocks(p, std::min(p + together, pieces_), leaf, out, own);
             }
-            if (stages_.may_divide()) problems |= std::exchange(detail::sticky_errors(), 0u);
+            if (stages_.may_divide()) problems |= std::exchange(sticky_errors(), 0u);
         });
-        if (stages_.may_divide()) detail::sticky_errors() |= problems;
+        if (stages_.may_divide()) sticky_errors() |= problems;
     }
     for (std::size_t r = 0; partial_bytes_ > 0 && r < results_; ++r)
         for (index_t p = 0; combiners_[r].init && p < pieces_; ++p)
@@ -271,7 +317,7 @@ RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void
     index_t rest = begin / rows_of_blocks;
     for (std::size_t d = outer; d-- > 0; rest /= l.extent[d]) at[d] = rest % l.extent[d];
 
-    const auto offset = [&](const detail::operand_walk& w) {
+    const auto offset = [&](const operand_walk& w) {
         index_t o = row * w.stride[outer];
         for (std::size_t d = 0; d < outer; ++d) o += at[d] * w.stride[d];
         return static_cast<std::size_t>(o) * w.element;
@@ -282,7 +328,7 @@ RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void
             const auto& w = l.leaves[i];
             auto* from = const_cast<std::byte*>(static_cast<const std::byte*>(base[i]) + offset(w));
             if (!w.direct) {
-                if (block == begin || !w.constant) detail::lay_out(from, own + w.buffer, w, l, rows);
+                if (block == begin || !w.constant) lay_out(from, own + w.buffer, w, l, rows);
                 from = own + w.buffer;
             }
             operand[i] = from;
@@ -301,7 +347,7 @@ RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void
                 c.widen(own + wide_[r].buffer, block_of, rows * l.row_size);
                 block_of = own + wide_[r].buffer;
             }
-            detail::fold_block(out[r] + offset(w), block_of, w, l, l.outer, rows, c);
+            fold_block(out[r] + offset(w), block_of, w, l, l.outer, rows, c);
         }
         row += l.rows;
         if (row < l.extent[outer]) continue;
@@ -311,4 +357,11 @@ RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void
     }
 }
 
-}} // namespace rill::RILL_ABI
+RILL_COLD kernel fused_loops(const fused_spec& spec, kernel_request& request) {
+    return kernel(fused_kernel(spec, request));
+}
+RILL_COLD kernel fused_loops(const fused_chain& chain, kernel_request& request) {
+    return kernel(fused_kernel(chain, request));
+}
+
+}}} // namespace rill::RILL_ABI::detail

@@ -46,6 +46,9 @@ void collapse(fused_layout& l, const dims& space);
 fused_layout plan_fused(const dims& space, std::span<const tensor_type> leaves, std::span<const tensor_type> results,
                         bool force_blocks);
 
+/// Lays a block of a stretched leaf out densely.
+void lay_out(const void* from, void* to, const operand_walk& w, const fused_layout& l, index_t rows);
+
 }}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED

@@ -4,13 +4,16 @@
 #include <rill/device/cpu/fused_layout.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <ranges>
 
 #include <rill/core/allocator.hpp>
 #include <rill/core/error.hpp>
 #include <rill/core/program.hpp>
+#include <rill/device/cpu/repeat.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -109,6 +112,48 @@ RILL_COLD fused_layout plan_fused(const dims& space, std::span<const tensor_type
     constexpr index_t long_block = 16 * block_elements;
     if (l.rank == 1 && !force_blocks && l.all_direct()) l.rows = std::min(l.extent[0], long_block);
     return l;
+}
+
+/// Lays a stretched leaf out densely over the dimensions of a block; returns where the next element goes.
+template <class E>
+E* lay_out(const E* from, E* to, const operand_walk& w, const fused_layout& l, int dim, index_t extent) {
+    const index_t stride = w.stride[dim];
+    if (dim == l.rank - 1) {
+        constexpr index_t few = 16;
+        if (stride != 0) return std::copy_n(from, extent, to);
+        const index_t first = std::min(extent, few);
+        std::fill_n(to, first, *from);
+        repeat(to, static_cast<std::size_t>(first) * sizeof(E), static_cast<std::size_t>(extent) * sizeof(E));
+        return to + extent;
+    }
+    const auto below = static_cast<std::size_t>(dim + 1);
+    const index_t inner = l.extent[below];
+    if (stride == 0) { // each row is like the first
+        const index_t row = lay_out(from, to, w, l, dim + 1, inner) - to, all = row * extent;
+        repeat(to, static_cast<std::size_t>(row) * sizeof(E), static_cast<std::size_t>(all) * sizeof(E));
+        return to + all;
+    }
+    constexpr index_t chunk = layout_slack / static_cast<index_t>(sizeof(E));
+    if (dim + 2 == l.rank && w.stride[below] == 0 && inner <= chunk) {
+        // short rows of one value each: a fixed number of stores, of which the next row overwrites what is too many
+        for (index_t i = 0; i < extent; ++i, to += inner) std::fill_n(to, chunk, from[i * stride]);
+        return to;
+    }
+    for (index_t i = 0; i < extent; ++i) to = lay_out(from + i * stride, to, w, l, dim + 1, inner);
+    return to;
+}
+
+RILL_INLINE void lay_out(const void* from, void* to, const operand_walk& w, const fused_layout& l, index_t rows) {
+    const auto go = [&]<class E>(E*) {
+        lay_out(static_cast<const E*>(from), static_cast<E*>(to), w, l, l.outer, rows);
+    };
+    switch (w.element) {
+    case 1: return go(static_cast<std::uint8_t*>(nullptr));
+    case 2: return go(static_cast<std::uint16_t*>(nullptr));
+    case 4: return go(static_cast<std::uint32_t*>(nullptr));
+    case 8: return go(static_cast<std::uint64_t*>(nullptr));
+    default: return go(static_cast<std::array<std::uint64_t, 2>*>(nullptr));
+    }
 }
 
 }}} // namespace rill::RILL_ABI::detail
