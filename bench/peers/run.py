@@ -5,10 +5,11 @@
     make bench-peers
     python3 bench/peers/run.py [--rounds 5] [--seconds 0.3] [--rows gelu_1e7 …] [--only rill jax …] [--without torch …]
     python3 bench/peers/run.py --threads    rill on one core and on all of them instead
+    python3 bench/peers/run.py --flags      rill built with -march=native and without, header-only and with rill::kernels
 
 Installs the frameworks into build/peers/venv and builds the C++ programs, checks that all programs compute the same
 numbers, then times each row in interleaved rounds. Prints a table; one of all rows also goes into docs/benchmarks.md,
-between its lines `<!-- peers -->` and `<!-- /peers -->`, or those of `threads`.
+between its lines `<!-- peers -->` and `<!-- /peers -->`, or those of `threads` or `flags`.
 """
 import argparse
 import datetime
@@ -30,8 +31,12 @@ PYTHON = BUILD / "venv" / "bin" / "python"
 PAGE = ROOT / "docs" / "benchmarks.md"
 
 TITLES = {"rill": "rill", "tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch", "native": "hand C++"}
-THREADS = {"rill": "one thread", "rill_threads": f"{len(os.sched_getaffinity(0))} threads"}
-ALL_TITLES = TITLES | THREADS | {"rill": "rill"}
+VARIANTS = {  # forms of rill beside one another: titles of the columns, the last of which is the first's over the second's time
+    "threads": ({"rill": "one thread", "rill_threads": f"{len(os.sched_getaffinity(0))} threads"}, "times as fast"),
+    "flags": ({"rill": "-O2 -march=native", "rill_kernels": "-O2, rill::kernels", "rill_plain": "-O2, header-only"},
+              "rill::kernels: share of the speed"),
+}
+ALL_TITLES = TITLES | VARIANTS["threads"][0] | VARIANTS["flags"][0] | {"rill": "rill"}
 PACKAGES = {"tensorflow": "tensorflow-cpu", "jax": "jax", "torch": "torch"}
 FORMS = {"tensorflow": "graphs in sessions", "jax": "jit", "torch": "eager"}
 PEERS = list(PACKAGES)
@@ -93,9 +98,21 @@ def has(*patterns: str) -> Path | None:
     return next((path for pattern in patterns for path in sorted(Path("/usr/include").glob(pattern))), None)
 
 
+def kernels() -> list[str]:
+    """What a program is compiled with that links rill::kernels, built as packages are: for any processor."""
+    folder = BUILD / "kernels"
+    configure = ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DRILL_KERNELS=ON"]
+    off = [f"-DRILL_BUILD_{what}=OFF" for what in ("TESTS", "EXAMPLES", "BENCH")]
+    for command in (configure + off, ["cmake", "--build", folder]):
+        if subprocess.run(command, stdout=sys.stderr).returncode:
+            stop("rill::kernels can't be built")
+    return ["-DRILL_COMPILED=1", f"-I{folder}/include", folder / "librill_kernels.a"]
+
+
 def build(name: str) -> None:
-    command = ["g++", "-std=c++20", "-O2", "-march=native", f"-I{ROOT}/include", HERE / f"{name}.cpp",
-               "-o", BUILD / name]
+    source, form = ("rill", name) if name.startswith("rill_") else (name, "rill")
+    command = ["g++", "-std=c++20", "-O2", f"-I{ROOT}/include", HERE / f"{source}.cpp", "-o", BUILD / name]
+    command += kernels() if form == "rill_kernels" else ["-march=native"] if form != "rill_plain" else []
     if name == "native":
         command += ["-O3", "-ffast-math"] + ["-mprefer-vector-width=512"] * ("avx512f" in CPU)
         if cblas := has("*/openblas-pthread/cblas.h", "openblas/cblas.h", "*/cblas.h", "cblas.h"):
@@ -110,7 +127,7 @@ def command_of(name: str) -> list[str]:
     if name == "rill_threads":
         return [BUILD / "rill", "threads"]
     core = str(max(os.sched_getaffinity(0)))
-    return ["taskset", "-c", core] + ([BUILD / name] if name in ("rill", "native") else [PYTHON, HERE / f"{name}_.py"])
+    return ["taskset", "-c", core] + ([BUILD / name] if name == "native" or name.startswith("rill") else [PYTHON, HERE / f"{name}_.py"])
 
 
 class Program:
@@ -215,11 +232,13 @@ def table(results: dict[str, dict[str, float]], names: list[str]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def threads_table(results: dict[str, dict[str, float]]) -> str:
-    head = ["row", *THREADS.values(), "times as fast"]
+def variants_table(results: dict[str, dict[str, float]], what: str) -> str:
+    titles, last = VARIANTS[what]
+    head = ["row", *titles.values(), last]
     lines = [head, ["---"] + ["--:"] * (len(head) - 1)]
+    first, second, *_ = titles
     for row, taken in results.items():
-        lines.append([row] + [cell(n, row, taken) for n in THREADS] + [ratio(taken.get("rill"), taken.get("rill_threads"))])
+        lines.append([row] + [cell(n, row, taken) for n in titles] + [ratio(taken.get(first), taken.get(second))])
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
@@ -231,7 +250,7 @@ def machine(names: list[str], failed: list[str], rounds: int) -> str:
     used = [f"{TITLES[n]} {have[PACKAGES[n]]} ({FORMS[n]})" for n in names if n in PACKAGES]
     cores = "all" if "rill_threads" in names else "one"
     facts = [f"{model[1] if model else platform.machine()}, {cores} of {os.cpu_count()} cores", compiler, *used, *([f"Python {platform.python_version()}"] if used else []), f"medians of {rounds} interleaved rounds", str(datetime.date.today())]
-    absent = [] if "rill_threads" in names else [
+    absent = [] if any(n.startswith("rill_") for n in names) else [
         f"{TITLES[n]} {'could not be installed' if n in failed else 'was left out'}." for n in TITLES if n not in names]
     return "; ".join(facts) + ". " + " ".join(absent)
 
@@ -251,12 +270,14 @@ def main() -> None:
     options.add_argument("--only", nargs="+", default=list(TITLES), choices=TITLES, help="programs")
     options.add_argument("--without", nargs="+", default=[], choices=TITLES, help="programs")
     options.add_argument("--threads", action="store_true", help="rill on one core and on all of them")
+    options.add_argument("--flags", action="store_true", help="rill built for this processor and for any")
     options.add_argument("--check", action="store_true", help="only compare what the programs compute")
     options = options.parse_args()
     rows = [row for row in ROWS if any(fnmatch.fnmatch(row, pattern) for pattern in options.rows)]
+    what = "threads" if options.threads else "flags" if options.flags else "peers"
     if options.threads: # nothing is shared there
         rows = [row for row in rows if not row.startswith("chain_") and row != "first_result"]
-    names = list(THREADS) if options.threads else [n for n in TITLES if n in options.only and n not in options.without]
+    names = list(VARIANTS[what][0]) if what in VARIANTS else [n for n in TITLES if n in options.only and n not in options.without]
     if not rows or not names:
         stop("nothing to measure")
 
@@ -284,11 +305,11 @@ def main() -> None:
         say(f"timing {row}")
         results[row] = times(row, programs, options.rounds, options.seconds)
     end(programs)
-    text = threads_table(results) if options.threads else table(results, names)
+    text = variants_table(results, what) if what in VARIANTS else table(results, names)
     text += "\n\n" + machine(names, failed, options.rounds).strip()
     print(text)
-    if rows == ROWS or (options.threads and options.rows == ["*"]):
-        publish("threads" if options.threads else "peers", text)
+    if rows == ROWS or (what in VARIANTS and options.rows == ["*"]):
+        publish(what, text)
 
 
 if __name__ == "__main__":

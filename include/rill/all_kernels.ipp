@@ -3,11 +3,11 @@
 
 #include <rill/all_kernels.hpp>
 
-namespace rill { inline namespace RILL_ABI { namespace detail {
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 /// The kernels of an elementwise op: as one instruction of a program, and as an expression of its own where that is usual.
 template <class Op, class T> void compile_elementwise() {
-    constexpr int operands = operands_of<Op, T>();
+    constexpr int operands = detail::operands_of<Op, T>();
     if constexpr (requires { typename Op::template operands<T>; }) {
         []<class... A>(std::tuple<A...>*) {
             compile_primitive<Op, A...>();
@@ -53,8 +53,8 @@ template <class T> void compile_combiners() {
     });
 }
 
-RILL_INLINE bool register_catalogue() {
-    require_fused();
+/// All kernels, compiled for the instruction set of this file.
+inline void compile_catalogue() {
     types::common::each([]<class T>(std::type_identity<T>) {
         compile_for_devices<leaf<T>>();
         compile_combiners<T>();
@@ -64,11 +64,37 @@ RILL_INLINE bool register_catalogue() {
             if constexpr (requires { Rule::by_rows; }) compile_op<update_rows_op<Rule>, T>();
         });
     });
+    catalogue::each([]<class Op>(std::type_identity<Op>) { compile_op<Op, void>(); });
+}
+
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA
+
+#if !RILL_KERNELS_LEVEL // which a file of rill::kernels says that holds kernels of a better level and nothing else
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+#if RILL_KERNELS_V3
+void compile_catalogue_v3();
+#endif
+#if RILL_KERNELS_V4
+void compile_catalogue_v4();
+#endif
+
+RILL_INLINE bool register_catalogue() {
+    require_fused();
+    compile_catalogue();
     catalogue::each([]<class Op>(std::type_identity<Op>) {
-        compile_op<Op, void>();
         if constexpr (node_op_struct<Op>) register_op(op_entry_of<Op>());
     });
+    const int level = best_level();
+    (void)level;
+#if RILL_KERNELS_V4
+    if (level >= 4) return compile_catalogue_v4(), true;
+#endif
+#if RILL_KERNELS_V3
+    if (level >= 3) return compile_catalogue_v3(), true;
+#endif
     return true;
 }
 
 }}} // namespace rill::RILL_ABI::detail
+#endif

@@ -20,10 +20,7 @@ namespace detail {
 
 inline constexpr unsigned integer_division_by_zero = 1;
 
-RILL_EXPORT inline unsigned& sticky_errors() {
-    static constinit thread_local unsigned bits = 0;
-    return bits;
-}
+RILL_EXPORT unsigned& sticky_errors();
 
 // ---- kinds of element types --------------------------------------------------------------------------------------------
 
@@ -117,3 +114,7 @@ template <class R> RILL_FN R multiply_add(R a, R b, R c) { return a * b + c; }
 } // namespace detail
 
 }} // namespace rill::RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/device/numbers.ipp>
+#endif

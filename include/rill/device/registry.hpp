@@ -21,6 +21,7 @@ struct block_kernels {
     block_function forward = nullptr;
     block_function adjoint = nullptr;        // leaves told apart by masks
     block_function adjoint_of_one = nullptr; // every tensor leaf is the same handle
+    int level = 0;                           // of the instruction set they were compiled for
 };
 
 /// The loops that bring blocks together, for one way of combining and one dtype. Where `widen` is there, they work on
@@ -90,6 +91,10 @@ std::optional<kernel_factory> find_kernel(std::string_view device, std::string_v
 /// Whether this processor has the instruction set a translation unit was compiled for.
 bool supports_level(int level);
 
+/// The best level of x86-64 that it has, at most that of the environment's RILL_LEVEL where that is set: which of its kernels
+/// rill::kernels uses.
+int best_level();
+
 namespace detail {
 
 // What registrars call. Nothing is added that this processor can't run.
@@ -98,7 +103,7 @@ void register_blocks(const std::string& key, int level, const block_kernels& ker
 /// As above, unless there are kernels for this program already: those of an expression serve all that one op needs.
 void register_primitive_blocks(const std::string& key, int level, block_function forward);
 void register_combiner(std::string_view how, dtype type, int level, const combiner& loops);
-void register_pullback(const std::string& key, int level, pullback_trace trace);
+void register_pullback(const std::string& key, pullback_trace trace);
 
 } // namespace detail
 

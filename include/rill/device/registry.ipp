@@ -3,6 +3,11 @@
 
 #include <rill/device/registry.hpp>
 
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
@@ -49,6 +54,13 @@ RILL_COLD bool supports_level(int level) {
 #endif
 }
 
+RILL_COLD int best_level() {
+    const char* const asked = std::getenv("RILL_LEVEL");
+    int level = asked ? std::clamp(std::atoi(asked), 0, 4) : 4;
+    while (level > 0 && !supports_level(level)) --level;
+    return level;
+}
+
 namespace detail {
 
 RILL_COLD void register_factory(std::string_view device, std::string_view op, dtype type, int level,
@@ -58,20 +70,24 @@ RILL_COLD void register_factory(std::string_view device, std::string_view op, dt
 }
 
 RILL_COLD void register_blocks(const std::string& key, int level, const block_kernels& kernels) {
-    if (supports_level(level)) kernel_tables().blocks.add(key, level, kernels);
+    if (!supports_level(level)) return;
+    auto levelled = kernels;
+    levelled.level = level;
+    kernel_tables().blocks.add(key, level, levelled);
 }
 
 RILL_COLD void register_primitive_blocks(const std::string& key, int level, block_function forward) {
-    if (supports_level(level) && !kernel_tables().blocks.find(key))
-        kernel_tables().blocks.add(key, level, {forward, nullptr, nullptr});
+    if (!supports_level(level)) return;
+    if (const auto known = kernel_tables().blocks.find(key); !known || known->level < level)
+        kernel_tables().blocks.add(key, level, {forward, nullptr, nullptr, level});
 }
 
 RILL_COLD void register_combiner(std::string_view how, dtype type, int level, const combiner& loops) {
     if (supports_level(level)) kernel_tables().combiners.add(kernel_key(how, type), level, loops);
 }
 
-RILL_COLD void register_pullback(const std::string& key, int level, pullback_trace trace) {
-    if (supports_level(level)) kernel_tables().pullbacks.add(key, level, trace);
+RILL_COLD void register_pullback(const std::string& key, pullback_trace trace) {
+    if (!kernel_tables().pullbacks.find(key)) kernel_tables().pullbacks.add(key, 0, trace);
 }
 
 } // namespace detail

@@ -50,11 +50,10 @@ template <class Op, class R, class... T> bool register_primitive() {
     devices::each([]<class D>(std::type_identity<D>) { D::template compile_one_op<one_op>(); });
     if constexpr (requires { Op::name; } && has_pullback<Op>) register_op(elementwise_entry<Op, R, T...>());
     if constexpr (differentiable_structure<one_op>)
-        register_pullback(key_of<one_op>(), RILL_ISA_LEVEL,
-                          [](void* t, const int* args, int result, int gradient, int* out) {
-                              trace_pullback<Op, R, T...>(*static_cast<rill::tracer*>(t), args, result, gradient, out,
-                                                          std::index_sequence_for<T...>{});
-                          });
+        register_pullback(key_of<one_op>(), [](void* t, const int* args, int result, int gradient, int* out) {
+            trace_pullback<Op, R, T...>(*static_cast<rill::tracer*>(t), args, result, gradient, out,
+                                        std::index_sequence_for<T...>{});
+        });
     return true;
 }
 

@@ -131,7 +131,7 @@ RILL_COLD fused_kernel::fused_kernel(const fused_spec& spec, kernel_request& req
     : fused_kernel(alone(spec, request), request) {}
 
 RILL_COLD fused_kernel::fused_kernel(const fused_chain& chain, kernel_request& request)
-    : stages_(chain, request.outputs.size()) {
+    : stages_(chain, request.outputs.size(), space_of(chain, request).size()) {
     leaves_ = stages_.leaves().size();
     results_ = request.outputs.size();
     const dims space = space_of(chain, request);

@@ -24,7 +24,7 @@ public:
         friend bool operator==(const leaf&, const leaf&) = default;
     };
 
-    fused_stages(const fused_chain& chain, std::size_t results);
+    fused_stages(const fused_chain& chain, std::size_t results, index_t elements = block_elements);
     fused_stages(fused_stages&&) = default; // scalars_ points into values_: a copy would share them
 
     const vector<leaf>& leaves() const noexcept { return leaves_; }
@@ -60,10 +60,11 @@ private:
     };
 
     void add_leaves(const fused_chain& chain);
-    void add_stage(const fused_chain& chain, std::size_t k, vector<std::vector<std::size_t>>& operand_of);
+    void add_stage(const fused_chain& chain, std::size_t k, vector<std::vector<std::size_t>>& operand_of,
+                   index_t elements);
 
     /// Returns how many places the results take.
-    static std::size_t find_functions(stage& s, const fused_spec& spec);
+    static std::size_t find_functions(stage& s, const fused_spec& spec, index_t elements);
 
     std::size_t results_;
     vector<leaf> leaves_;

@@ -16,10 +16,11 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_COLD fused_stages::fused_stages(const fused_chain& chain, std::size_t results) : results_(results) {
+RILL_COLD fused_stages::fused_stages(const fused_chain& chain, std::size_t results, index_t elements)
+    : results_(results) {
     add_leaves(chain);
     vector<std::vector<std::size_t>> operand_of; // per link and result
-    for (std::size_t k = 0; k < chain.links.size(); ++k) add_stage(chain, k, operand_of);
+    for (std::size_t k = 0; k < chain.links.size(); ++k) add_stage(chain, k, operand_of, elements);
     if (leaves_.size() + results_ + hidden_.size() > most || leaf_operand_.size() > most || masks_.size() > most)
         throw internal("fused node with more than 64 operands");
     for (const auto& v : values_) scalars_.push_back(v.bytes.data());
@@ -35,14 +36,14 @@ RILL_COLD void fused_stages::add_leaves(const fused_chain& chain) {
 }
 
 RILL_COLD void fused_stages::add_stage(const fused_chain& chain, std::size_t k,
-                                       vector<std::vector<std::size_t>>& operand_of) {
+                                       vector<std::vector<std::size_t>>& operand_of, index_t elements) {
     const auto& link = chain.links[k];
     const auto& spec = *link.spec;
     auto& s = stages_.emplace_back();
     s.first_leaf = leaf_operand_.size();
     s.first_scalar = values_.size();
     s.first_place = masks_.size();
-    masks_.resize(s.first_place + find_functions(s, spec));
+    masks_.resize(s.first_place + find_functions(s, spec, elements));
     values_.append(spec.scalars);
     for (const auto& l : spec.leaves) {
         const auto from = link.inputs[l.input];
@@ -74,8 +75,9 @@ RILL_COLD void fused_stages::add_stage(const fused_chain& chain, std::size_t k,
     for (const auto& i : spec.body->code) work_ += i.op->cost;
 }
 
-RILL_COLD std::size_t fused_stages::find_functions(stage& s, const fused_spec& spec) {
-    const auto compiled = the_kernels().blocks.find(spec.kernel());
+RILL_COLD std::size_t fused_stages::find_functions(stage& s, const fused_spec& spec, index_t elements) {
+    auto compiled = the_kernels().blocks.find(spec.kernel());
+    if (compiled && block_interpreter::faster_than(*spec.body, compiled->level, elements)) compiled.reset();
     if (spec.kind == fused_spec::form::adjoint && compiled && compiled->adjoint) {
         const bool one = spec.results.size() == 1 && compiled->adjoint_of_one &&
                          std::popcount(spec.results[0].mask) == static_cast<int>(spec.leaves.size()) - 1;

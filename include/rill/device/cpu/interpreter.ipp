@@ -3,58 +3,162 @@
 
 #include <rill/device/cpu/interpreter.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <iterator>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include <rill/core/error.hpp>
+#include <rill/core/vector.hpp>
 #include <rill/device/cpu/repeat.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
+namespace detail {
+
+/// The key of the program of one op over two operands, one of which is a scalar.
+inline std::string scalar_key(const program& p, const program::instruction& i, std::size_t scalar) {
+    std::string key = std::string(i.op->name) + (scalar == 0 ? "(s0:" : "($0:");
+    key.append(to_string(p.type_of(i.args[0]))).append(scalar == 0 ? ",$0:" : ",s0:");
+    return key.append(to_string(p.type_of(i.args[1]))).append(")") + result_suffix(i.type, p.type_of(i.args[0]));
+}
+
+} // namespace detail
+
 RILL_COLD block_interpreter::block_interpreter(program_ptr p) : program_(std::move(p)) {
-    const auto& code = program_->code;
-    for (const auto& i : code) {
-        const auto found = the_kernels().blocks.find(instruction_key(*program_, i));
-        if (!found || !found->forward)
-            throw unimplemented(
-                "no kernel of " + instruction_key(*program_, i) +
-                " is in this program: call the typed function somewhere, or include <rill/all_kernels.hpp>");
-        run_.push_back(found->forward);
+    find_loops();
+    place_values();
+}
+
+RILL_COLD void block_interpreter::find_loops() {
+    const program& p = *program_;
+    const int scalars = p.first_scalar(), instructions = p.first_instruction();
+    spread_.resize(p.scalars.size());
+    for (const auto& i : p.code) {
+        step s{};
+        const auto is_scalar = [&](std::size_t k) { return i.args[k] >= scalars && i.args[k] < instructions; };
+        if (i.args.size() == 2 && is_scalar(0) != is_scalar(1)) {
+            const std::size_t k = is_scalar(0) ? 0 : 1;
+            if (const auto found = the_kernels().blocks.find(detail::scalar_key(p, i, k)); found && found->forward) {
+                s.run = found->forward;
+                s.scalar = i.args[k] - scalars;
+            }
+        }
+        if (!s.run) {
+            const auto found = the_kernels().blocks.find(instruction_key(p, i));
+            if (!found || !found->forward)
+                throw unimplemented(
+                    "no kernel of " + instruction_key(p, i) +
+                    " is in this program: call the typed function somewhere, or include <rill/all_kernels.hpp>");
+            s.run = found->forward;
+            for (std::size_t k = 0; k < i.args.size(); ++k)
+                if (is_scalar(k)) spread_[static_cast<std::size_t>(i.args[k] - scalars)] = true;
+        }
+        steps_.push_back(s);
     }
-    // one buffer per scalar and instruction; a value lives from its instruction to its last use
-    const auto first = static_cast<std::size_t>(program_->first_scalar());
-    offset_.resize(program_->scalars.size() + code.size());
-    for (std::size_t i = 0; i < offset_.size(); ++i) {
-        offset_[i] = bytes_;
-        bytes_ += block_elements * size_of(program_->type_of(static_cast<int>(first + i)));
+    for (const int r : p.results)
+        if (r >= scalars && r < instructions) spread_[static_cast<std::size_t>(r - scalars)] = true;
+}
+
+RILL_COLD void block_interpreter::place_values() {
+    const program& p = *program_;
+    const int scalars = p.first_scalar(), instructions = p.first_instruction(),
+              values = instructions + static_cast<int>(p.code.size());
+    const auto new_buffer = [&](std::size_t element) {
+        return std::exchange(bytes_, bytes_ + block_elements * element);
+    };
+    value_.resize(static_cast<std::size_t>(values));
+    for (int v = 0; v < scalars; ++v) value_[v] = {place::in::leaf, static_cast<std::uint32_t>(v), 0};
+    for (int v = scalars; v < instructions; ++v)
+        if (spread_[static_cast<std::size_t>(v - scalars)]) value_[v].at = new_buffer(size_of(p.type_of(v)));
+
+    // a value lives until its last use, results until the end; then its memory is another's of that size
+    detail::vector<int> last(static_cast<std::size_t>(values), -1);
+    int last_read = -1; // of a leaf
+    for (int k = 0; k < static_cast<int>(p.code.size()); ++k)
+        for (const int v : p.code[k].args) {
+            last[v] = k;
+            if (v < scalars) last_read = k;
+        }
+    for (const int r : p.results) {
+        last[r] = values;
+        if (r < scalars) last_read = values; // it is copied at the end
+    }
+    struct free_buffer {
+        std::size_t element, at;
+    };
+    detail::vector<free_buffer> free;
+    for (int k = 0; k < static_cast<int>(p.code.size()); ++k) {
+        const auto& i = p.code[k];
+        step& s = steps_[k];
+        for (const int v : i.args) {
+            if (s.scalar >= 0 && v == scalars + s.scalar) continue;
+            s.arg[s.args++] = value_[v];
+            if (v >= instructions && last[v] == k) {
+                last[v] = values; // an operand may come twice
+                free.push_back({size_of(p.type_of(v)), value_[v].at});
+            }
+        }
+        place& to = value_[instructions + k];
+        const std::size_t element = size_of(i.type);
+        const auto found = std::find_if(free.begin(), free.end(), [&](const auto& f) { return f.element == element; });
+        to.at = found == free.end() ? new_buffer(element) : found->at;
+        if (found != free.end()) free.erase(found, found + 1);
+        // a result may lie in a leaf's memory: it is written there when no leaf is read any more
+        const auto r = std::find(p.results.begin(), p.results.end(), instructions + k);
+        if (r != p.results.end() && k >= last_read)
+            to = {place::in::result, static_cast<std::uint32_t>(r - p.results.begin()), to.at};
+        s.to = to;
     }
 }
 
+RILL_COLD bool block_interpreter::faster_than(const program& p, int level, index_t elements) {
+    // in additions of a register: loading and storing costs about 1.5, calling a loop about 100
+    const auto lanes = [](int l) { return l >= 4 ? 16. : l >= 3 ? 8. : 4.; };
+    double own = 0, interpreted = 0;
+    for (const auto& i : p.code) {
+        const auto found = the_kernels().blocks.find(instruction_key(p, i));
+        if (!found || found->level <= level) return false;
+        own += i.op->cost / lanes(level);
+        interpreted +=
+            (i.op->cost + 1.5) / lanes(found->level) + 100. / static_cast<double>(std::max<index_t>(elements, 1));
+    }
+    return interpreted < own;
+}
+
 RILL_INLINE void block_interpreter::begin(std::byte* scratch, const void* const* scalars, std::int64_t most) const {
-    for (std::size_t s = 0; s < program_->scalars.size(); ++s) {
+    for (std::size_t s = 0; s < spread_.size(); ++s) {
+        if (!spread_[s]) continue;
         const std::size_t size = size_of(program_->scalars[s]);
-        std::memcpy(scratch + offset_[s], scalars[s], size);
-        detail::repeat(scratch + offset_[s], size, static_cast<std::size_t>(most) * size);
+        std::byte* const to = scratch + value_[program_->leaves.size() + s].at;
+        std::memcpy(to, scalars[s], size);
+        detail::repeat(to, size, static_cast<std::size_t>(most) * size);
     }
 }
 
 RILL_INLINE void block_interpreter::run(const block_args& a, std::byte* scratch) const {
-    const auto& p = *program_;
-    const int leaves = p.first_scalar();
-    const auto value = [&](int v) -> const void* { return v < leaves ? a.leaf[v] : scratch + offset_[v - leaves]; };
-    for (std::size_t i = 0; i < run_.size(); ++i) {
+    const auto at = [&](const place& p) -> void* {
+        if (p.where == place::in::leaf) return const_cast<void*>(a.leaf[p.number]);
+        return p.where == place::in::result && a.result[p.number] ? a.result[p.number] : scratch + p.at;
+    };
+    for (const auto& s : steps_) {
         const void* args[max_args];
-        for (std::size_t k = 0; k < p.code[i].args.size(); ++k) args[k] = value(p.code[i].args[k]);
-        void* to = scratch + offset_[p.scalars.size() + i];
-        run_[i]({args, nullptr, &to, nullptr, a.n});
+        for (std::uint32_t k = 0; k < s.args; ++k) args[k] = at(s.arg[k]);
+        void* to = at(s.to);
+        s.run({args, s.scalar >= 0 ? a.scalar + s.scalar : nullptr, &to, nullptr, a.n});
     }
-    // results are written last: memory may be shared with a leaf
-    for (std::size_t r = 0; r < p.results.size(); ++r)
-        if (a.result[r])
-            std::memmove(a.result[r], value(p.results[r]),
-                         static_cast<std::size_t>(a.n) * size_of(p.type_of(p.results[r])));
+    const auto copy_results = [&](bool of_leaves) {
+        for (std::size_t r = 0; r < program_->results.size(); ++r) {
+            const int v = program_->results[r];
+            const void* const from = at(value_[v]);
+            if (a.result[r] && from != a.result[r] && (v < program_->first_scalar()) == of_leaves)
+                std::memmove(a.result[r], from, static_cast<std::size_t>(a.n) * size_of(program_->type_of(v)));
+        }
+    };
+    copy_results(true); // before another result takes the leaf's memory
+    copy_results(false);
 }
 
 }} // namespace rill::RILL_ABI

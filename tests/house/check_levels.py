@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What rill::kernels holds for better processors stays by itself.
+
+    check_levels.py object…
+
+Each object may define one global symbol, its entry: any other would be a function of the standard library, compiled for a
+processor that the program may not have, which the linker might take for the whole program. And it may initialise nothing:
+that would run before anybody has asked the processor."""
+import subprocess
+import sys
+from pathlib import Path
+
+
+def problems(path: str) -> list[str]:
+    listed = subprocess.run(["nm", "--defined-only", "--extern-only", path], capture_output=True, text=True, check=True)
+    symbols = [line.split()[-1] for line in listed.stdout.splitlines()]
+    entry = Path(path).stem
+    found = [f"defines '{s}' for the whole program" for s in symbols if entry not in s]
+    if len(symbols) - len(found) != 1:
+        found.append(f"has {len(symbols) - len(found)} entries named {entry}")
+    sections = subprocess.run(["objdump", "--section-headers", path], capture_output=True, text=True, check=True).stdout
+    return found + [f"has a section {name}" for name in (".init_array", ".ctors", ".preinit_array") if name in sections]
+
+
+def main() -> int:
+    failed = 0
+    for path in sys.argv[1:]:
+        for problem in problems(path)[:20]:
+            print(f"{path}: {problem}")
+            failed = 1
+    if not failed:
+        print(f"{len(sys.argv) - 1} objects stay by themselves")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
