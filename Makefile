@@ -1,8 +1,9 @@
 # What a person or the CI types. `make demo` and `make test` also install what they need on Debian and Ubuntu.
 JOBS ?= $(shell nproc)
 BUILD_PACKAGES := g++ cmake ninja-build ccache mold libxtensor-dev xtl-dev libxsimd-dev
-TEST_PACKAGES  := $(BUILD_PACKAGES) python3 catch2 libbenchmark-dev clang-19 libdnnl-dev
-CHECK_PACKAGES := $(TEST_PACKAGES) libclang-rt-19-dev llvm-19
+TEST_PACKAGES  := $(BUILD_PACKAGES) python3 catch2 libdnnl-dev
+CHECK_PACKAGES := $(TEST_PACKAGES) libbenchmark-dev clang-19 pkg-config
+CLANG_PACKAGES := $(TEST_PACKAGES) clang-19 libclang-rt-19-dev llvm-19
 BENCH_PACKAGES := $(BUILD_PACKAGES) libbenchmark-dev
 PEERS_PACKAGES := $(BUILD_PACKAGES) python3 python3-venv libopenblas-dev libdnnl-dev
 
@@ -16,7 +17,7 @@ define need
 	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing
 endef
 
-.PHONY: demo test docs sanitize bench bench-peers format clean
+.PHONY: demo test check docs sanitize bench bench-peers format clean
 
 demo:
 	$(call need,$(BUILD_PACKAGES))
@@ -25,12 +26,25 @@ demo:
 	    || { cat build/demo.log; exit 1; }
 	build/release/examples/digits examples/data/digits.csv
 
-# The headers alone, the compile-failure tests and the consumer projects are tests of the preset, on both compilers.
+# Configures, builds and runs the tests of a preset, and says which took longest.
+define tested
+	cmake --preset $(1)
+	cmake --build --preset $(1) -j $(JOBS)
+	ctest --preset $(1) -j $(JOBS)
+	@echo "slowest:"; sed '/^---/,$$d' build/$(2)/Testing/Temporary/CTestCostData.txt | \
+	    awk '{ s = $$NF; $$NF = $$(NF-1) = ""; printf "%8.2f s  %s\n", s, $$0 }' | sort -rn | head -10
+endef
+
+# The tests and examples, and the shape of the house.
 test:
 	$(call need,$(TEST_PACKAGES))
-	cmake --preset dev-gcc
-	cmake --build --preset dev-gcc -j $(JOBS)
-	ctest --preset dev-gcc -j $(JOBS)
+	$(call tested,dev-gcc,dev-gcc)
+
+# What maintainers look at besides, in the same folder: each header alone and every error of the compiler, on g++ and clang;
+# consumers of the package; a device whose memory the host can't read; the page on adding an op, carried out; benchmarks build.
+check:
+	$(call need,$(CHECK_PACKAGES))
+	$(call tested,check,dev-gcc)
 
 # docs/ops.md, which a test compares with the catalogue.
 docs:
@@ -40,7 +54,7 @@ docs:
 	build/dev-gcc/tests/house/rill_ops_page write .
 
 sanitize:
-	$(call need,$(CHECK_PACKAGES))
+	$(call need,$(CLANG_PACKAGES))
 	set -e; for preset in asan-ubsan tsan; do \
 	    cmake --preset $$preset; cmake --build --preset $$preset -j $(JOBS); ctest --preset $$preset -j $(JOBS); done
 

@@ -110,12 +110,12 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "rill supports little-e
 
 // ---- inline namespaces -----------------------------------------------------------------------------------------------
 // RILL_ABI names version and options, RILL_ISA the instruction set: objects built differently link together without
-// mixing one another's functions.
-#define RILL_DETAIL_JOIN(a, b, c, d, e, f) v##a##_##b##_o##c##d##e##f
-#define RILL_DETAIL_NAME(a, b, c, d, e, f) RILL_DETAIL_JOIN(a, b, c, d, e, f)
+// mixing one another's functions. What is passed between files built with different options does not link.
+#define RILL_DETAIL_JOIN(a, b, c, d, e, f, g) v##a##_##b##_o##c##d##e##f##g
+#define RILL_DETAIL_NAME(a, b, c, d, e, f, g) RILL_DETAIL_JOIN(a, b, c, d, e, f, g)
 #define RILL_ABI                                                                                                       \
     RILL_DETAIL_NAME(RILL_VERSION_MAJOR, RILL_VERSION_MINOR, RILL_WITH_XSIMD, RILL_WITH_ONEDNN, RILL_WITH_BLAS,        \
-                     RILL_DETAIL_MORE_DEVICES)
+                     RILL_DETAIL_MORE_DEVICES, RILL_COMPILED)
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
 #define RILL_ISA_LEVEL 4
