@@ -27,24 +27,23 @@ demo:
 	build/release/examples/digits examples/data/digits.csv
 
 # Configures, builds and runs the tests of a preset, and says which took longest.
-define tested
+define tested # $(1): the preset
 	cmake --preset $(1)
 	cmake --build --preset $(1) -j $(JOBS)
-	ctest --preset $(1) -j $(JOBS)
-	@echo "slowest:"; sed '/^---/,$$d' build/$(2)/Testing/Temporary/CTestCostData.txt | \
-	    awk '{ s = $$NF; $$NF = $$(NF-1) = ""; printf "%8.2f s  %s\n", s, $$0 }' | sort -rn | head -10
+	ctest --preset $(1) -j $(JOBS) --output-junit ../$(1).xml
+	@echo "slowest:"; sed -n 's/.*<testcase name="\(.*\)" classname.* time="\([0-9.]*\)".*/\2 s  \1/p' build/$(1).xml | sort -rn | head -10
 endef
 
 # The tests and examples, and the shape of the house.
 test:
 	$(call need,$(TEST_PACKAGES))
-	$(call tested,dev-gcc,dev-gcc)
+	$(call tested,dev-gcc)
 
 # What maintainers look at besides, in the same folder: each header alone and every error of the compiler, on g++ and clang;
 # consumers of the package; a device whose memory the host can't read; the page on adding an op, carried out; benchmarks build.
 check:
 	$(call need,$(CHECK_PACKAGES))
-	$(call tested,check,dev-gcc)
+	$(call tested,check)
 
 # docs/ops.md, which a test compares with the catalogue.
 docs:

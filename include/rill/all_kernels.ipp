@@ -79,21 +79,24 @@ void compile_catalogue_v3();
 void compile_catalogue_v4();
 #endif
 
-RILL_INLINE bool register_catalogue() {
+inline void fill_registries() {
     require_fused();
     compile_catalogue();
     catalogue::each([]<class Op>(std::type_identity<Op>) {
         if constexpr (node_op_struct<Op>) register_op(op_entry_of<Op>());
     });
-    const int level = best_level();
-    (void)level;
+    [[maybe_unused]] const int level = best_level();
 #if RILL_KERNELS_V4
-    if (level >= 4) return compile_catalogue_v4(), true;
+    if (level >= 4) return compile_catalogue_v4();
 #endif
 #if RILL_KERNELS_V3
-    if (level >= 3) return compile_catalogue_v3(), true;
+    if (level >= 3) return compile_catalogue_v3();
 #endif
-    return true;
+}
+
+RILL_INLINE bool register_catalogue() {
+    static const bool done = (fill_registries(), true);
+    return done;
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -2,8 +2,11 @@
 #pragma once
 
 // What rill::kernels is made of, for programs built without CMake: compile every file with RILL_COMPILED=1 and include this
-// one in a single file of the program. That file takes about a minute, the others as with rill::kernels.
+// one in a single file of the program, first. That file takes about a minute, the others as with rill::kernels.
 
+#ifdef RILL_DEFINE
+#error "rill/src.hpp: include it before any other header of rill"
+#endif
 #define RILL_DEFINE 1
 #include <rill/rill.hpp>
 
@@ -11,6 +14,7 @@
 #error "rill/src.hpp: compile every file of the program with -DRILL_COMPILED=1 (without it, the headers alone are all)"
 #endif
 
+#include <rill/all_kernels.ipp>
 #include <rill/core/allocator.ipp>
 #include <rill/core/any_array.ipp>
 #include <rill/core/dims.ipp>
@@ -78,4 +82,3 @@
 #include <rill/train/optimizer.ipp>
 #include <rill/train/update_op.ipp>
 #include <rill/train/update_rows_op.ipp>
-#include <rill/all_kernels.ipp>

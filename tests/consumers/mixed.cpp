@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One program of files built differently: compiled as main, and as three functions, for any processor, for this one, and of
-// headers alone.
+// A program of files built differently: compiled as main, and as three functions, for any processor, for this one, and of headers
+// alone. Where WITHOUT_THIS is set the second is left out, whose loops the first would run too.
 #include <cmath>
 #include <cstdio>
 #include <vector>
 
 #ifndef PART
-std::vector<float> any_processor(), this_processor(), headers_alone();
+std::vector<float> any_processor(), headers_alone();
+#ifdef WITHOUT_THIS
+std::vector<float> this_processor() { return headers_alone(); }
+#else
+std::vector<float> this_processor();
+#endif
 
 int main() {
     const auto first = any_processor(), second = this_processor(), third = headers_alone();

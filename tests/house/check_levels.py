@@ -15,12 +15,12 @@ from pathlib import Path
 def problems(path: str) -> list[str]:
     listed = subprocess.run(["nm", "--defined-only", "--extern-only", path], capture_output=True, text=True, check=True)
     symbols = [line.split()[-1] for line in listed.stdout.splitlines()]
-    entry = Path(path).stem
+    entry = Path(path).name.split(".")[0]
     found = [f"defines '{s}' for the whole program" for s in symbols if entry not in s]
     if len(symbols) - len(found) != 1:
         found.append(f"has {len(symbols) - len(found)} entries named {entry}")
     sections = subprocess.run(["objdump", "--section-headers", path], capture_output=True, text=True, check=True).stdout
-    return found + [f"has a section {name}" for name in (".init_array", ".ctors", ".preinit_array") if name in sections]
+    return [f"has a section {name}" for name in (".init_array", ".ctors", ".preinit_array") if name in sections] + found
 
 
 def main() -> int:

@@ -22,6 +22,10 @@ def check(root, headers_without=HEADERS_WITHOUT_TEST, tests_without=TESTS_WITHOU
                  if p not in tests_without]
     problems += [f"{p.relative_to(root)} has no header" for p in sorted(include.rglob("*.ipp"))
                  if not p.with_suffix(".hpp").exists() or f"{p.stem}.ipp>" not in p.with_suffix(".hpp").read_text()]
+    if (all_in_one := include / "src.hpp").exists():
+        held = all_in_one.read_text()
+        problems += [f"include/rill/src.hpp leaves out {p.relative_to(include)}" for p in sorted(include.rglob("*.ipp"))
+                     if f"<rill/{p.relative_to(include).as_posix()}>" not in held]
     problems += [f"tests/{p}.cpp holds no TEST_CASE" for p, file in sorted(files.items())
                  if "TEST_CASE" not in file.read_text()]
     problems += [f"tests/{p}.cpp: a semicolon in the name of a test: CMake would take it for two tests"

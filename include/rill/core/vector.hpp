@@ -13,9 +13,9 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// std::vector for lists that only the library sees. The same names and meaning; iterators are pointers, and the compiler makes
-/// a third of the functions a type: with some 70 types of elements, a sixth of what a header-only program takes to compile.
-/// Moving an element must not throw.
+/// std::vector for the library's own lists, with its names. Iterators are pointers, `resize` makes as much room as it needs, and
+/// the compiler makes a third of the functions a type: with some 70 types of elements, a tenth of what a header-only program
+/// takes to compile. Moving an element must not throw.
 template <class T> class vector {
     static_assert(std::is_nothrow_move_constructible_v<T> && alignof(T) <= alignof(std::max_align_t));
 

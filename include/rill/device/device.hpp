@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include <rill/core/any_array.hpp>
-#include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -31,7 +30,7 @@ void register_device(const device_type& type);
 const device_type* find_device(std::string_view name);
 
 /// All types, the CPU first.
-detail::vector<const device_type*> known_devices();
+std::vector<const device_type*> known_devices();
 
 /// Where nodes run that ask for no device; the CPU at first. Sessions keep to what it was when they were made. Throws not_found.
 void set_default_device(std::string_view name);

@@ -8,8 +8,6 @@
 #include <mutex>
 #include <vector>
 
-#include <rill/core/vector.hpp>
-
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
@@ -17,7 +15,7 @@ namespace detail {
 struct device_table {
     std::mutex mutex;
     device_type cpu{"cpu", true};
-    vector<const device_type*> all{&cpu};
+    std::vector<const device_type*> all{&cpu};
     std::atomic<const device_type*> by_default{&cpu};
 };
 
@@ -48,7 +46,7 @@ RILL_COLD const device_type* find_device(std::string_view name) {
     return at == table.all.end() ? nullptr : *at;
 }
 
-RILL_COLD detail::vector<const device_type*> known_devices() {
+RILL_COLD std::vector<const device_type*> known_devices() {
     auto& table = detail::the_devices();
     const std::lock_guard lock(table.mutex);
     return table.all;

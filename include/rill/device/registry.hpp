@@ -21,7 +21,8 @@ struct block_kernels {
     block_function forward = nullptr;
     block_function adjoint = nullptr;        // leaves told apart by masks
     block_function adjoint_of_one = nullptr; // every tensor leaf is the same handle
-    int level = 0;                           // of the instruction set they were compiled for
+    int level = 0;                           // of the instruction set that forward was compiled for
+    int adjoint_level = 0;
 };
 
 /// The loops that bring blocks together, for one way of combining and one dtype. Where `widen` is there, they work on
@@ -47,6 +48,11 @@ public:
         const auto [at, fresh] = entries_.try_emplace(std::move(key), entry{level, value});
         if (!fresh && at->second.level <= level) at->second = entry{level, value};
     }
+    /// Changes an entry, or a new one, whatever the levels.
+    template <class F> void change(const std::string& key, const F& f) {
+        const std::unique_lock lock(mutex_);
+        f(entries_[key].value);
+    }
     std::optional<Value> find(const std::string& key) const {
         const std::shared_lock lock(mutex_);
         const auto at = entries_.find(key);
@@ -55,8 +61,8 @@ public:
 
 private:
     struct entry {
-        int level;
-        Value value;
+        int level = 0;
+        Value value{};
     };
     mutable std::shared_mutex mutex_;
     std::unordered_map<std::string, entry> entries_;
@@ -100,7 +106,7 @@ namespace detail {
 // What registrars call. Nothing is added that this processor can't run.
 void register_factory(std::string_view device, std::string_view op, dtype type, int level, kernel_factory make);
 void register_blocks(const std::string& key, int level, const block_kernels& kernels);
-/// As above, unless there are kernels for this program already: those of an expression serve all that one op needs.
+/// As above, of one op: in place of what was compiled for lesser instruction sets, and beside an expression's adjoint.
 void register_primitive_blocks(const std::string& key, int level, block_function forward);
 void register_combiner(std::string_view how, dtype type, int level, const combiner& loops);
 void register_pullback(const std::string& key, pullback_trace trace);

@@ -3,10 +3,11 @@
 
 #include <rill/device/registry.hpp>
 
-#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+
+#include <rill/core/log.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -41,14 +42,14 @@ RILL_COLD std::optional<kernel_factory> find_kernel(std::string_view device, std
 
 RILL_COLD bool supports_level(int level) {
 #if (defined(__x86_64__) || defined(_M_X64)) && defined(__GNUC__)
-    switch (level) {
-    case 4:
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-    case 3: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    case 2: return __builtin_cpu_supports("sse4.2");
-    default: return true;
-    }
+    // what the level objects of rill::kernels are compiled with (CMakeLists.txt)
+    if (level >= 4 && !(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")))
+        return false;
+    if (level >= 3 && !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                        __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")))
+        return false;
+    return level < 2 || __builtin_cpu_supports("sse4.2");
 #else
     return level >= 0;
 #endif
@@ -56,7 +57,10 @@ RILL_COLD bool supports_level(int level) {
 
 RILL_COLD int best_level() {
     const char* const asked = std::getenv("RILL_LEVEL");
-    int level = asked ? std::clamp(std::atoi(asked), 0, 4) : 4;
+    const bool known = asked && asked[0] >= '1' && asked[0] <= '4' && asked[1] == '\0';
+    if (asked && asked[0] != '\0' && !known)
+        log_message(log_level::warning, std::string("RILL_LEVEL is 1, 2, 3 or 4, not '") + asked + "'");
+    int level = known ? asked[0] - '0' : 4;
     while (level > 0 && !supports_level(level)) --level;
     return level;
 }
@@ -71,15 +75,21 @@ RILL_COLD void register_factory(std::string_view device, std::string_view op, dt
 
 RILL_COLD void register_blocks(const std::string& key, int level, const block_kernels& kernels) {
     if (!supports_level(level)) return;
-    auto levelled = kernels;
-    levelled.level = level;
-    kernel_tables().blocks.add(key, level, levelled);
+    kernel_tables().blocks.change(key, [&](block_kernels& known) {
+        if (!known.forward || known.level <= level) {
+            known.forward = kernels.forward;
+            known.level = level;
+        }
+        if (kernels.adjoint && (!known.adjoint || known.adjoint_level <= level)) {
+            known.adjoint = kernels.adjoint;
+            known.adjoint_of_one = kernels.adjoint_of_one;
+            known.adjoint_level = level;
+        }
+    });
 }
 
 RILL_COLD void register_primitive_blocks(const std::string& key, int level, block_function forward) {
-    if (!supports_level(level)) return;
-    if (const auto known = kernel_tables().blocks.find(key); !known || known->level < level)
-        kernel_tables().blocks.add(key, level, {forward, nullptr, nullptr, level});
+    register_blocks(key, level, {forward, nullptr, nullptr});
 }
 
 RILL_COLD void register_combiner(std::string_view how, dtype type, int level, const combiner& loops) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/core/vector.hpp>
 #include <rill/graph/op.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -29,7 +28,7 @@ void register_op(const op_entry& entry);
 /// <rill/all_kernels.hpp>, and all that typed functions of the program made. Null if there is none. `result` tells the
 /// conversions to several dtypes apart.
 const op_entry* find_op(std::string_view name, dtype result = dtype::invalid);
-detail::vector<const op_entry*> known_ops();
+std::vector<const op_entry*> known_ops();
 
 /// A node op by name: with fields that op::fields wrote, or the struct's defaults. Throws not_found (with names like it), and
 /// invalid_argument for fields that are none of its own or of a version it does not know.

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include <rill/core/vector.hpp>
 #include <rill/graph/field_bytes.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -58,10 +57,10 @@ RILL_COLD const op_entry* find_op(std::string_view name, dtype result) {
     return at == table.entries.end() ? nullptr : &at->second;
 }
 
-RILL_COLD detail::vector<const op_entry*> known_ops() {
+RILL_COLD std::vector<const op_entry*> known_ops() {
     auto& table = detail::filled_op_table();
     const std::lock_guard lock(table.mutex);
-    detail::vector<const op_entry*> all;
+    std::vector<const op_entry*> all;
     for (const auto& [key, entry] : table.entries) all.push_back(&entry);
     return all;
 }

@@ -5,7 +5,6 @@
 #include <string>
 
 #include <rill/config.hpp>
-#include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -16,7 +15,7 @@ struct step_trace {
         std::string node, op;
         std::int64_t begin = 0, end = 0;
     };
-    detail::vector<entry> entries;
+    std::vector<entry> entries;
 
     /// Position of a node in the order of execution, or -1 if it did not run.
     int position(const std::string& node) const;

@@ -14,7 +14,8 @@ using namespace rill;
 
 namespace {
 constexpr elementwise_info no_such_op{"NoSuchOp"};
-}
+constexpr elementwise_info own_mul{"TestInterpreterMul"}; // what is registered for it is nobody else's
+} // namespace
 
 TEST_CASE("interpreter: a program without a compiled kernel, several results") {
     require_primitive<mul_op, float, float>();
@@ -114,6 +115,50 @@ TEST_CASE("interpreter: values share memory as they end, and results may lie in 
             if (to[r]) CHECK(std::memcmp(to[r], p.expected[r].data(), p.n * sizeof(float)) == 0);
         }
     }
+}
+
+TEST_CASE("interpreter: a chain of ops needs the memory of one value") {
+    require_primitive<mul_op, float, float>();
+    for (const int length : {2, 10, 50}) {
+        tracer t({dtype::float32, dtype::float32}, {});
+        int v = t.leaf(0);
+        for (int i = 0; i < length; ++i) v = t.emit(info_of<mul_op>, dtype::float32, {v, t.leaf(1)});
+        CHECK(block_interpreter(t.finish({v})).scratch_bytes() <= 2 * block_elements * sizeof(float));
+    }
+}
+
+TEST_CASE("interpreter: a loop that spreads a scalar is taken only where it is as good as the op's own") {
+    require_primitive<mul_op, double, double>();
+    static int ran = 0;
+    const auto lesser = [](const block_args& a) {
+        ++ran;
+        for (std::int64_t i = 0; i < a.n; ++i)
+            static_cast<double*>(a.result[0])[i] =
+                static_cast<const double*>(a.leaf[0])[i] * *static_cast<const double*>(a.scalar[0]);
+    };
+    const auto own = the_kernels().blocks.find("Mul($0:float64,$1:float64)");
+    REQUIRE(own);
+    detail::register_blocks("TestInterpreterMul($0:float64,$1:float64)", 1, {own->forward});
+    detail::register_blocks("TestInterpreterMul($0:float64,s0:float64)", 0, {lesser});
+    tracer t({dtype::float64}, {scalar_value(3.)});
+    t.fix_scalars(1);
+    const auto body = t.finish({t.emit(own_mul, dtype::float64, {t.leaf(0), t.scalar(0)})});
+    const auto value = [&] {
+        const block_interpreter run(body);
+        std::vector<std::byte> scratch(run.scratch_bytes());
+        const double x = 2, three = 3;
+        double y = 0;
+        const void *leaf = &x, *scalar = &three;
+        void* result = &y;
+        run.begin(scratch.data(), &scalar);
+        run.run({&leaf, &scalar, &result, nullptr, 1}, scratch.data());
+        return y;
+    };
+    CHECK(value() == 6);
+    CHECK(ran == 0);
+    detail::register_blocks("TestInterpreterMul($0:float64,s0:float64)", 1, {lesser}); // as good now
+    CHECK(value() == 6);
+    CHECK(ran == 1);
 }
 
 TEST_CASE("interpreter: chosen over a program's own loop where it pays") {

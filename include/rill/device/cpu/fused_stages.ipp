@@ -76,9 +76,13 @@ RILL_COLD void fused_stages::add_stage(const fused_chain& chain, std::size_t k,
 }
 
 RILL_COLD std::size_t fused_stages::find_functions(stage& s, const fused_spec& spec, index_t elements) {
+    const bool adjoint = spec.kind == fused_spec::form::adjoint;
     auto compiled = the_kernels().blocks.find(spec.kernel());
-    if (compiled && block_interpreter::faster_than(*spec.body, compiled->level, elements)) compiled.reset();
-    if (spec.kind == fused_spec::form::adjoint && compiled && compiled->adjoint) {
+    if (compiled) {
+        const int level = adjoint ? compiled->adjoint_level : compiled->level;
+        if (block_interpreter::faster_than(*spec.body, level, elements)) compiled.reset();
+    }
+    if (adjoint && compiled && compiled->adjoint) {
         const bool one = spec.results.size() == 1 && compiled->adjoint_of_one &&
                          std::popcount(spec.results[0].mask) == static_cast<int>(spec.leaves.size()) - 1;
         s.run = one ? compiled->adjoint_of_one : compiled->adjoint;

@@ -44,6 +44,14 @@ private:
         place to;
     };
 
+    struct loop {
+        block_function run = nullptr;
+        int level = -1;
+        int scalar = -1; // one of the program's that it spreads itself
+    };
+
+    /// The best there is for an instruction.
+    static loop find_loop(const program& p, const program::instruction& i);
     void find_loops();
     void place_values();
 

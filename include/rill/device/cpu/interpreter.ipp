@@ -18,7 +18,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// The key of the program of one op over two operands, one of which is a scalar.
+/// The key of the program of one op over two operands, one of which is that scalar.
 inline std::string scalar_key(const program& p, const program::instruction& i, std::size_t scalar) {
     std::string key = std::string(i.op->name) + (scalar == 0 ? "(s0:" : "($0:");
     key.append(to_string(p.type_of(i.args[0]))).append(scalar == 0 ? ",$0:" : ",s0:");
@@ -32,34 +32,40 @@ RILL_COLD block_interpreter::block_interpreter(program_ptr p) : program_(std::mo
     place_values();
 }
 
+RILL_COLD block_interpreter::loop block_interpreter::find_loop(const program& p, const program::instruction& i) {
+    loop best;
+    if (const auto found = the_kernels().blocks.find(instruction_key(p, i)); found && found->forward)
+        best = {found->forward, found->level, -1};
+    const int scalars = p.first_scalar(), instructions = p.first_instruction();
+    const auto is_scalar = [&](std::size_t k) { return i.args[k] >= scalars && i.args[k] < instructions; };
+    if (i.args.size() != 2 || is_scalar(0) == is_scalar(1)) return best;
+    const std::size_t k = is_scalar(0) ? 0 : 1;
+    const auto found = the_kernels().blocks.find(detail::scalar_key(p, i, k));
+    if (found && found->forward && found->level >= best.level)
+        best = {found->forward, found->level, i.args[k] - scalars};
+    return best;
+}
+
 RILL_COLD void block_interpreter::find_loops() {
     const program& p = *program_;
     const int scalars = p.first_scalar(), instructions = p.first_instruction();
     spread_.resize(p.scalars.size());
+    const auto spread = [&](int v) {
+        if (v >= scalars && v < instructions) spread_[static_cast<std::size_t>(v - scalars)] = true;
+    };
     for (const auto& i : p.code) {
+        const loop found = find_loop(p, i);
+        if (!found.run)
+            throw unimplemented(
+                "no kernel of " + instruction_key(p, i) +
+                " is in this program: call the typed function somewhere, or include <rill/all_kernels.hpp>");
         step s{};
-        const auto is_scalar = [&](std::size_t k) { return i.args[k] >= scalars && i.args[k] < instructions; };
-        if (i.args.size() == 2 && is_scalar(0) != is_scalar(1)) {
-            const std::size_t k = is_scalar(0) ? 0 : 1;
-            if (const auto found = the_kernels().blocks.find(detail::scalar_key(p, i, k)); found && found->forward) {
-                s.run = found->forward;
-                s.scalar = i.args[k] - scalars;
-            }
-        }
-        if (!s.run) {
-            const auto found = the_kernels().blocks.find(instruction_key(p, i));
-            if (!found || !found->forward)
-                throw unimplemented(
-                    "no kernel of " + instruction_key(p, i) +
-                    " is in this program: call the typed function somewhere, or include <rill/all_kernels.hpp>");
-            s.run = found->forward;
-            for (std::size_t k = 0; k < i.args.size(); ++k)
-                if (is_scalar(k)) spread_[static_cast<std::size_t>(i.args[k] - scalars)] = true;
-        }
+        s.run = found.run;
+        s.scalar = found.scalar;
+        if (s.scalar < 0) std::for_each(i.args.begin(), i.args.end(), spread);
         steps_.push_back(s);
     }
-    for (const int r : p.results)
-        if (r >= scalars && r < instructions) spread_[static_cast<std::size_t>(r - scalars)] = true;
+    std::for_each(p.results.begin(), p.results.end(), spread);
 }
 
 RILL_COLD void block_interpreter::place_values() {
@@ -115,15 +121,15 @@ RILL_COLD void block_interpreter::place_values() {
 }
 
 RILL_COLD bool block_interpreter::faster_than(const program& p, int level, index_t elements) {
-    // in additions of a register: loading and storing costs about 1.5, calling a loop about 100
+    // in additions of a register: loading and storing costs about 1.5, each call of a loop about 50, and each run 100
     const auto lanes = [](int l) { return l >= 4 ? 16. : l >= 3 ? 8. : 4.; };
+    const auto all = static_cast<double>(std::max<index_t>(elements, 1)), block = std::min(all, double(block_elements));
     double own = 0, interpreted = 0;
     for (const auto& i : p.code) {
-        const auto found = the_kernels().blocks.find(instruction_key(p, i));
-        if (!found || found->level <= level) return false;
+        const loop found = find_loop(p, i);
+        if (!found.run || found.level <= level) return false;
         own += i.op->cost / lanes(level);
-        interpreted +=
-            (i.op->cost + 1.5) / lanes(found->level) + 100. / static_cast<double>(std::max<index_t>(elements, 1));
+        interpreted += (i.op->cost + 1.5) / lanes(found.level) + 50 / block + 100 / all;
     }
     return interpreted < own;
 }
