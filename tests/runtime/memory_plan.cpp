@@ -3,6 +3,8 @@
 
 #include <random>
 
+#include <rill/core/allocator.hpp>
+
 #include "catch.hpp"
 
 using namespace rill;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <vector>
+
 #include <rill/graph/op.hpp>
 
 namespace rill { inline namespace RILL_ABI {
