@@ -35,6 +35,8 @@ TEST_CASE("program: values are leaves, then scalars, then instructions") {
 TEST_CASE("program: an instruction's key names its operands' types, and its result's where that differs") {
     const program p = test_program::sample();
     CHECK(instruction_key(p, p.code[0]) == "Mul($0:float32,$1:float32)");
+    CHECK(instruction_key(p, p.code[0], 0) == "Mul(s0:float32,$0:float32)");
+    CHECK(instruction_key(p, p.code[0], 1) == "Mul($0:float32,s0:float32)");
     CHECK(instruction_key(p, p.code[1]) == "Greater($0:float32,$1:float32):bool");
     CHECK(result_suffix(dtype::float32, dtype::float32).empty());
 }

@@ -40,6 +40,7 @@ struct program {
 
     int first_scalar() const { return static_cast<int>(leaves.size()); }
     int first_instruction() const { return first_scalar() + static_cast<int>(scalars.size()); }
+    bool is_scalar(int value) const { return value >= first_scalar() && value < first_instruction(); }
     dtype type_of(int value) const;
 };
 
@@ -49,8 +50,9 @@ bool divides_integers(const program& p);
 /// In a key, the result's type stands behind an op whose result differs from its first operand: "Greater(…):bool".
 std::string result_suffix(dtype result, dtype first_operand);
 
-/// The key of the one-op program that serves an instruction: "Mul($0:float32,$1:float32)".
-std::string instruction_key(const program& p, const program::instruction& i);
+/// The key of the one-op program that serves an instruction: "Mul($0:float32,$1:float32)". One argument may be that program's
+/// scalar: "Mul($0:float32,s0:float32)".
+std::string instruction_key(const program& p, const program::instruction& i, int scalar = -1);
 
 /// It is one op over its leaves in order, and may go by that op's key: under it a compiled kernel is found.
 bool is_one_op(const program& p);

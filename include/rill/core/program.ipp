@@ -25,10 +25,12 @@ RILL_INLINE std::string result_suffix(dtype result, dtype first_operand) {
     return result == first_operand ? std::string() : ":" + std::string(to_string(result));
 }
 
-RILL_INLINE std::string instruction_key(const program& p, const program::instruction& i) {
+RILL_INLINE std::string instruction_key(const program& p, const program::instruction& i, int scalar) {
     std::string key = std::string(i.op->name) + "(";
-    for (std::size_t k = 0; k < i.args.size(); ++k)
-        key += (k ? ",$" : "$") + std::to_string(k) + ":" + std::string(to_string(p.type_of(i.args[k])));
+    int leaf = 0;
+    for (int k = 0; k < static_cast<int>(i.args.size()); ++k)
+        key += (k ? "," : "") + (k == scalar ? "s0" : "$" + std::to_string(leaf++)) + ":" +
+               std::string(to_string(p.type_of(i.args[k])));
     return key + ")" + result_suffix(i.type, p.type_of(i.args[0]));
 }
 

@@ -74,8 +74,7 @@ class fused_kernel {
 public:
     static constexpr std::size_t max_operands = fused_stages::most;
 
-    fused_kernel(const fused_spec& spec, kernel_request& request);
-    fused_kernel(const fused_chain& chain, kernel_request& request);
+    fused_kernel(const fused_chain& chain, const dims& space, kernel_request& request);
 
     void operator()(const kernel_args& a) const;
 
@@ -127,14 +126,10 @@ private:
     std::vector<std::size_t> partial_;               // per result: its place among them
 };
 
-RILL_COLD fused_kernel::fused_kernel(const fused_spec& spec, kernel_request& request)
-    : fused_kernel(alone(spec, request), request) {}
-
-RILL_COLD fused_kernel::fused_kernel(const fused_chain& chain, kernel_request& request)
-    : stages_(chain, request.outputs.size(), space_of(chain, request).size()) {
+RILL_COLD fused_kernel::fused_kernel(const fused_chain& chain, const dims& space, kernel_request& request)
+    : stages_(chain, request.outputs.size(), space.size()) {
     leaves_ = stages_.leaves().size();
     results_ = request.outputs.size();
-    const dims space = space_of(chain, request);
     const auto leaf_types = plan_leaves(space, request), result_types = plan_results(chain, space, request);
     layout_ = plan_fused(space, leaf_types, result_types, stages_.in_blocks());
     for (std::size_t r = 0; r < results_; ++r) // a reduced result may look contiguous (a single block): still fold it
@@ -358,10 +353,10 @@ RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void
 }
 
 RILL_COLD kernel fused_loops(const fused_spec& spec, kernel_request& request) {
-    return kernel(fused_kernel(spec, request));
+    return fused_loops(alone(spec, request), request);
 }
 RILL_COLD kernel fused_loops(const fused_chain& chain, kernel_request& request) {
-    return kernel(fused_kernel(chain, request));
+    return kernel(fused_kernel(chain, space_of(chain, request), request));
 }
 
 }}} // namespace rill::RILL_ABI::detail

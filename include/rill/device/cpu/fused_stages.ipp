@@ -76,19 +76,17 @@ RILL_COLD void fused_stages::add_stage(const fused_chain& chain, std::size_t k,
 }
 
 RILL_COLD std::size_t fused_stages::find_functions(stage& s, const fused_spec& spec, index_t elements) {
-    const bool adjoint = spec.kind == fused_spec::form::adjoint;
-    auto compiled = the_kernels().blocks.find(spec.kernel());
-    if (compiled) {
-        const int level = adjoint ? compiled->adjoint_level : compiled->level;
-        if (block_interpreter::faster_than(*spec.body, level, elements)) compiled.reset();
-    }
-    if (adjoint && compiled && compiled->adjoint) {
+    const auto compiled = the_kernels().blocks.find(spec.kernel());
+    const auto own = [&](block_function f, int level) {
+        return f && !block_interpreter::faster_than(*spec.body, level, elements) ? f : nullptr;
+    };
+    if (compiled && spec.kind == fused_spec::form::adjoint && own(compiled->adjoint, compiled->adjoint_level)) {
         const bool one = spec.results.size() == 1 && compiled->adjoint_of_one &&
                          std::popcount(spec.results[0].mask) == static_cast<int>(spec.leaves.size()) - 1;
         s.run = one ? compiled->adjoint_of_one : compiled->adjoint;
         return spec.leaves.size();
     }
-    if (spec.kind == fused_spec::form::forward && compiled) s.run = compiled->forward;
+    if (compiled && spec.kind == fused_spec::form::forward) s.run = own(compiled->forward, compiled->level);
     if (!s.run) s.interpreter.emplace(spec.body);
     return spec.results.size();
 }

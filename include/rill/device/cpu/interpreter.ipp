@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -15,17 +14,6 @@
 #include <rill/device/cpu/repeat.hpp>
 
 namespace rill { inline namespace RILL_ABI {
-
-namespace detail {
-
-/// The key of the program of one op over two operands, one of which is that scalar.
-inline std::string scalar_key(const program& p, const program::instruction& i, std::size_t scalar) {
-    std::string key = std::string(i.op->name) + (scalar == 0 ? "(s0:" : "($0:");
-    key.append(to_string(p.type_of(i.args[0]))).append(scalar == 0 ? ",$0:" : ",s0:");
-    return key.append(to_string(p.type_of(i.args[1]))).append(")") + result_suffix(i.type, p.type_of(i.args[0]));
-}
-
-} // namespace detail
 
 RILL_COLD block_interpreter::block_interpreter(program_ptr p) : program_(std::move(p)) {
     find_loops();
@@ -36,22 +24,19 @@ RILL_COLD block_interpreter::loop block_interpreter::find_loop(const program& p,
     loop best;
     if (const auto found = the_kernels().blocks.find(instruction_key(p, i)); found && found->forward)
         best = {found->forward, found->level, -1};
-    const int scalars = p.first_scalar(), instructions = p.first_instruction();
-    const auto is_scalar = [&](std::size_t k) { return i.args[k] >= scalars && i.args[k] < instructions; };
-    if (i.args.size() != 2 || is_scalar(0) == is_scalar(1)) return best;
-    const std::size_t k = is_scalar(0) ? 0 : 1;
-    const auto found = the_kernels().blocks.find(detail::scalar_key(p, i, k));
+    if (i.args.size() != 2 || p.is_scalar(i.args[0]) == p.is_scalar(i.args[1])) return best;
+    const int k = p.is_scalar(i.args[0]) ? 0 : 1;
+    const auto found = the_kernels().blocks.find(instruction_key(p, i, k));
     if (found && found->forward && found->level >= best.level)
-        best = {found->forward, found->level, i.args[k] - scalars};
+        best = {found->forward, found->level, i.args[k] - p.first_scalar()};
     return best;
 }
 
 RILL_COLD void block_interpreter::find_loops() {
     const program& p = *program_;
-    const int scalars = p.first_scalar(), instructions = p.first_instruction();
     spread_.resize(p.scalars.size());
     const auto spread = [&](int v) {
-        if (v >= scalars && v < instructions) spread_[static_cast<std::size_t>(v - scalars)] = true;
+        if (p.is_scalar(v)) spread_[static_cast<std::size_t>(v - p.first_scalar())] = true;
     };
     for (const auto& i : p.code) {
         const loop found = find_loop(p, i);
@@ -121,6 +106,7 @@ RILL_COLD void block_interpreter::place_values() {
 }
 
 RILL_COLD bool block_interpreter::faster_than(const program& p, int level, index_t elements) {
+    if (level >= 4 || is_one_op(p)) return false; // nothing is better, or it is the op's own loop
     // in additions of a register: loading and storing costs about 1.5, each call of a loop about 50, and each run 100
     const auto lanes = [](int l) { return l >= 4 ? 16. : l >= 3 ? 8. : 4.; };
     const auto all = static_cast<double>(std::max<index_t>(elements, 1)), block = std::min(all, double(block_elements));
