@@ -18,7 +18,7 @@ def main():
     out = options.build / "headers" / os.path.basename(options.compiler)
     out.mkdir(parents=True, exist_ok=True)
 
-    mode = f"-DRILL_COMPILED={int('clang' not in os.path.basename(options.compiler))}"
+    linked = "clang" not in os.path.basename(options.compiler)
 
     def alone(header):
         # an object, not a syntax check: ccache keeps objects only
@@ -27,6 +27,8 @@ def main():
         text = f"#include <{header.as_posix()}>\n" * 2 + "#ifndef RILL_ABI\n#error config.hpp is not included\n#endif\n"
         if not source.exists() or source.read_text() != text:
             source.write_text(text)
+        # src.hpp is for programs whose files share one copy of the library, and says so otherwise
+        mode = f"-DRILL_COMPILED={int(linked or header.name == 'src.hpp')}"
         return compile_file(options, source, *WARNINGS, mode, "-c", "-O0", "-o", str(object_file), launcher=options.launcher)
 
     bad = 0
