@@ -79,11 +79,25 @@ void compile_catalogue_v3();
 void compile_catalogue_v4();
 #endif
 
+template <class Op> op_ptr make_compiled_op(Op o) { return shared(new op_model<Op>(std::move(o))); }
+
+template <class Op> void hold_op() {
+    if constexpr (is_in_library<Op>) [[maybe_unused]]
+        op_ptr (*volatile held)(Op) = &make_compiled_op<Op>; // so that it is there for programs to call
+}
+
 inline void fill_registries() {
     require_fused();
     compile_catalogue();
     catalogue::each([]<class Op>(std::type_identity<Op>) {
-        if constexpr (node_op_struct<Op>) register_op(op_entry_of<Op>());
+        if constexpr (node_op_struct<Op>) {
+            register_op(op_entry_of<Op>());
+            hold_op<Op>();
+        }
+    });
+    optimizer_rules::each([]<class Rule>(std::type_identity<Rule>) {
+        hold_op<update_op<Rule>>();
+        if constexpr (requires { Rule::by_rows; }) hold_op<update_rows_op<Rule>>();
     });
     [[maybe_unused]] const int level = best_level();
 #if RILL_KERNELS_V4

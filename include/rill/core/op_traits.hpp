@@ -101,14 +101,22 @@ template <class Op> inline constexpr int op_version = op_version_of<Op>();
 /// The library can hold its own ops only, whatever those of a program say.
 template <class Op> inline constexpr bool is_own = type_name<Op>().starts_with("rill::");
 
+/// rill::kernels holds kernels of this op.
+template <class Op> constexpr bool has_compiled_types() {
+    if constexpr (requires { typename Op::compiled_types; })
+        return is_own<Op> && !std::is_same_v<typename Op::compiled_types, type_set<>>;
+    else
+        return false;
+}
+template <class Op> inline constexpr bool is_in_library = has_compiled_types<Op>();
+
 template <class Op, class T> constexpr bool is_compiled_for() {
-    if constexpr (requires { typename Op::compiled_types; } && is_own<Op>)
+    if constexpr (is_in_library<Op>)
         return Op::compiled_types::template has<T> && op_domain<Op>::type::template has<T>;
     else
         return false;
 }
-
-/// rill::kernels holds the kernel of this op over elements of this type: programs that link it need not compile it.
+/// It holds the one for elements of this type: programs that link it need not compile it.
 template <class Op, class T> inline constexpr bool is_compiled = is_compiled_for<Op, T>();
 
 /// The ops that an op's gradient adds, as its struct says them (`using brings`).

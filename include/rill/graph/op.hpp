@@ -313,10 +313,20 @@ private:
 
 } // namespace detail
 
+namespace detail {
+
+/// Defined where rill::kernels is compiled (all_kernels.ipp): programs that link it need not compile the graph's view of its ops.
+template <class Op> op_ptr make_compiled_op(Op o);
+
+} // namespace detail
+
 template <class Op>
     requires(!std::is_convertible_v<const Op&, std::string_view>)
 op_ptr make_op(Op o) {
-    return detail::shared(new detail::op_model<Op>(std::move(o)));
+    if constexpr (RILL_COMPILED && detail::is_in_library<Op>)
+        return detail::make_compiled_op(std::move(o));
+    else
+        return detail::shared(new detail::op_model<Op>(std::move(o)));
 }
 
 }} // namespace rill::RILL_ABI
