@@ -23,6 +23,7 @@ struct everything_op {
     dtype type = dtype::float32;
     std::string text = "default";
     dims shape;
+    index_list places;
     axis_list axes;
     any_array numbers, texts, empty;
     fused_spec spec;
@@ -36,6 +37,7 @@ struct everything_op {
         visit("type", op.type);
         visit("text", op.text);
         visit("shape", op.shape);
+        visit("places", op.places);
         visit("axes", op.axes);
         visit("numbers", op.numbers);
         visit("texts", op.texts);
@@ -101,6 +103,7 @@ inline everything_op sample() {
     e.type = dtype::qint32;
     e.text = std::string("zero \0 inside", 13);
     e.shape = {2, dyn, 0, 7};
+    e.places = {-7, std::numeric_limits<index_t>::min(), 3};
     e.axes = {0, -1, 3};
     e.numbers = any_array(dtype::boolean, dims{1, 3});
     for (int i = 0; i < 3; ++i) static_cast<bool*>(e.numbers.mutable_data())[i] = i != 1;

@@ -20,6 +20,7 @@ struct everything {
     dtype type = dtype::float32;
     std::string text;
     dims shape;
+    index_list places;
     axis_list axes;
     any_array array;
     fused_spec spec;
@@ -33,6 +34,7 @@ struct everything {
         visit("type", op.type);
         visit("text", op.text);
         visit("shape", op.shape);
+        visit("places", op.places);
         visit("axes", op.axes);
         visit("array", op.array);
         visit("spec", op.spec);
@@ -67,7 +69,7 @@ TEST_CASE("fields: a visitor sees every kind, in the struct's order, and may cha
     field_visitor& visit = names; // as an op's virtual function calls it
     test_fields::everything::fields(e, visit);
     CHECK(names.names == std::vector<std::string>{"flag", "small", "large", "bits", "number", "type", "text", "shape",
-                                                  "axes", "array", "spec"});
+                                                  "places", "axes", "array", "spec"});
     CHECK(e.small == 17);
 }
 

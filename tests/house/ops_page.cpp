@@ -36,6 +36,8 @@ public:
             text += to_string(dtype_of<T>);
         else if constexpr (std::is_same_v<T, dims>)
             text += "shape";
+        else if constexpr (std::is_same_v<T, index_list>)
+            text += "whole numbers";
         else if constexpr (std::is_same_v<T, axis_list>)
             text += "axes";
         else if constexpr (std::is_same_v<T, any_array>)

@@ -73,6 +73,13 @@ struct dims {
     friend constexpr bool operator==(const dims&, const dims&) = default;
 };
 
+/// Whole numbers, one for each axis: where a slice begins, say. Unlike extents they may be negative.
+struct index_list : dims {
+    using dims::dims;
+    constexpr index_list() = default;
+    constexpr index_list(const dims& list) : dims(list) {}
+};
+
 /// dtype and shape: all that is known of a value before it exists.
 struct tensor_type {
     dtype type = dtype::invalid;

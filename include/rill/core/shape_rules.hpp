@@ -43,6 +43,12 @@ constexpr int normal_axis(int axis, int rank) {
     return a >= 0 && a < rank ? a : -1;
 }
 
+/// The extent along an axis: dyn if it is not known, or there is no such axis.
+constexpr index_t extent_along(const dims& x, int axis) {
+    const int at = x.known_rank() ? normal_axis(axis, x.rank) : -1;
+    return at < 0 ? dyn : x[at];
+}
+
 constexpr bool extents_compatible(index_t a, index_t b) { return a == dyn || b == dyn || a == b; }
 
 /// A value of shape b may stand where shape a is expected.

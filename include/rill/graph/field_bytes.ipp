@@ -32,6 +32,7 @@ template <class T> constexpr unsigned field_kind() {
     if constexpr (std::is_same_v<T, axis_list>) return 9;
     if constexpr (std::is_same_v<T, any_array>) return 10;
     if constexpr (std::is_same_v<T, fused_spec>) return 11;
+    if constexpr (std::is_same_v<T, index_list>) return 12;
     return 0;
 }
 
@@ -171,15 +172,19 @@ public:
         v = static_cast<dtype>(d);
     }
     void get(std::string& v) { v = text(); }
-    void get(dims& v) {
+    void get(index_list& v) {
         const auto rank = number<std::int8_t>();
         if (rank < -1 || rank > max_rank) throw invalid_argument("fields: a rank of " + std::to_string(rank));
-        v = dims();
+        v = index_list();
         v.rank = rank;
-        for (int i = 0; i < rank; ++i) {
-            v[i] = number<std::int64_t>();
-            if (v[i] < dyn) throw invalid_argument("fields: a negative extent");
-        }
+        for (int i = 0; i < rank; ++i) v[i] = number<std::int64_t>();
+    }
+    void get(dims& v) {
+        index_list all;
+        get(all);
+        for (int i = 0; i < all.rank; ++i)
+            if (all[i] < dyn) throw invalid_argument("fields: a negative extent");
+        v = all;
     }
     void get(axis_list& v) {
         const auto n = number<std::int8_t>();

@@ -25,6 +25,7 @@ public:
     virtual void operator()(const char* name, dtype& value) = 0;
     virtual void operator()(const char* name, std::string& value) = 0;
     virtual void operator()(const char* name, dims& value) = 0;
+    virtual void operator()(const char* name, index_list& value) = 0;
     virtual void operator()(const char* name, axis_list& value) = 0;
     virtual void operator()(const char* name, any_array& value) = 0;
     virtual void operator()(const char* name, fused_spec& value) = 0;
@@ -43,6 +44,7 @@ public:
     void operator()(const char* name, dtype& v) override { self().visit(name, v); }
     void operator()(const char* name, std::string& v) override { self().visit(name, v); }
     void operator()(const char* name, dims& v) override { self().visit(name, v); }
+    void operator()(const char* name, index_list& v) override { self().visit(name, v); }
     void operator()(const char* name, axis_list& v) override { self().visit(name, v); }
     void operator()(const char* name, any_array& v) override { self().visit(name, v); }
     void operator()(const char* name, fused_spec& v) override { self().visit(name, v); }

@@ -101,6 +101,8 @@ public:
     virtual std::string label() const = 0;
     /// Keeps state, draws random numbers or is fed: never merged with another node.
     virtual bool stateful() const = 0;
+    /// Its shape rule looks at values of inputs too.
+    virtual bool reads_values() const = 0;
     /// dtype and shape of each output, or invalid_argument with the broken rule.
     virtual std::vector<tensor_type> outputs(const known_inputs& inputs) const = 0;
     /// Adds gradient nodes and returns the gradient of each input (empty where none flows).
@@ -120,6 +122,8 @@ public:
     virtual op_role role() const = 0;
     /// The value of a constant, else null.
     virtual const any_array* constant() const = 0;
+    /// The value of an output that follows from complete types of inputs alone, as a shape does; else an empty array.
+    virtual any_array known(std::span<const tensor_type> inputs) const = 0;
     /// The seed of a random op (0: derived from graph and name).
     virtual std::uint64_t seed() const = 0;
     /// Output 0 may take the memory of an input of its own size that ends here.
@@ -200,6 +204,9 @@ public:
         else
             return false;
     }
+    bool reads_values() const override {
+        return requires(const Op& o, const known_inputs& in) { o.outputs(in); };
+    }
     std::vector<tensor_type> outputs(const known_inputs& in) const override {
         check_count(bounds_of<Op>(), in.types.size());
         if constexpr (requires { self_.outputs(in); }) {
@@ -270,6 +277,12 @@ public:
             return &self_.constant();
         else
             return nullptr;
+    }
+    any_array known([[maybe_unused]] std::span<const tensor_type> in) const override {
+        if constexpr (requires { self_.known(in); })
+            return self_.known(in);
+        else
+            return {};
     }
     std::uint64_t seed() const override {
         if constexpr (requires { self_.seed; })

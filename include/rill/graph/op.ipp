@@ -29,7 +29,7 @@ public:
             add(hash_bytes(v));
         } else if constexpr (std::is_same_v<T, double>) {
             add(std::bit_cast<std::uint64_t>(v));
-        } else if constexpr (std::is_same_v<T, dims>) {
+        } else if constexpr (std::is_base_of_v<dims, T>) {
             add(static_cast<std::uint64_t>(v.rank));
             for (const auto e : v.extent) add(static_cast<std::uint64_t>(e));
         } else if constexpr (std::is_same_v<T, axis_list>) {

@@ -4,6 +4,7 @@
 // The op catalogue: an op's header among the includes, and its struct in the list. From the list come the ops by name, the
 // contents of rill::kernels and docs/ops.md.
 
+#include <rill/ops/array/broadcast_to.hpp>
 #include <rill/ops/array/concat.hpp>
 #include <rill/ops/array/concat_grad.hpp>
 #include <rill/ops/array/expand_dims.hpp>
@@ -13,22 +14,39 @@
 #include <rill/ops/array/gather_grad.hpp>
 #include <rill/ops/array/identity.hpp>
 #include <rill/ops/array/indices.hpp>
+#include <rill/ops/array/linspace.hpp>
 #include <rill/ops/array/one_hot.hpp>
 #include <rill/ops/array/ones.hpp>
 #include <rill/ops/array/ones_like.hpp>
+#include <rill/ops/array/pad.hpp>
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/array/range.hpp>
+#include <rill/ops/array/rank.hpp>
 #include <rill/ops/array/reshape.hpp>
 #include <rill/ops/array/reshape_like.hpp>
+#include <rill/ops/array/reverse.hpp>
+#include <rill/ops/array/shape.hpp>
+#include <rill/ops/array/size.hpp>
+#include <rill/ops/array/slice.hpp>
+#include <rill/ops/array/split.hpp>
 #include <rill/ops/array/squeeze.hpp>
+#include <rill/ops/array/stack.hpp>
 #include <rill/ops/array/stop_gradient.hpp>
+#include <rill/ops/array/strided_slice.hpp>
+#include <rill/ops/array/strided_slice_grad.hpp>
+#include <rill/ops/array/tile.hpp>
 #include <rill/ops/array/transpose.hpp>
+#include <rill/ops/array/unstack.hpp>
 #include <rill/ops/array/zeros.hpp>
 #include <rill/ops/array/zeros_like.hpp>
 
 #include <rill/ops/control/group.hpp>
 
+#include <rill/ops/linalg/batch_matmul.hpp>
+#include <rill/ops/linalg/dot.hpp>
 #include <rill/ops/linalg/matmul.hpp>
+#include <rill/ops/linalg/matvec.hpp>
+#include <rill/ops/linalg/outer.hpp>
 
 #include <rill/ops/math/abs.hpp>
 #include <rill/ops/math/add.hpp>
@@ -39,6 +57,8 @@
 #include <rill/ops/math/ceil.hpp>
 #include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/cos.hpp>
+#include <rill/ops/math/cumprod.hpp>
+#include <rill/ops/math/cumsum.hpp>
 #include <rill/ops/math/derivative.hpp>
 #include <rill/ops/math/div.hpp>
 #include <rill/ops/math/equal.hpp>
@@ -62,10 +82,16 @@
 #include <rill/ops/math/not_equal.hpp>
 #include <rill/ops/math/pow.hpp>
 #include <rill/ops/math/reciprocal.hpp>
+#include <rill/ops/math/reduce_all.hpp>
+#include <rill/ops/math/reduce_any.hpp>
+#include <rill/ops/math/reduce_l2_norm.hpp>
+#include <rill/ops/math/reduce_logsumexp.hpp>
 #include <rill/ops/math/reduce_max.hpp>
 #include <rill/ops/math/reduce_mean.hpp>
 #include <rill/ops/math/reduce_min.hpp>
+#include <rill/ops/math/reduce_prod.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
+#include <rill/ops/math/reduce_variance.hpp>
 #include <rill/ops/math/relu.hpp>
 #include <rill/ops/math/rsqrt.hpp>
 #include <rill/ops/math/select.hpp>
@@ -86,13 +112,18 @@
 #include <rill/ops/nn/softmax_cross_entropy.hpp>
 #include <rill/ops/nn/sparse_softmax_cross_entropy.hpp>
 
+#include <rill/ops/random/bernoulli.hpp>
 #include <rill/ops/random/random_normal.hpp>
+#include <rill/ops/random/random_shuffle.hpp>
 #include <rill/ops/random/random_uniform.hpp>
 #include <rill/ops/random/truncated_normal.hpp>
 
 #include <rill/ops/state/assign.hpp>
 #include <rill/ops/state/assign_add.hpp>
 #include <rill/ops/state/assign_sub.hpp>
+#include <rill/ops/state/scatter_add.hpp>
+#include <rill/ops/state/scatter_sub.hpp>
+#include <rill/ops/state/scatter_update.hpp>
 #include <rill/ops/state/variable.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -106,6 +137,8 @@ using catalogue = op_list<
     assign_add_op,
     assign_op,
     assign_sub_op,
+    batch_matmul_op,
+    broadcast_to_op,
     cast_op<bool>,
     cast_op<double>,
     cast_op<float>,
@@ -118,11 +151,14 @@ using catalogue = op_list<
     conj_op,
     constant_op,
     cos_op,
+    cumprod_op,
+    cumsum_op,
     div_op,
     equal_op,
     exp_op,
     expand_dims_op,
     expm1_op,
+    fill_op,
     floor_op,
     fused_op,
     gather_grad_op,
@@ -147,32 +183,47 @@ using catalogue = op_list<
     no_op,
     not_equal_op,
     one_hot_op,
+    pad_op,
     placeholder_op,
     pow_op,
     random_normal_op,
+    random_shuffle_op,
     random_uniform_op,
+    rank_op,
     reciprocal_op,
     reduce_max_op,
     reduce_min_op,
+    reduce_prod_op,
     relu_op,
     reshape_like_op,
     reshape_op,
+    reverse_op,
     rsqrt_op,
+    scatter_add_op,
+    scatter_sub_op,
+    scatter_update_op,
     select_op,
+    shape_op,
     sigmoid_cross_entropy_op,
     sigmoid_op,
     sign_op,
     sin_op,
+    size_op,
+    slice_op,
     softmax_cross_entropy_op,
     softmax_op,
     sparse_softmax_cross_entropy_op,
+    split_op,
     sqrt_op,
     square_op,
     squeeze_op,
     stop_gradient_op,
+    strided_slice_grad_op,
+    strided_slice_op,
     sub_op,
     tan_op,
     tanh_op,
+    tile_op,
     transpose_op,
     truncated_normal_op,
     variable_op>;

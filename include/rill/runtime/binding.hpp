@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <map>
 #include <span>
 
 #include <rill/core/vector.hpp>
@@ -17,7 +18,7 @@ public:
 
 private:
     void infer(std::span<const tensor_type> feed_types);
-    void known_values(std::size_t i, vector<const any_array*>& values) const;
+    void known_values(std::size_t i, vector<const any_array*>& values);
     void find_folded();
     void find_chains();
     bool stays_in_block(std::size_t i, std::size_t port) const;
@@ -42,6 +43,7 @@ private:
     /// Variables that are read before any write of this step must have a value when it starts.
     void note_start_reads();
 
+    std::map<int, any_array> known_; // values of items that follow from types, where a shape rule asked
     vector<shared_place> may_share_;
     vector<step_cost> costs_; // per step
 

@@ -51,7 +51,8 @@ RILL_COLD void binder::infer(std::span<const tensor_type> feed_types) {
             continue;
         }
         try {
-            known_values(i, values);
+            values.clear();
+            if (it.op->reads_values()) known_values(i, values);
             types.push_back(it.op->outputs({in, values}));
         } catch (const error& problem) {
             std::string shapes;
@@ -69,13 +70,24 @@ RILL_COLD void binder::infer(std::span<const tensor_type> feed_types) {
     }
 }
 
-/// What is known of an item's inputs before anything runs: constants.
-RILL_COLD void binder::known_values(std::size_t i, vector<const any_array*>& values) const {
-    values.clear();
+/// What is known of an item's inputs before anything runs: constants, and shapes.
+RILL_COLD void binder::known_values(std::size_t i, vector<const any_array*>& values) {
     for (const auto& v : graph.items[i].inputs) {
-        const auto* from = &graph.items[v.item];
-        while (from->is_copy()) from = &graph.items[from->inputs[0].item]; // to another memory: the value is the same
-        values.push_back(from->op ? from->op->constant() : nullptr);
+        int at = v.item;
+        while (graph.items[at].is_copy())
+            at = graph.items[at].inputs[0].item; // to another memory: the value is the same
+        const auto& from = graph.items[at];
+        const any_array* value = from.op ? from.op->constant() : nullptr;
+        if (from.op && !value && from.feed < 0) {
+            auto& known = known_[at];
+            if (known.empty()) {
+                std::vector<tensor_type> in;
+                for (const auto& input : from.inputs) in.push_back(type_of(input));
+                known = from.op->known(in);
+            }
+            if (!known.empty()) value = &known;
+        }
+        values.push_back(value);
     }
 }
 

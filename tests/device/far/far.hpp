@@ -106,6 +106,10 @@ public:
     static void arg_extreme(const T* x, Out* to, index_t outer, index_t extent, index_t inner) {
         cpu::arg_extreme<Largest>(at(x), at(to), outer, extent, inner);
     }
+    template <combine How, class T>
+    static void scan(const T* x, T* to, index_t outer, index_t extent, index_t inner, bool exclusive, bool reverse) {
+        cpu::scan<How>(at(x), at(to), outer, extent, inner, exclusive, reverse);
+    }
 
     template <class T> static std::size_t row_scratch(index_t columns, int arrays) {
         return cpu::row_scratch<T>(columns, arrays);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/array/fill.hpp>
 
-#include <rill/runtime/session.hpp>
+#include <rill/ops/array/shape.hpp>
+#include <rill/ops/math/mul.hpp>
 
-#include "catch.hpp"
+#include "ops/harness.hpp"
 
 using namespace rill;
 
@@ -23,4 +24,14 @@ TEST_CASE("fill: a constant of one value") {
 
 TEST_CASE("fill: has the place where it was made") {
     CHECK(fill<2>(7.f).where().line() == std::source_location::current().line());
+}
+
+TEST_CASE("fill: the gradient by the value of one whose shape is a tensor") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<double> v("v");
+    placeholder<double, dyn, dyn> y("y");
+    const auto [dv] = gradients(fill(shape(y), v) * v, v);
+    CHECK(s.run(dv, feed(v, 3.), feed(y, xt::xtensor<double, 2>({2, 2}))) == 24.);
 }

@@ -10,6 +10,7 @@
 #include <rill/device/cpu/indexing.hpp>
 #include <rill/device/cpu/random.hpp>
 #include <rill/device/cpu/rows.hpp>
+#include <rill/device/cpu/scan.hpp>
 #include <rill/device/cpu/strided_copy.hpp>
 #include <rill/device/cpu/update.hpp>
 
@@ -98,6 +99,11 @@ struct cpu {
     template <bool Largest, class T, class Out>
     static void arg_extreme(const T* x, Out* to, index_t outer, index_t extent, index_t inner) {
         rill::arg_extreme<std::conditional_t<Largest, max_combine, min_combine>>(x, to, outer, extent, inner);
+    }
+    /// Running sums or products along `extent`; see scan.hpp.
+    template <combine How, class T>
+    static void scan(const T* x, T* to, index_t outer, index_t extent, index_t inner, bool exclusive, bool reverse) {
+        running_values<How>(x, to, outer, extent, inner, exclusive, reverse);
     }
 
     /// Functions of the rows of matrices: f(layout, in, out, numbers of these rows); see rows.hpp. Arrays of narrow types need

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include <rill/expr/fused_op.hpp>
+#include <rill/ops/array/shape_input.hpp>
+#include <rill/ops/math/reduce.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -28,7 +30,37 @@ template <class T, index_t... D> auto filled_constant(const T& value, const std:
 
 any_tensor constant_node(any_array value, const std::source_location& where);
 
+/// The element type of a value, void where types don't show it.
+template <class V> struct filled_type {
+    using type = void;
+};
+template <typed_operand V> struct filled_type<V> {
+    using type = value_type_of<V>;
+};
+
 } // namespace detail
+
+/// A tensor of one value, whose shape is a value too. Gradient by the value: the sum of g.
+struct fill_op {
+    static constexpr auto name = "Fill";
+    static constexpr int inputs = 2; // the shape, the value
+    using domain_type = domains::every;
+    using compiled_types = types::common;
+    using brings = op_list<combining<combine::sum>>;
+
+    std::vector<tensor_type> outputs(const known_inputs& in) const;
+    std::vector<endpoint> gradient(const gradient_request& r) const;
+    dtype kernel_type(std::span<const tensor_type> in, std::span<const tensor_type>) const { return in[1].type; }
+
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        detail::strided_layout l;
+        const index_t n = request.outputs[0].shape.size();
+        l.push(n, 0, 1);
+        return kernel([=](const kernel_args& a) {
+            if (n > 0) D::copy(a.in<T>(1), a.out<T>(0), l);
+        });
+    }
+};
 
 /// fill<2, 3>(7.f): a constant of one value.
 template <index_t... D, element T>
@@ -42,15 +74,51 @@ any_tensor fill(const dims& shape, const T& value,
                 const std::source_location& where = std::source_location::current()) {
     return detail::constant_node(detail::filled_array(shape, value), where);
 }
+/// Of a shape that a tensor says, known when the shapes of a run are: fill(shape(x), 7.f). The value is a number, or a tensor of rank 0.
+template <graph_operand S, class V>
+    requires(element<V> || graph_operand<V>)
+auto fill(const S& shape, const V& value, const std::source_location& where = std::source_location::current()) {
+    if constexpr (typed_operand<S>)
+        static_assert(is_shape_tensor<extents_of<S>, value_type_of<S>>,
+                      "fill: the shape must be of rank 1, and of int or std::int64_t");
+    if constexpr (element<V>) {
+        return fill(shape, constant(value, where), where);
+    } else {
+        using T = typename detail::filled_type<V>::type;
+        constexpr auto rule = [](const dims& s, const dims&) { return shape_result{detail::rank_from(s)}; };
+        if constexpr (std::is_void_v<T>)
+            return apply_node(fill_op{}, where, shape, value);
+        else
+            return apply_node<T, T>(fill_op{}, rule, where, shape, value);
+    }
+}
 
 }} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill { inline namespace RILL_ABI { namespace detail {
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> fill_op::outputs(const known_inputs& in) const {
+    const dims& value = in.types[1].shape;
+    if (value.known_rank() && value.rank != 0) throw invalid_argument("the value must be of rank 0");
+    const dims shape = detail::shape_from(in, 0);
+    if (shape.known_rank() && in.value(0))
+        for (int i = 0; i < shape.rank; ++i)
+            if (shape[i] < 0) throw invalid_argument("an extent is negative (asked for " + to_string(shape) + ")");
+    return {{in.types[1].type, shape}};
+}
+
+RILL_INLINE std::vector<endpoint> fill_op::gradient(const gradient_request& r) const {
+    return {{}, detail::add_reduction(any_tensor(r.gradient()), {combine::sum, {}, false}, &detail::make_fused_op, {})};
+}
+
+namespace detail {
 
 RILL_INLINE any_tensor constant_node(any_array value, const std::source_location& where) {
     return add_constant(current_graph(), value, false, {}, where);
 }
 
-}}} // namespace rill::RILL_ABI::detail
+} // namespace detail
+
+}} // namespace rill::RILL_ABI
 #endif

@@ -2,14 +2,15 @@
 #pragma once
 
 #include <rill/ops/array/reshape_like.hpp>
+#include <rill/ops/array/shape_input.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Another shape of the same size; one extent may be dyn and is worked out. Shares the memory of x. Gradient: reshaped
-/// back.
+/// Another shape of the same size; one extent may be dyn and is worked out. The shape is a field, or the second input. Shares the
+/// memory of x. Gradient: reshaped back.
 struct reshape_op {
     static constexpr auto name = "Reshape";
-    static constexpr int inputs = 1;
+    static constexpr int least_inputs = 1;
     using domain_type = domains::untyped;
     using compiled_types = types::untyped;
     using brings = op_list<reshape_op, reshape_like_op>;
@@ -25,7 +26,7 @@ struct reshape_op {
         if (!rules::sizes_compatible(x, to)) return {to, "the sizes differ"};
         return rules::reshape(x, to);
     }
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    std::vector<tensor_type> outputs(const known_inputs& in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
     template <class D, class T> kernel bind(kernel_request& request) const { return detail::copy_of_input<D>(request); }
 };
@@ -61,20 +62,35 @@ template <graph_operand X>
 any_tensor reshape(const X& x, const dims& to, const std::source_location& where = std::source_location::current()) {
     return apply_node(reshape_op{to}, where, x);
 }
+/// To the shape that a tensor of whole numbers says, which is known when the shapes of a run are: a constant, or shape(y).
+template <graph_operand X, graph_operand S>
+auto reshape(const X& x, const S& to, const std::source_location& where = std::source_location::current()) {
+    if constexpr (typed_operand<S>)
+        static_assert(is_shape_tensor<extents_of<S>, value_type_of<S>>,
+                      "reshape: the new shape must be of rank 1, and of int or std::int64_t");
+    constexpr auto rule = [](const dims&, const dims& s) { return shape_result{detail::rank_from(s)}; };
+    return apply_node(reshape_op{}, rule, where, x, to);
+}
 
 }} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE std::vector<tensor_type> reshape_op::outputs(std::span<const tensor_type> in) const {
-    const auto r = shape(in[0].shape);
-    if (!r.ok()) throw invalid_argument(std::string(r.broken) + " (asked for " + to_string(to) + ")");
-    return {{in[0].type, r.shape}};
+RILL_INLINE std::vector<tensor_type> reshape_op::outputs(const known_inputs& in) const {
+    if (in.types.size() > 2) throw invalid_argument("a tensor, and a shape at most, are expected");
+    const dims asked = in.types.size() == 2 ? detail::shape_from(in, 1) : to;
+    if (in.types.size() == 2 && (!asked.known_rank() || (asked.rank > 0 && !in.value(1))))
+        return {{in.types[0].type, asked}}; // known later
+    const auto r = reshape_op{asked}.shape(in.types[0].shape);
+    if (!r.ok()) throw invalid_argument(std::string(r.broken) + " (asked for " + to_string(asked) + ")");
+    return {{in.types[0].type, r.shape}};
 }
 
 RILL_INLINE std::vector<endpoint> reshape_op::gradient(const gradient_request& r) const {
-    return detail::reshaped_back<reshape_op>(r);
+    auto d = detail::reshaped_back<reshape_op>(r);
+    d.resize(r.at.inputs.size());
+    return d;
 }
 
 }} // namespace rill::RILL_ABI

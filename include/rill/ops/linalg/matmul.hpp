@@ -5,6 +5,7 @@
 
 #include <rill/expr/node_op.hpp>
 #include <rill/ops/array/transpose.hpp>
+#include <rill/ops/linalg/batch_matmul.hpp>
 #include <rill/ops/math/conj.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -45,22 +46,50 @@ struct matmul_op {
     }
 };
 
-/// The inner extents agree: of [m, k] and [k, n].
-template <class A, class B> inline constexpr bool inner_extents_agree = rules::matmul(A::value, B::value).ok();
-template <class A, class B> inline constexpr bool are_matrices = A::rank == 2 && B::rank == 2;
+namespace detail {
 
-/// Matrix product; expressions are sealed first. `matmul(transpose(a), b)` makes no transposed copy.
+/// What is known of an operand's rank, or -1.
+template <class X> int rank_of(const X& x) {
+    if constexpr (typed_operand<X>)
+        return extents_of<X>::rank;
+    else
+        return type_of(checked(x.end())).shape.rank;
+}
+
+} // namespace detail
+
+/// The inner extents agree: of [.., m, k] and [.., k, n].
+template <class A, class B>
+inline constexpr bool inner_extents_agree =
+    rules::extents_compatible(rules::extent_along(A::value, -1), rules::extent_along(B::value, -2));
+template <class A, class B> inline constexpr bool are_matrices = A::rank >= 2 && B::rank >= 2;
+/// What stands before the matrices broadcasts.
+template <class A, class B> inline constexpr bool batches_broadcast = rules::batch_matmul(A::value, B::value).ok();
+
+/// Matrix product, or products of batches of matrices, whose leading extents broadcast; expressions are sealed first.
+/// `matmul(transpose(a), b)` of matrices makes no transposed copy.
 template <graph_operand A, graph_operand B>
 auto matmul(const A& a, const B& b, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<A> && typed_operand<B>) {
-        static_assert(are_matrices<extents_of<A>, extents_of<B>>, "matmul: both operands must be matrices (rank 2)");
-        if constexpr (are_matrices<extents_of<A>, extents_of<B>>)
-            static_assert(inner_extents_agree<extents_of<A>, extents_of<B>>, "matmul: the inner extents differ");
+        using E = extents_of<A>;
+        using F = extents_of<B>;
+        static_assert(are_matrices<E, F>, "matmul: both operands must be matrices (rank 2), or batches of them");
+        if constexpr (are_matrices<E, F>) {
+            static_assert(inner_extents_agree<E, F>, "matmul: the inner extents differ");
+            if constexpr (inner_extents_agree<E, F>)
+                static_assert(batches_broadcast<E, F>, "matmul: the batches do not broadcast");
+        }
         static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "matmul: the dtypes differ; convert with cast<T>()");
         static_assert(is_numeric<value_type_of<A>>, "matmul: the element type must be a number");
+        constexpr auto rule = [](const dims& x, const dims& y) { return rules::batch_matmul(x, y); };
+        if constexpr (E::rank > 2 || F::rank > 2)
+            return apply_node(batch_matmul_op{}, rule, where, a, b);
+        else
+            return apply_node(matmul_op{}, rule, where, a, b);
+    } else {
+        const bool batches = detail::rank_of(a) > 2 || detail::rank_of(b) > 2;
+        return batches ? apply_node(batch_matmul_op{}, where, a, b) : apply_node(matmul_op{}, where, a, b);
     }
-    constexpr auto rule = [](const dims& x, const dims& y) { return rules::matmul(x, y); };
-    return apply_node(matmul_op{}, rule, where, a, b);
 }
 
 }} // namespace rill::RILL_ABI

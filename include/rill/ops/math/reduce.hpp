@@ -24,7 +24,9 @@ endpoint add_reduction(const any_tensor& x, const reduction& how, make_fused mak
 
 template <combine How, class X> void require_reduction() {
     const auto one = []<class T>(std::type_identity<T>) { require_combiner<How, T>(); };
-    if constexpr (typed_operand<X>)
+    if constexpr (How == combine::all || How == combine::any)
+        one(std::type_identity<bool>{});
+    else if constexpr (typed_operand<X>)
         one(std::type_identity<value_type_of<X>>{});
     else
         types::numbers::each(one);
@@ -57,6 +59,10 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 RILL_INLINE endpoint add_reduction(const any_tensor& x, const reduction& how, make_fused make,
                                    const std::source_location& where) {
     require_fused();
+    if ((how.how == combine::all || how.how == combine::any) && x.dtype() != dtype::boolean)
+        throw invalid_argument((how.how == combine::all ? "reduce_all" : "reduce_any") +
+                               std::string(": the elements of '") + x.name() + "' are " +
+                               std::string(to_string(x.dtype())) + ", not bool: compare them first");
     tracer t({x.dtype()}, {});
     fused_spec spec;
     spec.body = t.finish({t.leaf(0)});

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <rill/ops/math/div.hpp>
-#include <rill/ops/math/equal.hpp>
-#include <rill/ops/math/reduce.hpp>
-#include <rill/ops/math/select.hpp>
+#include <rill/ops/math/second_pass.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -48,48 +46,27 @@ auto reduce_extremum(const X& x, const std::source_location& where) {
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE std::vector<endpoint> extremum_gradient(const fused_spec& spec, const gradient_request& r) {
-    const dtype type = type_of(r.output(0)).type;
-    const reduction view{combine::sum, spec.results[0].reduce.axes, spec.results[0].reduce.keep_dims};
-
-    // the argument as a node of its own: the same expression, mapped
-    fused_spec mapped = spec;
-    mapped.results[0].reduce = {};
-    const endpoint x{add_node(graph(*r.at.owner), make_op(fused_op{mapped}), r.at.inputs), 0};
-
-    const auto over = [&](std::vector<endpoint> reduced, auto&& build, const fused_result& how) {
-        fused_spec next;
-        std::vector<dtype> leaves(1 + reduced.size(), type);
-        tracer t(leaves, {});
-        next.body = t.finish({build(t)});
-        next.kind = fused_spec::form::program;
-        next.scalars = t.scalars();
-        next.leaves.push_back({0, {}});
-        for (std::size_t i = 0; i < reduced.size(); ++i) next.leaves.push_back({static_cast<int>(i) + 1, view});
-        next.results = {how};
-        reduced.insert(reduced.begin(), x);
-        return endpoint{add_node(graph(*r.at.owner), make_op(fused_op{std::move(next)}), std::move(reduced)), 0};
-    };
+    const second_pass pass(spec, r);
+    const dtype type = pass.type();
     const auto hit = [&](tracer& t, int then, int otherwise) {
         const int equal = t.emit(info_of<equal_op>, dtype::boolean, {t.leaf(0), t.leaf(1)});
         return t.emit(info_of<select_op>, type, {equal, then, otherwise});
     };
-    fused_result reduced;
-    reduced.reduce = view;
-    const endpoint count = over(
+    const endpoint count = pass.run(
         {r.output(0)},
-        [&](tracer& t) { return hit(t, t.constant(scalar_of(type, 1)), t.constant(scalar_of(type, 0))); }, reduced);
-    const endpoint dx = over(
-        {r.output(0), r.gradient(), count},
-        [&](tracer& t) {
-            // a result that is NaN equals no element: then, as in TensorFlow, all that it was chosen from get NaN
-            const int number = t.emit(info_of<equal_op>, dtype::boolean, {t.leaf(1), t.leaf(1)});
-            const int none = t.constant(scalar_of(type, 0)),
-                      nan = t.constant(scalar_of(type, std::numeric_limits<double>::quiet_NaN()));
-            const int other = t.emit(info_of<select_op>, type, {number, none, nan});
-            return hit(t, t.emit<div_op>({t.leaf(2), t.leaf(3)}), other);
-        },
-        fused_result{});
-    return fused_gradient(mapped, {*x.from, std::span(&dx, 1), r.wanted, r.ops});
+        [&](tracer& t) { return hit(t, t.constant(scalar_of(type, 1)), t.constant(scalar_of(type, 0))); }, pass.view());
+    const endpoint dx =
+        pass.run({r.output(0), r.gradient(), count},
+                 [&](tracer& t) {
+                     // a result that is NaN equals no element: then, as in TensorFlow, all that it was chosen from get NaN
+                     const int number = t.emit(info_of<equal_op>, dtype::boolean, {t.leaf(1), t.leaf(1)});
+                     const int none = t.constant(scalar_of(type, 0)),
+                               nan = t.constant(scalar_of(type, std::numeric_limits<double>::quiet_NaN()));
+                     const int other = t.emit(info_of<select_op>, type, {number, none, nan});
+                     return hit(t, t.emit<div_op>({t.leaf(2), t.leaf(3)}), other);
+                 },
+                 {});
+    return pass.finish(dx);
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/device/strided_layout.hpp>
+#include <rill/expr/fused_op.hpp>
+#include <rill/ops/math/reduce.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace rules {
+
+/// A shape to which x stretches: extents of 1 do, and axes in front are new.
+constexpr shape_result broadcast_to(const dims& x, const dims& to) {
+    if (!to.known_rank()) return {to, "the new rank must be known"};
+    for (int i = 0; i < to.rank; ++i)
+        if (to[i] < dyn) return {to, "an extent is negative"};
+    if (!x.known_rank()) return {to};
+    if (x.rank > to.rank) return {to, "the new rank is less than the tensor's"};
+    dims r = to;
+    for (int i = 0; i < x.rank; ++i) {
+        index_t& at = r[to.rank - x.rank + i];
+        if (at == dyn)
+            at = x[i]; // as it is
+        else if (x[i] != dyn && x[i] != 1 && x[i] != at)
+            return {to, "the tensor does not stretch to that shape"};
+    }
+    return {r};
+}
+
+} // namespace rules
+
+namespace detail {
+
+/// g, summed to the shape of x: what the gradient of a broadcast is.
+endpoint summed_like(const endpoint& g, const endpoint& x);
+
+} // namespace detail
+
+/// A tensor stretched to a shape: extents of 1 are repeated, axes are added in front; an extent of dyn stays as it is. Gradient: g, summed to the
+/// shape of x.
+struct broadcast_to_op {
+    static constexpr auto name = "BroadcastTo";
+    using domain_type = domains::every;
+    using compiled_types = types::common;
+    using brings = op_list<combining<combine::sum>>;
+    dims to;
+
+    static void fields(auto& op, auto& visit) { visit("shape", op.to); }
+    constexpr shape_result shape(const dims& x) const { return rules::broadcast_to(x, to); }
+    std::vector<endpoint> gradient(const gradient_request& r) const {
+        return {detail::summed_like(r.gradient(), r.input(0))};
+    }
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        const dims &x = request.inputs[0].shape, &y = request.outputs[0].shape;
+        const auto from = detail::dense_strides(x), into = detail::dense_strides(y);
+        detail::strided_layout l;
+        for (int i = 0, k = x.rank - y.rank; i < y.rank; ++i, ++k)
+            l.push(y[i], k < 0 || x[k] == 1 ? 0 : from[k], into[i]);
+        l.collapse();
+        const bool empty = y.size() == 0;
+        return kernel([=](const kernel_args& a) {
+            if (!empty) D::copy(a.in<T>(0), a.out<T>(0), l);
+        });
+    }
+};
+
+/// A tensor of extents E stretches to the shape.
+template <class E, index_t... To> inline constexpr bool stretches_to = rules::broadcast_to(E::value, dims{To...}).ok();
+
+/// broadcast_to<4, 3>(x): of [3] or [1, 3], four rows that are the same.
+template <index_t... To, graph_operand X>
+auto broadcast_to(const X& x, const std::source_location& where = std::source_location::current()) {
+    if constexpr (typed_operand<X>)
+        static_assert(stretches_to<extents_of<X>, To...>, "broadcast_to: the tensor does not stretch to that shape");
+    constexpr auto rule = [](const dims& shape) { return rules::broadcast_to(shape, dims{To...}); };
+    return apply_node(broadcast_to_op{dims{To...}}, rule, where, x);
+}
+/// To a shape known at run time only.
+template <graph_operand X>
+any_tensor broadcast_to(const X& x, const dims& to,
+                        const std::source_location& where = std::source_location::current()) {
+    return apply_node(broadcast_to_op{to}, where, x);
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_INLINE endpoint summed_like(const endpoint& g, const endpoint& x) {
+    const dtype type = type_of(g).type;
+    tracer t({type, type}, {});
+    fused_spec spec;
+    spec.kind = fused_spec::form::program;
+    spec.body = t.finish({t.leaf(0)});
+    spec.leaves.push_back({0, {}});
+    spec.leaves.push_back({1, {}});
+    spec.results.resize(1);
+    spec.results[0].like = 1;
+    return {add_node(graph(*g.from->owner), make_op(fused_op{std::move(spec)}), {g, x}), 0};
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/array/fill.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+template <class T> any_array linspace_array(T start, T stop, index_t n) {
+    static_assert(is_real_floating<T>, "linspace: the element type must be floating");
+    if (n < 1) throw invalid_argument("linspace: the number of values must be 1 or more");
+    any_array all(dtype_of<T>, dims{n});
+    auto* to = static_cast<T*>(all.mutable_data());
+    using C = compute_type<T>;
+    const C from = static_cast<C>(start), step = n > 1 ? (static_cast<C>(stop) - from) / static_cast<C>(n - 1) : C(0);
+    for (index_t i = 0; i < n; ++i) to[i] = static_cast<T>(from + step * static_cast<C>(i));
+    if (n > 1) to[n - 1] = stop; // whatever the rounding
+    return all;
+}
+
+template <index_t N> inline constexpr bool is_number_of_values = N >= 1;
+
+} // namespace detail
+
+/// linspace<5>(0.f, 1.f): 0, 0.25, 0.5, 0.75, 1, a constant; the first and the last are exact.
+template <index_t N, element T>
+auto linspace(const T& start, const T& stop, const std::source_location& where = std::source_location::current()) {
+    static_assert(detail::is_number_of_values<N>, "linspace: the number of values must be 1 or more");
+    return constant_value<T, N>(detail::linspace_array(start, stop, N), where);
+}
+/// Of a number of values known at run time only.
+template <element T>
+auto linspace(const T& start, const T& stop, index_t n,
+              const std::source_location& where = std::source_location::current()) {
+    return constant_value<T, dyn>(detail::linspace_array(start, stop, n), where);
+}
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/array/concat.hpp>
+#include <rill/ops/array/reverse.hpp>
+#include <rill/ops/array/strided_slice.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// How many elements go before the first and after the last of an axis.
+struct padding {
+    index_t before = 0, after = 0;
+};
+/// What they are: a constant; the elements beside the edge, mirrored without it (reflect) or with it (symmetric).
+enum class pad_mode { constant, reflect, symmetric };
+
+namespace rules {
+
+constexpr shape_result pad(const dims& x, const dims& before, const dims& after) {
+    if (!before.known_rank() || before.rank != after.rank) return {x, "two numbers are expected for each axis"};
+    for (int i = 0; i < before.rank; ++i)
+        if (before[i] < 0 || after[i] < 0) return {x, "a number of elements is negative"};
+    if (!x.known_rank()) return {dims::unknown()};
+    if (before.rank != x.rank) return {x, "two numbers are expected for each axis"};
+    dims r = x;
+    for (int i = 0; i < x.rank; ++i) {
+        constexpr index_t most = std::numeric_limits<index_t>::max() / 4;
+        if (before[i] > most || after[i] > most || x[i] > most)
+            return {x, "there would be more elements than an index counts"};
+        if (x[i] != dyn) r[i] = x[i] + before[i] + after[i];
+    }
+    return {r};
+}
+
+} // namespace rules
+
+/// A tensor with a constant around it. Gradient: the inner part of g.
+struct pad_op {
+    static constexpr auto name = "PadV2", label = "pad";
+    using domain_type = domains::comparable;
+    using compiled_types = types::common;
+    using brings = op_list<strided_slice_op>;
+    dims before, after;
+    double value = 0;
+
+    static void fields(auto& op, auto& visit) {
+        visit("before", op.before);
+        visit("after", op.after);
+        visit("value", op.value);
+    }
+    constexpr shape_result shape(const dims& x) const { return rules::pad(x, before, after); }
+    std::vector<endpoint> gradient(const gradient_request& r) const;
+
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        const dims &x = request.inputs[0].shape, &y = request.outputs[0].shape;
+        const auto l = detail::layout_of_slice(y, inside(), false);
+        const bool exact = x == y;
+        return kernel([l, exact, n = y.size(), around = static_cast<T>(value)](const kernel_args& a) {
+            if (!exact) D::fill(n, a.out<T>(0), around);
+            if (!l.empty) D::copy(a.in<T>(0), a.out<T>(0) + l.begin, l.layout);
+        });
+    }
+
+private:
+    rules::slicing inside() const;
+};
+
+namespace detail {
+
+template <class E, std::size_t N> constexpr shape_result padded(const E& shape, const std::array<padding, N>& all) {
+    dims before, after;
+    for (const auto& p : all) {
+        before.push(p.before);
+        after.push(p.after);
+    }
+    return rules::pad(shape, before, after);
+}
+pad_op pad_by(std::span<const padding> all, double value);
+
+/// Mirrors one axis.
+any_tensor mirrored(const any_tensor& x, int axis, const padding& by, bool with_edge,
+                    const std::source_location& where);
+
+/// Kernels of what mirrors.
+template <class X> void require_mirror() {
+    require_kernel_for<strided_slice_op, X>();
+    require_kernel_for<reverse_op, X>();
+    require_kernel_for<concat_op, X>();
+}
+
+} // namespace detail
+
+template <class E, padding... P>
+inline constexpr bool paddings_fit = detail::padded(E::value, std::array<padding, sizeof...(P)>{P...}).ok();
+
+/// pad<padding{1, 1}, padding{0, 2}>(x), with zeros; pad<…>(x, -1) with another constant.
+template <padding... P, graph_operand X>
+    requires(sizeof...(P) > 0)
+auto pad(const X& x, double value = 0, const std::source_location& where = std::source_location::current()) {
+    if constexpr (typed_operand<X>)
+        static_assert(paddings_fit<extents_of<X>, P...>, "pad: two numbers are expected for each axis, none negative");
+    constexpr std::array<padding, sizeof...(P)> all{P...};
+    constexpr auto rule = [](const dims& shape) {
+        return detail::padded(shape, std::array<padding, sizeof...(P)>{P...});
+    };
+    return apply_node(detail::pad_by(all, value), rule, where, x);
+}
+/// By numbers known at run time only: pad(x, {{1, 1}, {0, 2}}).
+template <graph_operand X>
+any_tensor pad(const X& x, std::initializer_list<padding> all, double value = 0,
+               const std::source_location& where = std::source_location::current()) {
+    return apply_node(detail::pad_by(std::span(all.begin(), all.size()), value), where, x);
+}
+/// With the tensor's own elements, mirrored: pad(x, {{1, 1}}, pad_mode::reflect).
+template <graph_operand X>
+any_tensor pad(const X& x, std::initializer_list<padding> all, pad_mode mode,
+               const std::source_location& where = std::source_location::current()) {
+    if (mode == pad_mode::constant) return pad(x, all, 0., where);
+    detail::require_mirror<X>();
+    any_tensor y = detail::seal(x);
+    if (type_of(y.end()).shape.known_rank() && type_of(y.end()).shape.rank != static_cast<int>(all.size()))
+        throw invalid_argument("pad: two numbers are expected for each axis (" + to_string(type_of(y.end()).shape) +
+                               ")");
+    int axis = 0;
+    for (const auto& by : all) y = detail::mirrored(y, axis++, by, mode == pad_mode::symmetric, where);
+    return y;
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE rules::slicing pad_op::inside() const {
+    rules::slicing s;
+    for (int i = 0; i < before.rank; ++i) s.push({before[i], after[i] == 0 ? slice_range::all : -after[i], 1});
+    return s;
+}
+
+RILL_INLINE std::vector<endpoint> pad_op::gradient(const gradient_request& r) const {
+    return {r.add<pad_op>(strided_slice_op{inside()}, {r.gradient()})};
+}
+
+namespace detail {
+
+RILL_INLINE pad_op pad_by(std::span<const padding> all, double value) {
+    pad_op op;
+    op.value = value;
+    for (const auto& p : all) {
+        op.before.push(p.before);
+        op.after.push(p.after);
+    }
+    return op;
+}
+
+RILL_INLINE any_tensor mirrored(const any_tensor& x, int axis, const padding& by, bool with_edge,
+                                const std::source_location& where) {
+    const index_t edge = with_edge ? 0 : 1, extent = rules::extent_along(type_of(x.end()).shape, axis);
+    if (by.before < 0 || by.after < 0) throw invalid_argument("pad: a number of elements is negative");
+    if (extent != dyn && std::max(by.before, by.after) > extent - edge)
+        throw invalid_argument("pad: there are not that many elements to mirror (" + to_string(type_of(x.end()).shape) +
+                               ", axis " + std::to_string(axis) + ")");
+    const auto part = [&](const slice_range& range) { // the elements beside an edge, turned round
+        rules::slicing s;
+        for (int i = 0; i < axis; ++i) s.push({});
+        s.push(range);
+        const op_ptr turned = make_op(reverse_op{{axis}});
+        const any_tensor cut = add_op_node(make_op(strided_slice_op{s}), 0, where, x);
+        return any_tensor(add_op_node(turned, 0, where, cut));
+    };
+    endpoint_list all;
+    if (by.before > 0) all.push_back(part({edge, edge + by.before, 1}).end());
+    all.push_back(x.end());
+    if (by.after > 0) all.push_back(part({-edge - by.after, edge ? -edge : slice_range::all, 1}).end());
+    if (all.size() == 1) return x;
+    return endpoint{add_node(x.graph(), make_op(concat_op{axis}), std::move(all), {}, false, where), 0};
+}
+
+} // namespace detail
+
+}} // namespace rill::RILL_ABI
+#endif

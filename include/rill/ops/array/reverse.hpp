@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/math/reduce.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Turns tensors round along some axes: the last element comes first. Gradient: g, turned round.
+struct reverse_op {
+    static constexpr auto name = "ReverseV2", label = "reverse";
+    using domain_type = domains::every;
+    using compiled_types = types::common;
+    axis_list axes;
+
+    static void fields(auto& op, auto& visit) { visit("axes", op.axes); }
+    constexpr shape_result shape(const dims& x) const {
+        if (axes.count == 0) return {x};
+        return {x, rules::reduce(x, axes, true).broken};
+    }
+    std::vector<endpoint> gradient(const gradient_request& r) const;
+
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        const dims& x = request.inputs[0].shape;
+        auto from = detail::dense_strides(x);
+        const auto to = from;
+        index_t begin = 0;
+        for (int i = 0; i < axes.count; ++i) {
+            const int axis = rules::normal_axis(axes[i], x.rank);
+            begin += from[axis] * (x[axis] - 1);
+            from[axis] = -from[axis];
+        }
+        detail::strided_layout l;
+        for (int i = 0; i < x.rank; ++i) l.push(x[i], from[i], to[i]);
+        l.collapse();
+        const bool empty = x.size() == 0;
+        return kernel([=](const kernel_args& a) {
+            if (!empty) D::copy(a.in<T>(0) + begin, a.out<T>(0), l);
+        });
+    }
+};
+
+/// reverse<0, -1>(x); a negative axis counts from the end.
+template <int... Axes, graph_operand X>
+    requires(sizeof...(Axes) > 0)
+auto reverse(const X& x, const std::source_location& where = std::source_location::current()) {
+    if constexpr (typed_operand<X>)
+        static_assert(axes_exist<extents_of<X>, Axes...>, "reverse: an axis is out of range, or named twice");
+    constexpr auto rule = [](const dims& shape) { return reverse_op{axis_list{Axes...}}.shape(shape); };
+    return apply_node(reverse_op{axis_list{Axes...}}, rule, where, x);
+}
+/// Along axes known at run time only.
+template <graph_operand X>
+any_tensor reverse(const X& x, const axis_list& axes,
+                   const std::source_location& where = std::source_location::current()) {
+    return apply_node(reverse_op{axes}, where, x);
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<endpoint> reverse_op::gradient(const gradient_request& r) const {
+    return {r.add<reverse_op>(reverse_op{axes}, {r.gradient()})};
+}
+
+}} // namespace rill::RILL_ABI
+#endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/array/indices.hpp>
+
+// Shapes that are values: inputs whose numbers a shape rule looks at.
+
+namespace rill { inline namespace RILL_ABI {
+
+/// It can say a shape: whole numbers in a row, no more than a shape has.
+template <class E, class T>
+inline constexpr bool is_shape_tensor =
+    E::rank == 1 && is_index_type<T> && rules::extent_along(E::value, 0) <= max_rank;
+
+namespace detail {
+
+/// What is known of a shape that a vector of this shape says: its rank.
+constexpr dims rank_from(const dims& vector) {
+    dims r;
+    r.rank = vector.known_rank() && vector.rank == 1 && vector[0] >= 0 && vector[0] <= max_rank
+                 ? static_cast<int>(vector[0])
+                 : -1;
+    for (int i = 0; i < r.rank; ++i) r[i] = dyn;
+    return r;
+}
+
+/// The shape that an input says: all of it where its value is known, else its rank, if that is. Throws invalid_argument if it
+/// can't be one.
+dims shape_from(const known_inputs& in, std::size_t input);
+
+} // namespace detail
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_INLINE dims shape_from(const known_inputs& in, std::size_t input) {
+    const tensor_type& type = in.types[input];
+    check_index_type(type.type, "the shape");
+    if (type.shape.known_rank() && type.shape.rank != 1) throw invalid_argument("the shape must be a tensor of rank 1");
+    if (rules::extent_along(type.shape, 0) > max_rank) throw invalid_argument("a shape has at most 8 extents");
+    const any_array* value = in.value(input);
+    if (!value) return rank_from(type.shape);
+    return with_index_type(type.type, [&]<class I>(std::type_identity<I>) {
+        dims said;
+        for (const I n : value->elements<I>()) said.push(static_cast<index_t>(n));
+        return said;
+    });
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <limits>
+
+#include <rill/device/strided_layout.hpp>
+#include <rill/expr/node_op.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// A range along an axis, as Python's begin:end:step: negative places count from the end, `all` is "from there" or "to there",
+/// and what lies outside is left out.
+struct slice_range {
+    static constexpr index_t all = std::numeric_limits<index_t>::min();
+    index_t begin = all, end = all, step = 1;
+};
+
+namespace rules {
+
+/// Ranges of the first axes; the others are taken whole.
+struct slicing {
+    index_list begin, end, step;
+
+    constexpr slicing() = default;
+    constexpr slicing(std::initializer_list<slice_range> ranges) {
+        for (const auto& r : ranges) push(r);
+    }
+    constexpr void push(const slice_range& r) {
+        begin.push(r.begin);
+        end.push(r.end);
+        step.push(r.step);
+    }
+    friend constexpr bool operator==(const slicing&, const slicing&) = default;
+};
+
+/// A range over an axis of n elements: where it begins, and how many it takes.
+struct taken_range {
+    index_t first = 0, count = 0;
+};
+constexpr taken_range take(index_t begin, index_t end, index_t step, index_t n) {
+    const index_t low = step > 0 ? 0 : -1, high = step > 0 ? n : n - 1;
+    const auto place = [&](index_t at, index_t left_out) {
+        if (at == slice_range::all) return left_out;
+        if (at < 0) at = at < -n ? low : at + n;
+        return at < low ? low : at > high ? high : at;
+    };
+    const index_t from = place(begin, step > 0 ? low : high), to = place(end, step > 0 ? high : low);
+    const index_t way = step > 0 ? to - from : from - to;
+    if (way <= 0) return {from, 0};
+    // as unsigned: the step may be the least number there is
+    const auto stride = step > 0 ? static_cast<std::uint64_t>(step) : 0 - static_cast<std::uint64_t>(step);
+    return {from, static_cast<index_t>((static_cast<std::uint64_t>(way) - 1) / stride + 1)};
+}
+
+/// The shape of what the ranges take.
+constexpr shape_result slice(const dims& x, const slicing& s) {
+    for (int i = 0; i < s.step.rank; ++i)
+        if (s.step[i] == 0) return {x, "a step is 0"};
+    if (!x.known_rank()) return {dims::unknown()};
+    if (s.begin.rank > x.rank) return {x, "there are more ranges than axes"};
+    dims r = x;
+    for (int i = 0; i < s.begin.rank; ++i)
+        if (s.begin[i] != slice_range::all || s.end[i] != slice_range::all || s.step[i] < -1 || s.step[i] > 1)
+            r[i] = x[i] == dyn ? dyn : take(s.begin[i], s.end[i], s.step[i], x[i]).count;
+    return {r};
+}
+
+} // namespace rules
+
+namespace detail {
+
+/// Where the elements lie that ranges take out of a tensor: `begin`, and the copy out of it, or into it.
+struct sliced_layout {
+    index_t begin = 0;
+    bool empty = false;
+    strided_layout layout;
+};
+sliced_layout layout_of_slice(const dims& x, const rules::slicing& s, bool out_of_x);
+
+void fields_of_slicing(auto& s, auto& visit) {
+    visit("begin", s.begin);
+    visit("end", s.end);
+    visit("strides", s.step);
+}
+
+/// Slicings that are whole: as many begins as ends as steps. What is read from files may be anything.
+shape_result checked_slice(const dims& x, const rules::slicing& s);
+
+} // namespace detail
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_INLINE sliced_layout layout_of_slice(const dims& x, const rules::slicing& s, bool out_of_x) {
+    const dims y = rules::slice(x, s).shape;
+    const auto wide = dense_strides(x), dense = dense_strides(y);
+    sliced_layout l;
+    l.empty = y.size() == 0;
+    for (int i = 0; i < x.rank; ++i) {
+        index_t stride = wide[i];
+        if (i < s.begin.rank) {
+            l.begin += stride * rules::take(s.begin[i], s.end[i], s.step[i], x[i]).first;
+            stride *= y[i] > 1 ? s.step[i] : 1; // a single element is no step away from another
+        }
+        l.layout.push(y[i], out_of_x ? stride : dense[i], out_of_x ? dense[i] : stride);
+    }
+    l.layout.collapse();
+    return l;
+}
+
+RILL_INLINE shape_result checked_slice(const dims& x, const rules::slicing& s) {
+    if (!s.begin.known_rank() || s.end.rank != s.begin.rank || s.step.rank != s.begin.rank)
+        return {x, "there must be as many begins as ends and steps"};
+    return rules::slice(x, s);
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif

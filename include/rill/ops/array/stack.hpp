@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/array/concat.hpp>
+#include <rill/ops/array/expand_dims.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// The tensors have one shape, as far as is known.
+template <class First, class... E>
+inline constexpr bool all_shapes_agree = (rules::compatible(First::value, E::value) && ...);
+
+/// stack<1>(a, b, …): tensors of one shape side by side along a new axis; a negative one counts from the end of the result.
+/// Gradient: g, cut into slices.
+template <int Axis, graph_operand... X>
+    requires(sizeof...(X) > 0)
+auto stack(const X&... x) {
+    if constexpr ((typed_operand<X> && ...)) {
+        using first = typename detail::first_operand<X...>::type;
+        static_assert((dtypes_agree<dtype_tag<first>, dtype_tag<X>> && ...),
+                      "stack: the dtypes differ; convert with cast<T>()");
+        static_assert(all_shapes_agree<extents_of<first>, extents_of<X>...>, "stack: the shapes differ");
+        static_assert(rank_may_grow<extents_of<first>>, "stack: the result would have more than 8 dimensions");
+        static_assert(axis_fits<extents_of<first>, Axis>, "stack: the axis is out of range");
+    }
+    return concat<Axis>(expand_dims<Axis>(x)...);
+}
+/// Of tensors whose number or types are known at run time only.
+template <class... Unused> // a template, so that only programs that call it have its kernels
+any_tensor stack(const std::vector<any_tensor>& all, int axis,
+                 const std::source_location& where = std::source_location::current()) {
+    if (all.empty()) throw invalid_argument("stack: no tensors were given");
+    std::vector<any_tensor> deeper;
+    for (const auto& x : all) deeper.push_back(expand_dims(x, axis, where));
+    return concat(deeper, axis, where);
+}
+
+}} // namespace rill::RILL_ABI

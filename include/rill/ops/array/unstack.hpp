@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/array/split.hpp>
+#include <rill/ops/array/squeeze.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// How many slices lie along an axis is known, and there is one.
+template <class E, int Axis> inline constexpr bool slices_are_counted = rules::extent_along(E::value, Axis) > 0;
+
+/// unstack<0>(x): the slices along an axis, a tuple, without that axis. Gradient: the slices' gradients, stacked.
+template <int Axis, typed_operand X>
+auto unstack(const X& x, const std::source_location& where = std::source_location::current()) {
+    static_assert(axes_exist<extents_of<X>, Axis>, "unstack: the axis is out of range");
+    static_assert(slices_are_counted<extents_of<X>, Axis>,
+                  "unstack: the extent along the axis must be known, and not 0; split cuts along others");
+    constexpr index_t count = rules::extent_along(extents_of<X>::value, Axis);
+    return std::apply([&](const auto&... part) { return std::tuple{squeeze<Axis>(part, where)...}; },
+                      split<Axis, count>(x, where));
+}
+/// Of a tensor whose extents are known when the graph is built, but not to types.
+template <graph_operand X>
+std::vector<any_tensor> unstack(const X& x, int axis,
+                                const std::source_location& where = std::source_location::current()) {
+    const any_tensor whole = detail::seal(x);
+    const index_t count = rules::extent_along(type_of(whole.end()).shape, axis);
+    if (count < 1)
+        throw invalid_argument("unstack: the extent along axis " + std::to_string(axis) + " of " +
+                               to_string(type_of(whole.end()).shape) + " must be known, and not 0");
+    std::vector<any_tensor> slices;
+    for (const auto& part : split(whole, count, axis, where)) slices.push_back(squeeze(part, axis_list{axis}, where));
+    return slices;
+}
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/core/vector.hpp>
+#include <rill/ops/array/broadcast_to.hpp>
+#include <rill/ops/math/conj.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace rules {
+
+/// [.., m, k] x [.., k, n] -> [.., m, n]: what stands before the matrices broadcasts.
+constexpr shape_result batch_matmul(const dims& a, const dims& b, bool transpose_a = false, bool transpose_b = false) {
+    if (!a.known_rank() || !b.known_rank()) return {dims::unknown()};
+    if (a.rank < 2 || b.rank < 2) return {dims{dyn, dyn}, "both operands must be matrices, or batches of them"};
+    const auto part = [](const dims& x, int from, int to) {
+        dims r;
+        for (int i = from; i < to; ++i) r.push(x[i]);
+        return r;
+    };
+    const auto product = matmul(part(a, a.rank - 2, a.rank), part(b, b.rank - 2, b.rank), transpose_a, transpose_b);
+    if (!product.ok()) return product;
+    const auto batch = broadcast(part(a, 0, a.rank - 2), part(b, 0, b.rank - 2));
+    if (!batch.ok()) return {product.shape, "the batches do not broadcast"};
+    dims r = batch.shape;
+    r.push(product.shape[0]);
+    r.push(product.shape[1]);
+    return {r};
+}
+
+} // namespace rules
+
+namespace detail {
+
+/// Where the matrices of each product of a batch begin, in elements.
+struct batch_places {
+    index_t a, b;
+};
+vector<batch_places> places_of_batch(const dims& a, const dims& b, const dims& product);
+
+} // namespace detail
+
+/// Products of batches of matrices; the extents before the last two broadcast. Gradients: g b^T and a^T g, summed where a
+/// batch stretched; of complex numbers with the conjugates of a and b.
+struct batch_matmul_op {
+    static constexpr auto name = "BatchMatMulV2", label = "matmul";
+    using domain_type = domains::numeric;
+    using compiled_types = types::numbers;
+    using brings = op_list<conj_op, combining<combine::sum>>;
+    bool transpose_a = false, transpose_b = false;
+
+    static void fields(auto& op, auto& visit) {
+        visit("adj_x", op.transpose_a);
+        visit("adj_y", op.transpose_b);
+    }
+    constexpr shape_result shape(const dims& a, const dims& b) const {
+        return rules::batch_matmul(a, b, transpose_a, transpose_b);
+    }
+    std::vector<endpoint> gradient(const gradient_request& r) const;
+
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        const dims &a = request.inputs[0].shape, &b = request.inputs[1].shape, &c = request.outputs[0].shape;
+        const index_t m = c[c.rank - 2], n = c[c.rank - 1], k = a[a.rank - (transpose_a ? 2 : 1)];
+        const bool ta = transpose_a, tb = transpose_b;
+        thread_pool* const pool = request.pool;
+        auto places = detail::places_of_batch(a, b, c);
+        request.scratch_bytes = D::template gemm_scratch<T>(ta, tb, m, n, k, pool);
+        request.microseconds = D::gemm_microseconds(m, n, k) * static_cast<double>(places.size());
+        request.shared = D::template gemm_is_shared<T>(ta, tb, m, n, k, pool);
+        return kernel([=, places = std::move(places)](const kernel_args& s) {
+            T* to = s.out<T>(0);
+            for (const auto& at : places) {
+                D::gemm(ta, tb, m, n, k, s.in<T>(0) + at.a, s.in<T>(1) + at.b, to, s.scratch(), pool);
+                to += m * n;
+            }
+        });
+    }
+};
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+RILL_INLINE vector<batch_places> places_of_batch(const dims& a, const dims& b, const dims& product) {
+    vector<batch_places> all;
+    if (product.size() == 0) return all; // no numbers to write
+    const auto as = dense_strides(a), bs = dense_strides(b);
+    index_t count = 1;
+    for (int i = 0; i < product.rank - 2; ++i) count *= product[i];
+    for (index_t flat = 0; flat < count; ++flat) {
+        batch_places at{0, 0};
+        index_t rest = flat;
+        for (int i = product.rank - 3; i >= 0; rest /= product[i], --i) {
+            const index_t place = rest % product[i];
+            const int ia = i - (product.rank - a.rank), ib = i - (product.rank - b.rank);
+            if (ia >= 0 && a[ia] != 1) at.a += place * as[ia];
+            if (ib >= 0 && b[ib] != 1) at.b += place * bs[ib];
+        }
+        all.push_back(at);
+    }
+    return all;
+}
+
+} // namespace detail
+
+RILL_INLINE std::vector<endpoint> batch_matmul_op::gradient(const gradient_request& r) const {
+    // as of matmul, for each product; then a batch that stretched adds up what reached it
+    const auto product = [&](const endpoint& x, bool tx, const endpoint& y, bool ty) {
+        return r.add<batch_matmul_op>(batch_matmul_op{tx, ty}, {x, y});
+    };
+    const auto conjugate = [&](const endpoint& x) {
+        const dtype type = type_of(x).type;
+        if (type != dtype::complex64 && type != dtype::complex128) return x;
+        return detail::apply_untyped(info_of<conj_op>, dtype::invalid, {{x}, {}, {0}}, graph(*r.at.owner));
+    };
+    const auto fitted = [&](const endpoint& d, const endpoint& x) {
+        const dims &of = type_of(d).shape, &to = type_of(x).shape;
+        bool same = of.known_rank() && to.known_rank() && of.rank == to.rank;
+        for (int i = 0; same && i < to.rank - 2; ++i) same = of[i] != dyn && of[i] == to[i];
+        return same ? d : detail::summed_like(d, x);
+    };
+    const endpoint g = r.gradient();
+    std::vector<endpoint> d(2);
+    if (r.wanted[0]) {
+        const endpoint b = conjugate(r.input(1));
+        d[0] = fitted(transpose_a ? product(b, transpose_b, g, true) : product(g, false, b, !transpose_b), r.input(0));
+    }
+    if (r.wanted[1]) {
+        const endpoint a = conjugate(r.input(0));
+        d[1] = fitted(transpose_b ? product(g, true, a, transpose_a) : product(a, !transpose_a, g, false), r.input(1));
+    }
+    return d;
+}
+
+}} // namespace rill::RILL_ABI
+#endif

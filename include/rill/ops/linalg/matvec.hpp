@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/array/expand_dims.hpp>
+#include <rill/ops/array/squeeze.hpp>
+#include <rill/ops/linalg/matmul.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Of [.., m, k] and [.., k].
+template <class A, class B>
+inline constexpr bool is_matrix_and_vector =
+    A::rank >= 2 && B::rank >= 1 &&
+    rules::extents_compatible(rules::extent_along(A::value, -1), rules::extent_along(B::value, -1));
+
+/// matvec(m, v): [m, k] times [k] gives [m]; batches broadcast as matmul's. Gradients: those of matmul.
+template <graph_operand A, graph_operand B>
+auto matvec(const A& matrix, const B& vector, const std::source_location& where = std::source_location::current()) {
+    if constexpr (typed_operand<A> && typed_operand<B>)
+        static_assert(is_matrix_and_vector<extents_of<A>, extents_of<B>>,
+                      "matvec: a matrix [m, k] and a vector [k] are expected");
+    return squeeze<-1>(matmul(matrix, expand_dims<-1>(vector, where), where), where);
+}
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/math/cumsum.hpp>
+#include <rill/ops/math/div.hpp>
+#include <rill/ops/math/mul.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Running products along an axis. Gradient: the running sums of g times the products, the other way, over x; NaN or infinite at a 0 in x, as
+/// TensorFlow's.
+struct cumprod_op : detail::running {
+    static constexpr auto name = "Cumprod";
+    using domain_type = domains::real;
+    using brings = op_list<cumsum_op, mul_op, div_op>;
+
+    std::vector<endpoint> gradient(const gradient_request& r) const;
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        return bind_scan<combine::prod, D, T>(request);
+    }
+};
+
+/// cumprod<0>(x): [a, b, c] becomes [a, a b, a b c]; cumprod<0>(x, {.exclusive = true, .reverse = true}).
+template <int Axis, graph_operand X>
+auto cumprod(const X& x, const scan_options& how = {},
+             const std::source_location& where = std::source_location::current()) {
+    if constexpr (typed_operand<X>) {
+        static_assert(axes_exist<extents_of<X>, Axis>, "cumprod: the axis is out of range");
+        static_assert(op_takes<cumprod_op, value_type_of<X>>, "cumprod: the element type is not real");
+    }
+    return detail::add_scan(x, cumprod_op{{Axis, how}}, where);
+}
+/// Along an axis known at run time only.
+template <graph_operand X>
+any_tensor cumprod(const X& x, int axis, const scan_options& how = {},
+                   const std::source_location& where = std::source_location::current()) {
+    return apply_node(cumprod_op{{axis, how}}, where, x);
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<endpoint> cumprod_op::gradient(const gradient_request& r) const {
+    const auto join = [&](const elementwise_info& op, const endpoint& a, const endpoint& b) {
+        return detail::apply_untyped(op, dtype::invalid, {{a, b}, {}, {0, 1}}, graph(*r.at.owner));
+    };
+    cumsum_op back{{axis, {how.exclusive, !how.reverse}}};
+    const endpoint weighted = join(info_of<mul_op>, r.output(0), r.gradient());
+    return {join(info_of<div_op>, r.add<cumprod_op>(back, {weighted}), r.input(0))};
+}
+
+}} // namespace rill::RILL_ABI
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/math/reduce.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+template <bool Keep, int... Axes, class X> auto reduce_any(const X& x, const std::source_location& where) {
+    if constexpr (typed_operand<X>) {
+        static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_any: an axis is out of range, or named twice");
+        static_assert(std::is_same_v<value_type_of<X>, bool>,
+                      "reduce_any: the elements must be bool; compare them first");
+    }
+    return reduce<combine::any, Keep, Axes...>(x, &make_fused_op, where);
+}
+
+} // namespace detail
+
+/// Whether any of the elements over axes is true; of nothing, false. All axes without a list; negative axes count from the end. The argument is
+/// evaluated in the same pass.
+template <int... Axes, graph_operand X>
+auto reduce_any(const X& x, const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_any<false, Axes...>(x, where);
+}
+template <int... Axes, graph_operand X>
+auto reduce_any(const X& x, keep_dims_t, const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_any<true, Axes...>(x, where);
+}
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/array/stop_gradient.hpp>
+#include <rill/ops/array/zeros_like.hpp>
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/math/equal.hpp>
+#include <rill/ops/math/exp.hpp>
+#include <rill/ops/math/log.hpp>
+#include <rill/ops/math/reduce_max.hpp>
+#include <rill/ops/math/reduce_sum.hpp>
+#include <rill/ops/math/select.hpp>
+#include <rill/ops/math/sub.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+template <int... Axes, class X, class... Keep>
+auto reduce_logsumexp(const X& x, const std::source_location& where, Keep... keep) {
+    if constexpr (typed_operand<X>) {
+        static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_logsumexp: an axis is out of range, or named twice");
+        static_assert(is_real_floating<value_type_of<X>>, "reduce_logsumexp: the elements must be floating");
+    }
+    // relative to the largest, unless that is infinite: then so is the result, and inf - inf is not wanted
+    const auto relative_to = [&](auto... kept) {
+        const auto most = stop_gradient(rill::reduce_max<Axes...>(x, kept..., where));
+        return select(equal(most - most, zeros_like(most)), most, zeros_like(most));
+    };
+    return log(rill::reduce_sum<Axes...>(exp(x - relative_to(keep_dims)), keep..., where)) + relative_to(keep...);
+}
+
+} // namespace detail
+
+/// log(sum of e^x) over axes, free of overflow; of nothing, -infinity. Gradient: g softmax(x). All axes without a list; negative
+/// axes count from the end.
+template <int... Axes, graph_operand X>
+auto reduce_logsumexp(const X& x, const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_logsumexp<Axes...>(x, where);
+}
+template <int... Axes, graph_operand X>
+auto reduce_logsumexp(const X& x, keep_dims_t, const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_logsumexp<Axes...>(x, where, keep_dims);
+}
+
+}} // namespace rill::RILL_ABI

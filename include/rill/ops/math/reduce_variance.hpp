@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/math/reduce_mean.hpp>
+#include <rill/ops/math/square.hpp>
+#include <rill/ops/math/sub.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+template <int... Axes, class X, class... Keep>
+auto reduce_variance(const X& x, const std::source_location& where, Keep... keep) {
+    if constexpr (typed_operand<X>) {
+        static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_variance: an axis is out of range, or named twice");
+        static_assert(is_real_floating<value_type_of<X>>, "reduce_variance: the elements must be floating");
+    }
+    return rill::reduce_mean<Axes...>(square(x - rill::reduce_mean<Axes...>(x, keep_dims, where)), keep..., where);
+}
+
+} // namespace detail
+
+/// The mean squared distance from the mean over axes: of a whole population, as TensorFlow's; of nothing, NaN. In two passes,
+/// so that nothing cancels. All axes without a list; negative axes count from the end.
+template <int... Axes, graph_operand X>
+auto reduce_variance(const X& x, const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_variance<Axes...>(x, where);
+}
+template <int... Axes, graph_operand X>
+auto reduce_variance(const X& x, keep_dims_t, const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_variance<Axes...>(x, where, keep_dims);
+}
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/array/indices.hpp>
+#include <rill/ops/math/reduce.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// How sums and products run on along an axis.
+struct scan_options {
+    bool exclusive = false; // without the element itself
+    bool reverse = false;   // from the end
+};
+
+namespace detail {
+
+/// What cumsum and cumprod share.
+struct running {
+    using compiled_types = types::numbers;
+    int axis = 0;
+    scan_options how;
+
+    static void fields(auto& op, auto& visit) {
+        visit("axis", op.axis);
+        visit("exclusive", op.how.exclusive);
+        visit("reverse", op.how.reverse);
+    }
+    constexpr shape_result shape(const dims& x) const {
+        return {x, x.known_rank() && rules::normal_axis(axis, x.rank) < 0 ? "the axis is out of range" : nullptr};
+    }
+    template <combine How, class D, class T> kernel bind_scan(kernel_request& request) const {
+        const axis_view view(request.inputs[0].shape, axis);
+        return kernel([view, how = how](const kernel_args& a) {
+            D::template scan<How>(a.in<T>(0), a.out<T>(0), view.outer, view.extent, view.inner, how.exclusive,
+                                  how.reverse);
+        });
+    }
+};
+
+template <class Op, class X> auto add_scan(const X& x, const Op& op, const std::source_location& where) {
+    return apply_node(op, [](const dims& shape) { return shape_result{shape}; }, where, x);
+}
+
+} // namespace detail
+
+}} // namespace rill::RILL_ABI

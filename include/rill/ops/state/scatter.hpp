@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/array/gather.hpp>
+#include <rill/ops/state/variable.hpp>
+
+// What scatter_add, scatter_sub and scatter_update share: writes of some slices of a variable along its first axis.
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Updates fit a variable and ids: [ids…, the variable's extents but the first…].
+template <class Variable, class Ids, class Updates>
+inline constexpr bool updates_fit =
+    Variable::rank >= 1 && rules::compatible(rules::gather(Variable::value, Ids::value, 0).shape, Updates::value);
+
+namespace detail {
+
+std::vector<tensor_type> scatter_outputs(std::span<const tensor_type> in);
+
+/// Inputs: the variable, the ids, the updates. Slices are written in the order of the ids, in place; nothing is if an id is outside.
+/// The output is the variable after the write. `Step` joins old and new elements.
+template <class Step> struct scatter {
+    static constexpr int inputs = 3;
+    using domain_type = domains::real;
+    using compiled_types = types::numbers;
+    static constexpr auto no_gradient = "a write has none; differentiate by the variable's uses";
+    static constexpr bool stateful = true;
+    static constexpr int alias = 0;
+
+    input_list writes() const { return {0}; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return scatter_outputs(in); }
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        const axis_view view(request.inputs[0].shape, 0);
+        return with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
+            return kernel([=, ids = request.inputs[1].shape](const kernel_args& a) {
+                check_indices<D>(a.in<I>(1), ids, view.extent, error_code::out_of_range, "id");
+                D::template update_rows<Step>(a.in<I>(1), ids.size(), view.inner, std::array{a.variable<T>(0)},
+                                              std::array{a.in<T>(2)}, std::array{T(0)});
+            });
+        });
+    }
+};
+
+template <class Op, class T, index_t... D, class Ids, class Updates>
+tensor<T, D...> add_scatter(const variable<T, D...>& v, const Ids& ids, const Updates& updates,
+                            const std::source_location& where) {
+    const any_tensor written = apply_node(Op{}, where, tensor<T, D...>(v), ids, updates);
+    return {unchecked, written};
+}
+
+} // namespace detail
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_INLINE std::vector<tensor_type> scatter_outputs(std::span<const tensor_type> in) {
+    check_index_type(in[1].type, "the ids");
+    if (in[0].type != in[2].type)
+        throw invalid_argument("the dtypes differ: the variable is " + to_string(in[0]) + ", the updates " +
+                               to_string(in[2]));
+    const auto slices = rules::gather(in[0].shape, in[1].shape, 0);
+    if (!slices.ok()) throw invalid_argument(slices.broken);
+    if (!rules::compatible(slices.shape, in[2].shape))
+        throw invalid_argument("the updates must be of shape " + to_string(slices.shape));
+    return {in[0]};
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/math/reduce_prod.hpp>
+
+#include "ops/reduction.hpp"
+
+using namespace rill;
+
+namespace test_reduce_prod {
+struct op {
+    template <int... Axes> static auto run(const auto& x, auto... keep) { return reduce_prod<Axes...>(x, keep...); }
+    template <class T> static T of(const std::vector<T>& v) {
+        T p = 1;
+        for (const T x : v) p = static_cast<T>(p * x);
+        return p;
+    }
+};
+} // namespace test_reduce_prod
+
+TEST_CASE("reduce_prod: values") {
+    static_assert(op_test::reduced_types_are_right<test_reduce_prod::op>());
+    op_test::reduction_values<test_reduce_prod::op, float>({0.99, 1.01}, 4096);
+    op_test::reduction_values<test_reduce_prod::op, double>({0.99, 1.01}, 4096);
+}
+TEST_CASE("reduce_prod: gradient") {
+    op_test::reduction_gradients<test_reduce_prod::op>({.in = {{0.5, 1.5}}, .order = 2});
+}
+TEST_CASE("reduce_prod: refusals") { op_test::reduction_refusals<test_reduce_prod::op>("reduce_prod"); }
+
+TEST_CASE("reduce_prod: the gradient where elements are 0, and integers") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<double, dyn, 3> x("x");
+    const auto [dx] = gradients(reduce_prod<1>(x), x);
+    const xt::xtensor<double, 2> at{{2, 3, 4}, {0, 3, 4}, {0, 0, 4}};
+    CHECK(op_test::list(s.run(dx, feed(x, at))) == std::vector<double>{12, 8, 6, 12, 0, 0, 0, 0, 0});
+    CHECK(s.run(reduce_prod(constant({2, 3, 7}))) == 42);
+    const op_ptr made = tensor(reduce_prod<1>(x)).node()->op;
+    CHECK(make_op("Prod", 1, bytes_of_fields(*made))->equals(*made));
+}

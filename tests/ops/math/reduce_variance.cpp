@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/math/reduce_variance.hpp>
+
+#include "ops/reduction.hpp"
+
+using namespace rill;
+
+namespace test_reduce_variance {
+struct op {
+    template <int... Axes> static auto run(const auto& x, auto... keep) { return reduce_variance<Axes...>(x, keep...); }
+    template <class T> static T of(const std::vector<T>& v) {
+        long double sum = 0, squares = 0;
+        const auto n = static_cast<long double>(v.size());
+        for (const T x : v) sum += x;
+        for (const T x : v) squares += (x - sum / n) * (x - sum / n);
+        return static_cast<T>(squares / n);
+    }
+};
+} // namespace test_reduce_variance
+
+TEST_CASE("reduce_variance: values") {
+    static_assert(op_test::reduced_types_are_right<test_reduce_variance::op>());
+    op_test::reduction_values<test_reduce_variance::op, double>({0.5, 2}, 4096);
+}
+TEST_CASE("reduce_variance: gradient") {
+    op_test::reduction_gradients<test_reduce_variance::op>({.in = {{-2, 2}}, .order = 2});
+}
+TEST_CASE("reduce_variance: nothing cancels, and nothing has none") {
+    const session s;
+    placeholder<float, dyn> x("x");
+    CHECK(s.run(reduce_variance(x), feed(x, std::vector<float>{4096.25f, 4096.75f})) == Approx(0.0625));
+    CHECK(std::isnan(s.run(reduce_variance(x), feed(x, std::vector<float>{}))));
+}
