@@ -9,6 +9,7 @@
 
 #include <rill/core/platform.hpp>
 #include <rill/runtime/feed.hpp>
+#include <rill/runtime/into.hpp>
 #include <rill/runtime/session_core.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -23,9 +24,14 @@ template <class X>
 inline constexpr bool is_fetchable = graph_operand<X> || operation_like<X> || std::is_same_v<X, named_fetch>;
 template <class X, class A> inline constexpr bool is_fetchable<std::vector<X, A>> = is_fetchable<X>;
 
-/// Fetches that give no value: operations, and lists of them.
+template <class X, class A> inline constexpr bool is_fetchable<into_fetch<X, A>> = true;
+
+/// Fetches that have no value: operations, and lists of them.
 template <class X> inline constexpr bool is_valueless = operation_like<X>;
 template <class X, class A> inline constexpr bool is_valueless<std::vector<X, A>> = is_valueless<X>;
+/// Fetches that a run returns nothing for: those, and those whose value goes into an array that is there.
+template <class X> inline constexpr bool returns_nothing = is_valueless<X>;
+template <class X, class A> inline constexpr bool returns_nothing<into_fetch<X, A>> = true;
 
 namespace detail {
 
@@ -47,6 +53,8 @@ struct fetch_list {
             fetch(edge_of(x));
         else if constexpr (untyped_operand<X>)
             fetch(x.end());
+        else if constexpr (returns_nothing<X> && !is_valueless<X>)
+            add(x.what);
         else
             for (const auto& each : x) add(each);
     }
@@ -70,21 +78,35 @@ void check_fetched(const dims& promised, const dims& came);
 
 /// No array: the value is copied.
 struct copied_fetch {
-    fetch_place place(const dims&) { return {}; }
+    template <class X> fetch_place place(const X&) { return {}; }
 };
 /// The array that a fetched value becomes, if the run may write into it.
 template <class T, int Rank> struct placed_fetch {
     host_array<T, Rank> value;
     const dims* promised = nullptr;
 
-    fetch_place place(const dims& extents) {
-        promised = &extents;
+    template <class X> fetch_place place(const X&) {
+        promised = &extents_of<X>::value;
         return {this, [](void* fetch, const tensor_type& type) -> void* {
                     auto& to = *static_cast<placed_fetch*>(fetch);
                     if (!rules::compatible(*to.promised, type.shape)) return nullptr;
                     to.value = make_host_array<T, Rank>(type.shape);
                     prefer_large_pages(to.value.data(), to.value.size() * sizeof(T));
                     return to.value.data();
+                }};
+    }
+};
+
+/// The array of the caller's that a value is to go into.
+template <class A> struct given_place {
+    A* array = nullptr;
+
+    template <class X> fetch_place place(const into_fetch<X, A>& fetch) {
+        array = fetch.array;
+        return {array, [](void* to, const tensor_type& type) -> void* {
+                    using T = typename room_element<A>::type;
+                    if (type.type != dtype_of<T>) refuse_room(type.shape, "an array of another element type");
+                    return room_in(*static_cast<A*>(to), type.shape);
                 }};
     }
 };
@@ -98,6 +120,9 @@ template <class X>
 struct fetch_array_of<X> {
     using type = placed_fetch<value_type_of<X>, extents_of<X>::rank>;
 };
+template <class X, class A> struct fetch_array_of<into_fetch<X, A>> {
+    using type = given_place<A>;
+};
 /// Of a typed tensor, not of a single number: the array that the run may write into.
 template <class X> using fetch_array = typename fetch_array_of<X>::type;
 
@@ -108,8 +133,8 @@ template <class... X> struct fetch_arrays<std::tuple<X...>> {
     std::tuple<fetch_array<X>...> all;
     std::array<fetch_place, countable ? (0 + ... + (is_valueless<X> ? 0 : 1)) : 0> places;
 
-    fetch_arrays() {
-        if constexpr (countable) place_all(std::index_sequence_for<X...>{});
+    explicit fetch_arrays(const std::tuple<const X&...>& what) {
+        if constexpr (countable) place_all(what, std::index_sequence_for<X...>{});
     }
     fetch_arrays(const fetch_arrays&) = delete; // places point into it
 
@@ -123,9 +148,9 @@ template <class... X> struct fetch_arrays<std::tuple<X...>> {
     }
 
 private:
-    template <std::size_t... I> void place_all(std::index_sequence<I...>) {
+    template <std::size_t... I> void place_all(const std::tuple<const X&...>& what, std::index_sequence<I...>) {
         std::size_t at = 0;
-        ((is_valueless<X> ? void() : void(places[at++] = std::get<I>(all).place(extents_of<X>::value))), ...);
+        ((is_valueless<X> ? void() : void(places[at++] = std::get<I>(all).place(std::get<I>(what)))), ...);
     }
 };
 
@@ -157,6 +182,15 @@ host_value<T, Rank> take_typed(const dims& promised, const step_result& r, std::
     return take_typed<T, Rank>(promised, r, i, copied);
 }
 
+/// A value that a run could not write into the array of the caller's as it was computed.
+template <class A> void take_into(A& array, const step_result& r, std::size_t i) {
+    if (r.placed(i)) return;
+    using T = typename room_element<A>::type;
+    const tensor_type& type = r.type(i);
+    if (type.type != dtype_of<T>) refuse_room(type.shape, "an array of another element type");
+    copy_elements(type.type, r.data(i), room_in(array, type.shape), type.shape.size());
+}
+
 /// The value of a fetch whose type is not known.
 any_array take_untyped(const step_result& r, std::size_t i);
 
@@ -178,17 +212,21 @@ template <class X> auto take_value(const X& x, const step_result& r, value_curso
 }
 
 template <class X> auto take_tuple(const X& x, const step_result& r, value_cursor& at, fetch_array<X>& into) {
-    if constexpr (is_valueless<X>)
+    if constexpr (is_valueless<X>) {
         return std::tuple<>();
-    else
+    } else if constexpr (returns_nothing<X>) {
+        take_into(*x.array, r, at.next());
+        return std::tuple<>();
+    } else {
         return std::tuple(take_value(x, r, at, into));
+    }
 }
 
 template <class... X, std::size_t... I>
 auto take_all(const std::tuple<X...>& all, const step_result& r, fetch_arrays<std::tuple<X...>>& into, value_cursor at,
               std::index_sequence<I...>) {
     // braces: values are taken in order
-    if constexpr (!(is_valueless<X> || ...)) {
+    if constexpr (!(returns_nothing<X> || ...)) {
         return std::tuple<decltype(take_value(std::get<I>(all), r, at, std::get<I>(into.all)))...>{
             take_value(std::get<I>(all), r, at, std::get<I>(into.all))...};
     } else {

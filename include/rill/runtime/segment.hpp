@@ -39,7 +39,7 @@ public:
     const void* fetch_data(const frame& f, std::size_t i) const;
 
     /// Has the next run of the frame write a fetch into the caller's array, if it is large and computed in the arena.
-    void place(frame& f, std::size_t i, const fetch_place& where) const;
+    void place(frame& f, std::size_t i, const fetch_place& where, std::span<const void* const> feeds) const;
     bool placed(const frame& f, std::size_t i) const;
 
     std::unique_ptr<frame> acquire();

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <mutex>
@@ -42,7 +43,8 @@ RILL_INLINE const void* segment::fetch_data(const frame& f, std::size_t i) const
     return f.slots[b_.slot_of(b_.graph.fetches[i])];
 }
 
-RILL_INLINE void segment::place(frame& f, std::size_t i, const fetch_place& where) const {
+RILL_INLINE void segment::place(frame& f, std::size_t i, const fetch_place& where,
+                                std::span<const void* const> feeds) const {
     constexpr std::size_t small = 2048; // bytes that are copied sooner than moved
     const auto slot = static_cast<std::size_t>(b_.slot_of(b_.graph.fetches[i]));
     const auto& value = b_.slots[slot];
@@ -51,6 +53,9 @@ RILL_INLINE void segment::place(frame& f, std::size_t i, const fetch_place& wher
         if (m.slot == slot) return;                          // fetched twice
     void* const to = where.make(where.array, fetch_type(i)); // not the slot's: reshaped values share it
     if (!to) return;
+    const auto* const begin = static_cast<const std::byte*>(to);
+    for (const void* fed : feeds) // what is fed is read until the end: the value is copied after it
+        if (!std::less<>()(fed, to) && std::less<>()(fed, begin + value.bytes)) return;
     f.moved.push_back({i, slot, f.slots[slot]});
     f.slots[slot] = to;
 }

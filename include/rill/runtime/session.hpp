@@ -33,6 +33,8 @@ template <class... V, class... T>
     requires(sizeof...(V) == sizeof...(T))
 inline constexpr bool values_fit<std::tuple<V...>, std::tuple<T...>> = (dtypes_agree<T, V> && ...);
 
+template <std::size_t Values, class... Arrays> inline constexpr bool one_array_each = Values == sizeof...(Arrays);
+
 /// A prepared run: fetches and feeds are fixed, a call only brings values. Keeps graph and plan alive; throws `cancelled`
 /// after its session closed. May be called from several threads at once.
 template <class Fetches, class... Inputs> class callable {
@@ -47,7 +49,40 @@ public:
     }
 
     /// The fetched values as a tuple; operations give no element. One value for each input, in the order of make_callable.
-    template <class... X> auto operator()(X&&... values) const {
+    template <class... X> auto operator()(X&&... values) const { return call(fetches_, std::forward<X>(values)...); }
+
+    /// step.into(array)(x): the values go into arrays of the caller's, one for each in order; see rill::into. What it returns keeps references
+    /// to them.
+    template <class... A> auto into(A&... arrays) const {
+        const auto given = std::tie(arrays...);
+        constexpr auto arrays_wanted = []<class... X>(std::type_identity<std::tuple<X...>>) {
+            return (std::size_t(0) + ... + std::size_t(!is_valueless<X>));
+        }(std::type_identity<Fetches>{});
+        static_assert(one_array_each<arrays_wanted, A...>, "callable: one array for each fetched value is expected");
+        auto fetches = [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return std::tuple_cat(placed_fetch<I>(given)...);
+        }(std::make_index_sequence<std::tuple_size_v<Fetches>>{});
+        return [self = *this, fetches = std::move(fetches)]<class... X>(X&&... values) {
+            return self.call(fetches, std::forward<X>(values)...);
+        };
+    }
+
+private:
+    /// Fetch I, into its array if it has a value.
+    template <std::size_t I, class Arrays> auto placed_fetch(const Arrays& arrays) const {
+        const auto& what = std::get<I>(fetches_);
+        using X = std::remove_cvref_t<decltype(what)>;
+        if constexpr (is_valueless<X>) {
+            return std::tuple<X>(what);
+        } else {
+            constexpr std::size_t before = []<std::size_t... K>(std::index_sequence<K...>) {
+                return (std::size_t(0) + ... + std::size_t(!is_valueless<std::tuple_element_t<K, Fetches>>));
+            }(std::make_index_sequence<I>{});
+            return std::tuple(rill::into(what, std::get<before>(arrays)));
+        }
+    }
+
+    template <class Wanted, class... X> auto call(const Wanted& fetches, X&&... values) const {
         using given = std::tuple<typename detail::given_tag<std::remove_cvref_t<X>>::type...>;
         using wanted = std::tuple<dtype_tag<Inputs>...>;
         static_assert(
@@ -56,17 +91,16 @@ public:
         static_assert(values_fit<given, wanted>,
                       "callable: a value's element type differs from its input's; values come "
                       "in the order of the inputs given to make_callable");
-        detail::fetch_arrays<Fetches> into;
+        detail::fetch_arrays<Wanted> into(fetches);
         if constexpr (one_value_each<given, wanted> && values_fit<given, wanted>) {
             const auto feeds = arrays(std::index_sequence_for<X...>{}, std::forward<X>(values)...);
             const auto result = core_->run(*plan_, feeds, into.places_without(operations_));
-            return detail::take_values(fetches_, result, into, operations_);
+            return detail::take_values(fetches, result, into, operations_);
         } else { // a static_assert has spoken
-            return detail::take_values(fetches_, core_->run(*plan_, {}), into, operations_);
+            return detail::take_values(fetches, core_->run(*plan_, {}), into, operations_);
         }
     }
 
-private:
     template <std::size_t... I, class... X>
     std::array<any_array, sizeof...(X)> arrays(std::index_sequence<I...>, X&&... values) const {
         return {detail::checked_feed(std::get<I>(inputs_), std::forward<X>(values))...};
@@ -171,15 +205,17 @@ private:
         detail::fetch_list list(*core_);
         if constexpr (requires { std::tuple_size<X>::value; }) {
             std::apply([&](const auto&... x) { (list.add(x), ...); }, what);
-            detail::fetch_arrays<X> into;
+            detail::fetch_arrays<X> into(what);
             const auto run = detail::run_once(list, feeds, into.places_without(list.operations), trace);
             return detail::take_values(what, run.result, into, list.operations);
         } else if constexpr (is_valueless<X>) {
             list.add(what);
             detail::run_once(list, feeds, {}, trace);
+        } else if constexpr (returns_nothing<X>) {
+            run_list(std::tuple<X>(what), trace, feeds);
         } else {
             list.add(what);
-            detail::fetch_arrays<std::tuple<X>> into;
+            detail::fetch_arrays<std::tuple<X>> into(std::tuple<const X&>{what});
             const auto run = detail::run_once(list, feeds, into.places_without(list.operations), trace);
             detail::value_cursor at{list.operations};
             return detail::take_value(what, run.result, at, std::get<0>(into.all));

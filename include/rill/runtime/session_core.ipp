@@ -33,7 +33,7 @@ RILL_INLINE void step_result::run(std::span<const fetch_place> places, std::span
     auto& f = *step_->memory;
     f.context = &context;
     for (std::size_t i = 0; i < places.size(); ++i)
-        if (places[i].make) step_->of->place(f, i, places[i]);
+        if (places[i].make) step_->of->place(f, i, places[i], feeds);
     step_->of->run(f, feeds, trace);
 }
 RILL_INLINE const tensor_type& step_result::type(std::size_t i) const { return step_->of->fetch_type(i); }

@@ -6,7 +6,7 @@
 namespace test_scatter_add {
 struct op {
     static constexpr auto name = "scatter_add";
-    static auto of(const auto& v, const auto& ids, const auto& updates) { return rill::scatter_add(v, ids, updates); }
+    static auto of(const auto& v, const auto& ids, const auto& updates) { return v.scatter_add(ids, updates); }
     static auto join(auto old, auto given) { return old + given; }
 };
 } // namespace test_scatter_add

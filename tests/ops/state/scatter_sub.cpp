@@ -6,7 +6,7 @@
 namespace test_scatter_sub {
 struct op {
     static constexpr auto name = "scatter_sub";
-    static auto of(const auto& v, const auto& ids, const auto& updates) { return rill::scatter_sub(v, ids, updates); }
+    static auto of(const auto& v, const auto& ids, const auto& updates) { return v.scatter_sub(ids, updates); }
     static auto join(auto old, auto given) { return old - given; }
 };
 } // namespace test_scatter_sub

@@ -5,6 +5,7 @@
 // of(variable, ids, updates); join(old, given) of numbers.
 
 #include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/state/variable.hpp>
 #include <rill/runtime/session.hpp>
 
 #include "ops/harness.hpp"

@@ -6,9 +6,7 @@
 namespace test_scatter_update {
 struct op {
     static constexpr auto name = "scatter_update";
-    static auto of(const auto& v, const auto& ids, const auto& updates) {
-        return rill::scatter_update(v, ids, updates);
-    }
+    static auto of(const auto& v, const auto& ids, const auto& updates) { return v.scatter_update(ids, updates); }
     static auto join(auto, auto given) { return given; }
 };
 } // namespace test_scatter_update

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <rill/ops/array/gather.hpp>
-#include <rill/ops/state/variable.hpp>
 
 // What scatter_add, scatter_sub and scatter_update share: writes of some slices of a variable along its first axis.
 
@@ -40,13 +39,6 @@ template <class Step> struct scatter {
         });
     }
 };
-
-template <class Op, class T, index_t... D, class Ids, class Updates>
-tensor<T, D...> add_scatter(const variable<T, D...>& v, const Ids& ids, const Updates& updates,
-                            const std::source_location& where) {
-    const any_tensor written = apply_node(Op{}, where, tensor<T, D...>(v), ids, updates);
-    return {unchecked, written};
-}
 
 } // namespace detail
 

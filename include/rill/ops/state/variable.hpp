@@ -5,6 +5,9 @@
 #include <rill/ops/control/group.hpp>
 #include <rill/ops/state/assign_add.hpp>
 #include <rill/ops/state/assign_sub.hpp>
+#include <rill/ops/state/scatter_add.hpp>
+#include <rill/ops/state/scatter_sub.hpp>
+#include <rill/ops/state/scatter_update.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -127,6 +130,25 @@ public:
         return write<assign_sub_op>(value, where);
     }
 
+    /// Writes slices along the first axis, where ids say: v.scatter_add(ids, rows) adds rows[k] to slice ids[k] for each k in turn. Nothing
+    /// else is read or written; an id outside the variable is out_of_range, and nothing is written.
+    template <graph_operand Ids, graph_operand Updates>
+    tensor<T, D...> scatter_add(const Ids& ids, const Updates& updates,
+                                const std::source_location& where = std::source_location::current()) const {
+        return scatter<scatter_add_op>(ids, updates, where);
+    }
+    template <graph_operand Ids, graph_operand Updates>
+    tensor<T, D...> scatter_sub(const Ids& ids, const Updates& updates,
+                                const std::source_location& where = std::source_location::current()) const {
+        return scatter<scatter_sub_op>(ids, updates, where);
+    }
+    /// Of an id that occurs twice the last slice stays.
+    template <graph_operand Ids, graph_operand Updates>
+    tensor<T, D...> scatter_update(const Ids& ids, const Updates& updates,
+                                   const std::source_location& where = std::source_location::current()) const {
+        return scatter<scatter_update_op>(ids, updates, where);
+    }
+
     /// Gives the variable its first value.
     operation initializer() const { return operation(this->graph().state().initializer(this->node())); }
 
@@ -159,6 +181,17 @@ private:
         const detail::node_scope below(*this);
         const control_dependencies none;
         detail::set_initial_value(*this, detail::seal(value, this->graph()), where);
+    }
+
+    template <class Op, class Ids, class Updates>
+    tensor<T, D...> scatter(const Ids& ids, const Updates& updates, const std::source_location& where) const {
+        static_assert(are_ids<Ids>, "scatter: the ids must be int or std::int64_t");
+        if constexpr (typed_operand<Updates>)
+            static_assert(same_dtype<value_type_of<Updates>, T>, "scatter: the dtypes differ; convert with cast<T>()");
+        if constexpr (typed_operand<Ids> && typed_operand<Updates>)
+            static_assert(updates_fit<extents<D...>, extents_of<Ids>, extents_of<Updates>>,
+                          "scatter: the updates don't fit the variable and the ids");
+        return {detail::unchecked, any_tensor(apply_node(Op{}, where, tensor<T, D...>(*this), ids, updates))};
     }
 
     template <class Op, class E> tensor<T, D...> write(const E& value, const std::source_location& where) const {
