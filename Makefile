@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 BUILD_PACKAGES := g++ cmake ninja-build ccache mold libxtensor-dev xtl-dev libxsimd-dev
 TEST_PACKAGES  := $(BUILD_PACKAGES) python3 catch2 libdnnl-dev
-CHECK_PACKAGES := $(TEST_PACKAGES) libbenchmark-dev clang-19 pkg-config
+CHECK_PACKAGES := $(TEST_PACKAGES) libbenchmark-dev clang-19 pkg-config python3-venv
 CLANG_PACKAGES := $(TEST_PACKAGES) clang-19 libclang-rt-19-dev llvm-19
 BENCH_PACKAGES := $(BUILD_PACKAGES) libbenchmark-dev
 PEERS_PACKAGES := $(BUILD_PACKAGES) python3 python3-venv libopenblas-dev libdnnl-dev
@@ -17,7 +17,7 @@ define need
 	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing
 endef
 
-.PHONY: demo test check docs sanitize bench bench-peers format clean
+.PHONY: demo test check docs amalgamate sanitize bench bench-peers format clean
 
 demo:
 	$(call need,$(BUILD_PACKAGES))
@@ -41,8 +41,11 @@ test:
 
 # What maintainers look at besides, in the same folder: each header alone and every error of the compiler, on g++ and clang;
 # consumers of the package; a device whose memory the host can't read; the page on adding an op, carried out; benchmarks build.
+# consumer.conan is skipped where conan is neither installed nor to be downloaded.
 check:
 	$(call need,$(CHECK_PACKAGES))
+	@command -v conan >/dev/null || test -x build/conan-venv/bin/conan || { python3 -m venv build/conan-venv \
+	    && build/conan-venv/bin/pip install -q --retries 1 "conan>=2"; } || echo "conan can't be had: its package is not checked"
 	$(call tested,check)
 
 # docs/ops.md, which a test compares with the catalogue.
@@ -51,6 +54,10 @@ docs:
 	cmake --preset dev-gcc
 	cmake --build --preset dev-gcc --target rill_ops_page -j $(JOBS)
 	build/dev-gcc/tests/house/rill_ops_page write .
+
+# All headers in one file.
+amalgamate:
+	python3 -B docs/packages/amalgamate.py build/rill.hpp
 
 sanitize:
 	$(call need,$(CLANG_PACKAGES))

@@ -44,7 +44,8 @@ RILL_COLD bool supports_level(int level) {
 #if (defined(__x86_64__) || defined(_M_X64)) && defined(__GNUC__)
     // what the level objects of rill::kernels are compiled with (CMakeLists.txt)
     if (level >= 4 && !(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")))
+                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+                        __builtin_cpu_supports("avx512cd")))
         return false;
     if (level >= 3 && !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")))

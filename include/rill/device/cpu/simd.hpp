@@ -64,7 +64,8 @@ template <class T> struct simd_mask {
 };
 
 // What xsimd leaves open or misses: which operand wins in max and min where floats do not compare differs between its
-// versions, and version 8 does not know that AVX-512 has products with sums.
+// versions, version 8 does not know that AVX-512 has products with sums, and on ARM quotients and roots of floats are estimates
+// and floor and ceil lose the sign of a zero.
 
 /// By what every processor has: a > b ? a : b and the like, for the second operand to win.
 struct common_choices {
@@ -76,6 +77,11 @@ struct common_products {
     template <class V> RILL_FN static V plus(V a, V b, V c) { return xsimd::fma(a.v, b.v, c.v); }
     template <class V> RILL_FN static V minus(V a, V b, V c) { return xsimd::fnma(a.v, b.v, c.v); }
 };
+
+template <class V> RILL_FN auto in_register(V x) {
+    typename V::native::register_type r = x.v;
+    return r;
+}
 
 #if defined(__SSE2__) // the same rule in one instruction
 RILL_FN __m128 x86_larger(__m128 a, __m128 b) { return _mm_max_ps(a, b); }
@@ -98,11 +104,6 @@ RILL_FN __m512 x86_product_minus(__m512 a, __m512 b, __m512 c) { return _mm512_f
 RILL_FN __m512d x86_product_plus(__m512d a, __m512d b, __m512d c) { return _mm512_fmadd_pd(a, b, c); }
 RILL_FN __m512d x86_product_minus(__m512d a, __m512d b, __m512d c) { return _mm512_fnmadd_pd(a, b, c); }
 #endif
-
-template <class V> RILL_FN auto in_register(V x) {
-    typename V::native::register_type r = x.v;
-    return r;
-}
 
 struct x86_choices {
     template <class V> RILL_FN static V larger(V a, V b) {
@@ -129,6 +130,33 @@ struct x86_products {
 template <class V> using products = std::conditional_t<sizeof(V) == 64, x86_products, common_products>;
 #else
 template <class V> using products = common_products;
+#endif
+
+struct common_functions {
+    template <class V> RILL_FN static V quotient(V a, V b) { return a.v / b.v; }
+    template <class V> RILL_FN static V root(V a) { return xsimd::sqrt(a.v); }
+    template <class V> RILL_FN static V down(V a) { return xsimd::floor(a.v); }
+    template <class V> RILL_FN static V up(V a) { return xsimd::ceil(a.v); }
+};
+#if defined(__aarch64__) && !defined(__ARM_FEATURE_SVE_BITS)
+RILL_FN float32x4_t arm_root(float32x4_t a) { return vsqrtq_f32(a); }
+RILL_FN float64x2_t arm_root(float64x2_t a) { return vsqrtq_f64(a); }
+RILL_FN float32x4_t arm_down(float32x4_t a) { return vrndmq_f32(a); }
+RILL_FN float64x2_t arm_down(float64x2_t a) { return vrndmq_f64(a); }
+RILL_FN float32x4_t arm_up(float32x4_t a) { return vrndpq_f32(a); }
+RILL_FN float64x2_t arm_up(float64x2_t a) { return vrndpq_f64(a); }
+
+struct arm_functions {
+    template <class V> RILL_FN static V quotient(V a, V b) {
+        return typename V::native(in_register(a) / in_register(b));
+    }
+    template <class V> RILL_FN static V root(V a) { return typename V::native(arm_root(in_register(a))); }
+    template <class V> RILL_FN static V down(V a) { return typename V::native(arm_down(in_register(a))); }
+    template <class V> RILL_FN static V up(V a) { return typename V::native(arm_up(in_register(a))); }
+};
+using functions = arm_functions;
+#else
+using functions = common_functions;
 #endif
 
 template <class T> struct simd {
@@ -164,7 +192,7 @@ template <class T> struct simd {
     }
     RILL_FN friend simd operator/(simd a, simd b) {
         if constexpr (floating)
-            return a.v / b.v;
+            return functions::quotient(a, b);
         else
             return by_lane([](lane<T> x, lane<T> y) { return x / y; }, a, b);
     }
@@ -249,7 +277,7 @@ template <class T> struct simd {
         if constexpr (!floating)
             return a;
         else if constexpr (rounding_instruction)
-            return xsimd::floor(a.v);
+            return functions::down(a);
         else
             return with_sign_of(a, select(rounded(a) > a, rounded(a) - simd(T(1)), rounded(a)));
     }
@@ -257,14 +285,14 @@ template <class T> struct simd {
         if constexpr (!floating)
             return a;
         else if constexpr (rounding_instruction)
-            return xsimd::ceil(a.v);
+            return functions::up(a);
         else
             return with_sign_of(a, select(rounded(a) < a, rounded(a) + simd(T(1)), rounded(a)));
     }
     RILL_FN friend simd sqrt(simd a)
         requires floating
     {
-        return xsimd::sqrt(a.v);
+        return functions::root(a);
     }
 
     /// a with the sign of b.

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import re
+from pathlib import Path
+
+from conan import ConanFile
+from conan.errors import ConanInvalidConfiguration
+from conan.tools.build import check_min_cppstd
+from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
+from conan.tools.files import copy
+from conan.tools.scm import Version
+
+required_conan_version = ">=2.0"
+
+
+class RillConan(ConanFile):
+    name = "rill"
+    description = "Typed dataflow graphs for C++20"
+    license = "BSD-3-Clause"
+    topics = ("dataflow", "machine-learning", "automatic-differentiation", "expression-templates", "tensor")
+    package_type = "static-library"  # header-library without kernels
+    settings = "os", "arch", "compiler", "build_type"
+    options = {"with_kernels": [True, False], "with_onednn": [True, False], "with_xsimd": [True, False]}
+    default_options = {"with_kernels": True, "with_onednn": True, "with_xsimd": True}
+    exports_sources = "CMakeLists.txt", "LICENSE", "include/*"
+    test_package_folder = "tests/consumers/conan"
+    no_copy_source = True
+
+    def set_version(self):
+        config = (Path(self.recipe_folder) / "include/rill/config.hpp").read_text()
+        self.version = ".".join(re.findall(r"^#define RILL_VERSION_[A-Z]+ (\d+)$", config, re.M))
+
+    def configure(self):
+        if not self.options.with_kernels:
+            self.package_type = "header-library"
+
+    def layout(self):
+        cmake_layout(self)
+
+    def requirements(self):
+        # xtensor may ask for one version of xsimd, which ours then agrees to
+        self.requires("xtensor/[>=0.24.3 <0.28]", transitive_headers=True)
+        if self.options.with_xsimd:
+            self.requires("xsimd/[>=8.1 <15]", transitive_headers=True)
+
+    def package_id(self):
+        if not self.info.options.with_kernels:
+            self.info.clear()  # the other options are definitions of whoever includes the headers
+
+    def validate(self):
+        check_min_cppstd(self, 20)
+        least = {"gcc": "12", "clang": "16"}.get(str(self.settings.compiler))
+        if least and Version(self.settings.compiler.version) < least:
+            raise ConanInvalidConfiguration(f"rill needs {self.settings.compiler} {least} or newer")
+
+    def generate(self):
+        if not self.options.with_kernels:
+            return
+        CMakeDeps(self).generate()
+        toolchain = CMakeToolchain(self)
+        toolchain.user_presets_path = False
+        for part in ("TESTS", "EXAMPLES", "BENCH"):
+            toolchain.cache_variables[f"RILL_BUILD_{part}"] = False
+        for name, value in self._with().items():
+            toolchain.cache_variables[f"RILL_WITH_{name}"] = value
+        toolchain.generate()
+
+    def build(self):
+        if self.options.with_kernels:
+            cmake = CMake(self)
+            cmake.configure()
+            cmake.build(target="rill_kernels")
+
+    def package(self):
+        copy(self, "LICENSE", self.source_folder, Path(self.package_folder) / "licenses")
+        for ending in ("hpp", "ipp"):
+            copy(self, f"*.{ending}", Path(self.source_folder) / "include", Path(self.package_folder) / "include")
+        for library in ("librill_kernels.a", "rill_kernels.lib"):
+            copy(self, library, self.build_folder, Path(self.package_folder) / "lib", keep_path=False)
+
+    def _with(self):
+        return {"XSIMD": bool(self.options.with_xsimd), "ONEDNN": bool(self.options.with_onednn), "BLAS": False}
+
+    def package_info(self):
+        # A component each for the targets of our CMake package, under the same names. More may come.
+        self.cpp_info.set_property("cmake_file_name", "rill")
+        self.cpp_info.set_property("cmake_target_name", "rill::all")
+
+        headers = self.cpp_info.components["headers"]
+        headers.set_property("cmake_target_name", "rill::rill")
+        headers.set_property("pkg_config_name", "rill")
+        headers.requires = ["xtensor::xtensor"] + ["xsimd::xsimd"] * bool(self.options.with_xsimd)
+        headers.defines = [f"RILL_WITH_{name}={int(value)}" for name, value in self._with().items()]
+        headers.bindirs = headers.libdirs = []
+        if self.settings.os in ("Linux", "FreeBSD"):
+            headers.system_libs = ["pthread", "dl"]
+
+        if self.options.with_kernels:
+            kernels = self.cpp_info.components["kernels"]
+            kernels.set_property("cmake_target_name", "rill::kernels")
+            kernels.set_property("pkg_config_name", "rill-kernels")
+            kernels.requires = ["headers"]
+            kernels.libs = ["rill_kernels"]
+            kernels.defines = ["RILL_COMPILED=1"]

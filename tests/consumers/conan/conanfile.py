@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import os
+
+from conan import ConanFile
+from conan.tools.build import can_run
+from conan.tools.cmake import CMake, CMakeToolchain, cmake_layout
+
+
+class ConsumerConan(ConanFile):
+    settings = "os", "arch", "compiler", "build_type"
+    generators = "CMakeDeps"
+
+    def layout(self):
+        cmake_layout(self)
+
+    def requirements(self):
+        self.requires(self.tested_reference_str)
+
+    def generate(self):
+        options = self.dependencies["rill"].options
+        toolchain = CMakeToolchain(self)
+        toolchain.user_presets_path = False
+        toolchain.cache_variables["TARGET"] = "rill::kernels" if options.with_kernels else "rill::rill"
+        toolchain.preprocessor_definitions["EXPECT_COMPILED"] = int(bool(options.with_kernels))
+        toolchain.preprocessor_definitions["EXPECT_ONEDNN"] = int(bool(options.with_onednn))
+        toolchain.preprocessor_definitions["EXPECT_XSIMD"] = int(bool(options.with_xsimd))
+        toolchain.generate()
+
+    def build(self):
+        cmake = CMake(self)
+        cmake.configure()
+        cmake.build()
+
+    def test(self):
+        if can_run(self):
+            self.run(os.path.join(self.cpp.build.bindir, "consumer"), env="conanrun")
