@@ -13,4 +13,5 @@
 #include <rill/runtime/value_and_grad.hpp>
 #include <rill/train/catalogue.hpp>
 #include <rill/train/dense.hpp>
+#include <rill/train/get_variable.hpp>
 #include <rill/train/initializers.hpp>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <type_traits>
 
@@ -20,12 +21,15 @@ using device_function = std::function<std::string(const node_info&)>;
 
 namespace detail {
 
+struct variables_in_scope; // train/get_variable.hpp
+
 struct scope_state {
     std::optional<graph> current; // none: the process's default graph
     std::string prefix;           // "layer1/"
     std::vector<device_function> devices;
     std::vector<const node*> control_inputs;
     const node* colocated = nullptr;
+    std::shared_ptr<const variables_in_scope> variables; // what the variable_scopes say
 };
 
 // scopes belong to the thread that opened them

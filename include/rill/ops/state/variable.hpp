@@ -31,6 +31,9 @@ struct variable_op {
 struct variable_options {
     bool trainable = true; // optimizers change it
     bool local = false;    // belongs to this process: not saved, not shared
+    /// The graph's collections that it joins, beside the trainable ones (a local one: local_variables). Of one that is in none
+    /// global_variables_initializer knows nothing.
+    std::vector<std::string> collections = {rill::collections::variables};
 };
 
 /// Builds the node of a variable's first value, for the variable's element type and shape.
@@ -100,6 +103,9 @@ public:
     variable(const std::string& name, const I& value, const variable_options& options = {},
              const std::source_location& where = std::source_location::current())
         : variable(name, host_value_of(value), options, where, 0) {}
+
+    /// A handle of a variable that is there.
+    variable(detail::unchecked_t, const any_tensor& v) : tensor<T, D...>(detail::unchecked, v) {}
 
     /// Refused: there is no first value.
     template <class Name>
@@ -273,10 +279,8 @@ RILL_INLINE endpoint add_variable(const tensor_type& type, const std::string& na
     const graph g = current_graph();
     const control_dependencies none; // it is there whatever the nodes made beside it wait for
     const endpoint e{add_node(g, make_op(variable_op{type}), {}, name, false, where), 0};
-    if (options.local)
-        g.add_to_collection(collections::local_variables, e);
-    else
-        g.add_to_collection(collections::variables, e);
+    for (const auto& c : options.collections)
+        g.add_to_collection(options.local && c == collections::variables ? collections::local_variables : c, e);
     if (options.trainable && !options.local) g.add_to_collection(collections::trainable_variables, e);
     return e;
 }

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <rill/train/initializers.hpp>
+
+// Variables by name: made by the first who asks, shared with those who ask again.
+
+namespace rill { inline namespace RILL_ABI {
+
+/// What get_variable does where a variable of that name is there, or is not.
+enum class reuse {
+    never,    // it makes a new one; one that is there is an error
+    always,   // it gives the one that is there; none is an error
+    automatic // it gives the one that is there, or makes it
+};
+
+/// An initializer of any kind.
+class any_initializer {
+public:
+    any_initializer() = default;
+    template <variable_initializer I>
+    any_initializer(I of) // NOLINT: any of them will do
+        : make_([of = std::move(of)](dtype type, const dims& shape) {
+              endpoint made;
+              detail::visit_dtype(type, [&]<class T>(std::type_identity<T>) {
+                  if constexpr (is_real_floating<T>) made = of.template initial_value<T>(shape);
+              });
+              return made;
+          }) {}
+
+    explicit operator bool() const { return bool(make_); }
+    /// The node of a floating variable's first value.
+    endpoint operator()(dtype type, const dims& shape) const { return make_(type, shape); }
+
+private:
+    std::function<endpoint(dtype, const dims&)> make_;
+};
+
+struct variable_scope_options {
+    /// Inside a scope that says `always` or `automatic`, `never` means what that scope says.
+    rill::reuse reuse = rill::reuse::never;
+    /// Of floating variables that get_variable is given no other for; glorot_uniform() if no scope says one.
+    any_initializer initializer = {};
+};
+
+namespace detail {
+
+struct variables_in_scope {
+    std::string prefix; // "layer1/"
+    rill::reuse reuse = rill::reuse::never;
+    any_initializer initializer;
+};
+
+std::shared_ptr<const variables_in_scope> enter_variables(const std::string& name,
+                                                          const variable_scope_options& options);
+
+/// The variable that get_variable finds, or the name of the one that it is to make.
+struct asked_variable {
+    endpoint found;
+    std::string name;
+};
+asked_variable ask_for_variable(const std::string& name, const tensor_type& type);
+
+/// Names are taken as they are.
+class names_as_given : scoped<std::string> {
+public:
+    names_as_given() : scoped(scopes().prefix, {}) {}
+};
+
+/// The scopes' initializer.
+const any_initializer& initializer_in_scope();
+
+/// glorot_uniform for floating elements, zeros for others, unless a scope says otherwise.
+struct default_initializer {
+    template <class T> endpoint initial_value(const dims& shape) const {
+        if constexpr (is_real_floating<T>) {
+            if (const auto& said = initializer_in_scope()) return said(dtype_of<T>, shape);
+            return glorot_uniform().initial_value<T>(shape);
+        } else {
+            return zeros().initial_value<T>(shape);
+        }
+    }
+};
+
+} // namespace detail
+
+/// Names of get_variable begin with "name/" in this scope, exactly; those of other nodes too, with a suffix where it is opened
+/// again. Says whether variables are shared, and how they begin.
+class variable_scope : detail::scoped<std::shared_ptr<const detail::variables_in_scope>> {
+public:
+    explicit variable_scope(const std::string& name, const variable_scope_options& options = {})
+        : scoped(detail::scopes().variables, detail::enter_variables(name, options)), names_(name) {}
+
+private:
+    name_scope names_;
+};
+
+/// get_variable<float, 64, 128>("kernel"): the variable of that name in the variable_scopes of this thread, made if it is not
+/// there; reuse says more. The first value may be an initializer, a number or a tensor; it is looked at when the variable is made. Throws
+/// already_exists or not_found, and invalid_argument if it is there with another dtype or shape.
+template <class T, index_t... D, class I = detail::default_initializer>
+variable<T, D...> get_variable(const std::string& name, const I& initializer = {}, const variable_options& options = {},
+                               const std::source_location& where = std::source_location::current()) {
+    const auto asked = detail::ask_for_variable(name, {dtype_of<T>, extents<D...>::value});
+    if (asked.found) return variable<T, D...>(detail::unchecked, any_tensor(asked.found));
+    const detail::names_as_given exact; // whatever name_scopes are open
+    return variable<T, D...>(asked.name, initializer, options, where);
+}
+
+}} // namespace rill::RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/train/get_variable.ipp>
+#endif

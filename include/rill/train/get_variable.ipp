@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/train/get_variable.hpp>
+
+#include <rill/core/names.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD std::shared_ptr<const variables_in_scope> enter_variables(const std::string& name,
+                                                                    const variable_scope_options& options) {
+    if (!valid_name(name)) throw invalid_argument("variable_scope: '" + name + "' is no valid name");
+    auto inner = std::make_shared<variables_in_scope>();
+    if (const auto& outer = scopes().variables) *inner = *outer;
+    inner->prefix += name + "/";
+    if (options.reuse != reuse::never) inner->reuse = options.reuse;
+    if (options.initializer) inner->initializer = options.initializer;
+    return inner;
+}
+
+RILL_COLD asked_variable ask_for_variable(const std::string& name, const tensor_type& type) {
+    if (!valid_name(name)) throw invalid_argument("get_variable: '" + name + "' is no valid name");
+    const auto& scope = scopes().variables;
+    asked_variable asked{{}, (scope ? scope->prefix : std::string()) + name};
+    const auto how = scope ? scope->reuse : reuse::never;
+    const node* const there = current_graph().state().find(asked.name);
+    const auto text = [&] { return "get_variable: '" + asked.name + "'"; };
+    if (!there) {
+        if (how == reuse::always)
+            throw not_found(text() + " does not exist, and the scope says reuse::always: make it first, or say "
+                                     "reuse::automatic");
+        return asked;
+    }
+    const std::string made = " (made at " + to_string(there->where) + ")";
+    if (there->op->role() != op_role::variable) throw already_exists(text() + " is the name of another node" + made);
+    if (how == reuse::never)
+        throw already_exists(text() + " exists" + made +
+                             ": open its variable_scope with {.reuse = reuse::automatic} to share it");
+    if (type_of({there, 0}) != type)
+        throw invalid_argument(text() + " is " + to_string(type_of({there, 0})) + made + ", and asked for as " +
+                               to_string(type));
+    asked.found = {there, 0};
+    return asked;
+}
+
+RILL_COLD const any_initializer& initializer_in_scope() {
+    static const any_initializer& none = *new any_initializer;
+    const auto& scope = scopes().variables;
+    return scope ? scope->initializer : none;
+}
+
+}}} // namespace rill::RILL_ABI::detail
