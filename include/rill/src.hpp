@@ -68,6 +68,7 @@
 #include <rill/runtime/evaluate.ipp>
 #include <rill/runtime/feed.ipp>
 #include <rill/runtime/fetch.ipp>
+#include <rill/runtime/into.ipp>
 #include <rill/runtime/lifetimes.ipp>
 #include <rill/runtime/memory_plan.ipp>
 #include <rill/runtime/plan.ipp>
@@ -78,6 +79,7 @@
 #include <rill/runtime/session_core.ipp>
 #include <rill/runtime/step_order.ipp>
 #include <rill/runtime/trace.ipp>
+#include <rill/train/get_variable.ipp>
 #include <rill/train/initializers.ipp>
 #include <rill/train/optimizer.ipp>
 #include <rill/train/update_op.ipp>

@@ -102,6 +102,14 @@ constexpr shape_result matmul(const dims& a, const dims& b, bool transpose_a = f
     return {r};
 }
 
+/// Where an element of a dense row-major tensor stands, one number for each axis.
+constexpr dims position_of(index_t flat, const dims& shape) {
+    dims position;
+    position.rank = shape.rank;
+    for (int i = shape.rank - 1; i >= 0; flat /= shape[i], --i) position[i] = flat % shape[i];
+    return position;
+}
+
 /// Removes the axes (all of them for an empty list), or leaves them as 1.
 constexpr shape_result reduce(const dims& a, const axis_list& axes, bool keep_dims) {
     if (!a.known_rank()) return {axes.count == 0 && !keep_dims ? dims{} : dims::unknown()};

@@ -14,7 +14,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// An index that is outside its range: where it stands, and its value.
+/// An index that is outside its range: where it stands, and its value. Of a number that is not finite the value is 1 for NaN, else 0.
 struct outside_index {
     index_t at = -1; // none
     std::int64_t value = 0;
@@ -62,6 +62,7 @@ concept device_primitives =
         D::copy(dtype::float32, static_cast<const void*>(x), scratch, n);
         D::fill(n, y, 0.f);
         { D::first_outside(ids, n, n) } -> std::same_as<outside_index>;
+        { D::first_not_finite(x, n) } -> std::same_as<outside_index>;
         D::gather(x, ids, y, n, n, n, n);
         D::scatter_add(x, ids, y, n, n, n, n);
         D::one_hot(ids, y, n, n, 1.f, 0.f);

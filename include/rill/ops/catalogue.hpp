@@ -55,6 +55,7 @@
 #include <rill/ops/math/argmin.hpp>
 #include <rill/ops/math/cast.hpp>
 #include <rill/ops/math/ceil.hpp>
+#include <rill/ops/math/check_numerics.hpp>
 #include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/cos.hpp>
 #include <rill/ops/math/cumprod.hpp>
@@ -145,6 +146,7 @@ using catalogue = op_list<
     cast_op<std::int32_t>,
     cast_op<std::int64_t>,
     ceil_op,
+    check_numerics_op,
     clip_op,
     concat_grad_op,
     concat_op,

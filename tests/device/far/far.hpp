@@ -89,6 +89,9 @@ public:
     template <class I> static outside_index first_outside(const I* ids, index_t n, index_t extent) {
         return cpu::first_outside(at(ids), n, extent);
     }
+    template <class T> static outside_index first_not_finite(const T* x, index_t n) {
+        return cpu::first_not_finite(at(x), n);
+    }
     template <class T, class I>
     static void gather(const T* table, const I* ids, T* to, index_t outer, index_t extent, index_t inner,
                        index_t count) {

@@ -7,7 +7,7 @@ using namespace rill;
 
 namespace test_ops_array_strided_slice_grad {
 
-TEST_CASE("strided_slice_grad: zeros, with a tensor where the ranges say; and its gradient") {
+TEST_CASE("strided_slice_grad: zeros, with a tensor where the ranges say, and its gradient") {
     const graph g;
     const graph_scope here(g);
     const session s(g);

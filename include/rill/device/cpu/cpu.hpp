@@ -82,6 +82,10 @@ struct cpu {
     template <class I> static outside_index first_outside(const I* ids, index_t n, index_t extent) {
         return rill::first_outside(ids, n, extent);
     }
+    /// The first element that is infinite or NaN.
+    template <class T> static outside_index first_not_finite(const T* x, index_t n) {
+        return rill::first_not_finite(x, n);
+    }
     template <class T, class I>
     static void gather(const T* table, const I* ids, T* to, index_t outer, index_t extent, index_t inner,
                        index_t count) {

@@ -20,6 +20,21 @@ template <class I> outside_index first_outside(const I* ids, index_t n, index_t 
     return {first - ids, static_cast<std::int64_t>(*first)};
 }
 
+/// The first element that is infinite or NaN (then the value is 1): its place, -1 if there is none.
+template <class T> outside_index first_not_finite(const T* x, index_t n) {
+    using C = compute_type<T>;
+    const auto finite = [](const T& v) {
+        const C wide = static_cast<C>(v);
+        return wide - wide == C(0);
+    };
+    bool all = true; // without a branch for each, which vectorises
+    for (index_t i = 0; i < n; ++i) all &= finite(x[i]);
+    if (all) return {};
+    const T* const first = std::find_if_not(x, x + n, finite);
+    const C wide = static_cast<C>(*first);
+    return {first - x, wide != wide};
+}
+
 /// to[o, k, :] = table[o, ids[k], :]
 template <class T, class I>
 void gather_slices(const T* table, const I* ids, T* to, index_t outer, index_t extent, index_t inner, index_t count) {

@@ -52,12 +52,8 @@ RILL_INLINE void check_index_type(dtype type, const char* what) {
 
 RILL_INLINE void throw_outside(const outside_index& wrong, const dims& shape, index_t extent, error_code code,
                                const char* what) {
-    dims position;
-    position.rank = shape.rank;
-    index_t flat = wrong.at;
-    for (int i = shape.rank - 1; i >= 0; flat /= shape[i], --i) position[i] = flat % shape[i];
-    throw_error(code, std::string(what) + " " + std::to_string(wrong.value) + " at " + to_string(position) +
-                          " is outside [0, " + std::to_string(extent) + ")");
+    throw_error(code, std::string(what) + " " + std::to_string(wrong.value) + " at " +
+                          to_string(rules::position_of(wrong.at, shape)) + " is outside [0, " + std::to_string(extent) + ")");
 }
 
 RILL_INLINE axis_view::axis_view(const dims& shape, int axis) {
