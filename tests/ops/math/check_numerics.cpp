@@ -17,7 +17,7 @@ TEST_CASE("check_numerics: values and gradient, to second order") {
     op_test::node<float, 1>([](const auto& x) { return check_numerics(x); }, [](const auto& x) { return x; }, {{0}});
 }
 
-TEST_CASE("check_numerics: names the node, the place and what it was told; variables stay as they were") {
+TEST_CASE("check_numerics: names the node, the place and what it was told, and variables stay as they were") {
     const graph g;
     const graph_scope here(g);
     const session s(g);
