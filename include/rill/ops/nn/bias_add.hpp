@@ -39,11 +39,19 @@ template <class X, class B> inline constexpr bool bias_fits = rules::bias(B::val
 template <class X, class B>
 inline constexpr bool bias_is_known = X::rank > 1 && B::value.complete() && X::value[X::rank - 1] != dyn;
 
+namespace detail {
+
+template <class X, class B> auto checked_bias_add(const X& x, const B& bias, const std::source_location& where) {
+    constexpr auto rule = [](const dims& b, const dims& shape) { return rules::bias(b, shape); };
+    return x + apply_node(bias_for_op{}, rule, where, bias, x);
+}
+
+} // namespace detail
+
 /// x plus one number for each of its channels, which are the last axis: bias_add(x, b) of [..., n] and [n]. Shape: that of x.
 /// Gradient: g to x, summed over the other axes to b. An expression: activations around it join its pass.
 template <graph_operand X, graph_operand B>
 auto bias_add(const X& x, const B& bias, const std::source_location& where = std::source_location::current()) {
-    constexpr auto rule = [](const dims& b, const dims& shape) { return rules::bias(b, shape); };
     if constexpr (typed_operand<X> && typed_operand<B>) {
         static_assert(dtypes_agree<dtype_tag<X>, dtype_tag<B>>, "bias_add: the dtypes differ; convert with cast<T>()");
         static_assert(bias_fits<extents_of<X>, extents_of<B>>,
@@ -53,9 +61,9 @@ auto bias_add(const X& x, const B& bias, const std::source_location& where = std
         else if constexpr (bias_is_known<extents_of<X>, extents_of<B>> && bias_fits<extents_of<X>, extents_of<B>>)
             return x + bias;
         else
-            return x + apply_node(bias_for_op{}, rule, where, bias, x);
+            return detail::checked_bias_add(sealed(x), bias, where);
     } else {
-        return x + apply_node(bias_for_op{}, rule, where, bias, x);
+        return detail::checked_bias_add(sealed(x), bias, where);
     }
 }
 

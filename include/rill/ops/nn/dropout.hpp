@@ -37,7 +37,19 @@ struct dropout_options {
 };
 
 namespace detail {
-double checked_rate(double rate);
+
+void check_rate(double rate);
+
+template <class R> auto checked_rate(const R& rate) {
+    if constexpr (std::is_arithmetic_v<R>) {
+        const auto number = static_cast<double>(rate);
+        check_rate(number);
+        return number;
+    } else {
+        return rate;
+    }
+}
+
 } // namespace detail
 
 /// The rate of a dropout is one number.
@@ -57,14 +69,10 @@ auto dropout(const X& x, const R& rate, const dropout_options& options = {},
                           "dropout: the dtypes of tensor and rate differ; convert with cast<T>()");
     }
     if constexpr (typed_operand<R>) static_assert(is_one_number<R>, "dropout: the rate must be one number");
+    const auto drop = detail::checked_rate(rate);
     const auto value = sealed(x); // read by two nodes
     const auto noise = apply_node(dropout_noise_op{options.seed}, detail::shape_of_first, where, value);
-    if constexpr (std::is_arithmetic_v<R>) {
-        const double drop = detail::checked_rate(static_cast<double>(rate));
-        return select(noise >= drop, value / (1 - drop), 0);
-    } else {
-        return select(noise >= rate, value / (1 - rate), 0);
-    }
+    return select(noise >= drop, value / (1 - drop), 0);
 }
 
 }} // namespace rill::RILL_ABI
@@ -72,8 +80,8 @@ auto dropout(const X& x, const R& rate, const dropout_options& options = {},
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE double detail::checked_rate(double rate) {
-    if (rate >= 0 && rate < 1) return rate;
+RILL_INLINE void detail::check_rate(double rate) {
+    if (rate >= 0 && rate < 1) return;
     throw invalid_argument("dropout: the rate is " + std::to_string(rate) + ", and must lie in [0, 1)");
 }
 
