@@ -27,7 +27,8 @@ TEST_CASE("mod: integers") {
         return static_cast<decltype(a)>((a % b + b) % b);
     };
     op_test::binary<int, std::int64_t, std::int8_t>("floor_mod", test_mod::f, reference, {.in = {{-100, 100}, {1, 9}}});
-    op_test::binary<int, std::int64_t, std::int8_t>("floor_mod", test_mod::f, reference, {.in = {{-100, 100}, {-9, 0}}});
+    op_test::binary<int, std::int64_t, std::int8_t>("floor_mod", test_mod::f, reference,
+                                                    {.in = {{-100, 100}, {-9, 0}}});
     op_test::binary<std::uint8_t>("floor_mod", test_mod::f, reference, {.in = {{0, 200}, {1, 9}}});
 }
 
