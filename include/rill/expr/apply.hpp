@@ -37,6 +37,11 @@ template <class A, class B>
 concept elementwise_pair =
     (elementwise_operand<A> && (elementwise_operand<B> || literal<B>)) || (literal<A> && elementwise_operand<B>);
 
+/// The trailing types of a function that makes way for one of the same name in a program: of two that fit, the one without such
+/// types is the more special.
+template <class... None>
+concept nothing_more = sizeof...(None) == 0;
+
 // ---- what the checks of the functions are called: both compilers print their arguments ----------------------------------
 
 template <class A, class B> inline constexpr bool shapes_broadcast = rules::broadcast(A::value, B::value).ok();

@@ -79,8 +79,8 @@ truth<A, B> operator!=(const A&, const B&) {
 template <class A, class B>
     requires operand_pair<A, B>
 stand_in<int, A, B> operator%(const A&, const B&) {
-    static_assert(has_operator<A, B>, "a % b: rill has no % on tensors yet; write a - a / b * b for integers, "
-                                      "a - floor(a / b) * b for floating numbers");
+    static_assert(has_operator<A, B>, "a % b: write mod(a, b), which has the sign of b, or a - a / b * b, which has "
+                                      "that of a, as % of C++ has");
     return {};
 }
 

@@ -49,38 +49,57 @@
 #include <rill/ops/linalg/outer.hpp>
 
 #include <rill/ops/math/abs.hpp>
+#include <rill/ops/math/acos.hpp>
+#include <rill/ops/math/acosh.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/add_n.hpp>
 #include <rill/ops/math/argmax.hpp>
 #include <rill/ops/math/argmin.hpp>
+#include <rill/ops/math/asin.hpp>
+#include <rill/ops/math/asinh.hpp>
+#include <rill/ops/math/atan.hpp>
+#include <rill/ops/math/atan2.hpp>
+#include <rill/ops/math/atanh.hpp>
 #include <rill/ops/math/cast.hpp>
 #include <rill/ops/math/ceil.hpp>
 #include <rill/ops/math/check_numerics.hpp>
 #include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/cos.hpp>
+#include <rill/ops/math/cosh.hpp>
 #include <rill/ops/math/cumprod.hpp>
 #include <rill/ops/math/cumsum.hpp>
 #include <rill/ops/math/derivative.hpp>
+#include <rill/ops/math/digamma.hpp>
 #include <rill/ops/math/div.hpp>
 #include <rill/ops/math/equal.hpp>
+#include <rill/ops/math/erf.hpp>
+#include <rill/ops/math/erfc.hpp>
 #include <rill/ops/math/exp.hpp>
 #include <rill/ops/math/expm1.hpp>
 #include <rill/ops/math/floor.hpp>
+#include <rill/ops/math/floordiv.hpp>
 #include <rill/ops/math/gradients.hpp>
 #include <rill/ops/math/greater.hpp>
 #include <rill/ops/math/greater_equal.hpp>
+#include <rill/ops/math/is_finite.hpp>
+#include <rill/ops/math/is_inf.hpp>
+#include <rill/ops/math/is_nan.hpp>
 #include <rill/ops/math/less.hpp>
 #include <rill/ops/math/less_equal.hpp>
+#include <rill/ops/math/lgamma.hpp>
 #include <rill/ops/math/log.hpp>
 #include <rill/ops/math/log1p.hpp>
 #include <rill/ops/math/logical_and.hpp>
 #include <rill/ops/math/logical_not.hpp>
 #include <rill/ops/math/logical_or.hpp>
+#include <rill/ops/math/logical_xor.hpp>
 #include <rill/ops/math/maximum.hpp>
 #include <rill/ops/math/minimum.hpp>
+#include <rill/ops/math/mod.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/neg.hpp>
 #include <rill/ops/math/not_equal.hpp>
+#include <rill/ops/math/polygamma.hpp>
 #include <rill/ops/math/pow.hpp>
 #include <rill/ops/math/reciprocal.hpp>
 #include <rill/ops/math/reduce_all.hpp>
@@ -94,23 +113,39 @@
 #include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/math/reduce_variance.hpp>
 #include <rill/ops/math/relu.hpp>
+#include <rill/ops/math/rint.hpp>
+#include <rill/ops/math/round.hpp>
 #include <rill/ops/math/rsqrt.hpp>
 #include <rill/ops/math/select.hpp>
 #include <rill/ops/math/sigmoid.hpp>
 #include <rill/ops/math/sign.hpp>
 #include <rill/ops/math/sin.hpp>
+#include <rill/ops/math/sinh.hpp>
 #include <rill/ops/math/sqrt.hpp>
 #include <rill/ops/math/square.hpp>
+#include <rill/ops/math/squared_difference.hpp>
 #include <rill/ops/math/sub.hpp>
 #include <rill/ops/math/tan.hpp>
 #include <rill/ops/math/tanh.hpp>
 
+#include <rill/ops/nn/bias_add.hpp>
 #include <rill/ops/nn/clip.hpp>
+#include <rill/ops/nn/dropout.hpp>
+#include <rill/ops/nn/elu.hpp>
+#include <rill/ops/nn/gelu.hpp>
+#include <rill/ops/nn/huber_loss.hpp>
+#include <rill/ops/nn/l2_loss.hpp>
 #include <rill/ops/nn/leaky_relu.hpp>
 #include <rill/ops/nn/log_softmax.hpp>
+#include <rill/ops/nn/moments.hpp>
+#include <rill/ops/nn/relu6.hpp>
+#include <rill/ops/nn/selu.hpp>
 #include <rill/ops/nn/sigmoid_cross_entropy.hpp>
+#include <rill/ops/nn/silu.hpp>
 #include <rill/ops/nn/softmax.hpp>
 #include <rill/ops/nn/softmax_cross_entropy.hpp>
+#include <rill/ops/nn/softplus.hpp>
+#include <rill/ops/nn/softsign.hpp>
 #include <rill/ops/nn/sparse_softmax_cross_entropy.hpp>
 
 #include <rill/ops/random/bernoulli.hpp>
@@ -132,13 +167,21 @@ namespace rill { inline namespace RILL_ABI {
 // clang-format off: a line each
 using catalogue = op_list<
     abs_op,
+    acos_op,
+    acosh_op,
     add_op,
     argmax_op,
     argmin_op,
+    asin_op,
+    asinh_op,
     assign_add_op,
     assign_op,
     assign_sub_op,
+    atan2_op,
+    atan_op,
+    atanh_op,
     batch_matmul_op,
+    bias_for_op,
     broadcast_to_op,
     cast_op<bool>,
     cast_op<double>,
@@ -153,33 +196,47 @@ using catalogue = op_list<
     conj_op,
     constant_op,
     cos_op,
+    cosh_op,
     cumprod_op,
     cumsum_op,
+    digamma_op,
     div_op,
+    dropout_noise_op,
+    elu_op,
     equal_op,
+    erf_op,
+    erfc_op,
     exp_op,
     expand_dims_op,
     expm1_op,
     fill_op,
     floor_op,
+    floordiv_op,
     fused_op,
     gather_grad_op,
     gather_op,
+    gelu_op,
     greater_equal_op,
     greater_op,
     identity_op,
+    is_finite_op,
+    is_inf_op,
+    is_nan_op,
     leaky_relu_op,
     less_equal_op,
     less_op,
+    lgamma_op,
     log1p_op,
     log_op,
     log_softmax_op,
     logical_and_op,
     logical_not_op,
     logical_or_op,
+    logical_xor_op,
     matmul_op,
     maximum_op,
     minimum_op,
+    mod_op,
     mul_op,
     neg_op,
     no_op,
@@ -187,6 +244,7 @@ using catalogue = op_list<
     one_hot_op,
     pad_op,
     placeholder_op,
+    polygamma_op,
     pow_op,
     random_normal_op,
     random_shuffle_op,
@@ -196,28 +254,36 @@ using catalogue = op_list<
     reduce_max_op,
     reduce_min_op,
     reduce_prod_op,
+    relu6_op,
     relu_op,
     reshape_like_op,
     reshape_op,
     reverse_op,
+    rint_op,
+    round_op,
     rsqrt_op,
     scatter_add_op,
     scatter_sub_op,
     scatter_update_op,
     select_op,
+    selu_op,
     shape_op,
     sigmoid_cross_entropy_op,
     sigmoid_op,
     sign_op,
+    silu_op,
     sin_op,
+    sinh_op,
     size_op,
     slice_op,
     softmax_cross_entropy_op,
     softmax_op,
+    softplus_op,
     sparse_softmax_cross_entropy_op,
     split_op,
     sqrt_op,
     square_op,
+    squared_difference_op,
     squeeze_op,
     stop_gradient_op,
     strided_slice_grad_op,

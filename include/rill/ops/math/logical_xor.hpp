@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/apply.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Either a or b, not both. Shape: a and b broadcast. Operands: bool. No gradient.
+struct logical_xor_op {
+    static constexpr auto name = "LogicalXor";
+    using domain_type = domains::boolean;
+    using compiled_types = types::common;
+    static constexpr int cost = 1;
+    template <class V> RILL_FN static auto value(const V& a, const V& b) { return a != b; }
+};
+
+template <class A, class B>
+    requires elementwise_pair<A, B>
+RILL_FN auto logical_xor(const A& a, const B& b) {
+    static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "logical_xor: the dtypes differ; convert with cast<T>()");
+    static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "logical_xor: the shapes do not broadcast");
+    return apply<logical_xor_op>(a, b);
+}
+
+}} // namespace rill::RILL_ABI

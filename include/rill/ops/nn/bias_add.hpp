@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/array/identity.hpp>
+#include <rill/ops/math/add.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace rules {
+
+/// The shape of a bias for x: one number for each channel, which are the last axis of x.
+constexpr shape_result bias(const dims& b, const dims& x) {
+    const index_t channels = x.known_rank() && x.rank > 0 ? x[x.rank - 1] : dyn;
+    if (x.known_rank() && x.rank < 2) return {dims{channels}, "the tensor must have two axes or more"};
+    if (b.known_rank() && b.rank != 1) return {dims{channels}, "the bias must be a vector"};
+    if (!b.known_rank()) return {dims{channels}};
+    if (!extents_compatible(b[0], channels)) return {dims{channels}, "the bias differs from the tensor's last extent"};
+    return {dims{b[0] == dyn ? channels : b[0]}};
+}
+
+} // namespace rules
+
+/// A bias, checked against the tensor whose values it is added to, where types don't show that it fits: bias_add is an addition,
+/// but one that broadcasts nothing else. Shares the memory of the bias. Gradient: g.
+struct bias_for_op {
+    static constexpr auto name = "BiasFor", label = "bias_add";
+    using domain_type = domains::untyped;
+    using compiled_types = types::untyped;
+    static constexpr int alias = 0;
+
+    constexpr shape_result shape(const dims& b, const dims& x) const { return rules::bias(b, x); }
+    std::vector<endpoint> gradient(const gradient_request& r) const { return {r.gradient(), {}}; }
+    template <class D, class T> kernel bind(kernel_request& request) const { return detail::copy_of_input<D>(request); }
+};
+
+/// A bias with extents B goes with a tensor with extents X.
+template <class X, class B> inline constexpr bool bias_fits = rules::bias(B::value, X::value).ok();
+/// No more is to be checked at run time.
+template <class X, class B>
+inline constexpr bool bias_is_known = X::rank > 1 && B::value.complete() && X::value[X::rank - 1] != dyn;
+
+namespace detail {
+
+template <class X, class B> auto checked_bias_add(const X& x, const B& bias, const std::source_location& where) {
+    constexpr auto rule = [](const dims& b, const dims& shape) { return rules::bias(b, shape); };
+    return x + apply_node(bias_for_op{}, rule, where, bias, x);
+}
+
+} // namespace detail
+
+/// x plus one number for each of its channels, which are the last axis: bias_add(x, b) of [..., n] and [n]. Shape: that of x.
+/// Gradient: g to x, summed over the other axes to b. An expression: activations around it join its pass.
+template <graph_operand X, graph_operand B>
+auto bias_add(const X& x, const B& bias, const std::source_location& where = std::source_location::current()) {
+    if constexpr (typed_operand<X> && typed_operand<B>) {
+        static_assert(dtypes_agree<dtype_tag<X>, dtype_tag<B>>, "bias_add: the dtypes differ; convert with cast<T>()");
+        static_assert(bias_fits<extents_of<X>, extents_of<B>>,
+                      "bias_add: a bias [n] goes with a tensor [..., n] of two axes or more");
+        if constexpr (!dtypes_agree<dtype_tag<X>, dtype_tag<B>>)
+            return x; // well-formed
+        else if constexpr (bias_is_known<extents_of<X>, extents_of<B>> && bias_fits<extents_of<X>, extents_of<B>>)
+            return x + bias;
+        else
+            return detail::checked_bias_add(sealed(x), bias, where);
+    } else {
+        return detail::checked_bias_add(sealed(x), bias, where);
+    }
+}
+
+}} // namespace rill::RILL_ABI

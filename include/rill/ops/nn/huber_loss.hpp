@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/math/abs.hpp>
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/math/minimum.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/reduce_mean.hpp>
+#include <rill/ops/math/square.hpp>
+#include <rill/ops/math/sub.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Labels and predictions have one shape, as far as both are known: nothing broadcasts.
+template <class A, class B> inline constexpr bool error_shapes_agree = rules::compatible(A::value, B::value);
+
+namespace detail {
+void check_huber(const tensor_type* labels, const tensor_type* predictions, double delta);
+} // namespace detail
+
+/// The mean, over all elements, of e^2 / 2 where the error e lies within delta, and of delta |e| - delta^2 / 2 beyond it: a
+/// scalar. Gradient to an element, before the mean: e, or delta times its sign.
+template <graph_operand A, graph_operand B>
+auto huber_loss(const A& labels, const B& predictions, double delta = 1,
+                const std::source_location& where = std::source_location::current()) {
+    if constexpr (typed_operand<A> && typed_operand<B>) {
+        static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>,
+                      "huber_loss: the dtypes differ; convert with cast<T>()");
+        static_assert(error_shapes_agree<extents_of<A>, extents_of<B>>, "huber_loss: the shapes differ");
+        static_assert(is_real_floating<value_type_of<A>>, "huber_loss: the element type is not floating");
+        detail::check_huber(nullptr, nullptr, delta);
+    } else {
+        const any_tensor a = labels, b = predictions;
+        const tensor_type of_a{a.dtype(), a.static_shape()}, of_b{b.dtype(), b.static_shape()};
+        detail::check_huber(&of_a, &of_b, delta);
+    }
+    const auto error = abs(predictions - labels);
+    const auto within = minimum(error, delta);
+    return reduce_mean(0.5 * square(within) + delta * (error - within), where);
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE void detail::check_huber(const tensor_type* labels, const tensor_type* predictions, double delta) {
+    if (!(delta > 0))
+        throw invalid_argument("huber_loss: delta is " + std::to_string(delta) + ", and must be positive");
+    if (!labels) return;
+    const auto both = to_string(*labels) + " and " + to_string(*predictions);
+    if (labels->type != predictions->type)
+        throw invalid_argument("huber_loss: the dtypes differ: " + both + "; convert with cast<T>()");
+    if (!rules::compatible(labels->shape, predictions->shape))
+        throw invalid_argument("huber_loss: the shapes differ: " + both);
+}
+
+}} // namespace rill::RILL_ABI
+#endif

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tuple>
+
+#include <rill/ops/array/squeeze.hpp>
+#include <rill/ops/math/reduce_mean.hpp>
+#include <rill/ops/math/squared_difference.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+template <bool Keep, int... Axes, class X> auto moments(const X& x, const std::source_location& where) {
+    if constexpr (typed_operand<X>) {
+        static_assert(axes_exist<extents_of<X>, Axes...>, "moments: an axis is out of range, or named twice");
+        static_assert(is_real_floating<value_type_of<X>>, "moments: the element type is not floating");
+    } else if (!is_differentiable(x.dtype())) {
+        throw invalid_argument("moments: the element type of " + to_string(type_of(x.end())) + " is not floating");
+    }
+    const auto all = sealed(x); // read twice
+    if constexpr (Keep) {
+        const auto mean = rill::reduce_mean<Axes...>(all, keep_dims, where);
+        return std::tuple(mean, rill::reduce_mean<Axes...>(squared_difference(all, mean), keep_dims, where));
+    } else if constexpr (sizeof...(Axes) == 0) {
+        const auto mean = rill::reduce_mean(all, where);
+        return std::tuple(mean, rill::reduce_mean(squared_difference(all, mean), where));
+    } else {
+        const auto mean = rill::reduce_mean<Axes...>(all, keep_dims, where);
+        return std::tuple(squeeze<Axes...>(mean, where),
+                          rill::reduce_mean<Axes...>(squared_difference(all, mean), where));
+    }
+}
+
+} // namespace detail
+
+/// Mean and variance over axes: auto [mean, variance] = moments<0>(x). Of n elements the variance is the sum of squares over n.
+/// All axes without a list; negative axes count from the end. Gradients: of both, also through the mean in the variance.
+template <int... Axes, graph_operand X>
+auto moments(const X& x, const std::source_location& where = std::source_location::current()) {
+    return detail::moments<false, Axes...>(x, where);
+}
+template <int... Axes, graph_operand X>
+auto moments(const X& x, keep_dims_t, const std::source_location& where = std::source_location::current()) {
+    return detail::moments<true, Axes...>(x, where);
+}
+
+}} // namespace rill::RILL_ABI

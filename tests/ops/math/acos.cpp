@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/math/acos.hpp>
+
+#include "ops/harness.hpp"
+
+using namespace rill;
+
+namespace test_acos {
+constexpr auto f = [](const auto& x) { return acos(x); };
+} // namespace test_acos
+
+TEST_CASE("acos: values, typed and untyped") {
+    op_test::unary<float, double>(
+        "acos", test_acos::f, [](auto x) { return static_cast<decltype(x)>(std::acos(static_cast<long double>(x))); },
+        {.in = {{-1, 1}}});
+}
+
+TEST_CASE("acos: gradient, to second order") { op_test::gradients(test_acos::f, {{-0.8, 0.8}}, 2); }
+
+TEST_CASE("acos: known by name") {
+    const auto* op = find_op("Acos");
+    REQUIRE(op);
+    CHECK(op->operands == 1);
+    CHECK(op->takes(dtype::half));
+    CHECK_FALSE(op->takes(dtype::int32));
+}

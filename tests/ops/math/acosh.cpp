@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/math/acosh.hpp>
+
+#include "ops/harness.hpp"
+
+using namespace rill;
+
+namespace test_acosh {
+constexpr auto f = [](const auto& x) { return acosh(x); };
+} // namespace test_acosh
+
+TEST_CASE("acosh: values, typed and untyped") {
+    op_test::unary<float, double>(
+        "acosh", test_acosh::f,
+        [](auto x) { return static_cast<decltype(x)>(std::acosh(static_cast<long double>(x))); }, {.in = {{1, 6}}});
+}
+
+TEST_CASE("acosh: gradient, to second order") { op_test::gradients(test_acosh::f, {{1.2, 3}}, 2); }
+
+TEST_CASE("acosh: known by name") {
+    const auto* op = find_op("Acosh");
+    REQUIRE(op);
+    CHECK(op->operands == 1);
+    CHECK(op->takes(dtype::half));
+    CHECK_FALSE(op->takes(dtype::int32));
+}

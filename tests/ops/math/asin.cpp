@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/math/asin.hpp>
+
+#include "ops/harness.hpp"
+
+using namespace rill;
+
+namespace test_asin {
+constexpr auto f = [](const auto& x) { return asin(x); };
+} // namespace test_asin
+
+TEST_CASE("asin: values, typed and untyped") {
+    op_test::unary<float, double>(
+        "asin", test_asin::f, [](auto x) { return static_cast<decltype(x)>(std::asin(static_cast<long double>(x))); },
+        {.in = {{-1, 1}}});
+}
+
+TEST_CASE("asin: gradient, to second order") { op_test::gradients(test_asin::f, {{-0.8, 0.8}}, 2); }
+
+TEST_CASE("asin: known by name") {
+    const auto* op = find_op("Asin");
+    REQUIRE(op);
+    CHECK(op->operands == 1);
+    CHECK(op->takes(dtype::half));
+    CHECK_FALSE(op->takes(dtype::int32));
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/math/asinh.hpp>
+
+#include "ops/harness.hpp"
+
+using namespace rill;
+
+namespace test_asinh {
+constexpr auto f = [](const auto& x) { return asinh(x); };
+} // namespace test_asinh
+
+TEST_CASE("asinh: values, typed and untyped") {
+    op_test::unary<float, double>("asinh", test_asinh::f, [](auto x) {
+        return static_cast<decltype(x)>(std::asinh(static_cast<long double>(x)));
+    });
+}
+
+TEST_CASE("asinh: gradient, to second order") { op_test::gradients(test_asinh::f, {{-2, 2}}, 2); }
+
+TEST_CASE("asinh: known by name") {
+    const auto* op = find_op("Asinh");
+    REQUIRE(op);
+    CHECK(op->operands == 1);
+    CHECK(op->takes(dtype::half));
+    CHECK_FALSE(op->takes(dtype::int32));
+}
