@@ -12,5 +12,7 @@
 #include <rill/runtime/session.hpp>
 #include <rill/runtime/value_and_grad.hpp>
 #include <rill/train/catalogue.hpp>
+#include <rill/train/clipping.hpp>
 #include <rill/train/dense.hpp>
 #include <rill/train/initializers.hpp>
+#include <rill/train/schedules.hpp>

@@ -78,6 +78,7 @@
 #include <rill/runtime/session_core.ipp>
 #include <rill/runtime/step_order.ipp>
 #include <rill/runtime/trace.ipp>
+#include <rill/train/clipping.ipp>
 #include <rill/train/initializers.ipp>
 #include <rill/train/moving_average.ipp>
 #include <rill/train/optimizer.ipp>
