@@ -29,6 +29,7 @@
 #include <rill/ops/control/group.hpp>
 
 #include <rill/ops/linalg/matmul.hpp>
+#include <rill/ops/linalg/orthogonal.hpp>
 
 #include <rill/ops/math/abs.hpp>
 #include <rill/ops/math/add.hpp>
@@ -147,6 +148,7 @@ using catalogue = op_list<
     no_op,
     not_equal_op,
     one_hot_op,
+    orthogonal_op,
     placeholder_op,
     pow_op,
     random_normal_op,
