@@ -40,6 +40,7 @@ public:
         : decay_(checked(decay)), share_(maximum(9. / (10. + cast<double>(num_updates)), 1 - decay)) {}
 
     /// An operation that moves the means of the given variables, or of all trainable ones, towards their values.
+    template <class... Unused> // a template, so that only programs that call it have its kernels
     operation apply(const std::vector<any_tensor>& variables = {},
                     const std::source_location& where = std::source_location::current()) {
         require_kernel<update_op<moving_average_rule>, float>();
