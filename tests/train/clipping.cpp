@@ -12,9 +12,10 @@
 #include "train/harness.hpp"
 
 using namespace rill;
-using train_test::part;
 
 namespace test_clipping {
+
+using train_test::part;
 
 const std::vector<double> g0 = part<double>(vectors::gradients, 0, 12), g1 = part<double>(vectors::gradients, 12, 12);
 
