@@ -36,6 +36,12 @@ inline std::vector<int> labels(int n, int classes) {
     for (int i = 0; i < n; ++i) v.push_back(i * 7 % classes);
     return v;
 }
+/// A thousand of them, a tenth of which come twice.
+inline std::vector<int> table_ids(std::int64_t rows) {
+    std::vector<int> v;
+    for (std::int64_t i = 0; i < 1'000; ++i) v.push_back(static_cast<int>(i % 900 * 7919 % rows));
+    return v;
+}
 inline std::vector<float> weights(std::int64_t in, std::int64_t out) {
     std::vector<float> v;
     for (std::int64_t i = 0; i < in; ++i)

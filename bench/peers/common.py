@@ -23,6 +23,7 @@ LAYERS = {"mlp_4_10_10_3": [4, 10, 10, 3], "mlp_784_100_10": [784, 100, 10],
           "mlp_784_512_512_10_sgd": [784, 512, 512, 10], "mlp_784_512_512_10_adam": [784, 512, 512, 10]}
 BATCH = {"mlp_4_10_10_3": 32, "mlp_784_100_10": 100, "mlp_784_512_512_10_sgd": 128, "mlp_784_512_512_10_adam": 128}
 SIZES = {"1e3": 1_000, "1e5": 100_000, "1e7": 10_000_000}
+TABLES = {"1e4": 10_000, "1e6": 1_000_000}
 
 
 class Row(NamedTuple):
@@ -49,6 +50,11 @@ def filled(*shape: int, salt: int = 0) -> np.ndarray:
 
 def labels(n: int, classes: int) -> np.ndarray:
     return (np.arange(n) * 7 % classes).astype(np.int32)
+
+
+def table_ids(rows: int) -> np.ndarray:
+    """A thousand of them, a tenth of which come twice."""
+    return (np.arange(1_000) % 900 * 7919 % rows).astype(np.int32)
 
 
 def weights(inputs: int, outputs: int) -> np.ndarray:
@@ -155,6 +161,8 @@ def rows_of(program: dict[str, Callable]) -> Rows:
     single = ("empty_callable", "empty_run", "linear_regression", "chain_build", "chain_gradients", "chain_first_run")
     rows = {name: program[name] for name in single if name in program}
     rows |= {name: partial(program["mlp"], name) for name in LAYERS}
+    if "embedding" in program:
+        rows |= {f"embedding_{label}": partial(program["embedding"], n) for label, n in TABLES.items()}
     for label, n in SIZES.items():
         rows |= {f"{work}_{label}": partial(program[function], n)
                  for work, function in (("gelu", "gelu_value"), ("gelu_grad", "gelu_grad"), ("sum_abcd", "sum_abcd"))}

@@ -69,6 +69,15 @@ template <index_t In, index_t... Rest, class Optimizer> row mlp(int batch, const
     return training(loss, optimizer.minimize(loss), x, label, peers::filled(batch * In), peers::labels(batch, classes));
 }
 
+/// Rows of a table, trained towards given ones: what is touched does not depend on how many rows there are.
+template <index_t N> row embedding() {
+    placeholder<int, dyn> ids("ids");
+    placeholder<float, dyn, 64> wanted("wanted");
+    variable<float, N, 64> table("table", constant_initializer(0.5));
+    tensor loss = reduce_mean(square(gather(table, ids) - wanted));
+    return training(loss, adagrad(0.05f).minimize(loss), ids, wanted, peers::table_ids(N), peers::filled(1'000 * 64));
+}
+
 template <class X> auto gelu(const X& x) {
     return 0.5f * x * (1.f + tanh(0.7978845608f * (x + 0.044715f * x * x * x)));
 }
@@ -182,6 +191,8 @@ const peers::row_list rows{
     {"mlp_784_100_10", fresh([] { return mlp<784, 100, 10>(100, gradient_descent(0.01f)); })},
     {"mlp_784_512_512_10_sgd", fresh([] { return mlp<784, 512, 512, 10>(128, gradient_descent(0.01f)); })},
     {"mlp_784_512_512_10_adam", fresh([] { return mlp<784, 512, 512, 10>(128, adam(0.001f)); })},
+    {"embedding_1e4", fresh(embedding<10'000>)},
+    {"embedding_1e6", fresh(embedding<1'000'000>)},
     {"gelu_1e3", fresh(gelu_value<1'000>)},
     {"gelu_1e5", fresh(gelu_value<100'000>)},
     {"gelu_1e7", fresh(gelu_value<10'000'000>)},

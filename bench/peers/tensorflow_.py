@@ -63,6 +63,16 @@ def mlp(row: str) -> Row:
         return training(loss, optimizer, [x, label], (images, ids))
 
 
+def embedding(n: int) -> Row:
+    """The gradient is IndexedSlices: only the rows that were looked up are touched."""
+    with tf.Graph().as_default():
+        ids, wanted = v1.placeholder(tf.int32, [None]), v1.placeholder(tf.float32, [None, 64])
+        table = v1.Variable(tf.fill([n, 64], 0.5), use_resource=True)
+        loss = tf.reduce_mean(tf.square(tf.gather(table, ids) - wanted))
+        return training(loss, v1.train.AdagradOptimizer(0.05), [ids, wanted],
+                        (common.table_ids(n), common.filled(1_000, 64)))
+
+
 def gelu(x):
     return 0.5 * x * (1 + tf.tanh(0.7978845608 * (x + 0.044715 * x * x * x)))
 

@@ -65,6 +65,14 @@ def mlp(row: str) -> Row:
     return training(loss_of, adam, fed, epsilon_outside)
 
 
+def embedding(n: int) -> Row:
+    """Sparse gradients: only the rows that were looked up are touched."""
+    table = nn.Embedding(n, 64, sparse=True, _weight=torch.full((n, 64), 0.5))
+    adagrad = torch.optim.Adagrad(table.parameters(), lr=0.05, initial_accumulator_value=0.1, eps=0)
+    return training(lambda ids, wanted: torch.mean(torch.square(table(ids) - wanted)), adagrad,
+                    (common.table_ids(n), common.filled(1_000, 64)))
+
+
 # The built-in one does in a pass what the formula would do in ten.
 def gelu(x: torch.Tensor) -> torch.Tensor:
     return F.gelu(x, approximate="tanh")

@@ -12,6 +12,8 @@
 #include <rill/runtime/session.hpp>
 #include <rill/runtime/value_and_grad.hpp>
 #include <rill/train/catalogue.hpp>
+#include <rill/train/clipping.hpp>
 #include <rill/train/dense.hpp>
 #include <rill/train/get_variable.hpp>
 #include <rill/train/initializers.hpp>
+#include <rill/train/schedules.hpp>

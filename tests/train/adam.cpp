@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/train/adam.hpp>
 
-#include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/math/square.hpp>
-#include <rill/runtime/session.hpp>
 
-#include "catch.hpp"
+#include "train/harness.hpp"
 
 using namespace rill;
 
@@ -30,4 +28,9 @@ TEST_CASE("adam: ten steps against a plain loop") {
     CHECK(got(0) == Approx(x[0]));
     CHECK(got(1) == Approx(x[1]));
     CHECK(g.collection(collections::trainable_variables).size() == 1); // slots and powers are not trained
+}
+
+TEST_CASE("adam: by the published formula, typed and not, and of a table, all of whose rows move") {
+    const adam by({.learning_rate = 0.05, .beta1 = 0.8, .beta2 = 0.99, .epsilon = 1e-4});
+    train_test::check(by, vectors::adam, vectors::adam_rows, "ApplyAdam");
 }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/train/gradient_descent.hpp>
 
-#include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/math/square.hpp>
-#include <rill/runtime/session.hpp>
 
-#include "catch.hpp"
+#include "train/harness.hpp"
 
 using namespace rill;
 
@@ -23,4 +21,9 @@ TEST_CASE("gradient_descent: against a plain loop") {
     }
     const auto got = s.run(w);
     for (std::size_t i = 0; i < 3; ++i) CHECK(got(i) == Approx(x[i]));
+}
+
+TEST_CASE("gradient_descent: by the published formula, typed and not, and by rows") {
+    train_test::check(gradient_descent(0.05), vectors::gradient_descent, vectors::gradient_descent_rows,
+                      "ApplyGradientDescentRows");
 }

@@ -2,9 +2,12 @@
 #include <rill/train/optimizer.hpp>
 
 #include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/math/cast.hpp>
+#include <rill/ops/math/div.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/square.hpp>
 #include <rill/runtime/session.hpp>
+#include <rill/train/adagrad.hpp>
 #include <rill/train/adam.hpp>
 #include <rill/train/gradient_descent.hpp>
 
@@ -76,4 +79,68 @@ TEST_CASE("optimizer: slots are made whatever the updates wait for, and no gradi
     s.run(train);
     CHECK(s.run(count) == 1);
     CHECK_THROWS_AS(adam(0.1f).apply_gradients<float>({}), invalid_argument);
+}
+
+TEST_CASE("optimizer: gradients applied without naming their type, of two types, some missing, and counted") {
+    const graph g;
+    const graph_scope here(g);
+    variable<float> a("a", 3.f);
+    variable<double> b("b", 5.);
+    variable<std::int64_t> step("step", 0, {.trainable = false});
+    const gradient_descent descent(0.5);
+    std::vector<gradient_and_variable> pairs = descent.compute_gradients(square(a));
+    pairs.push_back({constant(2.), b});
+    pairs.push_back({{}, b}); // none: left out
+    const operation once = descent.apply_gradients(pairs), counted = descent.apply_gradients(pairs, step);
+    const operation by_adam = adam(0.1).apply_gradients(pairs, step); // the powers once for each type
+    session s;
+    s.run(global_variables_initializer());
+    s.run(once);
+    CHECK(s.run(a) == 0.f);
+    CHECK(s.run(b) == 4.);
+    CHECK(s.run(step) == 0);
+    s.run(counted);
+    CHECK(s.run(b) == 3.);
+    CHECK(s.run(step) == 1);
+    s.run(by_adam);
+    CHECK(s.run(b) == Approx(2.9));
+    CHECK(std::string(once.node()->where.file_name()).find("optimizer.cpp") != std::string::npos);
+
+    variable<int> whole("whole", 1);
+    CHECK_THROWS_AS(descent.apply_gradients({}), invalid_argument);
+    CHECK_THROWS_AS(descent.apply_gradients({{{}, a}}), invalid_argument);
+    CHECK_THROWS_WITH(descent.apply_gradients({{constant(1), whole}}), contains("'whole:0' is int32"));
+    CHECK_THROWS_WITH(descent.apply_gradients<float>(pairs), contains("'b:0' is float64") && contains("float32"));
+}
+
+TEMPLATE_TEST_CASE("optimizer: a learning rate that the graph computes", "", float, double) {
+    const graph g;
+    const graph_scope here(g);
+    variable<TestType> w("w", TestType(3));
+    variable<int> step("step", 0, {.trainable = false});
+    placeholder<float> rate("rate");
+    const any_tensor loss = square(w), loose = any_placeholder("loose", dtype::float64, {});
+    const operation by_feed = gradient_descent(rate).minimize(loss), by_any = gradient_descent(loose).minimize(loss),
+                    by_step = gradient_descent(0.1f / (1.f + cast<float>(step))).minimize(loss, step),
+                    by_both = adagrad(rate, {.initial_accumulator_value = 1}).minimize(loss);
+    const session s(g);
+    s.run(global_variables_initializer());
+    double x = 3;
+    const auto moved = [&](double by) {
+        x -= by * 2 * x;
+        CHECK(s.run(w) == Approx(x));
+    };
+    for (const float r : {0.25f, 0.125f}) {
+        s.run(by_feed, feed(rate, r));
+        moved(r);
+        s.run(by_any, feed(loose, static_cast<double>(r)));
+        moved(r);
+    }
+    for (const double r : {0.1, 0.05, 0.1 / 3}) { // of the step's beginning: the counter is read before it is written
+        s.run(by_step);
+        moved(r);
+    }
+    s.run(by_both, feed(rate, 0.5f));
+    moved(0.5 / std::sqrt(1 + 4 * x * x));
+    CHECK_THROWS_AS(s.run(by_feed), invalid_argument);
 }

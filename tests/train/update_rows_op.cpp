@@ -11,6 +11,7 @@
 #include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/math/square.hpp>
 #include <rill/runtime/session.hpp>
+#include <rill/train/adagrad.hpp>
 #include <rill/train/adam.hpp>
 #include <rill/train/gradient_descent.hpp>
 #include <rill/train/initializers.hpp>
@@ -75,7 +76,7 @@ TEST_CASE("update_rows_op: the gradient is never made as a table") {
     CHECK(ran(other, "GatherGrad"));
 }
 
-TEST_CASE("update_rows_op: an id that comes twice is updated twice, by gradients of the step's beginning") {
+TEST_CASE("update_rows_op: an id that comes twice is updated by both gradients, of the step's beginning") {
     using test_update_rows_op::embedding;
     embedding<std::int32_t> rows(false), dense(true);
     const auto got = rows.after({{4, 1, 4, 4}}), wanted = dense.after({{4, 1, 4, 4}});
@@ -95,7 +96,38 @@ TEST_CASE("update_rows_op: ids that the table lacks are out_of_range, and change
     }
 }
 
-TEST_CASE("update_rows_op: only rules that leave rows alone where the gradient is 0, and only along axis 0") {
+TEST_CASE("update_rows_op: gradients of one row are one step by their sum, unless steps add up") {
+    const tensor_type table{dtype::float64, dims{3, 2}}, number{dtype::float64, dims{}},
+        slices{dtype::float64, dims{5, 2}}, ids{dtype::int64, dims{5}};
+    const auto scratch = [&]<class Op>(const Op& op, const std::vector<tensor_type>& in) {
+        const auto out = op.outputs(in);
+        kernel_request request{in, out};
+        (void)op.template bind<cpu, double>(request);
+        return request.scratch_bytes;
+    };
+    CHECK(scratch(test_update_rows_op::rows_update{}, {table, number, slices, ids}) == 0);
+    const update_rows_op<adagrad_rule> op;
+    const std::vector<tensor_type> in{table, table, number, slices, ids};
+    std::vector<std::byte> room(scratch(op, in));
+    REQUIRE_FALSE(room.empty());
+    const auto out = op.outputs(in);
+    kernel_request request{in, out};
+    const kernel k = op.bind<cpu, double>(request);
+    std::vector<double> x{1, 2, 3, 4, 5, 6}, slot(6, 7.), g{1, 2, 10, 20, 2, 3, 4, 5, 20, 30};
+    std::vector<std::int64_t> at{2, 0, 2, 2, 0};
+    double rate = 0.5;
+    void* slots[] = {x.data(), slot.data(), &rate, g.data(), at.data(), room.data()};
+    const std::int32_t inputs[] = {0, 1, 2, 3, 4}, outputs[] = {0}, scratch_at = 5;
+    const step_context step;
+    k({slots, inputs, outputs, &scratch_at, &step});
+    const std::vector<double> sums{30, 50, 0, 0, 7, 10};
+    for (std::size_t i = 0; i < 6; ++i) {
+        CHECK(slot[i] == 7 + sums[i] * sums[i]);
+        CHECK(x[i] == Approx(static_cast<double>(i) + 1 - 0.5 * sums[i] / std::sqrt(slot[i])));
+    }
+}
+
+TEST_CASE("update_rows_op: only rules that say so, and only along axis 0") {
     const graph g;
     const graph_scope here(g);
     variable<double, 4, 3> table("table", constant_initializer(1.));

@@ -46,6 +46,7 @@
 #include <rill/ops/linalg/dot.hpp>
 #include <rill/ops/linalg/matmul.hpp>
 #include <rill/ops/linalg/matvec.hpp>
+#include <rill/ops/linalg/orthogonal.hpp>
 #include <rill/ops/linalg/outer.hpp>
 
 #include <rill/ops/math/abs.hpp>
@@ -242,6 +243,7 @@ using catalogue = op_list<
     no_op,
     not_equal_op,
     one_hot_op,
+    orthogonal_op,
     pad_op,
     placeholder_op,
     polygamma_op,

@@ -32,6 +32,21 @@ struct adam_rule {
     }
 };
 
+namespace detail {
+
+/// What Adam and its kin take: the powers of beta1 and beta2, as variables of the optimizer, and the rate.
+template <class T> update_numbers adam_numbers(double beta1, double beta2, const endpoint& rate) {
+    const variable<T> power1("beta1_power", static_cast<T>(beta1), {.trainable = false});
+    const variable<T> power2("beta2_power", static_cast<T>(beta2), {.trainable = false});
+    // within the step the updates read the powers as they were at its start, whatever the order
+    return {{power1.end(), power2.end(), rate}, [=](std::vector<operation>& last) {
+                last.emplace_back(power1.assign(power1 * static_cast<T>(beta1)).node());
+                last.emplace_back(power2.assign(power2 * static_cast<T>(beta2)).node());
+            }};
+}
+
+} // namespace detail
+
 struct adam_options {
     double learning_rate = 0.001;
     double beta1 = 0.9, beta2 = 0.999;
@@ -39,23 +54,16 @@ struct adam_options {
 };
 
 /// Adam (Kingma and Ba 2014): steps scaled by running means of the gradient and of its square. Each variable gets the
-/// slots m and v; the powers of beta1 and beta2 are variables of the optimizer.
+/// slots m and v; the powers of beta1 and beta2 are variables of the optimizer. Of a table, every row makes a step, as in
+/// TensorFlow: m and v of all of them fade.
 class adam : public optimizer<adam, adam_rule, adam_options> {
 public:
     static constexpr auto scope_name = "adam";
     using optimizer::optimizer;
 
     adam_rule rule() const { return {options().beta1, options().beta2, options().epsilon}; }
-
     template <class T> update_numbers numbers() const {
-        const variable<T> power1("beta1_power", static_cast<T>(options().beta1), {.trainable = false});
-        const variable<T> power2("beta2_power", static_cast<T>(options().beta2), {.trainable = false});
-        // within the step the updates read the powers as they were at its start, whatever the order
-        return {{power1.end(), power2.end(), detail::scalar_constant<T>(options().learning_rate)},
-                [=, options = options()](std::vector<operation>& last) {
-                    last.emplace_back(power1.assign(power1 * static_cast<T>(options.beta1)).node());
-                    last.emplace_back(power2.assign(power2 * static_cast<T>(options.beta2)).node());
-                }};
+        return detail::adam_numbers<T>(options().beta1, options().beta2, rate<T>());
     }
 };
 

@@ -11,7 +11,7 @@ struct gradient_descent_rule {
     static constexpr auto name = "ApplyGradientDescent";
     static constexpr std::array<const char*, 0> slots{};
     static constexpr int numbers = 1; // the learning rate
-    static constexpr bool by_rows = true;
+    static constexpr bool by_rows = true, adds_up = true;
 
     std::array<double, 1> constants(const std::array<double, 1>& rate) const { return rate; }
     template <class V> RILL_FN static void step(std::array<V, 1>& state, const V& g, const std::array<V, 1>& rate) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <rill/ops/array/eye.hpp>
+#include <rill/ops/linalg/orthogonal.hpp>
 #include <rill/ops/random/random_normal.hpp>
 #include <rill/ops/random/random_uniform.hpp>
 #include <rill/ops/random/truncated_normal.hpp>
@@ -126,9 +128,60 @@ inline variance_scaling glorot_normal(std::uint64_t seed = 0) {
     return variance_scaling({1, variance_scaling_options::fan::average, false, seed});
 }
 /// He et al. 2015: for relu.
+inline variance_scaling he_uniform(std::uint64_t seed = 0) {
+    return variance_scaling({2, variance_scaling_options::fan::in, true, seed});
+}
 inline variance_scaling he_normal(std::uint64_t seed = 0) {
     return variance_scaling({2, variance_scaling_options::fan::in, false, seed});
 }
+/// LeCun et al. 1998: the variance of what comes in is kept.
+inline variance_scaling lecun_uniform(std::uint64_t seed = 0) {
+    return variance_scaling({1, variance_scaling_options::fan::in, true, seed});
+}
+inline variance_scaling lecun_normal(std::uint64_t seed = 0) {
+    return variance_scaling({1, variance_scaling_options::fan::in, false, seed});
+}
+
+/// A random matrix with orthonormal columns, or rows if it has fewer of these, times gain (Saxe et al. 2013): Q of a matrix of
+/// normal numbers. All axes but the last count rows.
+class orthogonal_initializer {
+public:
+    orthogonal_initializer(double gain, std::uint64_t seed) : gain_(gain), seed_(seed) {}
+    template <class T> endpoint initial_value(const dims& shape) const {
+        require_kernel<orthogonal_op, T>();
+        const endpoint drawn =
+            random_normal_initializer({.mean = 0, .stddev = 1, .seed = seed_}).initial_value<T>(shape);
+        return {detail::add_node(current_graph(), make_op(orthogonal_op{gain_}), {drawn}, "orthogonal"), 0};
+    }
+
+private:
+    double gain_;
+    std::uint64_t seed_;
+};
+
+inline orthogonal_initializer orthogonal(double gain = 1, std::uint64_t seed = 0) { return {gain, seed}; }
+
+/// gain on the diagonal of a matrix, else zeros.
+class identity_initializer {
+public:
+    explicit identity_initializer(double gain) : gain_(gain) {}
+    template <class T> endpoint initial_value(const dims& shape) const {
+        if (shape.rank != 2)
+            throw invalid_argument("identity: a matrix is initialised, not a variable of the shape " +
+                                   to_string(shape));
+        auto all = detail::eye_array<T>(shape[0], shape[1]);
+        const T gain = detail::scalar_of(dtype_of<T>, gain_).template as<T>();
+        T* const to = static_cast<T*>(all.mutable_data());
+        for (index_t i = 0; i < std::min(shape[0], shape[1]); ++i) to[i * shape[1] + i] = gain;
+        return detail::add_constant(current_graph(), all, false, "initial_value");
+    }
+
+private:
+    double gain_;
+};
+
+/// (With a tensor, identity is the op.)
+inline identity_initializer identity(double gain = 1) { return identity_initializer(gain); }
 
 }} // namespace rill::RILL_ABI
 

@@ -3,6 +3,7 @@
 
 #include <rill/train/optimizer.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <string>
@@ -39,13 +40,22 @@ RILL_INLINE void check_untyped_loss(const endpoint& loss) {
         refuse("the loss must be of rank 0; reduce it (reduce_mean, reduce_sum)");
 }
 
-RILL_INLINE void check_pairs(const std::vector<gradient_and_variable>& pairs, dtype loss) {
-    if (pairs.empty()) throw invalid_argument("apply_gradients: there are no gradients");
-    for (const auto& p : pairs)
-        if (p.variable.dtype() != loss)
-            throw invalid_argument("apply_gradients: '" + p.variable.name() + "' is " +
-                                   std::string(to_string(p.variable.dtype())) + ", the loss " +
-                                   std::string(to_string(loss)));
+RILL_INLINE std::vector<gradient_and_variable> checked_pairs(const std::vector<gradient_and_variable>& pairs,
+                                                             std::initializer_list<dtype> types) {
+    std::vector<gradient_and_variable> given;
+    for (const auto& p : pairs) {
+        if (!p.gradient) continue;
+        const dtype type = p.variable.dtype();
+        if (std::find(types.begin(), types.end(), type) == types.end()) {
+            std::string wanted;
+            for (const dtype t : types) wanted += (wanted.empty() ? "" : " or ") + std::string(to_string(t));
+            throw invalid_argument("apply_gradients: '" + p.variable.name() + "' is " + std::string(to_string(type)) +
+                                   "; here variables are " + wanted);
+        }
+        given.push_back(p);
+    }
+    if (given.empty()) throw invalid_argument("apply_gradients: there are no gradients");
+    return given;
 }
 
 RILL_INLINE gradient_rows rows_of(const endpoint& gradient) {
@@ -58,25 +68,26 @@ RILL_INLINE gradient_rows rows_of(const endpoint& gradient) {
 }
 
 RILL_INLINE operation add_update(op_ptr op, const gradient_and_variable& pair, std::span<const char* const> slots,
-                                 const std::vector<endpoint>& numbers, std::initializer_list<endpoint> values) {
+                                 std::span<const double> first_values, const std::vector<endpoint>& numbers,
+                                 std::initializer_list<endpoint> values) {
     endpoint_list inputs{pair.variable};
-    for (const char* slot : slots) inputs.push_back(add_slot(pair.variable, slot));
+    for (std::size_t i = 0; i < slots.size(); ++i)
+        inputs.push_back(add_slot(pair.variable, slots[i], i < first_values.size() ? first_values[i] : 0));
     inputs.append(numbers);
     inputs.append({values.begin(), values.size()});
     return operation(
         add_node(current_graph(), std::move(op), std::move(inputs), "update_" + pair.variable.node()->name));
 }
 
-RILL_INLINE endpoint add_slot(const any_tensor& of, const std::string& name) {
+RILL_INLINE endpoint add_slot(const any_tensor& of, const std::string& name, double first_value) {
     const auto& type = type_of(of.end());
     const colocate_with beside(of);
     const control_dependencies none; // a variable is made, whatever its updates wait for
     const endpoint slot = add_variable(type, of.node()->name + "/" + name, {.trainable = false}, of.node()->where);
     const node_scope below(slot);
-    const endpoint zeros{
-        add_node(current_graph(), make_op(constant_op{filled_array(type.type, type.shape, 0)}), {}, "initial_value"),
-        0};
-    set_initial_value(slot, zeros, of.node()->where);
+    const auto filled = filled_array(type.type, type.shape, first_value);
+    const endpoint all{add_node(current_graph(), make_op(constant_op{filled}), {}, "initial_value"), 0};
+    set_initial_value(slot, all, of.node()->where);
     return slot;
 }
 

@@ -16,6 +16,12 @@
 //             state[0] = state[0] - c[0] * g;
 //         }
 //     };
+//
+// It may also say
+//
+//     static void fields(auto& rule, auto& visit);   // its numbers that don't change, as ops do
+//     static constexpr bool by_rows = true;          // where the gradient is rows of a table, only these make a step
+//     static constexpr bool adds_up = true;          // two steps are one by the sum of their gradients
 
 namespace rill { inline namespace RILL_ABI {
 

@@ -25,8 +25,9 @@ template <class Rule> inline constexpr const char* rows_name = rows_name_of<Rule
 
 } // namespace detail
 
-/// One step of an optimizer on the rows that its gradient touches, one after the other, and on nothing else: for rules that
-/// leave a variable as it is where the gradient is 0. Inputs: the variable, its slots, the numbers, the slices, their ids.
+/// One step of an optimizer on the rows that its gradient names, of variable and slots, and on nothing else. Gradients of one
+/// row are added first, as TensorFlow does; where a rule `adds_up`, each is a step of its own, which is the same. Inputs: the
+/// variable, its slots, the numbers, the slices, their ids.
 template <class Rule> struct update_rows_op {
     static constexpr auto name = detail::rows_name<Rule>;
     using domain_type = domains::real_floating;
@@ -35,7 +36,8 @@ template <class Rule> struct update_rows_op {
     static constexpr bool stateful = true;
     static constexpr int alias = 0;
     using dense = update_op<Rule>;
-    static constexpr int slots = dense::slots, slices_at = dense::gradient_at, ids_at = slices_at + 1, inputs = ids_at + 1;
+    static constexpr int slots = dense::slots, slices_at = dense::gradient_at, ids_at = slices_at + 1,
+                         inputs = ids_at + 1;
     Rule rule;
 
     static void fields(auto& op, auto& visit) { dense::fields(op, visit); }
@@ -47,14 +49,16 @@ template <class Rule> struct update_rows_op {
     template <class D, class T> kernel bind(kernel_request& request) const {
         const detail::axis_view view(request.inputs[0].shape, 0);
         const dims ids = request.inputs[ids_at].shape;
+        constexpr bool adds_up = requires { Rule::adds_up; };
+        if constexpr (!adds_up) request.scratch_bytes = D::template update_rows_scratch<T>(ids.size(), view.inner, 1);
         return detail::with_index_type(request.inputs[ids_at].type, [&]<class I>(std::type_identity<I>) {
             return kernel([=, rule = rule](const kernel_args& a) {
                 detail::check_indices<D>(a.template in<I>(ids_at), ids, view.extent, error_code::out_of_range, "id");
                 std::array<T*, 1 + slots> state;
                 for (std::size_t i = 0; i < state.size(); ++i) state[i] = a.template variable<T>(static_cast<int>(i));
-                D::template update_rows<detail::rule_step<Rule>>(a.template in<I>(ids_at), ids.size(), view.inner,
-                                                                 state, std::array{a.template in<T>(slices_at)},
-                                                                 dense::template constants<T>(rule, a));
+                D::template update_rows<detail::rule_step<Rule>>(
+                    a.template in<I>(ids_at), ids.size(), view.inner, state, std::array{a.template in<T>(slices_at)},
+                    dense::template constants<T>(rule, a), adds_up ? nullptr : a.scratch());
             });
         });
     }

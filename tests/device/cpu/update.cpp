@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/device/cpu/update.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "catch.hpp"
@@ -42,4 +45,40 @@ TEST_CASE("update: with help, the same") {
     const auto alone = run(nullptr);
     CHECK(run(&two) == alone);
     CHECK(run(&four) == alone);
+}
+
+TEST_CASE("update: by rows, one after the other, or what belongs to one row added first") {
+    for (const index_t inner : {1, 5, 33}) {
+        const std::vector<std::int32_t> ids{2, 0, 2, 3, 2};
+        const auto count = static_cast<index_t>(ids.size());
+        std::vector<double> g(static_cast<std::size_t>(count * inner));
+        for (std::size_t i = 0; i < g.size(); ++i) g[i] = static_cast<double>(i % 13) - 4;
+        std::vector<std::byte> room(update_rows_scratch_bytes<double>(count, inner, 1));
+        const auto updated = [&](bool added) {
+            std::vector<double> x(static_cast<std::size_t>(4 * inner), 10.), slot(x.size(), 1.);
+            update_array_rows<test_update::step>(ids.data(), count, inner, std::array{x.data(), slot.data()},
+                                                 std::array<const double*, 1>{g.data()}, std::array{0.5},
+                                                 added ? room.data() : nullptr);
+            return std::pair(x, slot);
+        };
+        std::vector<double> x(static_cast<std::size_t>(4 * inner), 10.), slot(x.size(), 1.), added = x,
+                                                                                             added_slot = slot;
+        const auto step = [&](auto& value, auto& velocity, index_t row, index_t i, double by) {
+            const auto at = static_cast<std::size_t>(row * inner + i);
+            velocity[at] += by;
+            value[at] -= 0.5 * velocity[at];
+        };
+        for (index_t i = 0; i < inner; ++i) {
+            std::vector<double> sums(4, 0.);
+            for (index_t k = 0; k < count; ++k) {
+                const auto row = ids[static_cast<std::size_t>(k)];
+                const double by = g[static_cast<std::size_t>(k * inner + i)];
+                step(x, slot, row, i, by);
+                sums[static_cast<std::size_t>(row)] += by;
+            }
+            for (const index_t row : {0, 2, 3}) step(added, added_slot, row, i, sums[static_cast<std::size_t>(row)]);
+        }
+        CHECK(updated(false) == std::pair(x, slot));
+        CHECK(updated(true) == std::pair(added, added_slot));
+    }
 }

@@ -130,8 +130,11 @@ public:
     }
     template <class F, class T, class I, std::size_t S, std::size_t N, std::size_t C>
     static void update_rows(const I* ids, index_t count, index_t inner, const std::array<T*, S>& state,
-                            const std::array<const T*, N>& in, const std::array<T, C>& constants) {
-        cpu::update_rows<F>(at(ids), count, inner, at(state), at(in), constants);
+                            const std::array<const T*, N>& in, const std::array<T, C>& constants, void* scratch) {
+        cpu::update_rows<F>(at(ids), count, inner, at(state), at(in), constants, at(scratch));
+    }
+    template <class T> static std::size_t update_rows_scratch(index_t count, index_t inner, int inputs) {
+        return cpu::update_rows_scratch<T>(count, inner, inputs);
     }
 
     template <class T> static void random_uniform(index_t n, const random_stream& s, double from, double end, T* to) {

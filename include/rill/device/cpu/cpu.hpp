@@ -59,16 +59,15 @@ struct cpu {
                        const std::array<T, C>& constants, thread_pool* pool) {
         update_arrays<F>(n, state, in, constants, pool);
     }
-    /// The same for slices: slice ids[k] of each state, for each k in turn, by slice k of the inputs.
+    /// The same for slices: slice ids[k] of each state by slice k of the inputs; what belongs to one id is added first if there
+    /// is scratch memory for it, else the slices are steps one after the other.
     template <class F, class T, class I, std::size_t S, std::size_t N, std::size_t C>
-    static void update_rows(const I* ids, index_t count, index_t inner, std::array<T*, S> state,
-                            std::array<const T*, N> in, const std::array<T, C>& constants) {
-        for (index_t k = 0; k < count; ++k) {
-            auto at = state;
-            for (auto& s : at) s += static_cast<index_t>(ids[k]) * inner;
-            update_arrays<F>(inner, at, in, constants);
-            for (auto& from : in) from += inner;
-        }
+    static void update_rows(const I* ids, index_t count, index_t inner, const std::array<T*, S>& state,
+                            const std::array<const T*, N>& in, const std::array<T, C>& constants, void* scratch) {
+        update_array_rows<F>(ids, count, inner, state, in, constants, scratch);
+    }
+    template <class T> static std::size_t update_rows_scratch(index_t count, index_t inner, int inputs) {
+        return update_rows_scratch_bytes<T>(count, inner, inputs);
     }
     /// Copies one layout into another: transpose, concat, slice, tile.
     template <class T> static void copy(const T* from, T* to, const detail::strided_layout& l) {

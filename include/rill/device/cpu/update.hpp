@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 
 #include <rill/core/dims.hpp>
 #include <rill/core/thread_pool.hpp>
 #include <rill/device/cpu/pack.hpp>
+#include <rill/device/cpu/row_chains.hpp>
 #include <rill/device/primitives.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -20,6 +22,13 @@ RILL_FN std::array<V, N> load_all(const std::array<T*, N>& from, index_t i, int 
         out[k] = count == lanes ? V::load(from[k] + i) : V::load_partial(from[k] + i, count);
     return out;
 }
+
+struct add_to {
+    template <class V>
+    RILL_FN static void run(std::array<V, 1>& sum, const std::array<V, 1>& x, const std::array<V, 0>&) {
+        sum[0] = sum[0] + x[0];
+    }
+};
 
 }} // namespace detail::RILL_ISA
 
@@ -52,6 +61,49 @@ void update_arrays(index_t n, const std::array<T*, S>& state, const std::array<c
     if (!pool || n < update_shared_from) return run(0, n);
     const auto parts = static_cast<int>((n + part - 1) / part);
     pool->run(parts, [&](int p) { run(p * part, std::min(n, (p + 1) * part)); });
+}
+
+/// Scratch memory for update_array_rows, if what belongs to one row is added first.
+template <class T> std::size_t update_rows_scratch_bytes(index_t count, index_t inner, int inputs) {
+    return detail::row_chains::bytes(count) + static_cast<std::size_t>(inner * inputs) * sizeof(T);
+}
+
+/// The same for slices: slice ids[k] of each state by slice k of the inputs. Given scratch memory, slices of one id are added
+/// first and are one step; without it, each is a step of its own, in the order in which they come.
+template <class F, class T, class I, std::size_t S, std::size_t N, std::size_t C>
+void update_array_rows(const I* ids, index_t count, index_t inner, const std::array<T*, S>& state,
+                       const std::array<const T*, N>& in, const std::array<T, C>& constants, void* scratch = nullptr) {
+    const auto step = [&](index_t k, const std::array<const T*, N>& from) {
+        auto at = state;
+        for (auto& s : at) s += static_cast<index_t>(ids[k]) * inner;
+        update_arrays<F>(inner, at, from, constants);
+    };
+    const auto slices = [&](index_t k) {
+        auto at = in;
+        for (auto& from : at) from += k * inner;
+        return at;
+    };
+    if (!scratch) {
+        for (index_t k = 0; k < count; ++k) step(k, slices(k));
+        return;
+    }
+    const detail::row_chains rows(ids, count, scratch);
+    T* const room = reinterpret_cast<T*>(static_cast<std::byte*>(scratch) + detail::row_chains::bytes(count));
+    for (index_t k = 0; k < count; ++k) {
+        if (!rows.is_first(k)) continue;
+        auto from = slices(k);
+        if (rows.next(k) >= 0) {
+            for (std::size_t n = 0; n < N; ++n) {
+                T* const sum = room + static_cast<index_t>(n) * inner;
+                std::copy_n(from[n], inner, sum);
+                for (index_t other = rows.next(k); other >= 0; other = rows.next(other))
+                    update_arrays<detail::add_to>(inner, std::array{sum}, std::array{slices(other)[n]},
+                                                  std::array<T, 0>{});
+                from[n] = sum;
+            }
+        }
+        step(k, from);
+    }
 }
 
 } // namespace RILL_ISA

@@ -34,7 +34,7 @@ template <class Step> struct scatter {
             return kernel([=, ids = request.inputs[1].shape](const kernel_args& a) {
                 check_indices<D>(a.in<I>(1), ids, view.extent, error_code::out_of_range, "id");
                 D::template update_rows<Step>(a.in<I>(1), ids.size(), view.inner, std::array{a.variable<T>(0)},
-                                              std::array{a.in<T>(2)}, std::array{T(0)});
+                                              std::array{a.in<T>(2)}, std::array{T(0)}, nullptr); // one after the other
             });
         });
     }

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include <rill/expr/node_op.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/sqrt.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+struct take_away {
+    template <class V>
+    RILL_FN static void run(std::array<V, 1>& s, const std::array<V, 1>& x, const std::array<V, 0>&) {
+        s[0] = s[0] - x[0];
+    }
+};
+struct take_times {
+    template <class V>
+    RILL_FN static void run(std::array<V, 1>& s, const std::array<V, 1>& x, const std::array<V, 1>& c) {
+        s[0] = c[0] * x[0];
+    }
+};
+
+/// Turns vectors, the rows of a matrix, into orthonormal ones that span the same, one after the other: each loses what lies along
+/// those before it, twice, since rounding leaves some the first time (Gram and Schmidt). The result is Q^T of the QR decomposition
+/// whose R has a positive diagonal, if no vector lies in the span of others.
+template <class D, class T> struct orthonormal_rows {
+    index_t count, length;
+
+    std::size_t scratch_bytes() const { return room(shares()) + room(length) + rest(); }
+    double microseconds() const { return 2 * D::gemm_microseconds(count, length, count); }
+
+    void run(T* v, std::byte* scratch) const {
+        T* const along_each = reinterpret_cast<T*>(scratch);
+        T* const along = reinterpret_cast<T*>(scratch + room(shares()));
+        void* const rest = scratch + room(shares()) + room(length);
+        for (index_t i = 0; i < count; ++i) {
+            T* const row = v + i * length;
+            for (int time = 0; time < 2 && i > 0; ++time) {
+                D::gemm(false, true, 1, i, length, row, v, along_each, rest, nullptr);
+                D::gemm(false, false, 1, length, i, along_each, v, along, rest, nullptr);
+                D::template update<take_away>(length, std::array{row}, std::array<const T*, 1>{along},
+                                              std::array<T, 0>{}, nullptr);
+            }
+            D::rows(1, length, std::array<const T*, 1>{row}, std::array{row}, row_numbers<T>{}, rest,
+                    [](const auto& l, const auto& in, const auto& out, const auto&) {
+                        const auto squares = l.sum([&](auto p) {
+                            const auto x = l.load(in[0], p);
+                            return x * x;
+                        });
+                        l.each([&](auto p) { l.store(l.load(in[0], p) / sqrt(squares), out[0], p); });
+                    });
+        }
+    }
+
+private:
+    static std::size_t room(index_t n) { return (static_cast<std::size_t>(n) * sizeof(T) + 63) / 64 * 64; }
+    index_t shares() const { return count; }
+    std::size_t rest() const { // of products and rows
+        std::size_t most = D::template row_scratch<T>(length, 2);
+        for (index_t i = 1; i < count; ++i)
+            most = std::max({most, D::template gemm_scratch<T>(false, true, 1, i, length, nullptr),
+                             D::template gemm_scratch<T>(false, false, 1, length, i, nullptr)});
+        return most;
+    }
+};
+
+} // namespace detail
+
+/// A matrix with orthonormal columns (or rows, if it has fewer of these), times gain, made of a random one: Q of its QR
+/// decomposition. All axes but the last count rows. Shape: that of x.
+struct orthogonal_op {
+    static constexpr auto name = "Orthogonal";
+    using domain_type = domains::real_floating;
+    using compiled_types = types::floats;
+    static constexpr auto no_gradient = "it makes the first values of variables";
+    double gain = 1;
+
+    static void fields(auto& op, auto& visit) { visit("gain", op.gain); }
+    constexpr shape_result shape(const dims& x) const {
+        return {x, x.known_rank() && x.rank < 2 ? "a matrix is expected, of rank 2 or more" : nullptr};
+    }
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        const dims& x = request.inputs[0].shape;
+        const index_t n = x.size(), columns = x[x.rank - 1], rows = columns > 0 ? n / columns : 0;
+        const bool tall = rows > columns;
+        const detail::orthonormal_rows<D, T> vectors{std::min(rows, columns), std::max(rows, columns)};
+        request.scratch_bytes = static_cast<std::size_t>(n) * sizeof(T) + 64 + vectors.scratch_bytes();
+        request.microseconds = vectors.microseconds();
+        detail::strided_layout there, back; // between the matrix and its vectors
+        there.push(rows, columns, tall ? 1 : columns);
+        there.push(columns, 1, tall ? rows : 1);
+        back.push(rows, tall ? 1 : columns, columns);
+        back.push(columns, tall ? rows : 1, 1);
+        there.collapse();
+        back.collapse();
+        const std::size_t behind = (static_cast<std::size_t>(n) * sizeof(T) + 63) / 64 * 64;
+        return kernel([=, gain = static_cast<T>(gain)](const kernel_args& a) {
+            if (n == 0) return;
+            T* const v = a.scratch<T>();
+            D::copy(a.in<T>(0), v, there);
+            vectors.run(v, a.scratch<std::byte>() + behind);
+            D::copy(static_cast<const T*>(v), a.out<T>(0), back);
+            D::template update<detail::take_times>(n, std::array{a.out<T>(0)}, std::array<const T*, 1>{a.out<T>(0)},
+                                                   std::array{gain}, nullptr);
+        });
+    }
+};
+
+}} // namespace rill::RILL_ABI

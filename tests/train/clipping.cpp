@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/train/clipping.hpp>
+
+#include <limits>
+
+#include <rill/runtime/evaluate.hpp>
+#include <rill/train/adagrad.hpp>
+#include <rill/train/gradient_descent.hpp>
+#include <rill/train/initializers.hpp>
+
+#include "ops/harness.hpp"
+#include "train/harness.hpp"
+
+using namespace rill;
+
+namespace test_clipping {
+
+using train_test::part;
+
+const std::vector<double> g0 = part<double>(vectors::gradients, 0, 12), g1 = part<double>(vectors::gradients, 12, 12);
+
+any_tensor matrix(const std::vector<double>& values) { return constant(op_test::make_array<double>({4, 3}, values)); }
+
+void near(const any_array& got, const std::vector<double>& wanted) {
+    CHECK(op_test::far_apart(op_test::reals(got), wanted, 1e-14) == "");
+}
+
+} // namespace test_clipping
+
+TEST_CASE("clipping: by value is clip") {
+    const graph g;
+    const graph_scope here(g);
+    const tensor x = constant({-2.f, 0.5f, 3.f});
+    const auto y = evaluate(clip_by_value(x, -1.f, 1.f));
+    CHECK(op_test::list(y) == std::vector<float>{-1, 0.5f, 1});
+}
+
+TEST_CASE("clipping: by norm, of all and along axes, the types known or not, and its gradient") {
+    using namespace test_clipping;
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const placeholder<double, dyn, 3> x("x");
+    const any_tensor loose = any_placeholder("loose", dtype::float64);
+    const tensor<double, dyn, 3> all = clip_by_norm(x, 1.5), rows = clip_by_norm<1>(x, 1.5);
+    const auto at = op_test::make_array<double>({4, 3}, g0);
+    near(op_test::run(s, all, {x}, {at}), vectors::clipped_by_norm);
+    near(op_test::run(s, rows, {x}, {at}), vectors::clipped_rows);
+    near(op_test::run(s, clip_by_norm(loose, 1.5), {loose}, {at}), vectors::clipped_by_norm);
+    near(op_test::run(s, clip_by_norm<1>(loose, constant(1.5)), {loose}, {at}), vectors::clipped_rows);
+    near(op_test::run(s, clip_by_norm(x, 100), {x}, {at}), g0); // short enough
+    op_test::gradient_check{s, {x}, {at}}.check(all, 1);
+    op_test::gradient_check{s, {x}, {at}}.check(rows, 1);
+    const auto zeros = op_test::make_array<double>({1, 3}, {0, 0, 0});
+    near(op_test::run(s, all, {x}, {zeros}), {0, 0, 0});
+    const auto [slope] = gradients(reduce_sum(all), x);
+    near(op_test::run(s, slope, {x}, {zeros}), {1, 1, 1});
+}
+
+TEST_CASE("clipping: by the norm of all tensors") {
+    using namespace test_clipping;
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const std::vector<any_tensor> both{matrix(g0), {}, matrix(g1)};
+    CHECK(s.run(global_norm(both)).value<double>() == Approx(vectors::global_norm[0]).epsilon(1e-14));
+    const auto [clipped, norm] = clip_by_global_norm(both, 1.5);
+    CHECK(s.run(norm).value<double>() == Approx(vectors::global_norm[0]).epsilon(1e-14));
+    REQUIRE(clipped.size() == 3);
+    CHECK_FALSE(clipped[1]);
+    near(s.run(clipped[0]), part<double>(vectors::clipped_by_global_norm, 0, 12));
+    near(s.run(clipped[2]), part<double>(vectors::clipped_by_global_norm, 12, 12));
+    near(s.run(clip_by_global_norm(both, 1000.).tensors[0]), g0);
+    auto twice = g0;
+    for (double& v : twice) v *= 0.5;
+    near(s.run(clip_by_global_norm(both, 2., constant(4.)).tensors[0]), twice); // the norm was given
+    const std::vector<any_tensor> endless{constant({1., std::numeric_limits<double>::infinity()})};
+    for (const double v : op_test::reals(s.run(clip_by_global_norm(endless, 1.).tensors[0]))) CHECK(std::isnan(v));
+    CHECK_THROWS_AS(global_norm(std::vector<any_tensor>{}), invalid_argument);
+    CHECK_THROWS_WITH(global_norm(std::vector<any_tensor>{{}}), contains("global_norm: no tensors"));
+}
+
+TEST_CASE("clipping: gradients and their variables, applied") {
+    const graph g;
+    const graph_scope here(g);
+    const variable<float, 2> a("a", {3.f, 0.f});
+    const variable<float> b("b", 4.f);
+    variable<int> step("step", 0, {.trainable = false});
+    const gradient_descent descent(1.f);
+    const auto [clipped, norm] =
+        clip_by_global_norm(descent.compute_gradients(0.5f * reduce_sum(square(a)) + 0.5f * square(b)), 1.f);
+    REQUIRE(clipped.size() == 2);
+    CHECK(clipped[0].variable.node() == a.node());
+    const operation train = descent.apply_gradients(clipped, step);
+    session s;
+    s.run(global_variables_initializer());
+    CHECK(s.run(norm).value<float>() == Approx(5));
+    s.run(train);
+    CHECK(s.run(a)(0) == Approx(3 - 0.6));
+    CHECK(s.run(b) == Approx(4 - 0.8));
+    CHECK(s.run(step) == 1);
+}
+
+TEST_CASE("clipping: rows stay rows, their norm that of the slices") {
+    const graph g;
+    const graph_scope here(g);
+    const variable<double, 5, 2> table("table", ones());
+    const tensor ids = constant({1, 3, 1});
+    const adagrad by({.learning_rate = 1, .initial_accumulator_value = 1});
+    const auto pairs = by.compute_gradients(reduce_sum(gather(table, ids)));
+    const auto [clipped, norm] = clip_by_global_norm(pairs, 1.);
+    const operation train = by.apply_gradients(clipped);
+    session s;
+    s.run(global_variables_initializer());
+    CHECK(s.run(norm).value<double>() == Approx(std::sqrt(6.)));
+    const auto trace = s.run_traced(train);
+    bool by_rows = false;
+    for (const auto& e : trace.entries) {
+        CHECK(e.op != "GatherGrad");
+        by_rows |= e.op == "ApplyAdagradRows";
+    }
+    CHECK(by_rows);
+    const double twice = 2 / std::sqrt(6.), once = 1 / std::sqrt(6.);
+    CHECK(s.run(table)(1, 0) == Approx(1 - twice / std::sqrt(1 + twice * twice)));
+    CHECK(s.run(table)(3, 1) == Approx(1 - once / std::sqrt(1 + once * once)));
+    CHECK(s.run(table)(0, 0) == 1);
+}
