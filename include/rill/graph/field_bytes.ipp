@@ -3,11 +3,13 @@
 
 #include <rill/graph/field_bytes.hpp>
 
-#include <bit>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -33,6 +35,11 @@ template <class T> constexpr unsigned field_kind() {
     if constexpr (std::is_same_v<T, any_array>) return 10;
     if constexpr (std::is_same_v<T, fused_spec>) return 11;
     return 0;
+}
+
+RILL_EXPORT inline std::atomic<adjoint_check>& adjoint_check_now() {
+    static std::atomic<adjoint_check> check{nullptr};
+    return check;
 }
 
 class byte_writer {
@@ -144,10 +151,10 @@ public:
         std::memcpy(&v, take(sizeof v).data(), sizeof v);
         return v;
     }
-    /// A number of things of which each takes a byte or more.
-    std::size_t count() {
+    /// A number of things of which each takes so many bytes or more.
+    std::size_t count(std::size_t each = 1) {
         const auto n = number<std::uint32_t>();
-        if (n > rest.size()) throw invalid_argument("fields: a list is longer than what is left");
+        if (n > rest.size() / each) throw invalid_argument("fields: a list is longer than what is left");
         return n;
     }
     std::string_view text() { return take(count()); }
@@ -180,6 +187,11 @@ public:
             v[i] = number<std::int64_t>();
             if (v[i] < dyn) throw invalid_argument("fields: a negative extent");
         }
+        dims known = v;
+        for (int i = 0; i < rank; ++i)
+            if (known[i] == dyn) known[i] = 1;
+        if (rank > 0 && !tensor_type{dtype::invalid, known}.countable())
+            throw invalid_argument("fields: a shape of more elements than an index counts");
     }
     void get(axis_list& v) {
         const auto n = number<std::int8_t>();
@@ -196,7 +208,8 @@ public:
         if (type == dtype::invalid) return void(v = any_array());
         const tensor_type t{type, shape};
         if (!shape.complete() || !t.countable() ||
-            static_cast<std::uint64_t>(shape.size()) > rest.size()) // of which each takes a byte or more
+            static_cast<std::uint64_t>(shape.size()) >
+                rest.size() / (type == dtype::string ? 4 : 1)) // a length, or a byte
             throw invalid_argument("fields: an array of " + to_string(t) + " in " + std::to_string(rest.size()) +
                                    " bytes");
         const auto bytes = static_cast<std::size_t>(shape.size()) * size_of(type);
@@ -217,38 +230,29 @@ public:
     void get(program& p) {
         const auto types = [&](std::vector<dtype>& all) {
             all.resize(count());
-            for (auto& d : all) get(d);
+            for (auto& d : all) get_number_type(d);
         };
         types(p.leaves);
         types(p.scalars);
-        const auto instructions = count();
         const auto known = [&](int value) {
             if (value < 0 || value >= p.first_instruction() + static_cast<int>(p.code.size()))
                 throw invalid_argument("fields: a program uses a value that is not there");
             return value;
         };
-        for (std::size_t k = 0; k < instructions; ++k) {
-            const auto name = text();
-            const auto version = number<std::int32_t>();
+        std::vector<std::string> lacking;
+        for (auto n = count(); n > 0; --n) {
             program::instruction i{};
-            get(i.type);
-            const auto* op = find_op(name, i.type);
-            if (!op || !op->elementwise)
-                throw unimplemented("no elementwise op '" + std::string(name) +
-                                    "' is in this program: include <rill/all_kernels.hpp>, or link rill::kernels");
-            if (version > op->version)
-                throw invalid_argument("op '" + std::string(name) + "': version " + std::to_string(version) +
-                                       " is newer than this program's, " + std::to_string(op->version));
-            i.op = op->elementwise;
-            for (auto n = count(); n > 0; --n) i.args.push_back(known(number<std::int32_t>()));
-            if (static_cast<int>(i.args.size()) != op->operands)
-                throw invalid_argument("fields: '" + std::string(name) + "' of " + std::to_string(i.args.size()) +
-                                       " operands");
+            const op_entry* const op = get_op(i, lacking);
+            for (auto k = count(4); k > 0; --k) i.args.push_back(known(number<std::int32_t>()));
+            if (op) check_instruction(p, i, *op);
             p.code.push_back(std::move(i));
         }
-        for (auto n = count(); n > 0; --n) p.results.push_back(known(number<std::int32_t>()));
-        p.key = text();
+        for (auto n = count(4); n > 0; --n) p.results.push_back(known(number<std::int32_t>()));
+        const auto key = text();
         p.adjoint_of = text();
+        if (!lacking.empty()) throw lacking_ops(std::move(lacking));
+        p.key = expression_key(p); // what the bytes say only chooses between two true ones
+        if (p.key.empty() || p.key != key) p.key = spelled_key(p);
     }
     void get(fused_spec& s) {
         bool there = false;
@@ -273,6 +277,7 @@ public:
             get(r.reduce);
             get(r.like);
             r.mask = number<std::uint32_t>();
+            if (r.like < -1) throw invalid_argument("fields: a negative input");
             s.results.push_back(r);
         }
         for (auto n = count(); n > 0; --n) {
@@ -286,16 +291,47 @@ public:
         if (s.leaves.size() != body->leaves.size() || s.results.size() != body->results.size() ||
             s.scalars.size() != body->scalars.size())
             throw invalid_argument("fields: a fused node does not fit its program");
-        for (const auto& r : s.results) // which leaf's place an adjoint takes is its mask's first bit
-            if (s.kind == fused_spec::form::adjoint &&
-                static_cast<std::size_t>(std::countr_zero(r.mask)) >= s.leaves.size())
-                throw invalid_argument("fields: an adjoint of no leaf");
         for (std::size_t i = 0; i < s.scalars.size(); ++i)
             if (s.scalars[i].type != body->scalars[i]) throw invalid_argument("fields: a scalar of another type");
-        s.body = std::move(body);
+        s.body = body;
+        const auto check = adjoint_check_now().load();
+        if (s.kind == fused_spec::form::adjoint && !(check && check(s))) s.kind = fused_spec::form::program;
+        if (s.kind != fused_spec::form::adjoint) body->adjoint_of.clear();
     }
 
     std::string_view rest;
+
+private:
+    void get_number_type(dtype& d) {
+        get(d);
+        if (d == dtype::invalid || d == dtype::string)
+            throw invalid_argument("fields: a program does not compute with " + std::string(to_string(d)));
+    }
+
+    /// Op and dtype of an instruction; null, and noted, if this process lacks that op.
+    const op_entry* get_op(program::instruction& i, std::vector<std::string>& lacking) {
+        const auto name = text();
+        const auto version = number<std::int32_t>();
+        get_number_type(i.type);
+        const auto* op = find_op(name, i.type);
+        const bool here = op && op->elementwise;
+        i.op = here ? op->elementwise : nullptr;
+        if (here && version >= 1 && version <= op->version) return op;
+        lacking.push_back(described(name, version, here ? op->version : 0));
+        return nullptr;
+    }
+
+    static void check_instruction(const program& p, const program::instruction& i, const op_entry& op) {
+        const auto refuse = [&](const std::string& why) {
+            throw invalid_argument("fields: '" + std::string(op.name) + "' " + why);
+        };
+        if (static_cast<int>(i.args.size()) != op.operands) refuse("of " + std::to_string(i.args.size()) + " operands");
+        const dtype last = p.type_of(i.args.back());
+        if (i.type != (op.result == dtype::invalid ? last : op.result) || !op.takes(last))
+            refuse("gives no " + std::string(to_string(i.type)) + " of " + std::string(to_string(last)));
+        for (const int a : i.args)
+            if (!op.mixed && p.type_of(a) != last) refuse("of operands of several dtypes");
+    }
 };
 
 class field_writer final : public uniform_visitor<field_writer> {
@@ -350,6 +386,26 @@ private:
     };
     std::map<std::string_view, field> fields_;
 };
+
+} // namespace detail
+
+namespace detail {
+
+RILL_COLD void set_adjoint_check(adjoint_check check) { adjoint_check_now() = check; }
+
+RILL_COLD std::string described(std::string_view op, int version, int known) {
+    const std::string name = "'" + std::string(op) + "'";
+    if (known == 0) return name;
+    return name + " in version " + std::to_string(version) + " (this program's is " + std::to_string(known) + ")";
+}
+
+RILL_COLD lacking_ops::lacking_ops(std::vector<std::string> all) : unimplemented(text_of(all)), ops(std::move(all)) {}
+
+RILL_COLD std::string lacking_ops::text_of(const std::vector<std::string>& all) {
+    std::string text = all.size() == 1 ? "this program lacks the op " : "this program lacks the ops ";
+    for (std::size_t i = 0; i < all.size(); ++i) text += (i ? ", " : "") + all[i];
+    return text + " (<rill/all_kernels.hpp> and rill::kernels bring every op of the catalogue)";
+}
 
 } // namespace detail
 

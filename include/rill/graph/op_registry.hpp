@@ -17,6 +17,7 @@ struct op_entry {
     const elementwise_info* elementwise = nullptr; // null of an op that is a node of its own
     dtype result = dtype::invalid;                 // of an elementwise op whose result is of one dtype
     int operands = 0;                              // of an elementwise op
+    bool mixed = false;                            // the operands of an elementwise op are not all of one dtype
     op_ptr (*make)(field_visitor* fields) =
         nullptr; // of a node op: from fields that were written, or as it is by default
 
