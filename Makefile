@@ -17,7 +17,7 @@ define need
 	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing
 endef
 
-.PHONY: demo test check docs sanitize bench bench-peers format clean
+.PHONY: demo test check docs sanitize fuzz bench bench-peers format clean
 
 demo:
 	$(call need,$(BUILD_PACKAGES))
@@ -56,6 +56,14 @@ sanitize:
 	$(call need,$(CLANG_PACKAGES))
 	set -e; for preset in asan-ubsan tsan; do \
 	    cmake --preset $$preset; cmake --build --preset $$preset -j $(JOBS); ctest --preset $$preset -j $(JOBS); done
+
+# Graphs that strangers might send, for so many seconds: make fuzz FUZZ_SECONDS=600
+FUZZ_SECONDS ?= 60
+fuzz:
+	$(call need,$(CLANG_PACKAGES))
+	cmake --preset asan-ubsan -DRILL_BUILD_EXAMPLES=OFF
+	cmake --build --preset asan-ubsan --target rill_saved_fuzz -j $(JOBS)
+	build/asan-ubsan/tests/saved/rill_saved_fuzz $(FUZZ_SECONDS) tests/data/graphs/*.rill
 
 bench:
 	$(call need,$(BENCH_PACKAGES))

@@ -71,6 +71,15 @@ template <class Op> op_entry op_entry_of() {
     return e;
 }
 
+namespace detail {
+
+template <class Op> inline const bool known_at_start = (register_op(op_entry_of<Op>()), true);
+
+/// An op that has no kernels, which would say so, becomes known to programs that can make it.
+template <class Op> void make_known() { (void)known_at_start<Op>; }
+
+} // namespace detail
+
 }} // namespace rill::RILL_ABI
 
 #include <rill/graph/field_bytes.hpp> // the bytes that make_op takes

@@ -30,7 +30,8 @@ inline std::vector<const node*> travelling(const graph& g, std::span<const node*
     std::vector<char> needed(all.size());
     std::vector<const node*> open;
     const auto visit = [&](const node* n) {
-        if (!std::exchange(needed.at(n->id), char(1))) open.push_back(n);
+        if (n->id < needed.size() && !std::exchange(needed[n->id], char(1)))
+            open.push_back(n); // later ones came meanwhile
     };
     for (const auto* n : wanted) {
         if (n->owner != &g.state()) throw invalid_argument("export_graph: '" + n->name + "' belongs to another graph");
