@@ -43,7 +43,7 @@ template <class Op, class R, class... T> op_entry elementwise_entry() {
     e.dtypes = dtypes_of<Op>();
     e.elementwise = &info_of<Op>;
     e.operands = sizeof...(T);
-    e.mixed = !(std::is_same_v<T, std::tuple_element_t<0, std::tuple<T...>>> && ...);
+    e.mixed = requires { typename Op::template operands<R>; };
     if constexpr (requires { typename Op::result_type; }) e.result = dtype_of<R>;
     if constexpr (!differentiable_structure<structure<Op, R, leaf<T>...>>) e.no_gradient = "";
     return e;

@@ -55,7 +55,7 @@ public:
         put(r.axes);
         put(r.keep_dims);
     }
-    void put(const program& p) {
+    void put(const program& p, std::string_view adjoint_of) {
         const auto types = [&](const std::vector<dtype>& all) {
             number(static_cast<std::uint32_t>(all.size()));
             for (const auto d : all) put(d);
@@ -71,12 +71,12 @@ public:
         }
         numbers(p.results);
         text(p.key);
-        text(p.adjoint_of);
+        text(adjoint_of);
     }
     void put(const fused_spec& s) {
         put(s.body != nullptr);
         if (!s.body) return;
-        put(*s.body);
+        put(*s.body, s.kind == fused_spec::form::adjoint ? std::string_view(s.body->adjoint_of) : std::string_view());
         number(static_cast<std::uint8_t>(s.kind));
         number(static_cast<std::uint32_t>(s.leaves.size()));
         for (const auto& l : s.leaves) {
