@@ -2,6 +2,7 @@
 #include <rill/graph/serialization.hpp>
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -216,10 +217,9 @@ TEST_CASE("serialization: seeds of ops and graphs draw the same numbers again") 
 
 TEST_CASE("serialization: the file of version 1 is read for ever") {
     using namespace test_serialization;
-#ifndef RILL_TEST_DATA
-#define RILL_TEST_DATA "tests/data"
-#endif
-    const auto losses = train(import_graph(RILL_TEST_DATA "/graphs/adam_4_10_10_3.rill"));
+    const char* const folder = std::getenv("RILL_TEST_DATA"); // else from the root of the tree
+    const auto losses =
+        train(import_graph(std::string(folder ? folder : "tests/data") + "/graphs/adam_4_10_10_3.rill"));
     const std::vector<float> wanted{1.10360348f, 1.08162093f, 1.06829166f, 1.05592346f, 1.04561377f};
     REQUIRE(losses.size() == wanted.size());
     for (std::size_t i = 0; i < wanted.size(); ++i) CHECK(losses[i] == Approx(wanted[i]).epsilon(1e-5));
@@ -242,6 +242,38 @@ TEST_CASE("serialization: cut off anywhere, or longer than it should be, it is r
     CHECK_THROWS_WITH(graph_from_bytes(""), contains("it is empty"));
     CHECK_THROWS_WITH(graph_from_bytes(bytes.substr(0, 20)), contains("ends within its header"));
     CHECK_THROWS_WITH(graph_from_bytes("# a text file\n"), contains("does not begin as a graph of rill does"));
+}
+
+TEST_CASE("serialization: ranks above 8, negative extents, unknown dtypes and sizes that are not there are refused") {
+    using namespace test_serialization;
+    const graph g;
+    {
+        const graph_scope here(g);
+        placeholder<float, dyn, 3> x("x");
+    }
+    const auto bytes = graph_to_bytes(g);
+    const std::string type = std::string("\x01\x02") + std::string(8, '\xff') + '\x03'; // float32, of rank 2: ?, 3
+    const auto at = bytes.rfind(type);
+    REQUIRE(at != std::string::npos);
+    const auto with = [&](std::size_t place, const std::string& what) {
+        auto other = bytes;
+        other.replace(place, what.size(), what);
+        return with_header(other);
+    };
+    REQUIRE(reads(with(at, "\x01")));
+    CHECK_THROWS_WITH(graph_from_bytes(with(at, "\x7f")), contains("no dtype has the number 127"));
+    CHECK_THROWS_WITH(graph_from_bytes(with(at + 1, "\x09")), contains("a rank of 9"));
+    CHECK_THROWS_WITH(graph_from_bytes(with(at + 1, "\xfe")), contains("a rank of -2"));
+    CHECK_THROWS_WITH(graph_from_bytes(with(at + 2, "\xfe")), contains("a negative extent"));
+    CHECK_THROWS_AS(graph_from_bytes(with(at + 2, "\xfe")), data_loss);
+    CHECK_THROWS_WITH(graph_from_bytes(with(at - 8, "\xff\xff\xff\x7f")), contains("a size of 2147483647 where"));
+    // the name's length, and that of the list of nodes
+    const auto name = bytes.find("x", 24 + 8 + 10 + 8 + 8);
+    REQUIRE(name != std::string::npos);
+    CHECK_THROWS_AS(graph_from_bytes(with(name - 8, std::string(8, '\xff'))), data_loss);
+    CHECK_THROWS_AS(graph_from_bytes(with(name - 16, std::string("\x00\x00\x00\x40", 4))), data_loss);
+    // two names that are one, a name that is none
+    CHECK_THROWS_WITH(graph_from_bytes(with(name, "-")), contains("node 0: '-' is no valid name"));
 }
 
 TEST_CASE("serialization: any bit of a file changed is noticed") {
