@@ -271,6 +271,15 @@ TEST_CASE("field_bytes: instructions whose dtypes no op has are refused") {
     for (const auto& change : wrong) CHECK_THROWS_AS(read(with(change)), invalid_argument);
 }
 
+TEST_CASE("field_bytes: a result that is to be reduced in two ways is refused") {
+    using namespace test_field_bytes;
+    auto e = sample();
+    e.spec.results[1].reduce = {combine::mean, {}, false}; // beside the shape of an input
+    CHECK_THROWS_WITH(read(bytes_of_fields(*make_op(e))), contains("reduced in two ways"));
+    e.spec.results[1].like = -2;
+    CHECK_THROWS_AS(read(bytes_of_fields(*make_op(e))), invalid_argument);
+}
+
 TEST_CASE("field_bytes: what says that it is an adjoint, and can't be shown to be one, is a program") {
     using namespace test_field_bytes;
     auto e = sample();

@@ -187,6 +187,8 @@ public:
             get(r.reduce);
             get(r.like);
             r.mask = number<std::uint32_t>();
+            if (r.like >= 0 && !(r.reduce == reduction()))
+                throw invalid_argument("fields: a result that is reduced in two ways");
             if (r.like < -1) throw invalid_argument("fields: a negative input");
             s.results.push_back(r);
         }
