@@ -1,7 +1,7 @@
 # What a person or the CI types. `make demo` and `make test` also install what they need on Debian and Ubuntu.
 JOBS ?= $(shell nproc)
 BUILD_PACKAGES := g++ cmake ninja-build ccache mold libxtensor-dev xtl-dev libxsimd-dev
-TEST_PACKAGES  := $(BUILD_PACKAGES) python3 catch2 libdnnl-dev
+TEST_PACKAGES  := $(BUILD_PACKAGES) python3 catch2 libdnnl-dev libcereal-dev nlohmann-json3-dev
 CHECK_PACKAGES := $(TEST_PACKAGES) libbenchmark-dev clang-19 pkg-config python3-venv
 CLANG_PACKAGES := $(TEST_PACKAGES) clang-19 libclang-rt-19-dev llvm-19
 BENCH_PACKAGES := $(BUILD_PACKAGES) libbenchmark-dev
@@ -17,7 +17,7 @@ define need
 	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing
 endef
 
-.PHONY: demo test check docs amalgamate sanitize bench bench-peers format clean
+.PHONY: demo test check docs amalgamate sanitize fuzz bench bench-peers format clean
 
 demo:
 	$(call need,$(BUILD_PACKAGES))
@@ -63,6 +63,14 @@ sanitize:
 	$(call need,$(CLANG_PACKAGES))
 	set -e; for preset in asan-ubsan tsan; do \
 	    cmake --preset $$preset; cmake --build --preset $$preset -j $(JOBS); ctest --preset $$preset -j $(JOBS); done
+
+# Graphs that strangers might send, for so many seconds: make fuzz FUZZ_SECONDS=600
+FUZZ_SECONDS ?= 60
+fuzz:
+	$(call need,$(CLANG_PACKAGES))
+	cmake --preset asan-ubsan -DRILL_BUILD_EXAMPLES=OFF
+	cmake --build --preset asan-ubsan --target rill_saved_fuzz -j $(JOBS)
+	build/asan-ubsan/tests/saved/rill_saved_fuzz $(FUZZ_SECONDS) tests/data/graphs/*.rill
 
 bench:
 	$(call need,$(BENCH_PACKAGES))

@@ -3,6 +3,8 @@
 
 #include <rill/all_kernels.hpp>
 
+#include <rill/expr/adjoint_of.hpp>
+
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 /// The kernels of an elementwise op: as one instruction of a program, and as an expression of its own where that is usual.
@@ -88,6 +90,7 @@ template <class Op> void hold_op() {
 
 inline void fill_registries() {
     require_fused();
+    set_adjoint_check([](const fused_spec& spec) { return is_adjoint(spec, *the_gradient_ops().add); });
     compile_catalogue();
     catalogue::each([]<class Op>(std::type_identity<Op>) {
         if constexpr (node_op_struct<Op>) {
@@ -96,8 +99,12 @@ inline void fill_registries() {
         }
     });
     optimizer_rules::each([]<class Rule>(std::type_identity<Rule>) {
+        register_op(op_entry_of<update_op<Rule>>());
         hold_op<update_op<Rule>>();
-        if constexpr (requires { Rule::by_rows; }) hold_op<update_rows_op<Rule>>();
+        if constexpr (requires { Rule::by_rows; }) {
+            register_op(op_entry_of<update_rows_op<Rule>>());
+            hold_op<update_rows_op<Rule>>();
+        }
     });
     [[maybe_unused]] const int level = best_level();
 #if RILL_KERNELS_V4

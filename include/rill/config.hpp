@@ -29,6 +29,23 @@
 #define RILL_WITH_BLAS 0 // CBLAS; needs linking
 #endif
 
+// Headers that some of ours need and others do not: whether rill::kernels holds what is made of them. Without it, a program that
+// includes such a header of ours needs them itself.
+#ifndef RILL_KERNELS_HAVE_CEREAL
+#if __has_include(<cereal/cereal.hpp>)
+#define RILL_KERNELS_HAVE_CEREAL 1
+#else
+#define RILL_KERNELS_HAVE_CEREAL 0
+#endif
+#endif
+#ifndef RILL_KERNELS_HAVE_JSON
+#if __has_include(<nlohmann/json.hpp>)
+#define RILL_KERNELS_HAVE_JSON 1
+#else
+#define RILL_KERNELS_HAVE_JSON 0
+#endif
+#endif
+
 // RILL_MORE_DEVICES: <a header> that names devices beside the CPU, for which kernels are compiled too (device/devices.hpp).
 // The same in all files of a program, or in none.
 #ifdef RILL_MORE_DEVICES

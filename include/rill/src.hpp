@@ -39,6 +39,7 @@
 #include <rill/device/registry.ipp>
 #include <rill/device/strided_layout.ipp>
 #include <rill/device/structure.ipp>
+#include <rill/expr/adjoint_of.ipp>
 #include <rill/expr/apply.ipp>
 #include <rill/expr/constant.ipp>
 #include <rill/expr/expression.ipp>
@@ -51,10 +52,13 @@
 #include <rill/graph/fields.ipp>
 #include <rill/graph/gradients.ipp>
 #include <rill/graph/graph.ipp>
+#include <rill/graph/json.ipp>
 #include <rill/graph/node.ipp>
 #include <rill/graph/op.ipp>
 #include <rill/graph/op_registry.ipp>
+#include <rill/graph/saved_graph.ipp>
 #include <rill/graph/scope.ipp>
+#include <rill/graph/serialization.ipp>
 #include <rill/passes/absorb.ipp>
 #include <rill/passes/order.ipp>
 #include <rill/passes/place.ipp>

@@ -41,6 +41,35 @@ TEST_CASE("program: an instruction's key names its operands' types, and its resu
     CHECK(result_suffix(dtype::float32, dtype::float32).empty());
 }
 
+TEST_CASE("program: the key of an expression, where leaves, scalars and instructions are each used once and in order") {
+    const program p = test_program::sample();
+    CHECK(expression_key(p) == p.key);
+    CHECK(spelled_key(p) == "program float32 float32; float32; Mul:float32 0 1; Greater:bool 3 2 -> 4");
+    const auto without = [&](auto&& change) {
+        program q = p;
+        change(q);
+        return expression_key(q);
+    };
+    CHECK(without([](program& q) { q.code[0].args = {1, 0}; }).empty());
+    CHECK(without([](program& q) { q.code[0].args = {0, 0}; }).empty());
+    CHECK(without([](program& q) { q.results = {4, 3}; }).empty());
+    CHECK(without([](program& q) { q.results = {3}; }).empty());
+    CHECK(without([](program& q) { q.leaves.push_back(dtype::int32); }).empty());
+    CHECK(without([](program& q) { q.scalars.push_back(dtype::int32); }).empty());
+    program one;
+    one.leaves = {dtype::int64};
+    one.results = {0};
+    CHECK(expression_key(one) == "$0:int64");
+    one.leaves.clear(), one.scalars = {dtype::int64};
+    CHECK(expression_key(one).empty());
+    // 2^40 paths lead to the leaf: they are not walked
+    program deep;
+    deep.leaves = {dtype::float32};
+    for (int k = 0; k < 40; ++k) deep.code.push_back({&test_program::mul, dtype::float32, {k, k}});
+    deep.results = {40};
+    CHECK(expression_key(deep).empty());
+}
+
 TEST_CASE("scalar_value: compared by type and bits") {
     CHECK(scalar_value(1.f) == scalar_value(1.f));
     CHECK_FALSE(scalar_value(0.f) == scalar_value(-0.f));

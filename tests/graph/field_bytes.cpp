@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/graph/field_bytes.hpp>
 
+#include <functional>
 #include <limits>
 
 #include <rill/graph/op_registry.hpp>
@@ -82,8 +83,7 @@ inline fused_spec sample_spec() {
     p.scalars = {dtype::float32};
     p.code = {{&product, dtype::float32, {0, 1}}, {&above, dtype::boolean, {3, 2}}};
     p.results = {4, 3};
-    p.key = "TestFieldsGreater(TestFieldsMul($0:float32,$1:float32),s0:float32):bool";
-    p.adjoint_of = "another";
+    p.key = spelled_key(p);
     fused_spec s;
     s.body = std::make_shared<const program>(std::move(p));
     s.kind = fused_spec::form::program;
@@ -160,7 +160,8 @@ TEST_CASE("field_bytes: every kind of field, and back") {
     CHECK(spec.body->code[1].op == &above);
     CHECK(spec.body->code[1].args == std::vector<int>{3, 2});
     CHECK(spec.body->results == std::vector<int>{4, 3});
-    CHECK(spec.body->adjoint_of == "another");
+    CHECK(spec.body->key ==
+          "program float32 float32; float32; TestFieldsMul:float32 0 1; TestFieldsGreater:bool 3 2 -> 4 3");
     CHECK(spec.kind == fused_spec::form::program);
     CHECK(spec.leaves[1].view == reduction{combine::mean, {0, -1}, true});
     CHECK(spec.results[1].like == 1);
@@ -215,22 +216,86 @@ TEST_CASE("field_bytes: ops that this program lacks, or knows in an older versio
     };
     CHECK_THROWS_AS(read(with(unknown)), unimplemented);
     CHECK_THROWS_WITH(read(with(unknown)), contains("'TestFieldsNowhere'"));
-    CHECK_THROWS_AS(read(with(newer)), invalid_argument);
-    CHECK_THROWS_WITH(read(with(newer)), contains("'TestFieldsMul'") && contains("newer"));
+    CHECK_THROWS_AS(read(with(newer)), unimplemented);
+    CHECK_THROWS_WITH(read(with(newer)), contains("'TestFieldsMul' in version 3 (this program's is 2)"));
+    auto body = std::make_shared<program>(*e.spec.body);
+    static constexpr elementwise_info other{"TestFieldsNobody"};
+    body->code[0].op = &unknown, body->code[1].op = &other;
+    e.spec.body = body;
+    const auto both = bytes_of_fields(*make_op(e));
+    CHECK_THROWS_WITH(read(both), contains("the ops 'TestFieldsNowhere', 'TestFieldsNobody'"));
 }
 
-TEST_CASE("field_bytes: an adjoint that belongs to no leaf is refused") {
+TEST_CASE("field_bytes: a program's key is worked out, whatever the bytes say") {
     using namespace test_field_bytes;
     auto e = sample();
-    e.spec.kind = fused_spec::form::adjoint;
-    const auto with = [&](std::uint32_t first, std::uint32_t second) {
-        e.spec.results[0].mask = first;
-        e.spec.results[1].mask = second;
+    const auto read_key = [&](const std::string& said, const program& p) {
+        auto body = std::make_shared<program>(p);
+        body->key = said;
+        e.spec.body = body;
+        const op_ptr made = read(bytes_of_fields(*make_op(e)));
+        return static_cast<const everything_op*>(made->attributes())->spec.body->key;
+    };
+    program tree = *e.spec.body;
+    tree.results = {4};
+    e.spec.results = {{{combine::any, {1}, false}, -1, 0}};
+    const std::string spelled = spelled_key(tree),
+                      expression = "TestFieldsGreater(TestFieldsMul($0:float32,$1:float32),s0:float32):bool";
+    CHECK(read_key(expression, tree) == expression); // both are true: equal programs keep equal keys
+    CHECK(read_key(spelled, tree) == spelled);
+    CHECK(read_key("TestFieldsGreater($0:float32,s0:float32):bool", tree) == spelled);
+    CHECK(read_key("", tree) == spelled);
+    program twice = tree; // no expression: a leaf is used twice
+    twice.code[0].args = {0, 0};
+    CHECK(read_key(expression, twice) == spelled_key(twice));
+}
+
+TEST_CASE("field_bytes: instructions whose dtypes no op has are refused") {
+    using namespace test_field_bytes;
+    auto e = sample();
+    const auto with = [&](const std::function<void(program&)>& change) {
+        auto body = std::make_shared<program>(*sample_spec().body);
+        change(*body);
+        e.spec.body = body;
         return bytes_of_fields(*make_op(e));
     };
-    CHECK_NOTHROW(read(with(1, 2)));
-    CHECK_THROWS_AS(read(with(0, 2)), invalid_argument);
-    CHECK_THROWS_AS(read(with(1, 4)), invalid_argument);
+    CHECK_NOTHROW(read(with([](program&) {})));
+    const std::function<void(program&)> wrong[] = {
+        [](program& p) { p.code[0].type = dtype::float64; },
+        [](program& p) { p.leaves[0] = dtype::float64; },
+        [](program& p) { p.leaves = {dtype::string, dtype::string}; },
+        [](program& p) { p.leaves[1] = dtype::invalid; },
+        [](program& p) { p.code[0].args = {0, 4}; },
+        [](program& p) { p.code[0].args = {0, -1}; },
+        [](program& p) { p.code[0].args = {0}; },
+        [](program& p) { p.code[0].args = {}; },
+        [](program& p) { p.results = {5, 3}; },
+    };
+    for (const auto& change : wrong) CHECK_THROWS_AS(read(with(change)), invalid_argument);
+}
+
+TEST_CASE("field_bytes: a result that is to be reduced in two ways is refused") {
+    using namespace test_field_bytes;
+    auto e = sample();
+    e.spec.results[1].reduce = {combine::mean, {}, false}; // beside the shape of an input
+    CHECK_THROWS_WITH(read(bytes_of_fields(*make_op(e))), contains("reduced in two ways"));
+    e.spec.results[1].like = -2;
+    CHECK_THROWS_AS(read(bytes_of_fields(*make_op(e))), invalid_argument);
+}
+
+TEST_CASE("field_bytes: what says that it is an adjoint, and can't be shown to be one, is a program") {
+    using namespace test_field_bytes;
+    auto e = sample();
+    auto body = std::make_shared<program>(*e.spec.body);
+    body->adjoint_of = "TestFieldsMul($0:float32,$1:float32)";
+    e.spec.body = body;
+    e.spec.kind = fused_spec::form::adjoint;
+    e.spec.results[0].mask = 0; // of no leaf
+    const op_ptr made = read(bytes_of_fields(*make_op(e)));
+    const auto& spec = static_cast<const everything_op*>(made->attributes())->spec;
+    CHECK(spec.kind == fused_spec::form::program);
+    CHECK(spec.body->adjoint_of.empty());
+    CHECK(spec.kernel().empty());
 }
 
 TEST_CASE("field_bytes: cut off anywhere, it is an error of ours") {

@@ -54,6 +54,13 @@ std::string result_suffix(dtype result, dtype first_operand);
 /// scalar: "Mul($0:float32,s0:float32)".
 std::string instruction_key(const program& p, const program::instruction& i, int scalar = -1);
 
+/// The key that spells a program out, instruction by instruction: "program float32;; Tanh:float32 0 -> 1".
+std::string spelled_key(const program& p);
+
+/// The key of the expression that a program computes, whose leaves, scalars and instructions are each used once, in order:
+/// "Mul(Add($0:float32,s0:float32),$1:float32)". Empty of other programs, and of those too long to have a compiled kernel.
+std::string expression_key(const program& p);
+
 /// It is one op over its leaves in order, and may go by that op's key: under it a compiled kernel is found.
 bool is_one_op(const program& p);
 

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <iterator>
+#include <string>
+#include <utility>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -32,6 +34,61 @@ RILL_INLINE std::string instruction_key(const program& p, const program::instruc
         key += (k ? "," : "") + (k == scalar ? "s0" : "$" + std::to_string(leaf++)) + ":" +
                std::string(to_string(p.type_of(i.args[k])));
     return key + ")" + result_suffix(i.type, p.type_of(i.args[0]));
+}
+
+RILL_COLD std::string spelled_key(const program& p) {
+    std::string key = "program";
+    for (const auto d : p.leaves) key.append(" ").append(to_string(d));
+    key += ";";
+    for (const auto d : p.scalars) key.append(" ").append(to_string(d));
+    for (const auto& i : p.code) {
+        key.append("; ").append(i.op->name).append(":").append(to_string(i.type));
+        for (const int a : i.args) key.append(" ").append(std::to_string(a));
+    }
+    key += " ->";
+    for (const int r : p.results) key.append(" ").append(std::to_string(r));
+    return key;
+}
+
+namespace detail {
+
+/// Spells an expression out from its root; says whether everything came in order.
+struct expression_speller {
+    const program& p;
+    int leaf = 0, scalar = 0, instruction = 0;
+    std::string text = {};
+
+    bool spell(int value) {
+        if (value >= p.first_instruction()) return spell_op(value - p.first_instruction());
+        const bool is_leaf = value < p.first_scalar();
+        const int number = is_leaf ? leaf++ : scalar++;
+        text.append(is_leaf ? "$" : "s").append(std::to_string(number)).append(":").append(to_string(p.type_of(value)));
+        return value == (is_leaf ? number : p.first_scalar() + number);
+    }
+
+private:
+    bool spell_op(int at) {
+        const auto& i = p.code[at];
+        text += i.op->name;
+        for (std::size_t k = 0; k < i.args.size(); ++k) {
+            text += k == 0 ? '(' : ',';
+            if (!spell(i.args[k])) return false;
+        }
+        text.append(")").append(result_suffix(i.type, p.type_of(i.args[0])));
+        return at == instruction++;
+    }
+};
+
+} // namespace detail
+
+RILL_COLD std::string expression_key(const program& p) {
+    constexpr std::size_t most = 64; // instructions
+    if (p.results.size() != 1 || p.code.size() > most) return {};
+    detail::expression_speller s{p};
+    const bool whole = s.spell(p.results[0]) && s.leaf == p.first_scalar() &&
+                       s.scalar == static_cast<int>(p.scalars.size()) &&
+                       s.instruction == static_cast<int>(p.code.size());
+    return whole && s.leaf > 0 ? std::move(s.text) : std::string();
 }
 
 RILL_INLINE bool is_one_op(const program& p) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <rill/graph/op_registry.hpp>
+
 namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> constant_op::outputs(std::span<const tensor_type>) const { return {value.type()}; }
@@ -15,6 +17,7 @@ namespace detail {
 
 RILL_INLINE endpoint add_constant(const graph& g, const any_array& value, bool share, const std::string& name,
                                   const std::source_location& where) {
+    make_known<constant_op>();
     return {add_node(g, make_op(constant_op{value}), {}, name, share, where), 0};
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <tuple>
+#include <type_traits>
+
 #include <rill/device/compiled_expressions.hpp>
 #include <rill/device/devices.hpp>
 #include <rill/expr/handle.hpp>
@@ -40,6 +43,7 @@ template <class Op, class R, class... T> op_entry elementwise_entry() {
     e.dtypes = dtypes_of<Op>();
     e.elementwise = &info_of<Op>;
     e.operands = sizeof...(T);
+    e.mixed = requires { typename Op::template operands<R>; };
     if constexpr (requires { typename Op::result_type; }) e.result = dtype_of<R>;
     if constexpr (!differentiable_structure<structure<Op, R, leaf<T>...>>) e.no_gradient = "";
     return e;

@@ -61,12 +61,26 @@ RILL_COLD std::vector<tensor_type> fused_outputs(const fused_spec& spec, std::sp
     }
     const auto space = fused_space(spec, in);
     if (!space.ok()) throw invalid_argument(space.broken);
+    for (const auto& l : spec.leaves) {
+        if (l.view.how == combine::map) continue;
+        const auto viewed = rules::reduce(space.shape, l.view.axes, l.view.keep_dims);
+        if (!viewed.ok()) throw invalid_argument(viewed.broken);
+        if (!rules::compatible(viewed.shape, in[l.input].shape))
+            throw invalid_argument("an input of shape " + to_string(viewed.shape) +
+                                   " is expected, one number for each of " + "the groups, not " +
+                                   to_string(in[l.input].shape));
+    }
     std::vector<tensor_type> out;
     for (std::size_t r = 0; r < spec.results.size(); ++r) {
         const auto& result = spec.results[r];
         const dtype type = spec.body->type_of(spec.body->results[r]);
         if (result.like >= 0) {
-            out.push_back({type, in[result.like].shape});
+            const auto& like = in[result.like].shape;
+            const auto both = rules::broadcast(space.shape, like);
+            if (!both.ok() || !rules::compatible(both.shape, space.shape))
+                throw invalid_argument("elements of shape " + to_string(space.shape) + " don't add up to the shape " +
+                                       to_string(like));
+            out.push_back({type, like});
         } else if (result.reduce.how == combine::map) {
             out.push_back({type, space.shape});
         } else {

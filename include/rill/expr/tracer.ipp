@@ -45,20 +45,12 @@ RILL_COLD program_ptr tracer::finish(const std::vector<int>& results) const {
         if (v >= code_base) return p.first_instruction() + v - code_base;
         return v >= scalar_base ? p.first_scalar() + v - scalar_base : v;
     };
-    p.key = "program";
-    for (const auto d : leaves_) p.key += " " + std::string(to_string(d));
-    p.key += ";";
-    for (const auto d : p.scalars) p.key += " " + std::string(to_string(d));
     for (auto i : code_) {
-        p.key += "; " + std::string(i.op->name) + ":" + std::string(to_string(i.type));
-        for (auto& a : i.args) p.key.append(" ").append(std::to_string(a = number(a)));
+        for (auto& a : i.args) a = number(a);
         p.code.push_back(std::move(i));
     }
-    p.key += " ->";
-    for (const int r : results) {
-        p.results.push_back(number(r));
-        p.key.append(" ").append(std::to_string(p.results.back()));
-    }
+    for (const int r : results) p.results.push_back(number(r));
+    p.key = spelled_key(p);
     return std::make_shared<const program>(std::move(p));
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <rill/core/error.hpp>
 #include <rill/graph/fields.hpp>
@@ -19,9 +20,28 @@ class op;
 std::string bytes_of_fields(const op& o);
 
 /// Loads fields from such bytes, whatever they hold: `load` is called once with a visitor that does it. Throws invalid_argument
-/// for anything malformed or left over, and never reads or makes room beyond what is there. A program's key is believed: bytes
-/// that choose kernels come from bytes_of_fields, not from strangers.
+/// for anything malformed or left over, unimplemented (with all of their names) for elementwise ops that this process lacks, and
+/// never reads or makes room beyond what is there. Nothing is believed: the key by which compiled kernels are found is worked out
+/// anew, and an adjoint that is not that of the program it names is run as the program it is.
 void load_fields(std::string_view bytes, const std::function<void(field_visitor&)>& load);
+
+namespace detail {
+
+/// Ops that this process lacks, or knows in an older version only.
+struct lacking_ops final : unimplemented {
+    explicit lacking_ops(std::vector<std::string> all);
+    std::vector<std::string> ops; // as `described`
+
+private:
+    static std::string text_of(const std::vector<std::string>& all);
+};
+std::string described(std::string_view op, int version, int known);
+
+/// Whether a fused node that was read is the adjoint it says it is: expr/ can tell. Until it is set, none is.
+using adjoint_check = bool (*)(const fused_spec&);
+void set_adjoint_check(adjoint_check check);
+
+} // namespace detail
 
 }} // namespace rill::RILL_ABI
 

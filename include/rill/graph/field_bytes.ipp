@@ -3,15 +3,18 @@
 
 #include <rill/graph/field_bytes.hpp>
 
-#include <bit>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <rill/graph/byte_writer.hpp>
 #include <rill/graph/op.hpp>
 #include <rill/graph/op_registry.hpp>
 
@@ -36,96 +39,10 @@ template <class T> constexpr unsigned field_kind() {
     return 0;
 }
 
-class byte_writer {
-public:
-    template <class T> void number(T v) {
-        static_assert(std::is_arithmetic_v<T>);
-        out.append(reinterpret_cast<const char*>(&v), sizeof v);
-    }
-    void text(std::string_view s) {
-        number(static_cast<std::uint32_t>(s.size()));
-        out.append(s);
-    }
-
-    void put(bool v) { number(static_cast<std::uint8_t>(v)); }
-    void put(std::int32_t v) { number(v); }
-    void put(std::int64_t v) { number(v); }
-    void put(std::uint64_t v) { number(v); }
-    void put(double v) { number(v); }
-    void put(dtype v) { number(static_cast<std::uint8_t>(v)); }
-    void put(const std::string& v) { text(v); }
-    void put(const dims& v) {
-        number(static_cast<std::int8_t>(v.rank));
-        for (int i = 0; i < v.rank; ++i) number(v[i]);
-    }
-    void put(const axis_list& v) {
-        number(v.count);
-        for (int i = 0; i < v.count; ++i) number(static_cast<std::int8_t>(v[i]));
-    }
-    void put(const any_array& v) {
-        put(v.dtype());
-        put(v.shape());
-        if (v.empty()) return;
-        if (v.dtype() == dtype::string) {
-            for (const auto& s : v.elements<std::string>()) text(s);
-        } else if (v.size() > 0) {
-            out.append(static_cast<const char*>(v.data()), static_cast<std::size_t>(v.size()) * size_of(v.dtype()));
-        }
-    }
-    void put(const reduction& r) {
-        number(static_cast<std::uint8_t>(r.how));
-        put(r.axes);
-        put(r.keep_dims);
-    }
-    void put(const program& p) {
-        const auto types = [&](const std::vector<dtype>& all) {
-            number(static_cast<std::uint32_t>(all.size()));
-            for (const auto d : all) put(d);
-        };
-        types(p.leaves);
-        types(p.scalars);
-        number(static_cast<std::uint32_t>(p.code.size()));
-        for (const auto& i : p.code) {
-            text(i.op->name);
-            number(static_cast<std::int32_t>(i.op->version));
-            put(i.type);
-            numbers(i.args);
-        }
-        numbers(p.results);
-        text(p.key);
-        text(p.adjoint_of);
-    }
-    void put(const fused_spec& s) {
-        put(s.body != nullptr);
-        if (!s.body) return;
-        put(*s.body);
-        number(static_cast<std::uint8_t>(s.kind));
-        number(static_cast<std::uint32_t>(s.leaves.size()));
-        for (const auto& l : s.leaves) {
-            number(static_cast<std::int32_t>(l.input));
-            put(l.view);
-        }
-        number(static_cast<std::uint32_t>(s.results.size()));
-        for (const auto& r : s.results) {
-            put(r.reduce);
-            number(static_cast<std::int32_t>(r.like));
-            number(r.mask);
-        }
-        number(static_cast<std::uint32_t>(s.scalars.size()));
-        for (const auto& v : s.scalars) {
-            put(v.type);
-            out.append(reinterpret_cast<const char*>(v.bytes.data()), v.bytes.size());
-        }
-    }
-
-    std::string out;
-
-private:
-    void numbers(const std::vector<int>& all) {
-        number(static_cast<std::uint32_t>(all.size()));
-        for (const int v : all) number(static_cast<std::int32_t>(v));
-    }
-};
+RILL_EXPORT inline std::atomic<adjoint_check>& adjoint_check_now() {
+    static std::atomic<adjoint_check> check{nullptr};
+    return check;
+}
 
 /// Reads what byte_writer wrote; throws where there is less than is asked for.
 class byte_reader {
@@ -145,10 +62,10 @@ public:
         std::memcpy(&v, take(sizeof v).data(), sizeof v);
         return v;
     }
-    /// A number of things of which each takes a byte or more.
-    std::size_t count() {
+    /// A number of things of which each takes so many bytes or more.
+    std::size_t count(std::size_t each = 1) {
         const auto n = number<std::uint32_t>();
-        if (n > rest.size()) throw invalid_argument("fields: a list is longer than what is left");
+        if (n > rest.size() / each) throw invalid_argument("fields: a list is longer than what is left");
         return n;
     }
     std::string_view text() { return take(count()); }
@@ -184,6 +101,11 @@ public:
         get(all);
         for (int i = 0; i < all.rank; ++i)
             if (all[i] < dyn) throw invalid_argument("fields: a negative extent");
+        dims known = all;
+        for (int i = 0; i < all.rank; ++i)
+            if (known[i] == dyn) known[i] = 1;
+        if (all.rank > 0 && !tensor_type{dtype::invalid, known}.countable())
+            throw invalid_argument("fields: a shape of more elements than an index counts");
         v = all;
     }
     void get(axis_list& v) {
@@ -201,7 +123,8 @@ public:
         if (type == dtype::invalid) return void(v = any_array());
         const tensor_type t{type, shape};
         if (!shape.complete() || !t.countable() ||
-            static_cast<std::uint64_t>(shape.size()) > rest.size()) // of which each takes a byte or more
+            static_cast<std::uint64_t>(shape.size()) >
+                rest.size() / (type == dtype::string ? 4 : 1)) // a length, or a byte
             throw invalid_argument("fields: an array of " + to_string(t) + " in " + std::to_string(rest.size()) +
                                    " bytes");
         const auto bytes = static_cast<std::size_t>(shape.size()) * size_of(type);
@@ -222,38 +145,29 @@ public:
     void get(program& p) {
         const auto types = [&](std::vector<dtype>& all) {
             all.resize(count());
-            for (auto& d : all) get(d);
+            for (auto& d : all) get_number_type(d);
         };
         types(p.leaves);
         types(p.scalars);
-        const auto instructions = count();
         const auto known = [&](int value) {
             if (value < 0 || value >= p.first_instruction() + static_cast<int>(p.code.size()))
                 throw invalid_argument("fields: a program uses a value that is not there");
             return value;
         };
-        for (std::size_t k = 0; k < instructions; ++k) {
-            const auto name = text();
-            const auto version = number<std::int32_t>();
+        std::vector<std::string> lacking;
+        for (auto n = count(); n > 0; --n) {
             program::instruction i{};
-            get(i.type);
-            const auto* op = find_op(name, i.type);
-            if (!op || !op->elementwise)
-                throw unimplemented("no elementwise op '" + std::string(name) +
-                                    "' is in this program: include <rill/all_kernels.hpp>, or link rill::kernels");
-            if (version > op->version)
-                throw invalid_argument("op '" + std::string(name) + "': version " + std::to_string(version) +
-                                       " is newer than this program's, " + std::to_string(op->version));
-            i.op = op->elementwise;
-            for (auto n = count(); n > 0; --n) i.args.push_back(known(number<std::int32_t>()));
-            if (static_cast<int>(i.args.size()) != op->operands)
-                throw invalid_argument("fields: '" + std::string(name) + "' of " + std::to_string(i.args.size()) +
-                                       " operands");
+            const op_entry* const op = get_op(i, lacking);
+            for (auto k = count(4); k > 0; --k) i.args.push_back(known(number<std::int32_t>()));
+            if (op) check_instruction(p, i, *op);
             p.code.push_back(std::move(i));
         }
-        for (auto n = count(); n > 0; --n) p.results.push_back(known(number<std::int32_t>()));
-        p.key = text();
+        for (auto n = count(4); n > 0; --n) p.results.push_back(known(number<std::int32_t>()));
+        const auto key = text();
         p.adjoint_of = text();
+        if (!lacking.empty()) throw lacking_ops(std::move(lacking));
+        p.key = expression_key(p); // what the bytes say only chooses between two true ones
+        if (p.key.empty() || p.key != key) p.key = spelled_key(p);
     }
     void get(fused_spec& s) {
         bool there = false;
@@ -278,6 +192,9 @@ public:
             get(r.reduce);
             get(r.like);
             r.mask = number<std::uint32_t>();
+            if (r.like >= 0 && !(r.reduce == reduction()))
+                throw invalid_argument("fields: a result that is reduced in two ways");
+            if (r.like < -1) throw invalid_argument("fields: a negative input");
             s.results.push_back(r);
         }
         for (auto n = count(); n > 0; --n) {
@@ -291,16 +208,47 @@ public:
         if (s.leaves.size() != body->leaves.size() || s.results.size() != body->results.size() ||
             s.scalars.size() != body->scalars.size())
             throw invalid_argument("fields: a fused node does not fit its program");
-        for (const auto& r : s.results) // which leaf's place an adjoint takes is its mask's first bit
-            if (s.kind == fused_spec::form::adjoint &&
-                static_cast<std::size_t>(std::countr_zero(r.mask)) >= s.leaves.size())
-                throw invalid_argument("fields: an adjoint of no leaf");
         for (std::size_t i = 0; i < s.scalars.size(); ++i)
             if (s.scalars[i].type != body->scalars[i]) throw invalid_argument("fields: a scalar of another type");
-        s.body = std::move(body);
+        s.body = body;
+        const auto check = adjoint_check_now().load();
+        if (s.kind == fused_spec::form::adjoint && !(check && check(s))) s.kind = fused_spec::form::program;
+        if (s.kind != fused_spec::form::adjoint) body->adjoint_of.clear();
     }
 
     std::string_view rest;
+
+private:
+    void get_number_type(dtype& d) {
+        get(d);
+        if (d == dtype::invalid || d == dtype::string)
+            throw invalid_argument("fields: a program does not compute with " + std::string(to_string(d)));
+    }
+
+    /// Op and dtype of an instruction; null, and noted, if this process lacks that op.
+    const op_entry* get_op(program::instruction& i, std::vector<std::string>& lacking) {
+        const auto name = text();
+        const auto version = number<std::int32_t>();
+        get_number_type(i.type);
+        const auto* op = find_op(name, i.type);
+        const bool here = op && op->elementwise;
+        i.op = here ? op->elementwise : nullptr;
+        if (here && version >= 1 && version <= op->version) return op;
+        lacking.push_back(described(name, version, here ? op->version : 0));
+        return nullptr;
+    }
+
+    static void check_instruction(const program& p, const program::instruction& i, const op_entry& op) {
+        const auto refuse = [&](const std::string& why) {
+            throw invalid_argument("fields: '" + std::string(op.name) + "' " + why);
+        };
+        if (static_cast<int>(i.args.size()) != op.operands) refuse("of " + std::to_string(i.args.size()) + " operands");
+        const dtype last = p.type_of(i.args.back());
+        if (i.type != (op.result == dtype::invalid ? last : op.result) || !op.takes(last))
+            refuse("gives no " + std::string(to_string(i.type)) + " of " + std::string(to_string(last)));
+        for (const int a : i.args)
+            if (!op.mixed && p.type_of(a) != last) refuse("of operands of several dtypes");
+    }
 };
 
 class field_writer final : public uniform_visitor<field_writer> {
@@ -355,6 +303,26 @@ private:
     };
     std::map<std::string_view, field> fields_;
 };
+
+} // namespace detail
+
+namespace detail {
+
+RILL_COLD void set_adjoint_check(adjoint_check check) { adjoint_check_now() = check; }
+
+RILL_COLD std::string described(std::string_view op, int version, int known) {
+    const std::string name = "'" + std::string(op) + "'";
+    if (known == 0) return name;
+    return name + " in version " + std::to_string(version) + " (this program's is " + std::to_string(known) + ")";
+}
+
+RILL_COLD lacking_ops::lacking_ops(std::vector<std::string> all) : unimplemented(text_of(all)), ops(std::move(all)) {}
+
+RILL_COLD std::string lacking_ops::text_of(const std::vector<std::string>& all) {
+    std::string text = all.size() == 1 ? "this program lacks the op " : "this program lacks the ops ";
+    for (std::size_t i = 0; i < all.size(); ++i) text += (i ? ", " : "") + all[i];
+    return text + " (<rill/all_kernels.hpp> and rill::kernels bring every op of the catalogue)";
+}
 
 } // namespace detail
 

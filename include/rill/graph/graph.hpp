@@ -55,6 +55,11 @@ public:
 
     void add_to_collection(const std::string& name, endpoint e);
     std::vector<endpoint> collection(const std::string& name) const;
+    /// All of them, by name.
+    std::map<std::string, std::vector<endpoint>> collections() const;
+
+    /// From then on no scope that is opened gets this name.
+    void take_scope(const std::string& name);
 
     void set_initializer(const node* variable, const node* assign);
     const node* initializer(const node* variable) const;

@@ -78,6 +78,16 @@ RILL_INLINE std::vector<endpoint> graph_state::collection(const std::string& nam
     return at == collections_.end() ? std::vector<endpoint>() : at->second;
 }
 
+RILL_INLINE std::map<std::string, std::vector<endpoint>> graph_state::collections() const {
+    const std::lock_guard lock(mutex_);
+    return collections_;
+}
+
+RILL_INLINE void graph_state::take_scope(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    asked_names_[name].scope = true;
+}
+
 RILL_INLINE void graph_state::set_initializer(const node* variable, const node* assign) {
     const std::lock_guard lock(mutex_);
     initializers_[variable] = assign;

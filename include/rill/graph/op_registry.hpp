@@ -17,6 +17,7 @@ struct op_entry {
     const elementwise_info* elementwise = nullptr; // null of an op that is a node of its own
     dtype result = dtype::invalid;                 // of an elementwise op whose result is of one dtype
     int operands = 0;                              // of an elementwise op
+    bool mixed = false;                            // the operands of an elementwise op are not all of one dtype
     op_ptr (*make)(field_visitor* fields) =
         nullptr; // of a node op: from fields that were written, or as it is by default
 
@@ -69,6 +70,15 @@ template <class Op> op_entry op_entry_of() {
     e.make = &detail::make_from_fields<Op>;
     return e;
 }
+
+namespace detail {
+
+template <class Op> inline const bool known_at_start = (register_op(op_entry_of<Op>()), true);
+
+/// An op that has no kernels, which would say so, becomes known to programs that can make it.
+template <class Op> void make_known() { (void)known_at_start<Op>; }
+
+} // namespace detail
 
 }} // namespace rill::RILL_ABI
 

@@ -169,8 +169,10 @@ RILL_COLD std::vector<tensor_type> fused_kernel::plan_leaves(const dims& space, 
         if (leaf.view.how == combine::mean) {
             const index_t size = type.shape.size();
             const std::size_t bytes = aligned_size(static_cast<std::size_t>(size) * size_of(type.type));
-            means_.push_back({types.size(), find_combiner(combine::sum, type.type), size,
-                              elements_each(space.size(), size),
+            const combiner by = find_combiner(combine::sum, type.type);
+            if (!by.divide) // only a graph from elsewhere asks for it
+                throw unimplemented("no mean of " + std::string(to_string(type.type)) + " has a gradient");
+            means_.push_back({types.size(), by, size, elements_each(space.size(), size),
                               std::exchange(request.scratch_bytes, request.scratch_bytes + bytes)});
         }
         types.push_back(type);

@@ -110,6 +110,7 @@ private:
 template <class T, std::size_t In, std::size_t Out, class Numbers, class F>
 void over_rows(index_t rows, index_t columns, const std::array<const T*, In>& in, const std::array<T*, Out>& out,
                const Numbers& numbers, void* scratch, const F& f) {
+    if (columns == 0 && !numbers.written) return; // nothing to write, however many rows there are
     using C = compute_type<T>;
     using lanes_layout = short_rows<C>;
     constexpr int lanes = lanes_layout::lanes;

@@ -40,12 +40,13 @@ namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> concat_grad_op::outputs(std::span<const tensor_type> in) const {
     std::vector<tensor_type> out;
-    shape_result whole{in[1].shape};
-    for (std::size_t i = 1; i < in.size(); ++i) {
-        if (i > 1) whole = rules::concat(whole.shape, in[i].shape, axis);
-        if (!whole.ok()) throw invalid_argument(whole.broken);
-        out.push_back({in[0].type, in[i].shape});
+    std::vector<dims> parts;
+    for (const auto& t : in.subspan(1)) {
+        out.push_back({in[0].type, t.shape});
+        parts.push_back(t.shape);
     }
+    const auto whole = rules::concat(parts, axis);
+    if (!whole.ok()) throw invalid_argument(whole.broken);
     if (!rules::compatible(in[0].shape, whole.shape)) throw invalid_argument("the parts don't make up the whole");
     return out;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rill/expr/tensor.hpp>
+#include <rill/graph/op_registry.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -50,6 +51,7 @@ RILL_INLINE std::vector<tensor_type> placeholder_op::outputs(std::span<const ten
 
 RILL_INLINE endpoint detail::add_placeholder(const tensor_type& type, const std::string& name,
                                              const std::source_location& where) {
+    make_known<placeholder_op>();
     return {add_node(current_graph(), make_op(placeholder_op{type}), {}, name, false, where), 0};
 }
 

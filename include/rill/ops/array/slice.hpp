@@ -9,15 +9,18 @@ namespace rules {
 
 /// Sizes that lie within a shape; dyn is all that is left. `begin` may not be known.
 constexpr shape_result slice_of_size(const dims& x, const dims& size, const dims* begin) {
+    if (!size.known_rank() || (begin && begin->rank != size.rank))
+        return {x, "a begin and a size are expected of each axis"};
+    for (int i = 0; i < size.rank; ++i)
+        if (size[i] < dyn || (begin && (*begin)[i] < 0)) return {x, "a begin or a size is negative"};
     if (!x.known_rank()) return {size};
-    if (size.rank != x.rank || (begin && begin->rank != x.rank))
-        return {size, "a begin and a size are expected of each axis"};
+    if (size.rank != x.rank) return {x, "a begin and a size are expected of each axis"};
     dims r = size;
     for (int i = 0; i < x.rank; ++i) {
         const index_t from = begin ? (*begin)[i] : 0;
-        if (from < 0 || size[i] < dyn) return {r, "a begin or a size is negative"};
         if (x[i] == dyn) continue;
-        if (from > x[i] || (size[i] != dyn && size[i] > x[i] - from)) return {r, "the slice reaches beyond the tensor"};
+        if (from > x[i] || (size[i] != dyn && size[i] > x[i] - from))
+            return {r, "the slice reaches beyond the tensor"};
         if (size[i] == dyn && begin) r[i] = x[i] - from;
     }
     return {r};

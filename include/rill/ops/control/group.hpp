@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rill/expr/handle.hpp>
+#include <rill/graph/op_registry.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -42,6 +43,7 @@ namespace detail {
 
 RILL_INLINE operation add_group(std::vector<const node*> after, const std::string& name,
                                 const std::source_location& where) {
+    make_known<no_op>();
     for (const auto* n : after) checked_node(n, "group");
     const graph g = after.empty() ? current_graph() : graph(*after[0]->owner);
     // variadic calls can't ask where they are

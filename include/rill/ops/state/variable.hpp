@@ -277,6 +277,7 @@ RILL_INLINE endpoint add_variable(const tensor_type& type, const std::string& na
         throw invalid_argument("variable '" + name + "': every extent must be known, the shape is " +
                                to_string(type.shape));
     const graph g = current_graph();
+    make_known<variable_op>();
     const control_dependencies none; // it is there whatever the nodes made beside it wait for
     const endpoint e{add_node(g, make_op(variable_op{type}), {}, name, false, where), 0};
     for (const auto& c : options.collections)

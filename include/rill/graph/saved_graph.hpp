@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <rill/graph/graph.hpp>
+
+// A graph as plain data, between nodes and whatever form they are kept in.
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// An output of a node, by its place in the list of nodes.
+struct saved_edge {
+    std::uint32_t node = 0, port = 0;
+    friend bool operator==(const saved_edge&, const saved_edge&) = default;
+};
+
+struct saved_node {
+    std::string name, op;
+    std::int32_t version = 1;
+    std::string fields; // bytes_of_fields
+    std::vector<saved_edge> inputs;
+    std::vector<std::uint32_t> control_inputs;
+    std::string device;
+    std::uint32_t colocated = 0;      // counted from 1; 0: with none
+    std::vector<tensor_type> outputs; // what they were found to be: a check
+};
+
+struct saved_collection {
+    std::string name;
+    std::vector<saved_edge> members;
+};
+
+struct saved_graph {
+    std::string producer; // "rill 0.1.0"
+    std::uint64_t seed = 0;
+    std::vector<saved_node> nodes; // each after all that it names
+    std::vector<saved_collection> collections;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> initializers; // variable, assign
+};
+
+/// A graph as data: whole, or what the given nodes need, by data, by control and for the first values of variables. A node that
+/// sits with one that is left out sits anywhere.
+saved_graph save_graph(const graph& g, std::span<const node* const> wanted = {});
+
+/// A graph of its own from data, wherever that came from. Everything is checked, and errors say which node is wrong:
+/// invalid_argument; unimplemented, with all their names, for ops that this program lacks.
+graph load_graph(const saved_graph& saved, const std::source_location& where = {});
+
+/// Adds the nodes of one graph to another, in a name scope of its own if the prefix is not empty. Throws already_exists for names
+/// that are taken, before anything is added.
+void add_graph(const graph& from, const graph& to, const std::string& prefix, const std::source_location& where = {});
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/graph/saved_graph.ipp>
+#endif
