@@ -59,7 +59,7 @@ docs:
 amalgamate:
 	python3 -B docs/packages/amalgamate.py build/rill.hpp
 
-# Tests under the sanitizers; all of them takes hours of a small machine's time: make sanitize FOLDERS="core;graph;runtime"
+# Tests under the sanitizers: all, which takes long, or those of some folders: make sanitize FOLDERS="core;graph;runtime"
 sanitize:
 	$(call need,$(CLANG_PACKAGES))
 	set -e; for preset in asan-ubsan tsan; do \
