@@ -150,9 +150,11 @@
 #include <rill/ops/nn/sparse_softmax_cross_entropy.hpp>
 
 #include <rill/ops/random/bernoulli.hpp>
+#include <rill/ops/random/multinomial.hpp>
 #include <rill/ops/random/random_normal.hpp>
 #include <rill/ops/random/random_shuffle.hpp>
 #include <rill/ops/random/random_uniform.hpp>
+#include <rill/ops/random/random_uniform_like.hpp>
 #include <rill/ops/random/truncated_normal.hpp>
 
 #include <rill/ops/state/assign.hpp>
@@ -202,7 +204,6 @@ using catalogue = op_list<
     cumsum_op,
     digamma_op,
     div_op,
-    dropout_noise_op,
     elu_op,
     equal_op,
     erf_op,
@@ -250,6 +251,7 @@ using catalogue = op_list<
     pow_op,
     random_normal_op,
     random_shuffle_op,
+    random_uniform_like_op,
     random_uniform_op,
     rank_op,
     reciprocal_op,

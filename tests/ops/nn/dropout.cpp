@@ -103,11 +103,4 @@ TEST_CASE("dropout: a rate that is fed, and types known at run time only") {
     CHECK_THROWS_WITH(dropout(any_placeholder("ids", dtype::int32), 0.5), contains("dropout") && contains("int32"));
 }
 
-TEST_CASE("dropout: made by name, its fields read back") {
-    const op_ptr made = make_op(dropout_noise_op{.seed = 5});
-    const op_ptr read = make_op("DropoutNoise", 1, bytes_of_fields(*made));
-    CHECK(read->equals(*made));
-    CHECK_FALSE(make_op("DropoutNoise")->equals(*made));
-}
-
 } // namespace test_dropout

@@ -3,34 +3,13 @@
 
 #include <string>
 
-#include <rill/ops/array/identity.hpp>
 #include <rill/ops/math/div.hpp>
 #include <rill/ops/math/greater_equal.hpp>
 #include <rill/ops/math/select.hpp>
 #include <rill/ops/math/sub.hpp>
-#include <rill/ops/random/random_op.hpp>
+#include <rill/ops/random/random_uniform_like.hpp>
 
 namespace rill { inline namespace RILL_ABI {
-
-/// What dropout compares with its rate: for each element of x a number in [0, 1), drawn anew in each run, as random_uniform
-/// draws them.
-struct dropout_noise_op {
-    static constexpr auto name = "DropoutNoise", label = "dropout";
-    using domain_type = domains::real_floating;
-    using compiled_types = types::floats;
-    static constexpr auto no_gradient = ""; // the values of x don't matter
-    static constexpr bool stateful = true;
-    std::uint64_t seed = 0;
-
-    static void fields(auto& op, auto& visit) { visit("seed", op.seed); }
-    constexpr shape_result shape(const dims& x) const { return {x}; }
-    template <class D, class T> kernel bind(kernel_request& request) const {
-        return detail::random_kernel<T>(request,
-                                        [n = request.inputs[0].shape.size()](const random_stream& s, T* values) {
-                                            D::random_uniform(n, s, 0, 1, values);
-                                        });
-    }
-};
 
 struct dropout_options {
     std::uint64_t seed = 0; // 0: derived from the graph's seed and the node's name
@@ -71,7 +50,7 @@ auto dropout(const X& x, const R& rate, const dropout_options& options = {},
     if constexpr (typed_operand<R>) static_assert(is_one_number<R>, "dropout: the rate must be one number");
     const auto drop = detail::checked_rate(rate);
     const auto value = sealed(x); // read by two nodes
-    const auto noise = apply_node(dropout_noise_op{options.seed}, detail::shape_of_first, where, value);
+    const auto noise = random_uniform_like(value, {options.seed}, where);
     return select(noise >= drop, value / (1 - drop), 0);
 }
 
