@@ -8,6 +8,9 @@
 #include <rill/runtime/session.hpp>
 #include <rill/train/gradient_descent.hpp>
 
+#include <atomic>
+#include <thread>
+
 #include "catch.hpp"
 
 using namespace rill;
@@ -91,6 +94,21 @@ TEST_CASE("get_variable: how they begin") {
     CHECK(s.run(by_scope)(1) == 7.);
     CHECK(s.run(by_hand)(1) == 1.f);
     CHECK(s.run(inherited)(0) == 7.f);
+}
+
+TEST_CASE("get_variable: threads that ask at once share") {
+    const graph g;
+    std::vector<std::thread> all;
+    std::atomic<int> ready = 0;
+    for (int t = 0; t < 4; ++t)
+        all.emplace_back([&] {
+            const graph_scope here(g);
+            const variable_scope scope("s", {.reuse = reuse::automatic});
+            for (++ready; ready < 4;) {} // all together
+            for (int i = 0; i < 100; ++i) get_variable<float, 2>("w" + std::to_string(i), zeros());
+        });
+    for (auto& t : all) t.join();
+    CHECK(g.collection(collections::variables).size() == 100);
 }
 
 TEST_CASE("get_variable: a variable of no collection is left to its maker") {

@@ -14,6 +14,8 @@ namespace rill { inline namespace RILL_ABI {
 template <combine How> struct combining {
     static constexpr combine how = How;
 };
+template <class Op> inline constexpr bool is_combining = false;
+template <combine How> inline constexpr bool is_combining<combining<How>> = true;
 
 namespace detail { inline namespace RILL_ISA {
 
@@ -86,7 +88,7 @@ template <class Op, class T> void require_elementwise() {
 
 /// What an op of elements T brings along.
 template <class Op, class T> void require_brought() {
-    if constexpr (requires { Op::how; }) {
+    if constexpr (is_combining<Op>) {
         require_combiner<Op::how, T>();
     } else if constexpr (op_takes<Op, void>) {
         require_kernel<Op, void>();

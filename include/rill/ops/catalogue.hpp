@@ -29,6 +29,7 @@
 #include <rill/ops/array/size.hpp>
 #include <rill/ops/array/slice.hpp>
 #include <rill/ops/array/split.hpp>
+#include <rill/ops/array/split_v.hpp>
 #include <rill/ops/array/squeeze.hpp>
 #include <rill/ops/array/stack.hpp>
 #include <rill/ops/array/stop_gradient.hpp>
@@ -285,6 +286,7 @@ using catalogue = op_list<
     softplus_op,
     sparse_softmax_cross_entropy_op,
     split_op,
+    split_v_op,
     sqrt_op,
     square_op,
     squared_difference_op,

@@ -246,7 +246,8 @@ RILL_COLD void segment::run_traced(frame& f, step_trace& trace) const {
 RILL_COLD void segment::throw_uninitialised(std::size_t v) const {
     throw failed_precondition("variable '" + b_.variables[v].origin->name + "' (made at " +
                               to_string(b_.variables[v].origin->where) +
-                              ") is uninitialized: run global_variables_initializer() first");
+                              ") is uninitialized: run global_variables_initializer() first, or its "
+                              "initializer() if it is in no collection");
 }
 
 RILL_COLD std::string segment::described(const step& s, const std::string& what) const {

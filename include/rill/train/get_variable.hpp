@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include <rill/train/initializers.hpp>
@@ -59,6 +60,7 @@ std::shared_ptr<const variables_in_scope> enter_variables(const std::string& nam
 
 /// The variable that get_variable finds, or the name of the one that it is to make.
 struct asked_variable {
+    std::unique_lock<std::recursive_mutex> alone; // nobody makes it meanwhile; an initializer may ask for others
     endpoint found;
     std::string name;
 };

@@ -21,7 +21,8 @@ RILL_COLD std::shared_ptr<const variables_in_scope> enter_variables(const std::s
 RILL_COLD asked_variable ask_for_variable(const std::string& name, const tensor_type& type) {
     if (!valid_name(name)) throw invalid_argument("get_variable: '" + name + "' is no valid name");
     const auto& scope = scopes().variables;
-    asked_variable asked{{}, (scope ? scope->prefix : std::string()) + name};
+    static std::recursive_mutex& making = *new std::recursive_mutex;
+    asked_variable asked{std::unique_lock(making), {}, (scope ? scope->prefix : std::string()) + name};
     const auto how = scope ? scope->reuse : reuse::never;
     const node* const there = current_graph().state().find(asked.name);
     const auto text = [&] { return "get_variable: '" + asked.name + "'"; };

@@ -47,6 +47,9 @@ TEST_CASE("pad: mirrored") {
     CHECK_THROWS_WITH(pad(c, {{4, 0}}, pad_mode::reflect), contains("pad: there are not that many elements to mirror"));
     CHECK_THROWS_WITH(pad(c, {{0, 0}, {0, 0}}, pad_mode::reflect), contains("pad: two numbers are expected"));
     placeholder<double, dyn> x("x");
+    CHECK_THROWS_WITH(s.run(pad(x, {{4, 0}}, pad_mode::reflect), feed(x, std::vector<double>{1, 2})),
+                      contains("the slice reaches beyond the tensor")); // nothing is made up
+    CHECK_THROWS_AS(s.run(pad(x, {{0, 3}}, pad_mode::symmetric), feed(x, std::vector<double>{1, 2})), invalid_argument);
     op_test::gradient_check{s, {x}, {op_test::point_array<double>({-1, 1}, {4})}}.check(
         pad(x * x, {{2, 3}}, pad_mode::reflect), 2);
 }
@@ -60,6 +63,10 @@ TEST_CASE("pad: at run time") {
     CHECK_THROWS_WITH(pad(c, {{1, 1}, {0, 0}}),
                       contains("pad: two numbers are expected for each axis") && contains("[2]"));
     CHECK_THROWS_WITH(pad(c, {{-1, 0}}), contains("pad: a number of elements is negative"));
+    CHECK_THROWS_WITH(pad(constant({1, 2}), {{1, 1}}, 1.5), contains("pad: 1.5") && contains("is no int32"));
+    CHECK_THROWS_WITH(pad(constant({1, 2}), {{1, 1}}, 1e20), contains("is no int32"));
+    CHECK_THROWS_AS(pad(constant({true}), {{1, 1}}, 2), invalid_argument);
+    CHECK(s.run(pad(constant({1, 2}), {{1, 0}}, -2147483648.)).elements<int>()[0] == std::numeric_limits<int>::min());
     const op_ptr made = make_op(pad_op{{1}, {2}, 3});
     CHECK(make_op("PadV2", 1, bytes_of_fields(*made))->equals(*made));
 }

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/math/reduce.hpp>
 
+#include <rill/ops/math/greater.hpp>
 #include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/reduce_all.hpp>
+#include <rill/ops/math/reduce_any.hpp>
+#include <rill/ops/math/reduce_max.hpp>
 #include <rill/ops/math/reduce_mean.hpp>
+#include <rill/ops/math/reduce_min.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/math/square.hpp>
 #include <rill/ops/math/sub.hpp>
@@ -55,4 +60,20 @@ TEST_CASE("reduce: each reduction is its own node, also where another is like it
     placeholder<float, dyn> x("x");
     CHECK(reduce_sum(x).end() != reduce_mean(x).end());
     CHECK(reduce_sum(x).end() != reduce_sum<0>(x, keep_dims).end());
+}
+
+TEST_CASE("reduce: along axes known at run time only") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const tensor x = constant({{1.f, 2.f}, {3.f, 5.f}});
+    const auto of = [&](const any_tensor& y) { return op_test::list(s.run(tensor<float, dyn>(y))); };
+    CHECK(of(reduce_sum(x, {0})) == std::vector<float>{4, 7});
+    CHECK(of(reduce_mean(any_tensor(x), {-1})) == std::vector<float>{1.5, 4});
+    CHECK(of(reduce_max(x * 2.f, {1})) == std::vector<float>{4, 10});
+    CHECK(of(reduce_min(x, {0})) == std::vector<float>{1, 2});
+    CHECK(s.run(reduce_sum(x, {0, 1}, keep_dims)).shape() == dims{1, 1});
+    CHECK(s.run(reduce_all(x > 0.f, {0})).elements<bool>()[1]);
+    CHECK_FALSE(s.run(reduce_any(x > 7.f, {0})).elements<bool>()[1]);
+    CHECK_THROWS_WITH(reduce_sum(x, {2}), contains("an axis is out of range") && contains("[2, 2]"));
 }

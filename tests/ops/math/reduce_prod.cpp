@@ -35,6 +35,18 @@ TEST_CASE("reduce_prod: the gradient where elements are 0, and integers") {
     const xt::xtensor<double, 2> at{{2, 3, 4}, {0, 3, 4}, {0, 0, 4}};
     CHECK(op_test::list(s.run(dx, feed(x, at))) == std::vector<double>{12, 8, 6, 12, 0, 0, 0, 0, 0});
     CHECK(s.run(reduce_prod(constant({2, 3, 7}))) == 42);
+    placeholder<float, dyn> f("f");
+    const auto [df] = gradients(reduce_prod(f), f);
+    const auto slopes = [&](const std::vector<float>& v) { return op_test::list(s.run(df, feed(f, v))); };
+    CHECK(slopes({1e-30f, 1e-30f, 1})[0] == 1e-30f); // though the product is 0
+    CHECK(slopes({1e25f, 1e25f, 1e-25f})[1] == Approx(1));
+    const float inf = std::numeric_limits<float>::infinity();
+    CHECK(slopes({1, inf, 2}) == std::vector<float>{inf, 2, inf});
+    const any_tensor any = any_placeholder("any", dtype::float64);
+    const auto cube = op_test::point_array<double>({0.5, 1.5}, {2, 3, 2});
+    op_test::gradient_check{s, {any}, {cube}}.check(reduce_prod(any), 2); // of a rank that the run knows
+    op_test::gradient_check{s, {any}, {cube}}.check(reduce_prod(any, {0, -1}), 2);
+    op_test::gradient_check{s, {any}, {cube}}.check(reduce_prod(any, {1}, keep_dims), 1);
     const op_ptr made = tensor(reduce_prod<1>(x)).node()->op;
     CHECK(make_op("Prod", 1, bytes_of_fields(*made))->equals(*made));
 }

@@ -31,3 +31,9 @@ TEST_CASE("reduce_variance: nothing cancels, and nothing has none") {
     CHECK(s.run(reduce_variance(x), feed(x, std::vector<float>{4096.25f, 4096.75f})) == Approx(0.0625));
     CHECK(std::isnan(s.run(reduce_variance(x), feed(x, std::vector<float>{}))));
 }
+TEST_CASE("reduce_variance: of floating elements only") {
+    const graph g;
+    const graph_scope here(g);
+    CHECK_THROWS_WITH(reduce_variance(any_tensor(tensor(constant({1, 2})))),
+                      contains("reduce_variance: the elements of") && contains("int32"));
+}

@@ -53,7 +53,8 @@ RILL_INLINE void check_index_type(dtype type, const char* what) {
 RILL_INLINE void throw_outside(const outside_index& wrong, const dims& shape, index_t extent, error_code code,
                                const char* what) {
     throw_error(code, std::string(what) + " " + std::to_string(wrong.value) + " at " +
-                          to_string(rules::position_of(wrong.at, shape)) + " is outside [0, " + std::to_string(extent) + ")");
+                          to_string(rules::position_of(wrong.at, shape)) + " is outside [0, " + std::to_string(extent) +
+                          ")");
 }
 
 RILL_INLINE axis_view::axis_view(const dims& shape, int axis) {

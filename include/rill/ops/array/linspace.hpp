@@ -13,8 +13,13 @@ template <class T> any_array linspace_array(T start, T stop, index_t n) {
     any_array all(dtype_of<T>, dims{n});
     auto* to = static_cast<T*>(all.mutable_data());
     using C = compute_type<T>;
-    const C from = static_cast<C>(start), step = n > 1 ? (static_cast<C>(stop) - from) / static_cast<C>(n - 1) : C(0);
-    for (index_t i = 0; i < n; ++i) to[i] = static_cast<T>(from + step * static_cast<C>(i));
+    const C from = static_cast<C>(start), end = static_cast<C>(stop), way = end - from,
+            last = static_cast<C>(std::max<index_t>(n - 1, 1));
+    const bool finite = way - way == C(0); // else it is longer than a number can be
+    for (index_t i = 0; i < n; ++i) {
+        const C part = static_cast<C>(i);
+        to[i] = static_cast<T>(finite ? from + way / last * part : from * (1 - part / last) + end * (part / last));
+    }
     if (n > 1) to[n - 1] = stop; // whatever the rounding
     return all;
 }

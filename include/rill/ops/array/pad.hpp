@@ -3,6 +3,7 @@
 
 #include <rill/ops/array/concat.hpp>
 #include <rill/ops/array/reverse.hpp>
+#include <rill/ops/array/slice.hpp>
 #include <rill/ops/array/strided_slice.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -34,8 +35,9 @@ constexpr shape_result pad(const dims& x, const dims& before, const dims& after)
 
 } // namespace rules
 
-/// A tensor with a constant around it. Gradient: the inner part of g.
+/// A tensor with a constant around it, which its dtype has. Gradient: the inner part of g.
 struct pad_op {
+    static constexpr int inputs = 1;
     static constexpr auto name = "PadV2", label = "pad";
     using domain_type = domains::comparable;
     using compiled_types = types::common;
@@ -48,7 +50,7 @@ struct pad_op {
         visit("after", op.after);
         visit("value", op.value);
     }
-    constexpr shape_result shape(const dims& x) const { return rules::pad(x, before, after); }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
 
     template <class D, class T> kernel bind(kernel_request& request) const {
@@ -77,13 +79,13 @@ template <class E, std::size_t N> constexpr shape_result padded(const E& shape, 
 }
 pad_op pad_by(std::span<const padding> all, double value);
 
-/// Mirrors one axis.
-any_tensor mirrored(const any_tensor& x, int axis, const padding& by, bool with_edge,
+/// Mirrors one axis of so many.
+any_tensor mirrored(const any_tensor& x, int axis, int rank, const padding& by, bool with_edge,
                     const std::source_location& where);
 
 /// Kernels of what mirrors.
 template <class X> void require_mirror() {
-    require_kernel_for<strided_slice_op, X>();
+    require_kernel_for<slice_op, X>();
     require_kernel_for<reverse_op, X>();
     require_kernel_for<concat_op, X>();
 }
@@ -122,19 +124,38 @@ any_tensor pad(const X& x, std::initializer_list<padding> all, pad_mode mode,
         throw invalid_argument("pad: two numbers are expected for each axis (" + to_string(type_of(y.end()).shape) +
                                ")");
     int axis = 0;
-    for (const auto& by : all) y = detail::mirrored(y, axis++, by, mode == pad_mode::symmetric, where);
+    for (const auto& by : all)
+        y = detail::mirrored(y, axis++, static_cast<int>(all.size()), by, mode == pad_mode::symmetric, where);
     return y;
 }
 
 }} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
+#include <cmath>
+
 namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE rules::slicing pad_op::inside() const {
     rules::slicing s;
     for (int i = 0; i < before.rank; ++i) s.push({before[i], after[i] == 0 ? slice_range::all : -after[i], 1});
     return s;
+}
+
+RILL_INLINE std::vector<tensor_type> pad_op::outputs(std::span<const tensor_type> in) const {
+    const auto padded = rules::pad(in[0].shape, before, after);
+    if (!padded.ok()) throw invalid_argument(padded.broken);
+    bool fits = true;
+    detail::visit_dtype(in[0].type, [&]<class T>(std::type_identity<T>) {
+        if constexpr (std::is_same_v<T, bool>)
+            fits = value == 0 || value == 1;
+        else if constexpr (is_integral<
+                               T>) // the bounds as doubles: the upper one may be a power of two that is just outside
+            fits = value == std::floor(value) && value >= static_cast<double>(std::numeric_limits<T>::min()) &&
+                   value < static_cast<double>(std::numeric_limits<T>::max() / 2 + 1) * 2;
+    });
+    if (!fits) throw invalid_argument(std::to_string(value) + " is no " + std::string(to_string(in[0].type)));
+    return {{in[0].type, padded.shape}};
 }
 
 RILL_INLINE std::vector<endpoint> pad_op::gradient(const gradient_request& r) const {
@@ -153,25 +174,29 @@ RILL_INLINE pad_op pad_by(std::span<const padding> all, double value) {
     return op;
 }
 
-RILL_INLINE any_tensor mirrored(const any_tensor& x, int axis, const padding& by, bool with_edge,
+RILL_INLINE any_tensor mirrored(const any_tensor& x, int axis, int rank, const padding& by, bool with_edge,
                                 const std::source_location& where) {
     const index_t edge = with_edge ? 0 : 1, extent = rules::extent_along(type_of(x.end()).shape, axis);
     if (by.before < 0 || by.after < 0) throw invalid_argument("pad: a number of elements is negative");
-    if (extent != dyn && std::max(by.before, by.after) > extent - edge)
+    if (extent != dyn && std::max(by.before, by.after) > std::max<index_t>(extent - edge, 0))
         throw invalid_argument("pad: there are not that many elements to mirror (" + to_string(type_of(x.end()).shape) +
                                ", axis " + std::to_string(axis) + ")");
-    const auto part = [&](const slice_range& range) { // the elements beside an edge, turned round
-        rules::slicing s;
-        for (int i = 0; i < axis; ++i) s.push({});
-        s.push(range);
-        const op_ptr turned = make_op(reverse_op{{axis}});
-        const any_tensor cut = add_op_node(make_op(strided_slice_op{s}), 0, where, x);
-        return any_tensor(add_op_node(turned, 0, where, cut));
+    const auto turned = [&](const any_tensor& t) {
+        return any_tensor(add_op_node(make_op(reverse_op{{axis}}), 0, where, t));
+    };
+    const auto first = [&](const any_tensor& t,
+                           index_t count) { // from the edge on; the run checks that there are so many
+        index_list begin, size;
+        for (int i = 0; i < rank; ++i) {
+            begin.push(i == axis ? edge : 0);
+            size.push(i == axis ? count : dyn);
+        }
+        return any_tensor(add_op_node(make_op(slice_op{begin, size}), 0, where, t));
     };
     endpoint_list all;
-    if (by.before > 0) all.push_back(part({edge, edge + by.before, 1}).end());
+    if (by.before > 0) all.push_back(turned(first(x, by.before)).end());
     all.push_back(x.end());
-    if (by.after > 0) all.push_back(part({-edge - by.after, edge ? -edge : slice_range::all, 1}).end());
+    if (by.after > 0) all.push_back(first(turned(x), by.after).end());
     if (all.size() == 1) return x;
     return endpoint{add_node(x.graph(), make_op(concat_op{axis}), std::move(all), {}, false, where), 0};
 }

@@ -19,8 +19,7 @@ constexpr shape_result slice_of_size(const dims& x, const dims& size, const dims
     for (int i = 0; i < x.rank; ++i) {
         const index_t from = begin ? (*begin)[i] : 0;
         if (x[i] == dyn) continue;
-        if (from > x[i] || (size[i] != dyn && size[i] > x[i] - from))
-            return {r, "the slice reaches beyond the tensor"};
+        if (from > x[i] || (size[i] != dyn && size[i] > x[i] - from)) return {r, "the slice reaches beyond the tensor"};
         if (size[i] == dyn && begin) r[i] = x[i] - from;
     }
     return {r};
@@ -82,7 +81,10 @@ namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE rules::slicing slice_op::ranges() const {
     rules::slicing s;
-    for (int i = 0; i < begin.rank; ++i) s.push({begin[i], size[i] == dyn ? slice_range::all : begin[i] + size[i], 1});
+    for (int i = 0; i < begin.rank; ++i) {
+        const bool to_end = size[i] == dyn || size[i] > std::numeric_limits<index_t>::max() - begin[i];
+        s.push({begin[i], to_end ? slice_range::all : begin[i] + size[i], 1});
+    }
     return s;
 }
 

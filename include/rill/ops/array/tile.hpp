@@ -122,12 +122,15 @@ RILL_INLINE std::vector<endpoint> tile_op::gradient(const gradient_request& r) c
         if (multiples[i] == 1) continue;
         dims apart = type_of(g).shape;
         if (multiples[i] == 0) return {detail::filled_like(r.input(0), 0)};
-        if (x.complete() && apart.complete() && x.rank < max_rank) {
-            dims wide;
+        dims wide; // where it can be told
+        if (x.known_rank() && x.rank < max_rank)
             for (int k = 0; k < x.rank; ++k) {
                 if (k == i) wide.push(multiples[i]);
                 wide.push(k == i ? x[k] : apart[k]);
             }
+        bool empty = false;
+        for (int k = 0; k < wide.rank; ++k) empty |= wide[k] == 0; // then no dyn can be worked out
+        if (wide.rank > 0 && (wide.complete() || (wide.dynamic_extents() == 1 && !empty))) {
             const endpoint spread = r.add<tile_op>(reshape_op{wide}, {g});
             g = detail::add_reduction(any_tensor(spread), {combine::sum, axis_list{i}, false}, &detail::make_fused_op,
                                       {});

@@ -47,6 +47,13 @@ auto transpose(const X& x, const std::source_location& where = std::source_locat
     return apply_node(transpose_op{axis_list{Order...}}, rule, where, x);
 }
 
+/// By a permutation known at run time only: transpose(x, {1, 0}).
+template <graph_operand X>
+any_tensor transpose(const X& x, const axis_list& order,
+                     const std::source_location& where = std::source_location::current()) {
+    return apply_node(transpose_op{order}, where, x);
+}
+
 }} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE

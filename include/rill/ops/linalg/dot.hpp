@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/ops/array/expand_dims.hpp>
+#include <rill/ops/array/squeeze.hpp>
+#include <rill/ops/linalg/matmul.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
 
@@ -9,15 +12,31 @@ namespace rill { inline namespace RILL_ABI {
 template <class A, class B>
 inline constexpr bool are_vectors_of_one_size = A::rank == 1 && B::rank == 1 && rules::compatible(A::value, B::value);
 
-/// dot(a, b): the sum of the products of two vectors, in one pass. Gradients: g b and g a.
+namespace detail {
+
+/// A product refuses in the run what a * b would broadcast.
+template <class A, class B> auto dot_product(const A& a, const B& b, const std::source_location& where) {
+    return squeeze<0, 1>(matmul(expand_dims<0>(a, where), expand_dims<1>(b, where), where), where);
+}
+
+} // namespace detail
+
+/// dot(a, b): the sum of the products of two vectors of one size, in one pass where it is known. Gradients: g b and g a.
 template <graph_operand A, graph_operand B>
 auto dot(const A& a, const B& b, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<A> && typed_operand<B>) {
         static_assert(are_vectors_of_one_size<extents_of<A>, extents_of<B>>,
                       "dot: both operands must be vectors (rank 1) of one size");
         static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "dot: the dtypes differ; convert with cast<T>()");
+        if constexpr (extents_of<A>::value.complete() && extents_of<B>::value.complete())
+            return reduce_sum(a * b, where);
+        else
+            return detail::dot_product(a, b, where);
+    } else {
+        detail::require_rank("dot", a, 1);
+        detail::require_rank("dot", b, 1);
+        return detail::dot_product(a, b, where);
     }
-    return reduce_sum(a * b, where);
 }
 
 }} // namespace rill::RILL_ABI

@@ -56,6 +56,13 @@ template <class X> int rank_of(const X& x) {
         return type_of(checked(x.end())).shape.rank;
 }
 
+/// Refuses a tensor whose rank is known to be another one.
+template <class X> void require_rank(const char* op, const X& x, int rank) {
+    if (const int has = rank_of(x); has >= 0 && has != rank)
+        throw invalid_argument(std::string(op) + ": a tensor of rank " + std::to_string(rank) +
+                               " is expected, not of rank " + std::to_string(has));
+}
+
 } // namespace detail
 
 /// The inner extents agree: of [.., m, k] and [.., k, n].

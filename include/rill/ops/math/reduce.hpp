@@ -49,6 +49,22 @@ auto reduce(const X& x, make_fused make, const std::source_location& where) {
     }
 }
 
+/// The same along axes known at run time only.
+template <combine How, class X>
+any_tensor reduce_at(const X& x, const axis_list& axes, bool keep, make_fused make, const std::source_location& where) {
+    require_reduction<How, X>();
+    return any_tensor(add_reduction(any_tensor(seal(x)), {How, axes, keep}, make, where));
+}
+
+/// Refuses elements that are not floating, where types don't show them.
+template <class X> void require_floating(const char* op, const X& x) {
+    if constexpr (!typed_operand<X>)
+        if (const dtype type = type_of(checked(x.end())).type;
+            !is_differentiable(type) || type == dtype::complex64 || type == dtype::complex128)
+            throw invalid_argument(std::string(op) + ": the elements of '" + x.name() + "' are " +
+                                   std::string(to_string(type)) + ", not floating");
+}
+
 } // namespace detail
 
 }} // namespace rill::RILL_ABI

@@ -15,6 +15,7 @@ auto reduce_l2_norm(const X& x, const std::source_location& where, Keep... keep)
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_l2_norm: an axis is out of range, or named twice");
         static_assert(is_real_floating<value_type_of<X>>, "reduce_l2_norm: the elements must be floating");
     }
+    require_floating("reduce_l2_norm", x);
     return sqrt(rill::reduce_sum<Axes...>(square(x), keep..., where));
 }
 

@@ -22,6 +22,7 @@ auto reduce_logsumexp(const X& x, const std::source_location& where, Keep... kee
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_logsumexp: an axis is out of range, or named twice");
         static_assert(is_real_floating<value_type_of<X>>, "reduce_logsumexp: the elements must be floating");
     }
+    require_floating("reduce_logsumexp", x);
     // relative to the largest, unless that is infinite: then so is the result, and inf - inf is not wanted
     const auto relative_to = [&](auto... kept) {
         const auto most = stop_gradient(rill::reduce_max<Axes...>(x, kept..., where));

@@ -34,4 +34,18 @@ auto reduce_max(const X& x, keep_dims_t, const std::source_location& where = std
     return detail::reduce_max<true, Axes...>(x, where);
 }
 
+/// Along axes known at run time only: reduce_max(x, {0, -1}).
+template <graph_operand X>
+any_tensor reduce_max(const X& x, const axis_list& axes,
+                      const std::source_location& where = std::source_location::current()) {
+    detail::require_kernel_for<reduce_max_op, X>();
+    return detail::reduce_at<combine::max>(x, axes, false, &reduce_max_op::make, where);
+}
+template <graph_operand X>
+any_tensor reduce_max(const X& x, const axis_list& axes, keep_dims_t,
+                      const std::source_location& where = std::source_location::current()) {
+    detail::require_kernel_for<reduce_max_op, X>();
+    return detail::reduce_at<combine::max>(x, axes, true, &reduce_max_op::make, where);
+}
+
 }} // namespace rill::RILL_ABI

@@ -28,4 +28,16 @@ auto reduce_mean(const X& x, keep_dims_t, const std::source_location& where = st
     return detail::reduce_mean<true, Axes...>(x, where);
 }
 
+/// Along axes known at run time only: reduce_mean(x, {0, -1}).
+template <graph_operand X>
+any_tensor reduce_mean(const X& x, const axis_list& axes,
+                       const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_at<combine::mean>(x, axes, false, &detail::make_fused_op, where);
+}
+template <graph_operand X>
+any_tensor reduce_mean(const X& x, const axis_list& axes, keep_dims_t,
+                       const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_at<combine::mean>(x, axes, true, &detail::make_fused_op, where);
+}
+
 }} // namespace rill::RILL_ABI

@@ -34,4 +34,18 @@ auto reduce_min(const X& x, keep_dims_t, const std::source_location& where = std
     return detail::reduce_min<true, Axes...>(x, where);
 }
 
+/// Along axes known at run time only: reduce_min(x, {0, -1}).
+template <graph_operand X>
+any_tensor reduce_min(const X& x, const axis_list& axes,
+                      const std::source_location& where = std::source_location::current()) {
+    detail::require_kernel_for<reduce_min_op, X>();
+    return detail::reduce_at<combine::min>(x, axes, false, &reduce_min_op::make, where);
+}
+template <graph_operand X>
+any_tensor reduce_min(const X& x, const axis_list& axes, keep_dims_t,
+                      const std::source_location& where = std::source_location::current()) {
+    detail::require_kernel_for<reduce_min_op, X>();
+    return detail::reduce_at<combine::min>(x, axes, true, &reduce_min_op::make, where);
+}
+
 }} // namespace rill::RILL_ABI

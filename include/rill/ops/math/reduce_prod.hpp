@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/ops/math/div.hpp>
+#include <rill/ops/array/reshape.hpp>
+#include <rill/ops/math/cumprod.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/second_pass.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The product over axes; of nothing, 1. Gradient: g times the product of the other elements, also where some are 0.
+/// The product over axes; of nothing, 1. Gradient: g times the product of the other elements, also where some are 0 or infinite, as the
+/// products of what lies before and of what lies after; the gradient of that divides by x, as cumprod's does.
 struct reduce_prod_op {
     static constexpr auto name = "Prod", label = "reduce_prod";
     using domain_type = domains::real;
     using compiled_types = types::numbers;
-    using brings = op_list<equal_op, select_op, mul_op, div_op, combining<combine::sum>, combining<combine::prod>>;
+    using brings = op_list<reduce_prod_op, cumprod_op, mul_op, reshape_op, reshape_like_op, combining<combine::prod>,
+                           combining<combine::sum>>;
     fused_spec spec;
 
     static void fields(auto& op, auto& visit) { visit("spec", op.spec); }
@@ -48,6 +51,20 @@ auto reduce_prod(const X& x, keep_dims_t, const std::source_location& where = st
     return detail::reduce_prod<true, Axes...>(x, where);
 }
 
+/// Along axes known at run time only: reduce_prod(x, {0, -1}).
+template <graph_operand X>
+any_tensor reduce_prod(const X& x, const axis_list& axes,
+                       const std::source_location& where = std::source_location::current()) {
+    detail::require_kernel_for<reduce_prod_op, X>();
+    return detail::reduce_at<combine::prod>(x, axes, false, &reduce_prod_op::make, where);
+}
+template <graph_operand X>
+any_tensor reduce_prod(const X& x, const axis_list& axes, keep_dims_t,
+                       const std::source_location& where = std::source_location::current()) {
+    detail::require_kernel_for<reduce_prod_op, X>();
+    return detail::reduce_at<combine::prod>(x, axes, true, &reduce_prod_op::make, where);
+}
+
 }} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
@@ -55,28 +72,36 @@ namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<endpoint> reduce_prod_op::gradient(const gradient_request& r) const {
     const detail::second_pass pass(spec, r);
-    const dtype type = pass.type();
-    const auto number = [&](tracer& t, double v) { return t.constant(detail::scalar_of(type, v)); };
-    const auto choose = [&](tracer& t, int where, double equals, int then, int otherwise) {
-        const int hit = t.emit(info_of<equal_op>, dtype::boolean, {where, number(t, equals)});
-        return t.emit(info_of<select_op>, type, {hit, then, otherwise});
+    const graph g(*r.at.owner);
+    const auto joined = [&](const endpoint& a, const endpoint& b) {
+        return detail::apply_untyped(info_of<mul_op>, dtype::invalid, {{a, b}, {}, {0, 1}}, g);
     };
-    // the product of what is not 0, and how many are
-    reduction product = pass.view();
-    product.how = combine::prod;
-    const endpoint others = pass.run(
-        {}, [&](tracer& t) { return choose(t, t.leaf(0), 0, number(t, 1), t.leaf(0)); }, product, &make);
-    const endpoint zeros = pass.run(
-        {}, [&](tracer& t) { return choose(t, t.leaf(0), 0, number(t, 1), number(t, 0)); }, pass.view());
-    const endpoint dx = pass.run({r.gradient(), others, zeros},
-                                 [&](tracer& t) {
-                                     const int g = t.leaf(1), rest = t.leaf(2), count = t.leaf(3);
-                                     const int at_zero = choose(t, count, 1, rest, number(t, 0));
-                                     const int elsewhere =
-                                         choose(t, count, 0, t.emit<div_op>({rest, t.leaf(0)}), number(t, 0));
-                                     return t.emit<mul_op>({g, choose(t, t.leaf(0), 0, at_zero, elsewhere)});
-                                 },
-                                 {});
+    const auto others_along = [&](const endpoint& x, int axis) {
+        return joined(r.add<reduce_prod_op>(cumprod_op{{axis, {.exclusive = true}}}, {x}),
+                      r.add<reduce_prod_op>(cumprod_op{{axis, {.exclusive = true, .reverse = true}}}, {x}));
+    };
+    const endpoint x = pass.argument();
+    axis_list axes = spec.results[0].reduce.axes;
+    const int rank = type_of(x).shape.rank;
+    endpoint others;
+    if (axes.count == 0 && rank < 0) { // all of how many axes is not known: as one
+        const endpoint flat = r.add<reduce_prod_op>(reshape_op{dims{dyn}}, {x});
+        others = r.add<reduce_prod_op>(reshape_like_op{}, {others_along(flat, 0), x});
+    } else {
+        if (axes.count == 0)
+            for (int i = 0; i < rank; ++i) axes.set(axes.count++, i);
+        // the others along one axis, times what the other axes hold besides
+        endpoint rest = x;
+        for (int i = 0; i < axes.count; ++i) {
+            const endpoint along = others_along(rest, axes[i]);
+            others = others ? joined(others, along) : along;
+            if (i + 1 < axes.count)
+                rest = detail::add_reduction(any_tensor(rest), {combine::prod, axis_list{axes[i]}, true}, &make, {});
+        }
+        if (!others) others = detail::filled_like(x, 1); // of rank 0
+    }
+    const endpoint dx =
+        pass.run_over(others, {r.gradient()}, [](tracer& t) { return t.emit<mul_op>({t.leaf(0), t.leaf(1)}); }, {});
     return pass.finish(dx);
 }
 

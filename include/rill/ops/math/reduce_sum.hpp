@@ -28,4 +28,16 @@ auto reduce_sum(const X& x, keep_dims_t, const std::source_location& where = std
     return detail::reduce_sum<true, Axes...>(x, where);
 }
 
+/// Along axes known at run time only: reduce_sum(x, {0, -1}).
+template <graph_operand X>
+any_tensor reduce_sum(const X& x, const axis_list& axes,
+                      const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_at<combine::sum>(x, axes, false, &detail::make_fused_op, where);
+}
+template <graph_operand X>
+any_tensor reduce_sum(const X& x, const axis_list& axes, keep_dims_t,
+                      const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_at<combine::sum>(x, axes, true, &detail::make_fused_op, where);
+}
+
 }} // namespace rill::RILL_ABI

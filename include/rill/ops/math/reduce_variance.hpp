@@ -15,6 +15,7 @@ auto reduce_variance(const X& x, const std::source_location& where, Keep... keep
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_variance: an axis is out of range, or named twice");
         static_assert(is_real_floating<value_type_of<X>>, "reduce_variance: the elements must be floating");
     }
+    require_floating("reduce_variance", x);
     return rill::reduce_mean<Axes...>(square(x - rill::reduce_mean<Axes...>(x, keep_dims, where)), keep..., where);
 }
 

@@ -13,22 +13,29 @@ public:
     second_pass(const fused_spec& spec, const gradient_request& r);
 
     dtype type() const { return type_; }
+    /// The argument, a node of its own.
+    const endpoint& argument() const { return x_; }
     /// How results of the reduction's shape look when they meet the argument's elements.
     const reduction& view() const { return view_; }
 
     /// A node over the argument (leaf 0) and reduced tensors (the leaves after it). `how` says what its result is.
     template <class Build>
-    endpoint run(const std::vector<endpoint>& reduced, const Build& build, const reduction& how,
-                 make_fused make = &make_fused_op) const {
+    endpoint run(const std::vector<endpoint>& reduced, const Build& build, const reduction& how) const {
+        return run_over(x_, reduced, build, how);
+    }
+    /// The same over another tensor of the argument's shape.
+    template <class Build>
+    endpoint run_over(const endpoint& full, const std::vector<endpoint>& reduced, const Build& build,
+                      const reduction& how) const {
         tracer t(std::vector<dtype>(1 + reduced.size(), type_), {});
-        return add(t, build(t), reduced, how, make);
+        return add(t, build(t), full, reduced, how);
     }
     /// The gradients of the node's inputs, given that of the argument's elements.
     std::vector<endpoint> finish(const endpoint& dx) const;
 
 private:
-    endpoint add(tracer& t, int result, const std::vector<endpoint>& reduced, const reduction& how,
-                 make_fused make) const;
+    endpoint add(tracer& t, int result, const endpoint& full, const std::vector<endpoint>& reduced,
+                 const reduction& how) const;
 
     const gradient_request& request_;
     fused_spec mapped_;
@@ -49,21 +56,21 @@ RILL_INLINE second_pass::second_pass(const fused_spec& spec, const gradient_requ
     x_ = {add_node(graph(*r.at.owner), make_op(fused_op{mapped_}), r.at.inputs), 0};
 }
 
-RILL_INLINE endpoint second_pass::add(tracer& t, int result, const std::vector<endpoint>& reduced, const reduction& how,
-                                      make_fused make) const {
+RILL_INLINE endpoint second_pass::add(tracer& t, int result, const endpoint& full, const std::vector<endpoint>& reduced,
+                                      const reduction& how) const {
     fused_spec next;
     next.body = t.finish({result});
     next.kind = fused_spec::form::program;
     next.scalars = t.scalars();
     next.leaves.push_back({0, {}});
-    endpoint_list inputs{x_};
+    endpoint_list inputs{full};
     for (const auto& e : reduced) {
         next.leaves.push_back({static_cast<int>(inputs.size()), view_});
         inputs.push_back(e);
     }
     next.results.resize(1);
     next.results[0].reduce = how;
-    return {add_node(graph(*request_.at.owner), make(std::move(next)), std::move(inputs)), 0};
+    return {add_node(graph(*request_.at.owner), make_op(fused_op{std::move(next)}), std::move(inputs)), 0};
 }
 
 RILL_INLINE std::vector<endpoint> second_pass::finish(const endpoint& dx) const {

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/array/split.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Cuts a tensor along an axis into parts of given sizes, of which one may be dyn: what the others leave. Gradient: the parts'
+/// gradients, joined.
+struct split_v_op {
+    static constexpr auto name = "SplitV", label = "split";
+    static constexpr int inputs = 1;
+    using domain_type = domains::every;
+    using compiled_types = types::common;
+    using brings = op_list<concat_op>;
+    int axis = 0;
+    any_array sizes; // of int64
+
+    static void fields(auto& op, auto& visit) {
+        visit("axis", op.axis);
+        visit("size_splits", op.sizes);
+    }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    std::vector<endpoint> gradient(const gradient_request& r) const;
+
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        return detail::split_kernel<D, T>(request, axis);
+    }
+};
+
+/// split(x, {2, dyn, 3}, 0): into parts of these sizes along an axis.
+template <graph_operand X>
+std::vector<any_tensor> split(const X& x, const std::vector<index_t>& sizes, int axis,
+                              const std::source_location& where = std::source_location::current()) {
+    const any_tensor first =
+        apply_node(split_v_op{axis, to_any_array<index_t>(sizes, dims{static_cast<index_t>(sizes.size())})}, where, x);
+    std::vector<any_tensor> parts;
+    for (std::size_t i = 0; i < sizes.size(); ++i) parts.push_back(detail::output_of(first, static_cast<int>(i)));
+    return parts;
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> split_v_op::outputs(std::span<const tensor_type> in) const {
+    if (sizes.dtype() != dtype::int64 || sizes.shape().rank != 1 || sizes.size() < 1 ||
+        sizes.size() > detail::most_parts)
+        throw invalid_argument("a list of sizes is expected, 65536 at most");
+    const dims& x = in[0].shape;
+    if (x.known_rank() && rules::normal_axis(axis, x.rank) < 0) throw invalid_argument("the axis is out of range");
+    const index_t extent = rules::extent_along(x, axis);
+    index_t named = 0, rest = 0;
+    for (const index_t n : sizes.elements<index_t>()) {
+        if (n < dyn || n > std::numeric_limits<index_t>::max() / detail::most_parts)
+            throw invalid_argument("a size is negative, or no size");
+        n == dyn ? ++rest : named += n;
+    }
+    if (rest > 1) throw invalid_argument("at most one size may be dyn");
+    if (extent != dyn && (rest == 0 ? named != extent : named > extent))
+        throw invalid_argument("the sizes don't make up the extent");
+    std::vector<tensor_type> parts;
+    for (const index_t n : sizes.elements<index_t>()) {
+        dims part = x;
+        if (x.known_rank())
+            part[rules::normal_axis(axis, x.rank)] = n != dyn ? n : extent == dyn ? dyn : extent - named;
+        parts.push_back({in[0].type, part});
+    }
+    return parts;
+}
+
+RILL_INLINE std::vector<endpoint> split_v_op::gradient(const gradient_request& r) const {
+    return {r.add<split_v_op>(concat_op{axis}, detail::gradients_of_parts(r))};
+}
+
+}} // namespace rill::RILL_ABI
+#endif
