@@ -375,6 +375,8 @@ peers::row_list rows() {
         {"mlp_784_100_10", [] { return mlp(100, {784, 100, 10}); }},
         {"mlp_784_512_512_10_sgd", [] { return mlp(128, {784, 512, 512, 10}); }},
         {"mlp_784_512_512_10_adam", [] { return mlp(128, {784, 512, 512, 10}, true); }},
+        {"gelu_into_1e7", [] { return map_row(10'000'000, gelu); }},
+        {"gelu_grad_into_1e7", [] { return map_row(10'000'000, gelu_slope); }},
         {"gelu_grad_sum_1e7", [] { return gelu_grad_sum(10'000'000); }},
         {"assign_1e7", [] { return map_row(10'000'000, gelu); }},
         {"assign_add_1e7", [] { return gelu_added(10'000'000); }},

@@ -100,6 +100,22 @@ template <index_t N> row gelu_grad() {
     const auto [slope] = gradients(reduce_sum(gelu(x)), x);
     return fetched(slope, [](const auto& y) { return of_array(y); });
 }
+/// Into an array that is there, as by hand.
+template <index_t N, class Y> row placed(const Y& y) {
+    auto s = initialized();
+    auto array = std::make_shared<xt::xtensor<float, 1>>(std::array{static_cast<std::size_t>(N)}, 0.f);
+    auto run = [array, fill = s->make_callable(y).into(*array)] { fill(); };
+    return peers::steps([=] { return run(), of_array(*array); }, run);
+}
+template <index_t N> row gelu_into() {
+    variable<float, N> x("x", peers::filled(N));
+    return placed<N>(gelu(x));
+}
+template <index_t N> row gelu_grad_into() {
+    variable<float, N> x("x", peers::filled(N));
+    const auto [slope] = gradients(reduce_sum(gelu(x)), x);
+    return placed<N>(slope);
+}
 template <index_t N> row gelu_grad_sum() {
     variable<float, N> x("x", peers::filled(N));
     const auto [slope] = gradients(reduce_sum(gelu(x)), x);
@@ -199,6 +215,8 @@ const peers::row_list rows{
     {"gelu_grad_1e3", fresh(gelu_grad<1'000>)},
     {"gelu_grad_1e5", fresh(gelu_grad<100'000>)},
     {"gelu_grad_1e7", fresh(gelu_grad<10'000'000>)},
+    {"gelu_into_1e7", fresh(gelu_into<10'000'000>)},
+    {"gelu_grad_into_1e7", fresh(gelu_grad_into<10'000'000>)},
     {"gelu_grad_sum_1e7", fresh(gelu_grad_sum<10'000'000>)},
     {"sum_abcd_1e3", fresh(sum_abcd<1'000>)},
     {"sum_abcd_1e5", fresh(sum_abcd<100'000>)},

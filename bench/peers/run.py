@@ -43,7 +43,8 @@ PEERS = list(PACKAGES)
 ROWS = """empty_callable empty_run linear_regression
     mlp_4_10_10_3 mlp_784_100_10 mlp_784_512_512_10_sgd mlp_784_512_512_10_adam
     embedding_1e4 embedding_1e6
-    gelu_1e3 gelu_1e5 gelu_1e7 gelu_grad_1e3 gelu_grad_1e5 gelu_grad_1e7 gelu_grad_sum_1e7
+    gelu_1e3 gelu_1e5 gelu_1e7 gelu_grad_1e3 gelu_grad_1e5 gelu_grad_1e7
+    gelu_into_1e7 gelu_grad_into_1e7 gelu_grad_sum_1e7
     sum_abcd_1e3 sum_abcd_1e5 sum_abcd_1e7 assign_1e7 assign_add_1e7 matmul_256 matmul_1024
     chain_build chain_gradients chain_first_run first_result""".split()
 FLOPS = {"matmul_256": 2 * 256 ** 3, "matmul_1024": 2 * 1024 ** 3}
