@@ -46,7 +46,8 @@ TEST_CASE("split_v: gradient, to second order") {
 }
 
 TEST_CASE("split_v: made by name, its fields read back") {
-    const op_ptr made = make_op(split_v_op{1, to_any_array<index_t>(std::vector<index_t>{1, dyn}, dims{2})});
+    const op_ptr made =
+        make_op(split_v_op{1, detail::owned_copy(to_any_array<index_t>(std::vector<index_t>{1, dyn}, dims{2}))});
     CHECK(make_op("SplitV", 1, bytes_of_fields(*made))->equals(*made));
 }
 

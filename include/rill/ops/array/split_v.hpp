@@ -32,8 +32,8 @@ struct split_v_op {
 template <graph_operand X>
 std::vector<any_tensor> split(const X& x, const std::vector<index_t>& sizes, int axis,
                               const std::source_location& where = std::source_location::current()) {
-    const any_tensor first =
-        apply_node(split_v_op{axis, to_any_array<index_t>(sizes, dims{static_cast<index_t>(sizes.size())})}, where, x);
+    any_array own = detail::owned_copy(to_any_array<index_t>(sizes, dims{static_cast<index_t>(sizes.size())}));
+    const any_tensor first = apply_node(split_v_op{axis, std::move(own)}, where, x);
     std::vector<any_tensor> parts;
     for (std::size_t i = 0; i < sizes.size(); ++i) parts.push_back(detail::output_of(first, static_cast<int>(i)));
     return parts;
