@@ -104,7 +104,7 @@ template <index_t N> row gelu_grad() {
 template <index_t N, class Y> row placed(const Y& y) {
     auto s = initialized();
     auto array = std::make_shared<xt::xtensor<float, 1>>(std::array{static_cast<std::size_t>(N)}, 0.f);
-    auto run = [array, fill = s->make_callable(y).into(*array)] { fill(); };
+    auto run = [s, array, fill = s->make_callable(y).into(*array)] { fill(); };
     return peers::steps([=] { return run(), of_array(*array); }, run);
 }
 template <index_t N> row gelu_into() {
