@@ -228,6 +228,13 @@ template <class Op, std::size_t N> void require_for_untyped() {
 
 endpoint apply_untyped(const elementwise_info& op, dtype fixed_result, untyped_arguments&& a, const graph& g);
 
+/// An elementwise op over edges of one dtype, which it keeps: what gradients of node ops are made of.
+template <class Op, std::same_as<endpoint>... More> endpoint apply_to_edges(const endpoint& x, const More&... more) {
+    untyped_arguments all{{x, more...}, {}, {}};
+    for (std::size_t i = 0; i <= sizeof...(More); ++i) all.order.push_back(static_cast<int>(i));
+    return apply_untyped(info_of<Op>, dtype::invalid, std::move(all), graph(*x.from->owner));
+}
+
 template <class Op> constexpr dtype fixed_result_of() {
     if constexpr (requires { typename Op::result_type; })
         return dtype_of<typename Op::result_type>;

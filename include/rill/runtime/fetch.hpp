@@ -104,7 +104,7 @@ template <class A> struct given_place {
     template <class X> fetch_place place(const into_fetch<X, A>& fetch) {
         array = fetch.array;
         return {array, [](void* to, const tensor_type& type) -> void* {
-                    using T = typename room_element<A>::type;
+                    using T = host_element<A>;
                     if (type.type != dtype_of<T>) refuse_room(type.shape, "an array of another element type");
                     return room_in(*static_cast<A*>(to), type.shape);
                 }};
@@ -185,7 +185,7 @@ host_value<T, Rank> take_typed(const dims& promised, const step_result& r, std::
 /// A value that a run could not write into the array of the caller's as it was computed.
 template <class A> void take_into(A& array, const step_result& r, std::size_t i) {
     if (r.placed(i)) return;
-    using T = typename room_element<A>::type;
+    using T = host_element<A>;
     const tensor_type& type = r.type(i);
     if (type.type != dtype_of<T>) refuse_room(type.shape, "an array of another element type");
     copy_elements(type.type, r.data(i), room_in(array, type.shape), type.shape.size());

@@ -56,17 +56,6 @@ auto* room_in(A& array, const dims& shape) {
     return array.data();
 }
 
-/// The elements of an array of the caller's.
-template <class A> struct room_element {
-    using type = typename A::value_type;
-};
-template <element T> struct room_element<T> {
-    using type = T;
-};
-template <element T> struct room_element<std::span<T>> {
-    using type = T;
-};
-
 template <class A> inline constexpr bool is_row_major = true;
 template <class A>
     requires requires { A::static_layout; }
@@ -83,8 +72,7 @@ template <graph_operand X, class A> struct into_fetch {
 /// The array has the tensor's element type.
 template <class Array, class Tensor> inline constexpr bool is_room_for = true;
 template <class Array, typed_operand X>
-inline constexpr bool is_room_for<Array, X> =
-    std::is_same_v<typename detail::room_element<Array>::type, value_type_of<X>>;
+inline constexpr bool is_room_for<Array, X> = std::is_same_v<host_element<Array>, value_type_of<X>>;
 
 /// s.run(into(y, array), …): the value goes into an array that is there: a dense row-major xtensor, a std::vector or std::span
 /// (flat), or a number for rank 0. Where nothing needs to be resized, nothing is allocated. It must not be an array that the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/math/mod.hpp>
 
-#include "ops/harness.hpp"
+#include "ops/math/quotient_test.hpp"
 
 using namespace rill;
 
@@ -32,19 +32,7 @@ TEST_CASE("mod: integers") {
     op_test::binary<std::uint8_t>("floor_mod", test_mod::f, reference, {.in = {{0, 200}, {1, 9}}});
 }
 
-TEST_CASE("mod: integers by zero are refused, and the session goes on") {
-    placeholder<int, dyn> a("a"), b("b");
-    const tensor<int, dyn> y(test_mod::f(a, b), "result");
-    const session s;
-    const std::vector<int> ones(20, 1);
-    std::vector<int> some(20, 1);
-    some[18] = 0;
-    CHECK_THROWS_AS(s.run(y, feed(a, ones), feed(b, some)), invalid_argument);
-    CHECK_THROWS_WITH(s.run(y, feed(a, ones), feed(b, some)), contains("result") && contains("division by zero"));
-    CHECK(s.run(y, feed(a, ones), feed(b, ones))(18) == 0);
-    constexpr int least = std::numeric_limits<int>::min();
-    CHECK(s.run(y, feed(a, {least, least, least + 1}), feed(b, {-1, 1, 2}))(0) == 0);
-}
+TEST_CASE("mod: integers by zero are refused, and the session goes on") { quotient_test::by_zero(test_mod::f, 0, 0); }
 
 TEST_CASE("mod: known by name") {
     const auto* op = find_op("FloorMod");

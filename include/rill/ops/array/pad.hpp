@@ -69,7 +69,7 @@ private:
 
 namespace detail {
 
-template <class E, std::size_t N> constexpr shape_result padded(const E& shape, const std::array<padding, N>& all) {
+template <std::size_t N> constexpr shape_result padded(const dims& shape, const std::array<padding, N>& all) {
     dims before, after;
     for (const auto& p : all) {
         before.push(p.before);

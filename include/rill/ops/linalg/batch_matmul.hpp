@@ -38,6 +38,25 @@ struct batch_places {
 };
 vector<batch_places> places_of_batch(const dims& a, const dims& b, const dims& product);
 
+/// x, or of complex numbers their conjugates.
+endpoint conjugate_of(const endpoint& x);
+
+/// The gradients of C = A B, where A = op(a) and B = op(b): dA = g B^T and dB = A^T g, each written so that a and b keep their own
+/// layout. Op is the product's own.
+template <class Op>
+std::vector<endpoint> product_gradients(const gradient_request& r, bool transpose_a, bool transpose_b) {
+    const auto product = [&](const endpoint& x, bool tx, const endpoint& y, bool ty) {
+        return r.add<Op>(Op{tx, ty}, {x, y});
+    };
+    const endpoint g = r.gradient();
+    const endpoint a = r.wanted[1] ? conjugate_of(r.input(0)) : r.input(0),
+                   b = r.wanted[0] ? conjugate_of(r.input(1)) : r.input(1);
+    std::vector<endpoint> d(2);
+    if (r.wanted[0]) d[0] = transpose_a ? product(b, transpose_b, g, true) : product(g, false, b, !transpose_b);
+    if (r.wanted[1]) d[1] = transpose_b ? product(g, true, a, transpose_a) : product(a, !transpose_a, g, false);
+    return d;
+}
+
 } // namespace detail
 
 /// Products of batches of matrices; the extents before the last two broadcast. Gradients: g b^T and a^T g, summed where a
@@ -104,33 +123,21 @@ RILL_INLINE vector<batch_places> places_of_batch(const dims& a, const dims& b, c
     return all;
 }
 
+RILL_INLINE endpoint conjugate_of(const endpoint& x) {
+    const dtype type = type_of(x).type;
+    return type == dtype::complex64 || type == dtype::complex128 ? apply_to_edges<conj_op>(x) : x;
+}
+
 } // namespace detail
 
 RILL_INLINE std::vector<endpoint> batch_matmul_op::gradient(const gradient_request& r) const {
-    // as of matmul, for each product; then a batch that stretched adds up what reached it
-    const auto product = [&](const endpoint& x, bool tx, const endpoint& y, bool ty) {
-        return r.add<batch_matmul_op>(batch_matmul_op{tx, ty}, {x, y});
-    };
-    const auto conjugate = [&](const endpoint& x) {
-        const dtype type = type_of(x).type;
-        if (type != dtype::complex64 && type != dtype::complex128) return x;
-        return detail::apply_untyped(info_of<conj_op>, dtype::invalid, {{x}, {}, {0}}, graph(*r.at.owner));
-    };
-    const auto fitted = [&](const endpoint& d, const endpoint& x) {
-        const dims &of = type_of(d).shape, &to = type_of(x).shape;
+    auto d = detail::product_gradients<batch_matmul_op>(r, transpose_a, transpose_b);
+    for (int k = 0; k < 2; ++k) { // a batch that stretched adds up what reached it
+        if (!d[k]) continue;
+        const dims &of = type_of(d[k]).shape, &to = type_of(r.input(k)).shape;
         bool same = of.known_rank() && to.known_rank() && of.rank == to.rank;
         for (int i = 0; same && i < to.rank - 2; ++i) same = of[i] != dyn && of[i] == to[i];
-        return same ? d : detail::summed_like(d, x);
-    };
-    const endpoint g = r.gradient();
-    std::vector<endpoint> d(2);
-    if (r.wanted[0]) {
-        const endpoint b = conjugate(r.input(1));
-        d[0] = fitted(transpose_a ? product(b, transpose_b, g, true) : product(g, false, b, !transpose_b), r.input(0));
-    }
-    if (r.wanted[1]) {
-        const endpoint a = conjugate(r.input(0));
-        d[1] = fitted(transpose_b ? product(g, true, a, transpose_a) : product(a, !transpose_a, g, false), r.input(1));
+        if (!same) d[k] = detail::summed_like(d[k], r.input(k));
     }
     return d;
 }

@@ -105,22 +105,7 @@ auto matmul(const A& a, const B& b, const std::source_location& where = std::sou
 namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<endpoint> matmul_op::gradient(const gradient_request& r) const {
-    // with A = op(a), B = op(b): dA = g B^T, dB = A^T g, each written so that a and b keep their own layout
-    const auto product = [&](const endpoint& x, bool tx, const endpoint& y, bool ty) {
-        return r.add<matmul_op>(matmul_op{tx, ty}, {x, y});
-    };
-    const auto conjugate = [&](const endpoint& x) {
-        const dtype type = type_of(x).type;
-        if (type != dtype::complex64 && type != dtype::complex128) return x;
-        return detail::apply_untyped(info_of<conj_op>, dtype::invalid, {{x}, {}, {0}}, graph(*r.at.owner));
-    };
-    const endpoint g = r.gradient();
-    const endpoint a = r.wanted[1] ? conjugate(r.input(0)) : r.input(0),
-                   b = r.wanted[0] ? conjugate(r.input(1)) : r.input(1);
-    std::vector<endpoint> d(2);
-    if (r.wanted[0]) d[0] = transpose_a ? product(b, transpose_b, g, true) : product(g, false, b, !transpose_b);
-    if (r.wanted[1]) d[1] = transpose_b ? product(g, true, a, transpose_a) : product(a, !transpose_a, g, false);
-    return d;
+    return detail::product_gradients<matmul_op>(r, transpose_a, transpose_b);
 }
 
 RILL_INLINE std::optional<matmul_op> matmul_op::absorb(int input, const op& producer) const {

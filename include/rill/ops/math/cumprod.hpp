@@ -43,12 +43,9 @@ any_tensor cumprod(const X& x, int axis, const scan_options& how = {},
 namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<endpoint> cumprod_op::gradient(const gradient_request& r) const {
-    const auto join = [&](const elementwise_info& op, const endpoint& a, const endpoint& b) {
-        return detail::apply_untyped(op, dtype::invalid, {{a, b}, {}, {0, 1}}, graph(*r.at.owner));
-    };
     cumsum_op back{{axis, {how.exclusive, !how.reverse}}};
-    const endpoint weighted = join(info_of<mul_op>, r.output(0), r.gradient());
-    return {join(info_of<div_op>, r.add<cumprod_op>(back, {weighted}), r.input(0))};
+    const endpoint weighted = detail::apply_to_edges<mul_op>(r.output(0), r.gradient());
+    return {detail::apply_to_edges<div_op>(r.add<cumprod_op>(back, {weighted}), r.input(0))};
 }
 
 }} // namespace rill::RILL_ABI

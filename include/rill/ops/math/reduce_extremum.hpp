@@ -2,7 +2,9 @@
 #pragma once
 
 #include <rill/ops/math/div.hpp>
+#include <rill/ops/math/equal.hpp>
 #include <rill/ops/math/second_pass.hpp>
+#include <rill/ops/math/select.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

@@ -72,13 +72,10 @@ namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<endpoint> reduce_prod_op::gradient(const gradient_request& r) const {
     const detail::second_pass pass(spec, r);
-    const graph g(*r.at.owner);
-    const auto joined = [&](const endpoint& a, const endpoint& b) {
-        return detail::apply_untyped(info_of<mul_op>, dtype::invalid, {{a, b}, {}, {0, 1}}, g);
-    };
     const auto others_along = [&](const endpoint& x, int axis) {
-        return joined(r.add<reduce_prod_op>(cumprod_op{{axis, {.exclusive = true}}}, {x}),
-                      r.add<reduce_prod_op>(cumprod_op{{axis, {.exclusive = true, .reverse = true}}}, {x}));
+        return detail::apply_to_edges<mul_op>(
+            r.add<reduce_prod_op>(cumprod_op{{axis, {.exclusive = true}}}, {x}),
+            r.add<reduce_prod_op>(cumprod_op{{axis, {.exclusive = true, .reverse = true}}}, {x}));
     };
     const endpoint x = pass.argument();
     axis_list axes = spec.results[0].reduce.axes;
@@ -94,7 +91,7 @@ RILL_INLINE std::vector<endpoint> reduce_prod_op::gradient(const gradient_reques
         endpoint rest = x;
         for (int i = 0; i < axes.count; ++i) {
             const endpoint along = others_along(rest, axes[i]);
-            others = others ? joined(others, along) : along;
+            others = others ? detail::apply_to_edges<mul_op>(others, along) : along;
             if (i + 1 < axes.count)
                 rest = detail::add_reduction(any_tensor(rest), {combine::prod, axis_list{axes[i]}, true}, &make, {});
         }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/ops/math/equal.hpp>
 #include <rill/ops/math/reduce.hpp>
-#include <rill/ops/math/select.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
