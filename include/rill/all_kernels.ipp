@@ -74,6 +74,9 @@ inline void compile_catalogue() {
 #if !RILL_KERNELS_LEVEL // which a file of rill::kernels says that holds kernels of a better level and nothing else
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+#if RILL_KERNELS_V2
+void compile_catalogue_v2();
+#endif
 #if RILL_KERNELS_V3
 void compile_catalogue_v3();
 #endif
@@ -112,6 +115,9 @@ inline void fill_registries() {
 #endif
 #if RILL_KERNELS_V3
     if (level >= 3) return compile_catalogue_v3();
+#endif
+#if RILL_KERNELS_V2
+    if (level >= 2) return compile_catalogue_v2();
 #endif
 }
 

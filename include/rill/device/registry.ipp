@@ -50,7 +50,7 @@ RILL_COLD bool supports_level(int level) {
     if (level >= 3 && !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")))
         return false;
-    return level < 2 || __builtin_cpu_supports("sse4.2");
+    return level < 2 || (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt"));
 #else
     return level >= 0;
 #endif
