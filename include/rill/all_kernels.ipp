@@ -35,7 +35,8 @@ template <class Op, class T> void compile_op() {
     if constexpr (op_takes<Op, T>) {
         if constexpr (!node_op_struct<Op>)
             compile_elementwise<Op, T>();
-        else if constexpr (!requires { Op::role; }) // variables, constants and the like have no kernel
+        else if constexpr (!requires { Op::role; } && !requires(const Op& o) { o.regions(); })
+            // variables, constants and the like have no kernel, nor has what runs bodies
             compile_kernel<Op, T>();
     }
 }

@@ -56,6 +56,7 @@
 #include <rill/graph/node.ipp>
 #include <rill/graph/op.ipp>
 #include <rill/graph/op_registry.ipp>
+#include <rill/graph/region.ipp>
 #include <rill/graph/saved_graph.ipp>
 #include <rill/graph/scope.ipp>
 #include <rill/graph/serialization.ipp>
@@ -77,6 +78,7 @@
 #include <rill/runtime/memory_plan.ipp>
 #include <rill/runtime/plan.ipp>
 #include <rill/runtime/plan_key.ipp>
+#include <rill/runtime/region_step.ipp>
 #include <rill/runtime/resources.ipp>
 #include <rill/runtime/segment.ipp>
 #include <rill/runtime/session.ipp>

@@ -219,7 +219,7 @@ public:
         // sealed in the scopes of the parent: control inputs and devices may differ from one parent to the next
         const auto& now = scopes();
         const std::lock_guard lock(mutex_);
-        const bool same_scopes = pass == pass_ || (controls_ == now.control_inputs && devices_ == now.devices.size() &&
+        const bool same_scopes = pass == pass_ || (controls_ == now.control_inputs && inside_ == now.inside && devices_ == now.devices.size() &&
                                                    now.devices.empty() && colocated_ == now.colocated);
         if (done_ && &done_.graph().state() == &g.state() && same_scopes) return done_;
         const endpoint made = detail::seal(part_, g, {}, true, {}, pass);
@@ -228,6 +228,7 @@ public:
         controls_ = now.control_inputs;
         devices_ = now.devices.size();
         colocated_ = now.colocated;
+        inside_ = now.inside;
         return made;
     }
 
@@ -240,6 +241,7 @@ private:
     std::vector<const node*> controls_;
     std::size_t devices_ = 0;
     const node* colocated_ = nullptr;
+    const region* inside_ = nullptr;
 };
 
 template <class T, index_t... D, class E> deferred<T, D...> defer(const operand<T, D...>&, const E& e) {

@@ -35,6 +35,9 @@ struct node_spec {
     const node* colocated = nullptr;
     bool share = false; // an equal shared node serves as well
     std::source_location where;
+    const region* inside = nullptr;
+    std::vector<body> bodies = {}; // complete: nothing joins their regions any more
+    bool scope_of_its_own = false; // it takes the name of a scope, which holds its bodies
 };
 
 /// The nodes of a graph. Append-only and safe to use from many threads; sessions run while it grows.
@@ -44,6 +47,11 @@ public:
     graph_state(const graph_state&) = delete;
 
     const node* add(node_spec spec);
+
+    /// A new region in another (null: in the graph itself).
+    const region* add_region(const region* parent, std::string name, const std::source_location& where);
+    /// The nodes of a region, without those of regions within.
+    std::vector<const node*> nodes_of(const region* r) const;
 
     const node* find(const std::string& name) const;
     /// A consistent snapshot, in order of creation.
@@ -87,10 +95,12 @@ private:
     };
     const node* holder(const std::string& name) const;
     bool taken(const std::string& name) const;
-    std::string free_name(std::string wanted);
+    std::string free_name(std::string wanted, bool own_scope = false);
 
     mutable std::mutex mutex_;
     std::deque<node> nodes_;
+    std::deque<region> regions_;
+    std::deque<std::vector<body>> bodies_;
     detail::hash_index names_, shared_; // of nodes, by id
     std::unordered_map<std::string, asked_name> asked_names_;
     std::map<std::string, std::vector<endpoint>> collections_;

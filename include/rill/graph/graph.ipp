@@ -24,7 +24,10 @@ RILL_INLINE const node* graph_state::add(node_spec spec) {
         if (found != detail::hash_index::none) return &nodes_[found];
     }
     auto outputs = infer(spec);
-    auto name = free_name(std::move(spec.name));
+    const bool has_bodies = !spec.bodies.empty();
+    auto name = free_name(std::move(spec.name), spec.scope_of_its_own);
+    if (!spec.bodies.empty()) bodies_.push_back(std::move(spec.bodies));
+    const auto* bodies = has_bodies ? &bodies_.back() : nullptr;
     names_.reserve(nodes_.size() + 1); // from here on nothing fails half way
     shared_.reserve(nodes_.size() + 1);
     node& n = nodes_.emplace_back();
@@ -38,9 +41,25 @@ RILL_INLINE const node* graph_state::add(node_spec spec) {
     n.colocated = spec.colocated;
     n.outputs = std::move(outputs);
     n.where = spec.where;
+    n.inside = spec.inside;
+    n.bodies = bodies;
     names_.add(std::hash<std::string>()(n.name), n.id);
     if (key) shared_.add(key, n.id);
     return &n;
+}
+
+RILL_COLD const region* graph_state::add_region(const region* parent, std::string name,
+                                                const std::source_location& where) {
+    const std::lock_guard lock(mutex_);
+    return &regions_.emplace_back(region{parent, static_cast<std::uint32_t>(regions_.size()), std::move(name), where});
+}
+
+RILL_COLD std::vector<const node*> graph_state::nodes_of(const region* r) const {
+    const std::lock_guard lock(mutex_);
+    std::vector<const node*> all;
+    for (const auto& n : nodes_)
+        if (n.inside == r) all.push_back(&n);
+    return all;
 }
 
 RILL_INLINE const node* graph_state::find(const std::string& name) const {
@@ -111,6 +130,11 @@ RILL_INLINE void graph_state::check_inputs(const node_spec& spec) const {
             throw invalid_argument(spec.op->label() + ": '" + n->name + "' (made at " + to_string(n->where) +
                                    ") belongs to another graph than the node '" + spec.name + "' being made at " +
                                    to_string(spec.where));
+        if (!reaches(n->inside, spec.inside))
+            throw invalid_argument(spec.op->label() + ": '" + n->name + "' (made at " + to_string(n->where) +
+                                   ") belongs to the body " + text_of(*n->inside) + ", outside which the node '" +
+                                   spec.name + "' is being made at " + to_string(spec.where) +
+                                   ": what a body computes is seen outside through its results alone");
     };
     for (const auto& e : spec.inputs) check(e.from);
     for (const auto* c : spec.control_inputs) check(c);
@@ -124,7 +148,12 @@ RILL_INLINE small_vector<tensor_type, 1> graph_state::infer(const node_spec& spe
     if (spec.op->reads_values())
         for (const auto& e : spec.inputs) values.push_back(e.from->op->constant());
     try {
-        return spec.op->outputs({inputs, values});
+        std::vector<std::vector<tensor_type>> bodies;
+        for (const auto& b : spec.bodies) {
+            auto& given = bodies.emplace_back();
+            for (const auto& r : b.results) given.push_back(r ? type_of(r) : tensor_type{});
+        }
+        return spec.op->outputs({inputs, values, bodies});
     } catch (const error& problem) {
         std::string text = spec.op->label() + ": " + problem.what() + " (";
         for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -141,7 +170,7 @@ RILL_INLINE std::uint64_t graph_state::sharing_key(const node_spec& spec) {
 }
 
 RILL_INLINE bool graph_state::same(const node& n, const node_spec& spec) {
-    return n.inputs == spec.inputs && n.control_inputs == spec.control_inputs && n.device == spec.device &&
+    return n.inside == spec.inside && !n.bodies && n.inputs == spec.inputs && n.control_inputs == spec.control_inputs && n.device == spec.device &&
            n.colocated == spec.colocated && n.op->equals(*spec.op);
 }
 
@@ -157,8 +186,8 @@ RILL_INLINE bool graph_state::taken(const std::string& name) const {
     return at != asked_names_.end() && at->second.scope;
 }
 
-RILL_INLINE std::string graph_state::free_name(std::string wanted) {
-    if (!taken(wanted)) return wanted;
+RILL_INLINE std::string graph_state::free_name(std::string wanted, bool own_scope) {
+    if (own_scope ? !holder(wanted) : !taken(wanted)) return wanted;
     auto& asked_for = asked_names_[wanted];
     for (;;)
         if (auto name = wanted + "_" + std::to_string(asked_for.next++); !taken(name)) return name;

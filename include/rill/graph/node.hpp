@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <rill/graph/op.hpp>
+#include <rill/graph/region.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -24,6 +24,8 @@ struct node {
     const node* colocated = nullptr; // on whichever device that node is
     small_vector<tensor_type, 1> outputs;
     std::source_location where;
+    const region* inside = nullptr;             // the region it belongs to; null: the graph itself
+    const std::vector<body>* bodies = nullptr; // what it runs: of an op that says how (op::regions)
 
     const tensor_type& output(int port) const { return outputs[port]; }
 };

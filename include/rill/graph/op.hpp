@@ -75,6 +75,7 @@ private:
 struct known_inputs {
     std::span<const tensor_type> types;
     std::span<const any_array* const> values = {};
+    std::span<const std::vector<tensor_type>> bodies = {}; // of a node with bodies: what each gives
 
     const any_array* value(std::size_t i) const { return i < values.size() ? values[i] : nullptr; }
 };
@@ -83,7 +84,35 @@ struct known_inputs {
 enum class op_role : std::uint8_t { ordinary, placeholder, constant, variable, control };
 
 /// Numbers of inputs.
-using input_list = small_vector<std::int8_t, 4>;
+using input_list = small_vector<std::int16_t, 4>;
+
+/// How a node runs its bodies (graph/region.hpp), and which of its inputs are what: operands, then what the bodies take from
+/// outside, then the variables that they write.
+struct region_use {
+    enum class form : std::uint8_t {
+        choose, // the body that operand 0 numbers; the last for any other number
+        repeat, // body 1 while body 0 says so; operands are the state
+        scan,   // body 0 for each slice along axis 0 of the operands behind the first `carried`, which are the state
+        call    // body 0
+    };
+    form how = form::call;
+    int operands = 0, captures = 0, written = 0;
+    int carried = 0;       // of a scan
+    bool reverse = false;  // a scan from the last slice to the first
+    std::int64_t most = -1; // steps: of a loop at most so many (-1: no limit); of a scan without slices exactly so many
+    bool effects = false;  // a body draws random numbers, or does more than compute its results
+
+    input_list writes() const;
+    static void fields(auto& use, auto& visit) {
+        visit("operands", use.operands);
+        visit("captures", use.captures);
+        visit("written", use.written);
+        visit("carried", use.carried);
+        visit("reverse", use.reverse);
+        visit("most", use.most);
+        visit("effects", use.effects);
+    }
+};
 
 /// An op with its fields, as the graph sees it. Immutable once in a graph.
 class RILL_EXPORT op {
@@ -130,6 +159,8 @@ public:
     virtual bool in_place() const = 0;
     /// What a fused node computes, else null: plans run several of them together.
     virtual const fused_spec* fused() const = 0;
+    /// How it runs the bodies that its nodes have, else null.
+    virtual const region_use* regions() const = 0;
     /// The op that reads the producer's first input in place of its own input i: a product does so with a transpose. Null
     /// if there is none.
     virtual op_ptr absorb(int i, const op& producer) const = 0;
@@ -201,6 +232,8 @@ public:
     bool stateful() const override {
         if constexpr (requires { Op::stateful; })
             return Op::stateful;
+        else if constexpr (requires { self_.regions(); })
+            return self_.regions()->effects;
         else
             return false;
     }
@@ -251,6 +284,8 @@ public:
     input_list writes() const override {
         if constexpr (requires { self_.writes(); })
             return self_.writes();
+        else if constexpr (requires { self_.regions(); })
+            return self_.regions()->writes();
         else
             return {};
     }
@@ -299,6 +334,12 @@ public:
     const fused_spec* fused() const override {
         if constexpr (requires { self_.fused(); })
             return self_.fused();
+        else
+            return nullptr;
+    }
+    const region_use* regions() const override {
+        if constexpr (requires { self_.regions(); })
+            return self_.regions();
         else
             return nullptr;
     }

@@ -29,6 +29,7 @@ struct scope_state {
     std::vector<device_function> devices;
     std::vector<const node*> control_inputs;
     const node* colocated = nullptr;
+    const region* inside = nullptr; // whose nodes are being made
     std::shared_ptr<const variables_in_scope> variables; // what the variable_scopes say
 };
 
@@ -114,6 +115,19 @@ private:
     static std::vector<device_function> push(device_function f);
 };
 
+namespace detail {
+
+/// Nodes made in this scope belong to a region (null: to the graph itself), and wait for nothing outside it: what they belong to does.
+class region_scope : scoped<scope_state> {
+public:
+    explicit region_scope(const region* r) : scoped(scopes(), entered(r)) {}
+
+private:
+    static scope_state entered(const region* r);
+};
+
+} // namespace detail
+
 /// Something that names a node: an operation or a tensor.
 template <class H>
 concept node_handle = requires(const H& h) {
@@ -171,6 +185,8 @@ namespace detail {
 /// ask for theirs) that of the first input that has one.
 const node* add_node(const graph& g, op_ptr op, endpoint_list inputs, const std::string& name = {}, bool share = false,
                      const std::source_location& where = {}, small_vector<const node*, 1> control_inputs = {});
+/// The same for a node whose full name is settled.
+const node* add_node(const graph& g, node_spec spec);
 
 /// The graph that holds the inputs, or the current one if there are none.
 graph graph_of(std::span<const endpoint> inputs);

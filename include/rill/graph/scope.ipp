@@ -91,26 +91,39 @@ RILL_INLINE std::vector<const node*> control_dependencies::merged(std::initializ
 
 namespace detail {
 
+RILL_COLD scope_state region_scope::entered(const region* r) {
+    auto state = scopes();
+    state.inside = r;
+    state.control_inputs.clear();
+    return state;
+}
+
 RILL_INLINE const node* add_node(const graph& g, op_ptr op, endpoint_list inputs, const std::string& name, bool share,
                                  const std::source_location& where, small_vector<const node*, 1> control_inputs) {
-    const auto& scope = scopes();
-    node_spec spec;
     if (!name.empty() && !valid_name(name)) throw invalid_argument(op->label() + ": '" + name + "' is no valid name");
-    spec.name = scope.prefix + (name.empty() ? op->label() : name);
-    if (!scope.devices.empty()) {
-        device_name device;
-        for (const auto& choose : scope.devices) device = merge(device, parse_device(choose({spec.name, op->name()})));
-        spec.device = to_string(device);
-    }
+    node_spec spec;
+    spec.name = scopes().prefix + (name.empty() ? op->label() : name);
     spec.control_inputs = std::move(control_inputs);
-    for (const auto* c : scope.control_inputs)
-        if (std::find(spec.control_inputs.begin(), spec.control_inputs.end(), c) == spec.control_inputs.end())
-            spec.control_inputs.push_back(c);
-    spec.colocated = scope.colocated;
     spec.op = std::move(op);
     spec.inputs = std::move(inputs);
     spec.share = share;
     spec.where = where;
+    return add_node(g, std::move(spec));
+}
+
+RILL_INLINE const node* add_node(const graph& g, node_spec spec) {
+    const auto& scope = scopes();
+    if (!scope.devices.empty()) {
+        device_name device;
+        for (const auto& choose : scope.devices)
+            device = merge(device, parse_device(choose({spec.name, spec.op->name()})));
+        spec.device = to_string(device);
+    }
+    for (const auto* c : scope.control_inputs)
+        if (std::find(spec.control_inputs.begin(), spec.control_inputs.end(), c) == spec.control_inputs.end())
+            spec.control_inputs.push_back(c);
+    spec.colocated = scope.colocated;
+    spec.inside = scope.inside;
     for (const auto& in : spec.inputs) {
         if (spec.where.line() != 0) break;
         if (in) spec.where = in.from->where;

@@ -41,7 +41,11 @@
 #include <rill/ops/array/zeros.hpp>
 #include <rill/ops/array/zeros_like.hpp>
 
+#include <rill/ops/control/argument.hpp>
+#include <rill/ops/control/cond.hpp>
 #include <rill/ops/control/group.hpp>
+#include <rill/ops/control/scan.hpp>
+#include <rill/ops/control/while_loop.hpp>
 
 #include <rill/ops/linalg/batch_matmul.hpp>
 #include <rill/ops/linalg/dot.hpp>
@@ -176,6 +180,7 @@ using catalogue = op_list<
     add_op,
     argmax_op,
     argmin_op,
+    argument_op,
     asin_op,
     asinh_op,
     assign_add_op,
@@ -187,6 +192,7 @@ using catalogue = op_list<
     batch_matmul_op,
     bias_for_op,
     broadcast_to_op,
+    case_op,
     cast_op<bool>,
     cast_op<double>,
     cast_op<float>,
@@ -267,6 +273,7 @@ using catalogue = op_list<
     rint_op,
     round_op,
     rsqrt_op,
+    scan_slices_op,
     scatter_add_op,
     scatter_sub_op,
     scatter_update_op,
@@ -300,7 +307,8 @@ using catalogue = op_list<
     tile_op,
     transpose_op,
     truncated_normal_op,
-    variable_op>;
+    variable_op,
+    while_op>;
 // clang-format on
 
 }} // namespace rill::RILL_ABI

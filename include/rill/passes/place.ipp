@@ -55,6 +55,10 @@ RILL_COLD subgraph place(subgraph g, bool soft, const std::function<void(const n
         }
         const device_type* asked = detail::asked_device(it, soft);
         it.device = asked ? asked : &otherwise;
+        if (it.origin->bodies) { // the host runs them; what is in them is placed with them
+            it.device = &cpu_device();
+            continue;
+        }
         if (detail::has_text(*it.origin)) it.device = &cpu_device();
         // an update runs where its variables lie
         const auto written = it.op->writes();

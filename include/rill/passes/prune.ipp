@@ -12,7 +12,7 @@
 namespace rill { inline namespace RILL_ABI {
 
 RILL_COLD subgraph prune(std::span<const endpoint> fetches, std::span<const node* const> targets,
-                         std::span<const endpoint> feeds) {
+                         std::span<const endpoint> feeds, const region* within) {
     subgraph g;
     g.feeds.assign(feeds.begin(), feeds.end());
     const auto fed = [&](const endpoint& e) {
@@ -41,7 +41,8 @@ RILL_COLD subgraph prune(std::span<const endpoint> fetches, std::span<const node
         open.pop_back();
         for (const auto& e : n->inputs)
             if (fed(e) < 0) need(e.from);
-        for (const auto* c : n->control_inputs) need(c);
+        for (const auto* c : n->control_inputs)
+            if (c->inside == within) need(c);
     }
     std::sort(needed.begin(), needed.end(), [](const node* a, const node* b) { return a->id < b->id; });
 
@@ -69,7 +70,8 @@ RILL_COLD subgraph prune(std::span<const endpoint> fetches, std::span<const node
         it.origin = n;
         it.op = n->op;
         for (const auto& e : n->inputs) it.inputs.push_back(value_of(e));
-        for (const auto* c : n->control_inputs) it.after.push_back(item_of(c));
+        for (const auto* c : n->control_inputs)
+            if (c->inside == within) it.after.push_back(item_of(c));
         item_of(n) = static_cast<int>(g.items.size());
         g.items.push_back(std::move(it));
     }

@@ -24,7 +24,7 @@ RILL_COLD subgraph share_common(subgraph g) {
         for (auto& v : it.inputs) v.item = now[v.item];
         for (auto& a : it.after) a = now[a];
         now[i] = static_cast<int>(kept);
-        const bool pure = it.origin && !it.op->stateful() && !it.is_write();
+        const bool pure = it.origin && !it.op->stateful() && !it.is_write() && !it.origin->bodies;
         if (pure) {
             std::uint64_t key = it.op->hash();
             for (const auto& v : it.inputs)

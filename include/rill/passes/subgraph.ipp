@@ -18,7 +18,7 @@ RILL_COLD std::string subgraph::name_of(int i) const {
 RILL_COLD bool subgraph::item::writes(std::size_t input) const {
     if (!op) return false;
     const auto all = op->writes();
-    return std::find(all.begin(), all.end(), static_cast<std::int8_t>(input)) != all.end();
+    return std::find(all.begin(), all.end(), static_cast<std::int16_t>(input)) != all.end();
 }
 
 RILL_COLD bool subgraph::item::gives_written(int port) const {

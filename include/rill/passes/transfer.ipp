@@ -52,7 +52,7 @@ private:
         input_list on_host;
         if (it.op) on_host = it.op->host_inputs();
         for (std::size_t k = 0; k < it.inputs.size(); ++k) {
-            const bool host = std::find(on_host.begin(), on_host.end(), static_cast<std::int8_t>(k)) != on_host.end();
+            const bool host = std::find(on_host.begin(), on_host.end(), static_cast<std::int16_t>(k)) != on_host.end();
             if (!it.writes(k)) f(it.inputs[k], host ? nullptr : it.device);
         }
     }

@@ -14,10 +14,11 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// Binds a subgraph: shapes, then slots, kernels and memory. All the work that a hot step does not do.
 class binder : private bound_graph {
 public:
-    static bound_graph bind(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources);
+    static bound_graph bind(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources,
+                            const body_plans& bodies);
 
 private:
-    void infer(std::span<const tensor_type> feed_types);
+    void infer(std::span<const tensor_type> feed_types, const body_plans& bodies, allocator& memory);
     void known_values(std::size_t i, vector<const any_array*>& values);
     void find_folded();
     void find_chains();
@@ -43,6 +44,7 @@ private:
     /// Variables that are read before any write of this step must have a value when it starts.
     void note_start_reads();
 
+    std::map<int, std::shared_ptr<const region_step>> region_of_; // per item that runs bodies
     std::map<int, any_array> known_; // values of items that follow from types, where a shape rule asked
     vector<shared_place> may_share_;
     vector<step_cost> costs_; // per step

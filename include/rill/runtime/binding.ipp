@@ -21,10 +21,11 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_COLD bound_graph binder::bind(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources) {
+RILL_COLD bound_graph binder::bind(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources,
+                                   const body_plans& bodies) {
     binder b;
     b.graph = g;
-    b.infer(feeds);
+    b.infer(feeds, bodies, resources.memory());
     b.find_folded();
     b.find_chains();
     b.assign_slots(resources);
@@ -35,7 +36,7 @@ RILL_COLD bound_graph binder::bind(const subgraph& g, std::span<const tensor_typ
     return std::move(static_cast<bound_graph&>(b));
 }
 
-RILL_COLD void binder::infer(std::span<const tensor_type> feed_types) {
+RILL_COLD void binder::infer(std::span<const tensor_type> feed_types, const body_plans& bodies, allocator& memory) {
     std::vector<tensor_type> in;
     vector<const any_array*> values;
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
@@ -53,7 +54,13 @@ RILL_COLD void binder::infer(std::span<const tensor_type> feed_types) {
         try {
             values.clear();
             if (it.op->reads_values()) known_values(i, values);
-            types.push_back(it.op->outputs({in, values}));
+            if (it.origin->bodies) {
+                auto bound = bind_region(it, in, bodies, memory);
+                types.push_back(std::move(bound.outputs));
+                region_of_.emplace(static_cast<int>(i), std::move(bound.step));
+            } else {
+                types.push_back(it.op->outputs({in, values}));
+            }
         } catch (const error& problem) {
             std::string shapes;
             for (const auto& t : in) shapes += (shapes.empty() ? "" : ", ") + to_string(t);
@@ -95,7 +102,7 @@ RILL_COLD void binder::find_folded() {
     folded.assign(graph.items.size(), 0);
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         const auto& it = graph.items[i];
-        const bool pure = it.is_copy() || (it.origin && graph.role(static_cast<int>(i)) == op_role::ordinary &&
+        const bool pure = it.is_copy() || (it.origin && !it.origin->bodies && graph.role(static_cast<int>(i)) == op_role::ordinary &&
                                            !it.op->stateful() && !it.is_write());
         if (pure && !it.inputs.empty() && it.after.empty())
             folded[i] = std::all_of(it.inputs.begin(), it.inputs.end(), [&](const auto& v) {
@@ -219,9 +226,16 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
         }
         step s;
         s.item = static_cast<std::int32_t>(i);
-        s.run = it.origin ? bind_kernel(it, request) : copy_kernel(it);
+        if (const auto bodies = region_of_.find(static_cast<int>(i)); bodies != region_of_.end()) {
+            s.region = static_cast<std::int32_t>(regions.size());
+            s.plain = false;
+            regions.push_back(bodies->second);
+        } else {
+            s.run = it.origin ? bind_kernel(it, request) : copy_kernel(it);
+        }
         if (it.origin && it.is_write()) {
-            s.initialises = it.op->initialises();
+            s.plain = false;
+            s.initialises = it.op->initialises() || s.region >= 0; // whether bodies need a value is seen when they run
             s.first_write = static_cast<std::int32_t>(write_list.size());
             for (const int w : it.op->writes()) {
                 const auto& written = it.inputs[w];

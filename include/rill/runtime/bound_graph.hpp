@@ -9,6 +9,7 @@
 #include <rill/device/kernel.hpp>
 #include <rill/passes/subgraph.hpp>
 #include <rill/runtime/branches.hpp>
+#include <rill/runtime/region_step.hpp>
 #include <rill/runtime/resources.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -22,7 +23,9 @@ struct bound_graph {
         std::int32_t writes = 0; // so many variables are written, from write_list[first_write] on
         std::int32_t first_write = 0;
         std::int32_t item = 0;    // of a chain, the last
+        std::int32_t region = -1; // of one that runs bodies: its number among the regions
         bool initialises = false; // gives what it writes a whole value
+        bool plain = true;        // writes no variable and runs no bodies
     };
     /// Fused nodes that are one step. A value that nothing else needs has no memory but a block of a thread's.
     struct chain {
@@ -65,6 +68,7 @@ struct bound_graph {
     std::vector<std::int32_t> feed_slots, indices, write_list;
     vector<bound_variable> variables;
     vector<step> steps, folded_steps;
+    vector<std::shared_ptr<const region_step>> regions; // of steps that run bodies
     vector<chain> chains;
     std::vector<int> chained;         // per item: its chain, or -1
     vector<branches> parallel;        // stretches of steps that run in several strands

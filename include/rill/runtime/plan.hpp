@@ -50,6 +50,7 @@ private:
     std::shared_ptr<resource_store> resources_;
     allocator& memory_;
     subgraph graph_;
+    body_plans bodies_; // of its nodes that run any
     std::mutex mutex_;
     std::list<std::shared_ptr<segment>> segments_;
     std::atomic<held_step*> ready_{nullptr}; // given back last

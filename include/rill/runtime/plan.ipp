@@ -24,6 +24,18 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+/// What a run of a body is.
+inline plan_key key_of(const body& b) {
+    plan_key key;
+    for (const auto& r : b.results)
+        if (r) key.fetches.push_back(r);
+    key.targets = b.effects;
+    key.feeds = b.arguments;
+    key.feeds.insert(key.feeds.end(), b.captures.begin(), b.captures.end());
+    key.within = b.of;
+    return key;
+}
+
 RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::shared_ptr<resource_store> resources,
                      const device_type& otherwise)
     : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()) {
@@ -33,7 +45,7 @@ RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::s
 #endif
         return g;
     };
-    graph_ = step(prune(key.fetches, key.targets, key.feeds), true);
+    graph_ = step(prune(key.fetches, key.targets, key.feeds, key.within), true);
     graph_ = step(share_common(std::move(graph_)), true);
     graph_ = step(absorb_producers(std::move(graph_)), true);
     graph_ = step(order_variables(std::move(graph_)), false);
@@ -45,6 +57,10 @@ RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::s
         };
     graph_ = step(place(std::move(graph_), options.allow_soft_placement, report, otherwise), true);
     graph_ = step(transfer_values(std::move(graph_)), true);
+    for (const auto& it : graph_.items)
+        if (it.origin && it.origin->bodies)
+            for (const auto& b : *it.origin->bodies)
+                bodies_.emplace(&b, std::make_shared<plan>(key_of(b), options, resources_, otherwise));
 }
 
 RILL_INLINE plan::~plan() { delete ready_.load(); }
@@ -107,7 +123,7 @@ RILL_COLD std::shared_ptr<segment> plan::bind(std::span<const tensor_type> feeds
             if (at != segments_.begin()) segments_.splice(segments_.begin(), segments_, at);
             return segments_.front();
         }
-    segments_.push_front(std::make_shared<segment>(graph_, feeds, *resources_, memory_));
+    segments_.push_front(std::make_shared<segment>(graph_, feeds, *resources_, memory_, bodies_));
     if (segments_.size() > kept) segments_.pop_back();
     return segments_.front();
 }

@@ -75,6 +75,7 @@ public:
         : memory_(memory), threads_(std::move(threads)) {}
 
     const step_threads& threads() const noexcept { return threads_; }
+    allocator& memory() const noexcept { return memory_; }
 
     /// Its value is kept in the memory of a device (null: the host's), the one it was first asked for with.
     std::shared_ptr<variable_state> variable(const node* n, const device_type* space = nullptr);

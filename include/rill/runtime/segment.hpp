@@ -24,13 +24,15 @@ struct frame {
     };
     vector<moved_slot> moved;              // fetched values that this step writes into arrays of the caller's
     const step_context* context = nullptr; // of the run
+    vector<std::unique_ptr<region_step::memory>> regions; // of each step that runs bodies
 };
 
 /// A straight line of steps bound to concrete shapes: kernels over slots, an arena laid out by lifetimes. Immutable and
 /// shared by concurrent runs; each run has a frame.
 class segment {
 public:
-    segment(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources, allocator& memory);
+    segment(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources, allocator& memory,
+            const body_plans& bodies = {});
 
     bool serves(std::span<const tensor_type> feeds) const;
     bool serves(std::span<const any_array> feeds) const;
@@ -41,6 +43,11 @@ public:
     /// Has the next run of the frame write a fetch into the caller's array, if it is large and computed in the arena.
     void place(frame& f, std::size_t i, const fetch_place& where, std::span<const void* const> feeds) const;
     bool placed(const frame& f, std::size_t i) const;
+
+    /// Whether a fetch can be computed right into memory of the caller's: it is no input, no variable, and fetched once.
+    bool can_redirect(std::size_t i) const;
+    /// Has the next runs of the frame compute it there.
+    void redirect(frame& f, std::size_t i, void* to) const { f.slots[b_.slot_of(b_.graph.fetches[i])] = to; }
 
     std::unique_ptr<frame> acquire();
     /// A run is over: the frame lets go of what it need not keep for one that follows.
@@ -73,6 +80,7 @@ private:
     void run_strand(frame& f, const std::vector<int>& steps) const;
 
     void write(frame& f, const step& s, const kernel_args& args) const;
+    void run_bodies(frame& f, const step& s, const kernel_args& args) const;
     void write(frame& f, const step& s, const kernel_args& args, std::optional<variable_state::writer>* held) const;
 
     /// One after the other.

@@ -23,9 +23,9 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD segment::segment(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources,
-                           allocator& memory)
+                           allocator& memory, const body_plans& bodies)
     : memory_(memory), pool_(resources.threads().pool.get()), feed_types_(feeds.begin(), feeds.end()),
-      b_(binder::bind(g, feeds, resources)) {
+      b_(binder::bind(g, feeds, resources, bodies)) {
     fold_constants();
 }
 
@@ -58,6 +58,14 @@ RILL_INLINE void segment::place(frame& f, std::size_t i, const fetch_place& wher
         if (!std::less<>()(fed, to) && std::less<>()(fed, begin + value.bytes)) return;
     f.moved.push_back({i, slot, f.slots[slot]});
     f.slots[slot] = to;
+}
+
+RILL_COLD bool segment::can_redirect(std::size_t i) const {
+    const auto slot = b_.slot_of(b_.graph.fetches[i]);
+    for (std::size_t k = 0; k < i; ++k)
+        if (b_.slot_of(b_.graph.fetches[k]) == slot) return false;
+    const auto& value = b_.slots[slot];
+    return (value.where == home::arena || value.where == home::string) && !value.space;
 }
 
 RILL_INLINE bool segment::placed(const frame& f, std::size_t i) const {
@@ -186,6 +194,7 @@ RILL_COLD std::unique_ptr<frame> segment::make_frame() const {
             f->slots[i] = f->strings.back().data();
         }
     }
+    for (const auto& r : b_.regions) f->regions.push_back(r->make_memory());
     for (const auto& v : folded_values_) f->slots[v.slot] = const_cast<void*>(v.value.data());
     for (std::size_t i = 0; i < b_.graph.items.size(); ++i)
         if (b_.graph.role(static_cast<int>(i)) == op_role::constant)
@@ -196,7 +205,8 @@ RILL_COLD std::unique_ptr<frame> segment::make_frame() const {
 RILL_INLINE void segment::run_step(frame& f, const step& s) const {
     const std::int32_t* const numbers = b_.indices.data();
     const kernel_args args{f.slots.data(), numbers + s.inputs, numbers + s.outputs, numbers + s.end - 1, f.context};
-    if (s.writes == 0) return s.run(args);
+    if (s.plain) return s.run(args);
+    if (s.region >= 0) return run_bodies(f, s, args);
     write(f, s, args);
 }
 
@@ -208,6 +218,18 @@ RILL_INLINE void segment::write(frame& f, const step& s, const kernel_args& args
     } else {
         std::array<std::optional<variable_state::writer>, few> held;
         write(f, s, args, held.data());
+    }
+}
+
+RILL_INLINE void segment::run_bodies(frame& f, const step& s, const kernel_args& args) const {
+    // the bodies write the variables: a version held here would make each first write a copy
+    const auto number = static_cast<std::size_t>(s.region);
+    const std::span written(b_.write_list.data() + s.first_write, static_cast<std::size_t>(s.writes));
+    for (const auto w : written) f.variables[w].reset();
+    b_.regions[number]->run(*f.regions[number], args);
+    for (const auto w : written) {
+        f.variables[w] = b_.variables[w].state->read();
+        if (f.variables[w]) f.slots[b_.variables[w].slot] = f.variables[w]->data();
     }
 }
 

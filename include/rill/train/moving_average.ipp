@@ -34,7 +34,7 @@ RILL_INLINE any_tensor exponential_moving_average::add_average(const any_tensor&
     if (!first)
         throw invalid_argument("exponential_moving_average: '" + of.name() + "' is no variable with a first value");
     const colocate_with beside(of);
-    const control_dependencies none; // a variable is made, whatever its updates wait for
+    const detail::region_scope outside(nullptr); // a variable is made, whatever its updates wait for or are part of
     const detail::node_scope below(of);
     const endpoint made =
         detail::add_variable(type, "ExponentialMovingAverage", {.trainable = false}, of.node()->where);

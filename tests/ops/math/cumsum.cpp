@@ -12,7 +12,7 @@ static_assert(std::is_same_v<decltype(cumsum<-1>(std::declval<tensor<float, 2, d
 struct op {
     static constexpr int first = 0;
     static auto join(auto a, auto b) { return a + b; }
-    static auto run(const auto& x, const scan_options& how) { return cumsum<1>(x, how); }
+    static auto run(const auto& x, const cumulative_options& how) { return cumsum<1>(x, how); }
 };
 
 TEST_CASE("cumsum: values and gradients, to second order") { scan_test::values_and_gradients<op>(); }

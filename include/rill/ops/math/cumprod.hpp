@@ -22,7 +22,7 @@ struct cumprod_op : detail::running {
 
 /// cumprod<0>(x): [a, b, c] becomes [a, a b, a b c]; cumprod<0>(x, {.exclusive = true, .reverse = true}).
 template <int Axis, graph_operand X>
-auto cumprod(const X& x, const scan_options& how = {},
+auto cumprod(const X& x, const cumulative_options& how = {},
              const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) {
         static_assert(axes_exist<extents_of<X>, Axis>, "cumprod: the axis is out of range");
@@ -32,7 +32,7 @@ auto cumprod(const X& x, const scan_options& how = {},
 }
 /// Along an axis known at run time only.
 template <graph_operand X>
-any_tensor cumprod(const X& x, int axis, const scan_options& how = {},
+any_tensor cumprod(const X& x, int axis, const cumulative_options& how = {},
                    const std::source_location& where = std::source_location::current()) {
     return apply_node(cumprod_op{{axis, how}}, where, x);
 }

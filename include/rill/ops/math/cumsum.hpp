@@ -18,7 +18,7 @@ struct cumsum_op : detail::running {
 
 /// cumsum<0>(x): [a, b, c] becomes [a, a + b, a + b + c]; cumsum<0>(x, {.exclusive = true, .reverse = true}).
 template <int Axis, graph_operand X>
-auto cumsum(const X& x, const scan_options& how = {},
+auto cumsum(const X& x, const cumulative_options& how = {},
             const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) {
         static_assert(axes_exist<extents_of<X>, Axis>, "cumsum: the axis is out of range");
@@ -28,7 +28,7 @@ auto cumsum(const X& x, const scan_options& how = {},
 }
 /// Along an axis known at run time only.
 template <graph_operand X>
-any_tensor cumsum(const X& x, int axis, const scan_options& how = {},
+any_tensor cumsum(const X& x, int axis, const cumulative_options& how = {},
                   const std::source_location& where = std::source_location::current()) {
     return apply_node(cumsum_op{{axis, how}}, where, x);
 }

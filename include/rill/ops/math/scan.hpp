@@ -7,7 +7,7 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// How sums and products run on along an axis.
-struct scan_options {
+struct cumulative_options {
     bool exclusive = false; // without the element itself
     bool reverse = false;   // from the end
 };
@@ -18,7 +18,7 @@ namespace detail {
 struct running {
     using compiled_types = types::numbers;
     int axis = 0;
-    scan_options how;
+    cumulative_options how;
 
     static void fields(auto& op, auto& visit) {
         visit("axis", op.axis);

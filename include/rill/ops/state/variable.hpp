@@ -87,7 +87,7 @@ public:
         if constexpr (variable_initializer<I>) {
             const graph_scope here(this->graph());
             const detail::node_scope below(*this);
-            const control_dependencies none;
+            const detail::region_scope outside(nullptr); // whose control dependencies are not its initializer's either
             detail::set_initial_value(*this, value.template initial_value<T>(extents<D...>::value), where);
         } else if constexpr (typed_operand<I>) {
             static_assert(same_dtype<value_type_of<I>, T>,
@@ -185,7 +185,7 @@ private:
     template <class E> void initialize(const E& value, const std::source_location& where) {
         const graph_scope here(this->graph());
         const detail::node_scope below(*this);
-        const control_dependencies none;
+        const detail::region_scope outside(nullptr);
         detail::set_initial_value(*this, detail::seal(value, this->graph()), where);
     }
 
@@ -278,7 +278,7 @@ RILL_INLINE endpoint add_variable(const tensor_type& type, const std::string& na
                                to_string(type.shape));
     const graph g = current_graph();
     make_known<variable_op>();
-    const control_dependencies none; // it is there whatever the nodes made beside it wait for
+    const region_scope outside(nullptr); // it is there whatever the nodes made beside it wait for, or are part of
     const endpoint e{add_node(g, make_op(variable_op{type}), {}, name, false, where), 0};
     for (const auto& c : options.collections)
         g.add_to_collection(options.local && c == collections::variables ? collections::local_variables : c, e);
@@ -287,8 +287,7 @@ RILL_INLINE endpoint add_variable(const tensor_type& type, const std::string& na
 }
 
 RILL_INLINE void set_initial_value(const endpoint& variable, const endpoint& value, const std::source_location& where) {
-    // control dependencies of the place where the variable is made are not its initializer's
-    const control_dependencies none;
+    const region_scope outside(nullptr); // a variable made in a body is no part of it
     const graph g(*variable.from->owner);
     const node* assign = add_node(g, make_op(assign_op{}), {variable, value}, "initialize", false, where);
     g.state().set_initializer(variable.from, assign);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <source_location>
+#include <string>
+#include <vector>
+
+#include <rill/graph/op.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// A part of a graph that runs when a node says so: a branch, the body of a loop, a function. Its nodes are ordinary nodes of the
+/// graph that name it; they may use what lies outside, but nobody outside may use them.
+struct region {
+    const region* parent = nullptr; // in which it lies; null: the graph itself
+    std::uint32_t id = 0;           // in order of creation: parents have smaller ids
+    std::string name;               // "while/body"
+    std::source_location where;
+};
+
+/// What a node runs of a region: a run whose fetches are its results, fed with its arguments and what it takes from outside.
+struct body {
+    const region* of = nullptr;
+    std::vector<endpoint> arguments;   // fed by the node
+    std::vector<endpoint> results;     // null: this body does not give it
+    std::vector<endpoint> captures;    // from outside: fed with the node's inputs that `captured` numbers
+    std::vector<int> captured;
+    std::vector<const node*> effects; // run whether or not results need them
+};
+
+/// "the body of 'while', made at model.cpp:42": how messages name it.
+std::string text_of(const region& r);
+
+/// Whether what lies in `from` (null: the graph itself) may be used by nodes of `to`.
+bool reaches(const region* from, const region* to);
+
+}} // namespace rill::RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/graph/region.ipp>
+#endif

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <functional>
+
+#include <rill/expr/tensor.hpp>
+#include <rill/ops/control/argument.hpp>
+
+// How loops, branches and functions make their bodies: what a callable adds to the graph while a region is open.
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+/// A body whose nodes are made; what it takes from outside is found when its node is added.
+struct traced_body {
+    const region* of = nullptr;
+    std::vector<endpoint> arguments, results;
+};
+
+using body_function = std::function<std::vector<endpoint>(const std::vector<endpoint>& arguments)>;
+
+/// Calls `make` with arguments of these types; the nodes that it makes lie in a region of their own, named below the scope's name.
+traced_body trace_body(const graph& g, const std::string& name, std::span<const tensor_type> arguments,
+                       const std::source_location& where, const body_function& make);
+
+/// A name scope for a node and its bodies: name_scope("while"), then add_region_node, which takes its name.
+class region_node_scope {
+public:
+    region_node_scope(const graph& g, const std::string& name);
+
+    /// The node, outside the scope. `make` gives the op for how its inputs are to be told apart.
+    const node* add(region_use use, op_ptr (*make)(const region_use&), endpoint_list operands,
+                    const std::vector<traced_body>& bodies, const std::source_location& where);
+
+private:
+    graph graph_;
+    std::string outer_prefix_;
+    name_scope scope_;
+};
+
+template <class Op> op_ptr make_region_op(const region_use& use) {
+    make_known<Op>();
+    return make_op(Op{use});
+}
+
+// ---- what callables take and give ----------------------------------------------------------------------------------------
+
+template <class X> inline constexpr bool is_tuple = false;
+template <class... X> inline constexpr bool is_tuple<std::tuple<X...>> = true;
+
+/// What a body may give, beside a tuple of it.
+template <class X>
+concept body_value = graph_operand<X> || literal<X>;
+
+/// The handle through which a value comes back.
+template <class X> struct handle_for {
+    using type = any_tensor;
+};
+template <typed_operand X> struct handle_for<X> {
+    using type = tensor_of<value_type_of<X>, extents_of<X>>;
+};
+template <literal X> struct handle_for<X> {
+    using type = tensor<X>;
+};
+template <class... X> struct handle_for<std::tuple<X...>> {
+    using type = std::tuple<typename handle_for<std::remove_cvref_t<X>>::type...>;
+};
+template <class X> using handle_type = typename handle_for<std::remove_cvref_t<X>>::type;
+
+/// The endpoints of a value, or of each value of a tuple, in a graph; none of an operation.
+template <class X> std::vector<endpoint> endpoints_of(const X& x, const graph& g) {
+    if constexpr (is_tuple<X>)
+        return std::apply([&](const auto&... all) {
+            std::vector<endpoint> ends;
+            (ends.push_back(endpoints_of(all, g)[0]), ...);
+            return ends;
+        }, x);
+    else if constexpr (literal<X>)
+        return {seal(constant(x), g)};
+    else if constexpr (graph_operand<X>)
+        return {seal(x, g)};
+    else
+        return {};
+}
+
+/// Handles of a type (or of each type of a tuple) to endpoints, from the first on.
+template <class H> H handles(const std::vector<endpoint>& ends, std::size_t first = 0) {
+    if constexpr (is_tuple<H>)
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return H{handles<std::tuple_element_t<I, H>>(ends, first + I)...};
+        }(std::make_index_sequence<std::tuple_size_v<H>>{});
+    else if constexpr (std::is_same_v<H, any_tensor>)
+        return any_tensor(ends[first]);
+    else
+        return H(unchecked, any_tensor(ends[first]));
+}
+
+template <class H> inline constexpr std::size_t handle_count = 1;
+template <class... H> inline constexpr std::size_t handle_count<std::tuple<H...>> = sizeof...(H);
+
+inline std::vector<tensor_type> types_of(const std::vector<endpoint>& ends) {
+    std::vector<tensor_type> types;
+    for (const auto& e : ends) types.push_back(type_of(e));
+    return types;
+}
+
+/// The graph of the first operand that has one, else the current graph.
+template <class... X> graph home_graph(const X&... x) {
+    const graph_state* home = nullptr;
+    const auto look = [&]<class Y>(const Y& y) {
+        if constexpr (!literal<Y>) home = home ? home : home_of(y);
+    };
+    const auto each = [&]<class Y>(const Y& y) {
+        if constexpr (is_tuple<Y>)
+            std::apply([&](const auto&... all) { (look(all), ...); }, y);
+        else
+            look(y);
+    };
+    (each(x), ...);
+    return graph_or_current(home);
+}
+
+} // namespace detail
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+#include <algorithm>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_INLINE traced_body trace_body(const graph& g, const std::string& name, std::span<const tensor_type> arguments,
+                                   const std::source_location& where, const body_function& make) {
+    const graph_scope here(g);
+    traced_body body;
+    body.of = g.state().add_region(scopes().inside, scopes().prefix + name, where);
+    const region_scope inside(body.of);
+    make_known<argument_op>();
+    const name_scope named(name);
+    for (const auto& type : arguments)
+        body.arguments.push_back({add_node(g, make_op(argument_op{type}), {}, {}, false, where), 0});
+    body.results = make(body.arguments);
+    return body;
+}
+
+RILL_INLINE region_node_scope::region_node_scope(const graph& g, const std::string& name)
+    : graph_(g), outer_prefix_(scopes().prefix), scope_(name) {}
+
+/// Gathers what bodies take from outside.
+class body_closer {
+public:
+    explicit body_closer(const graph& g) : graph_(g) {}
+
+    void close(const traced_body& made) {
+        body b;
+        b.of = made.of;
+        b.arguments = made.arguments;
+        b.results = made.results;
+        const auto nodes = graph_.state().nodes_of(made.of);
+        for (const auto* n : nodes)
+            for (const int w : n->op->writes()) note(written_, {written_variable(n->inputs[w]), 0});
+        for (const auto* n : nodes) {
+            if (has_effect(*n)) b.effects.push_back(n);
+            effects_ = effects_ || (n->op->stateful() && n->op->role() == op_role::ordinary) || has_effect(*n);
+            for (const auto* c : n->control_inputs)
+                if (c->inside != made.of && std::ranges::find(waits_for_, c) == waits_for_.end()) waits_for_.push_back(c);
+        }
+        bodies_.push_back(std::move(b));
+        nodes_.push_back(nodes);
+    }
+
+    /// Once all bodies are closed: what one of them writes, the others read as a variable.
+    void find_captures() {
+        for (std::size_t i = 0; i < bodies_.size(); ++i) {
+            const auto take = [&](const endpoint& e) {
+                if (!e || e.from->inside == bodies_[i].of || e.from->op->role() == op_role::constant) return;
+                if (std::ranges::find(written_, e) != written_.end()) return;
+                if (!note(bodies_[i].captures, e)) return;
+                note(captures_, e);
+                bodies_[i].captured.push_back(static_cast<int>(std::ranges::find(captures_, e) - captures_.begin()));
+            };
+            for (const auto* n : nodes_[i])
+                for (const auto& e : n->inputs) take(e);
+            for (const auto& r : bodies_[i].results) take(r);
+        }
+    }
+
+    node_spec finish(region_use use, op_ptr (*make)(const region_use&), endpoint_list operands) {
+        use.operands = static_cast<int>(operands.size());
+        use.captures = static_cast<int>(captures_.size());
+        use.written = static_cast<int>(written_.size());
+        use.effects = effects_;
+        node_spec spec;
+        spec.op = make(use);
+        spec.inputs = std::move(operands);
+        for (const auto& e : captures_) spec.inputs.push_back(e);
+        for (const auto& e : written_) spec.inputs.push_back(e);
+        for (auto& b : bodies_)
+            for (int& c : b.captured) c += use.operands;
+        spec.bodies = std::move(bodies_);
+        for (const auto* c : waits_for_) spec.control_inputs.push_back(c);
+        spec.scope_of_its_own = true;
+        return spec;
+    }
+
+private:
+    static bool note(std::vector<endpoint>& all, const endpoint& e) {
+        if (std::ranges::find(all, e) != all.end()) return false;
+        all.push_back(e);
+        return true;
+    }
+    /// A write may come after another: of its output.
+    static const node* written_variable(endpoint e) {
+        while (e.from->op->role() != op_role::variable && e.from->op->alias() >= 0)
+            e = e.from->inputs[e.from->op->alias()];
+        return e.from;
+    }
+    /// It is run for what it does.
+    static bool has_effect(const node& n) {
+        if (!n.op->writes().empty()) return true;
+        if (n.outputs.empty() && n.op->role() == op_role::ordinary) return true;
+        return n.bodies && std::ranges::any_of(*n.bodies, [](const body& b) { return !b.effects.empty(); });
+    }
+
+    graph graph_;
+    std::vector<body> bodies_;
+    std::vector<std::vector<const node*>> nodes_;
+    std::vector<endpoint> captures_, written_;
+    std::vector<const node*> waits_for_;
+    bool effects_ = false;
+};
+
+RILL_INLINE const node* region_node_scope::add(region_use use, op_ptr (*make)(const region_use&), endpoint_list operands,
+                                               const std::vector<traced_body>& bodies, const std::source_location& where) {
+    body_closer closer(graph_);
+    for (const auto& b : bodies) closer.close(b);
+    closer.find_captures();
+    auto spec = closer.finish(use, make, std::move(operands));
+    std::string name = scope_.prefix();
+    name.pop_back();
+    spec.name = std::move(name);
+    spec.where = where;
+    return add_node(graph_, std::move(spec));
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif

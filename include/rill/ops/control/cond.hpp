@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/control/body.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Runs one of its bodies: that which its first operand numbers (the last for any other number), or the first of two where that
+/// is true.
+struct case_op {
+    static constexpr auto name = "Case", label = "cond";
+    static constexpr int least_inputs = 1;
+    using domain_type = domains::every;
+    region_use use{region_use::form::choose};
+
+    static void fields(auto& op, auto& visit) { region_use::fields(op.use, visit); }
+    const region_use* regions() const { return &use; }
+    /// What the branches agree on: they must give equal dtypes and extents wherever both are known.
+    std::vector<tensor_type> outputs(const known_inputs& in) const;
+    static constexpr auto no_gradient = "todo";
+};
+
+/// Branches give tensors of one element type and rank: compare the two.
+template <class A, class B> inline constexpr bool branches_agree = false;
+template <class T, class U, index_t... A, index_t... B>
+    requires(sizeof...(A) == sizeof...(B))
+inline constexpr bool branches_agree<tensor<T, A...>, tensor<U, B...>> =
+    std::is_same_v<T, U> && ((A == B || A == dyn || B == dyn) && ...);
+template <> inline constexpr bool branches_agree<any_tensor, any_tensor> = true;
+template <class T, index_t... D> inline constexpr bool branches_agree<any_tensor, tensor<T, D...>> = true;
+template <class T, index_t... D> inline constexpr bool branches_agree<tensor<T, D...>, any_tensor> = true;
+
+namespace detail {
+
+/// The type of a tensor that comes from either of two branches.
+template <class A, class B> struct joined_branches {
+    using type = any_tensor;
+};
+template <class T, index_t... A, index_t... B>
+    requires(sizeof...(A) == sizeof...(B))
+struct joined_branches<tensor<T, A...>, tensor<T, B...>> {
+    using type = tensor<T, (A == B ? A : dyn)...>;
+};
+template <class... A, class... B>
+    requires(sizeof...(A) == sizeof...(B))
+struct joined_branches<std::tuple<A...>, std::tuple<B...>> {
+    static_assert((branches_agree<A, B> && ...), "cond: the branches give tensors of other types");
+    using type = std::tuple<typename joined_branches<A, B>::type...>;
+};
+template <> struct joined_branches<operation, operation> {
+    using type = operation;
+};
+
+/// What a branch gives, as handles; an operation where it gives nothing.
+template <class R> struct branch_handles {
+    using type = operation;
+};
+template <body_value R> struct branch_handles<R> {
+    using type = handle_type<R>;
+};
+template <class... X> struct branch_handles<std::tuple<X...>> {
+    using type = handle_type<std::tuple<X...>>;
+};
+template <class F> using branch_type = typename branch_handles<std::remove_cvref_t<std::invoke_result_t<const F&>>>::type;
+
+template <class H> H branch_result(const node* n) {
+    if constexpr (std::is_same_v<H, operation>) {
+        return operation(n);
+    } else {
+        std::vector<endpoint> ends;
+        for (std::size_t i = 0; i < handle_count<H>; ++i) ends.push_back({n, static_cast<int>(i)});
+        return handles<H>(ends);
+    }
+}
+
+/// Calls a branch while its region is open.
+template <class F> body_function branch_body(const F& f, const graph& g) {
+    return [&f, g](const std::vector<endpoint>&) -> std::vector<endpoint> {
+        if constexpr (std::is_void_v<std::invoke_result_t<const F&>>) {
+            f();
+            return {};
+        } else {
+            return endpoints_of(f(), g);
+        }
+    };
+}
+
+/// The node that runs one of several branches.
+const node* add_branches(const graph& g, const std::string& name, const endpoint& which,
+                         const std::vector<body_function>& branches, const std::source_location& where);
+
+} // namespace detail
+
+/// What `then` gives where the condition, a bool of rank 0, is true, else what `otherwise` gives: a tensor, a number, a tuple of them,
+/// or nothing (then it is an operation). Only one of them runs, whole; what they take from outside is computed before.
+template <graph_operand C, class Then, class Else>
+    requires(std::is_invocable_v<const Then&> && std::is_invocable_v<const Else&>)
+auto cond(const C& condition, const Then& then, const Else& otherwise,
+          const std::source_location& where = std::source_location::current()) {
+    if constexpr (typed_operand<C>) {
+        static_assert(same_dtype<value_type_of<C>, bool>, "cond: the condition must be a bool");
+        static_assert(extents_of<C>::rank == 0, "cond: the condition must have rank 0");
+    }
+    using A = detail::branch_type<Then>;
+    using B = detail::branch_type<Else>;
+    if constexpr (!detail::is_tuple<A> && !std::is_same_v<A, operation>)
+        static_assert(branches_agree<A, B>, "cond: the branches give tensors of other types");
+    using result = typename detail::joined_branches<A, B>::type;
+    const graph g = detail::home_graph(condition);
+    return detail::branch_result<result>(detail::add_branches(
+        g, "cond", detail::seal(condition, g), {detail::branch_body(then, g), detail::branch_body(otherwise, g)}, where));
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> case_op::outputs(const known_inputs& in) const {
+    if (in.types[0].shape.known_rank() && in.types[0].shape.rank != 0)
+        throw invalid_argument("what chooses a branch must have rank 0");
+    const auto by = in.types[0].type;
+    if (by != dtype::boolean && by != dtype::int32 && by != dtype::int64)
+        throw invalid_argument("a branch is chosen by a bool, int32 or int64");
+    std::vector<tensor_type> all;
+    for (std::size_t b = 0; b < in.bodies.size(); ++b) {
+        const auto& given = in.bodies[b];
+        if (b > 0 && given.size() != all.size())
+            throw invalid_argument("branch 0 gives " + std::to_string(all.size()) + " values, branch " + std::to_string(b) +
+                                   " gives " + std::to_string(given.size()));
+        all.resize(given.size());
+        for (std::size_t i = 0; i < given.size(); ++i) {
+            if (given[i].type == dtype::invalid) continue; // it leaves that to others
+            if (all[i].type == dtype::invalid) {
+                all[i] = given[i];
+                continue;
+            }
+            if (all[i].type != given[i].type || !rules::compatible(all[i].shape, given[i].shape))
+                throw invalid_argument("value " + std::to_string(i) + " is " + to_string(all[i]) + " in one branch and " +
+                                       to_string(given[i]) + " in another");
+            // what only one branch knows is not known
+            auto& shape = all[i].shape;
+            if (!shape.known_rank() || !given[i].shape.known_rank()) shape = dims::unknown();
+            for (int a = 0; a < shape.rank; ++a)
+                if (given[i].shape[a] == dyn) shape[a] = dyn;
+        }
+    }
+    return all;
+}
+
+RILL_INLINE const node* detail::add_branches(const graph& g, const std::string& name, const endpoint& which,
+                                             const std::vector<body_function>& branches, const std::source_location& where) {
+    const graph_scope here(g);
+    region_node_scope scope(g, name);
+    std::vector<traced_body> bodies;
+    for (std::size_t b = 0; b < branches.size(); ++b)
+        bodies.push_back(trace_body(g, "branch" + std::to_string(b), {}, where, branches[b]));
+    return scope.add({region_use::form::choose}, &make_region_op<case_op>, {which}, bodies, where);
+}
+
+}} // namespace rill::RILL_ABI
+#endif

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/control/body.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Runs body 1, which computes the state from the state, as long as body 0 says so. What body 1 gives beside the state is stacked,
+/// iteration by iteration.
+struct while_op {
+    static constexpr auto name = "While", label = "while";
+    using domain_type = domains::every;
+    region_use use{region_use::form::repeat};
+
+    static void fields(auto& op, auto& visit) { region_use::fields(op.use, visit); }
+    const region_use* regions() const { return &use; }
+    std::vector<tensor_type> outputs(const known_inputs& in) const;
+    static constexpr auto no_gradient = "todo";
+};
+
+struct while_options {
+    std::int64_t maximum_iterations = -1; // the loop ends after so many; -1: when its condition says so
+};
+
+/// A part of a loop's state keeps its element type and extents: compare what goes in with what the body gives.
+template <class State, class Next> inline constexpr bool state_keeps_its_type = false;
+template <class T, index_t... S, index_t... N>
+    requires(sizeof...(S) == sizeof...(N))
+inline constexpr bool state_keeps_its_type<tensor<T, S...>, tensor<T, N...>> = ((S == N || S == dyn) && ...);
+template <class Next> inline constexpr bool state_keeps_its_type<any_tensor, Next> = true;
+template <class T, index_t... S> inline constexpr bool state_keeps_its_type<tensor<T, S...>, any_tensor> = true;
+
+/// As many values as the state has parts.
+template <std::size_t Given, std::size_t Parts> inline constexpr bool state_is_whole = Given == Parts;
+
+namespace detail {
+
+template <class States, class Given, std::size_t... I> constexpr void check_states(std::index_sequence<I...>) {
+    static_assert((state_keeps_its_type<std::tuple_element_t<I, States>, std::tuple_element_t<I, Given>> && ...),
+                  "the body of a loop gives a part of the state another element type or shape");
+}
+
+/// Calls a body with handles to its arguments, checks what it gives against the state, and returns the endpoints.
+template <class States, class F> std::vector<endpoint> next_state(const F& f, const std::vector<endpoint>& arguments, const graph& g) {
+    const auto given = std::apply([&](const auto&... state) { return f(state...); }, handles<States>(arguments));
+    using G = std::remove_cvref_t<decltype(given)>;
+    constexpr std::size_t parts = std::tuple_size_v<States>, count = handle_count<handle_type<G>>;
+    static_assert(state_is_whole<count, parts>, "the body of a loop gives every part of the state, as a tuple");
+    if constexpr (count == parts) {
+        if constexpr (is_tuple<G>)
+            check_states<States, handle_type<G>>(std::make_index_sequence<parts>{});
+        else
+            check_states<States, std::tuple<handle_type<G>>>(std::make_index_sequence<parts>{});
+    }
+    return endpoints_of(given, g);
+}
+
+/// One tensor stands for itself, several for a tuple.
+template <class States> auto as_result(const std::vector<endpoint>& ends) {
+    if constexpr (std::tuple_size_v<States> == 1)
+        return handles<std::tuple_element_t<0, States>>(ends);
+    else
+        return handles<States>(ends);
+}
+
+std::vector<endpoint> add_while(const graph& g, std::vector<endpoint> initial, const body_function& condition,
+                                const body_function& body, const while_options& options, const std::source_location& where);
+
+std::vector<any_tensor> untyped_while(const std::function<any_tensor(const std::vector<any_tensor>&)>& condition,
+                                      const std::function<std::vector<any_tensor>(const std::vector<any_tensor>&)>& body,
+                                      const std::vector<any_tensor>& initial, const while_options& options,
+                                      const std::source_location& where);
+
+} // namespace detail
+
+/// Runs the body as long as the condition holds: both take the state, part by part; the condition gives a bool of rank 0, the body the
+/// next state (a tuple if it has several parts). Returns the last state: a tensor, or a tuple of them. A part keeps its dtype and
+/// extents through all iterations.
+template <class Cond, class Body, class... X>
+auto while_loop(const Cond& condition, const Body& body, const std::tuple<X...>& initial, const while_options& options = {},
+                const std::source_location& where = std::source_location::current()) {
+    using states = detail::handle_type<std::tuple<X...>>;
+    const graph g = detail::home_graph(initial);
+    const auto ends = detail::add_while(
+        g, detail::endpoints_of(initial, g),
+        [&](const std::vector<endpoint>& arguments) {
+            const auto go_on = std::apply([&](const auto&... state) { return condition(state...); },
+                                          detail::handles<states>(arguments));
+            using C = std::remove_cvref_t<decltype(go_on)>;
+            if constexpr (typed_operand<C>) {
+                static_assert(same_dtype<value_type_of<C>, bool>, "while_loop: the condition must give a bool");
+                static_assert(extents_of<C>::rank == 0, "while_loop: the condition must have rank 0");
+            }
+            return detail::endpoints_of(go_on, g);
+        },
+        [&](const std::vector<endpoint>& arguments) { return detail::next_state<states>(body, arguments, g); }, options, where);
+    return detail::as_result<states>(ends);
+}
+/// The parts of the first state, one by one.
+template <class Cond, class Body, class... X>
+    requires(sizeof...(X) > 0 && (detail::body_value<X> && ...))
+auto while_loop(const Cond& condition, const Body& body, const X&... initial) {
+    return while_loop(condition, body, std::tuple<X...>(initial...));
+}
+/// Of tensors whose types, or whose number, only run time knows: both take and the body gives a std::vector<any_tensor>.
+template <class Cond, class Body>
+std::vector<any_tensor> while_loop(const Cond& condition, const Body& body, const std::vector<any_tensor>& initial,
+                                   const while_options& options = {},
+                                   const std::source_location& where = std::source_location::current()) {
+    return detail::untyped_while([&](const auto& state) { return any_tensor(condition(state)); },
+                                 [&](const auto& state) { return std::vector<any_tensor>(body(state)); }, initial,
+                                 options, where);
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> while_op::outputs(const known_inputs& in) const {
+    const auto parts = static_cast<std::size_t>(use.operands);
+    const auto& go_on = in.bodies[0];
+    if (go_on.size() != 1 || go_on[0].type != dtype::boolean || (go_on[0].shape.known_rank() && go_on[0].shape.rank != 0))
+        throw invalid_argument("the condition gives " + (go_on.size() == 1 ? to_string(go_on[0]) : "several values") +
+                               ", not a bool of rank 0");
+    const auto& next = in.bodies[1];
+    if (next.size() < parts)
+        throw invalid_argument("the state has " + std::to_string(parts) + " parts, the body gives " +
+                               std::to_string(next.size()));
+    std::vector<tensor_type> all;
+    for (std::size_t i = 0; i < parts; ++i) {
+        if (in.types[i].type != next[i].type || !rules::compatible(in.types[i].shape, next[i].shape))
+            throw invalid_argument("part " + std::to_string(i) + " of the state is " + to_string(in.types[i]) +
+                                   ", the body gives " + to_string(next[i]));
+        all.push_back(in.types[i]);
+    }
+    return all;
+}
+
+namespace detail {
+
+RILL_INLINE std::vector<endpoint> add_while(const graph& g, std::vector<endpoint> initial, const body_function& condition,
+                                            const body_function& body, const while_options& options,
+                                            const std::source_location& where) {
+    const graph_scope here(g);
+    region_node_scope scope(g, "while");
+    const auto types = types_of(initial);
+    std::vector<traced_body> bodies{trace_body(g, "cond", types, where, condition)};
+    bodies.push_back(trace_body(g, "body", types, where, body));
+    region_use use{region_use::form::repeat};
+    use.most = options.maximum_iterations;
+    endpoint_list operands;
+    for (const auto& e : initial) operands.push_back(e);
+    const node* made = scope.add(use, &make_region_op<while_op>, std::move(operands), bodies, where);
+    for (std::size_t i = 0; i < initial.size(); ++i) initial[i] = {made, static_cast<int>(i)};
+    return initial;
+}
+
+RILL_INLINE std::vector<any_tensor>
+untyped_while(const std::function<any_tensor(const std::vector<any_tensor>&)>& condition,
+              const std::function<std::vector<any_tensor>(const std::vector<any_tensor>&)>& body,
+              const std::vector<any_tensor>& initial, const while_options& options, const std::source_location& where) {
+    if (initial.empty()) throw invalid_argument("while_loop: the state has no parts");
+    const auto tensors = [](const std::vector<endpoint>& ends) { return std::vector<any_tensor>(ends.begin(), ends.end()); };
+    for (const auto& t : initial) checked_node(t.node(), "while_loop");
+    return tensors(add_while(
+        initial[0].graph(), {initial.begin(), initial.end()},
+        [&](const std::vector<endpoint>& state) { return std::vector<endpoint>{condition(tensors(state))}; },
+        [&](const std::vector<endpoint>& state) {
+            const auto next = body(tensors(state));
+            return std::vector<endpoint>(next.begin(), next.end());
+        },
+        options, where));
+}
+
+} // namespace detail
+
+}} // namespace rill::RILL_ABI
+#endif

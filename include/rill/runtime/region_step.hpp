@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include <rill/device/kernel.hpp>
+#include <rill/passes/subgraph.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+class plan;
+
+/// The plans of the bodies that a plan's nodes run.
+using body_plans = std::unordered_map<const body*, std::shared_ptr<plan>>;
+
+/// A step that runs bodies: immutable, as all steps are; what a run needs is in its memory, of which each frame has one.
+class region_step {
+public:
+    struct memory {
+        virtual ~memory() = default;
+    };
+    virtual ~region_step() = default;
+    virtual std::unique_ptr<memory> make_memory() const = 0;
+    virtual void run(memory& own, const kernel_args& args) const = 0;
+};
+
+struct bound_region {
+    std::vector<tensor_type> outputs;
+    std::shared_ptr<const region_step> step;
+};
+
+/// Binds the bodies of a node to the types of its inputs.
+bound_region bind_region(const subgraph::item& it, std::span<const tensor_type> inputs, const body_plans& plans,
+                         allocator& memory);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/runtime/region_step.ipp>
+#endif

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/region_step.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <rill/core/vector.hpp>
+#include <rill/runtime/plan.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// A body bound to the types of what it is fed.
+class bound_body {
+public:
+    bound_body(const body& b, std::shared_ptr<plan> made, std::span<const tensor_type> arguments,
+               std::span<const tensor_type> inputs)
+        : of_(b), plan_(std::move(made)) {
+        std::vector<tensor_type> feeds(arguments.begin(), arguments.end());
+        for (const int c : b.captured) feeds.push_back(inputs[c]);
+        steps_ = plan_->bind(feeds);
+        int fetch = 0;
+        for (const auto& r : b.results) {
+            fetch_.push_back(r ? fetch++ : -1);
+            types_.push_back(r ? steps_->fetch_type(fetch_.back()) : tensor_type{});
+            direct_.push_back(r && steps_->can_redirect(fetch_.back()));
+        }
+    }
+
+    const body& of() const { return of_; }
+    segment& steps() const { return *steps_; }
+    const std::vector<tensor_type>& types() const { return types_; } // of the results; invalid where it gives none
+    int fetch(std::size_t result) const { return fetch_[result]; }
+    bool direct(std::size_t result) const { return direct_[result] != 0; }
+    /// Result r is argument a as it came.
+    bool passes(std::size_t r, std::size_t a) const { return of_.results[r] == of_.arguments[a]; }
+
+private:
+    const body& of_;
+    std::shared_ptr<plan> plan_;
+    std::shared_ptr<segment> steps_;
+    std::vector<int> fetch_; // per result
+    std::vector<tensor_type> types_;
+    std::vector<char> direct_; // computed where it is wanted
+};
+
+/// A frame to run a body in, again and again.
+class body_memory {
+public:
+    explicit body_memory(const bound_body& b)
+        : body_(b), frame_(b.steps().acquire()), feeds_(b.of().arguments.size() + b.of().captured.size()) {}
+    body_memory(body_memory&& other) noexcept = default;
+    ~body_memory() {
+        if (frame_) body_.steps().release(std::move(frame_));
+    }
+
+    /// What it takes from outside, for the runs that follow.
+    void begin(const kernel_args& args) {
+        frame_->context = args.step;
+        std::size_t at = body_.of().arguments.size();
+        for (const int c : body_.of().captured) feeds_[at++] = args.in<void>(c);
+    }
+    void feed(std::size_t argument, const void* value) { feeds_[argument] = value; }
+    const void* fed(std::size_t argument) const { return feeds_[argument]; }
+    /// Where the next runs put a result, if they can.
+    void want(std::size_t result, void* to) {
+        if (body_.direct(result)) body_.steps().redirect(*frame_, static_cast<std::size_t>(body_.fetch(result)), to);
+    }
+    void run() { body_.steps().run(*frame_, feeds_); }
+    const void* result(std::size_t r) const {
+        return body_.steps().fetch_data(*frame_, static_cast<std::size_t>(body_.fetch(r)));
+    }
+    /// Copies a result that could not be computed where it is wanted.
+    void deliver(std::size_t r, void* to) const {
+        if (body_.direct(r)) return;
+        const auto& type = body_.types()[r];
+        copy_elements(type.type, result(r), to, type.shape.size());
+    }
+    void end() noexcept { body_.steps().finish(*frame_); }
+
+private:
+    const bound_body& body_;
+    std::unique_ptr<frame> frame_;
+    std::vector<const void*> feeds_;
+};
+
+/// Ends the runs of a body, whatever happens.
+class body_runs {
+public:
+    body_runs(body_memory& m, const kernel_args& args) : memory_(m) { m.begin(args); }
+    body_runs(const body_runs&) = delete;
+    ~body_runs() { memory_.end(); }
+
+private:
+    body_memory& memory_;
+};
+
+/// A step with bodies; each kind runs them in its own way.
+class bodies_step : public region_step {
+public:
+    bodies_step(const subgraph::item& it, std::span<const tensor_type> inputs) : use_(*it.op->regions()), inputs_(inputs.begin(), inputs.end()) {}
+
+    void bind(const body& b, const body_plans& plans, std::span<const tensor_type> arguments) {
+        bodies_.emplace_back(b, plans.at(&b), arguments, inputs_);
+    }
+    /// What each body gives.
+    std::vector<std::vector<tensor_type>> results() const {
+        std::vector<std::vector<tensor_type>> all;
+        for (const auto& b : bodies_) all.push_back(b.types());
+        return all;
+    }
+
+protected:
+    static void look(const kernel_args& args) {
+        if (args.step) args.step->check();
+    }
+
+    region_use use_;
+    std::vector<tensor_type> inputs_;
+    std::vector<bound_body> bodies_;
+};
+
+// ---- branches and calls --------------------------------------------------------------------------------------------------
+
+class branch_step final : public bodies_step {
+public:
+    using bodies_step::bodies_step;
+
+    std::unique_ptr<region_step::memory> make_memory() const override {
+        auto made = std::make_unique<memory>();
+        for (const auto& b : bodies_) made->bodies.emplace_back(b);
+        return made;
+    }
+
+    void run(region_step::memory& own, const kernel_args& args) const override {
+        const std::size_t chosen = choice(args);
+        const auto& b = bodies_[chosen];
+        auto& m = static_cast<memory&>(own).bodies[chosen];
+        const body_runs runs(m, args);
+        for (std::size_t r = 0; r < b.types().size(); ++r)
+            if (b.fetch(r) >= 0) m.want(r, args.out<void>(static_cast<int>(r)));
+        for (std::size_t a = 0; a < b.of().arguments.size(); ++a) m.feed(a, args.in<void>(static_cast<int>(a)));
+        m.run();
+        for (std::size_t r = 0; r < b.types().size(); ++r)
+            if (b.fetch(r) >= 0) m.deliver(r, args.out<void>(static_cast<int>(r)));
+    }
+
+private:
+    struct memory : region_step::memory {
+        vector<body_memory> bodies;
+    };
+
+    std::size_t choice(const kernel_args& args) const {
+        if (use_.how == region_use::form::call) return 0;
+        const std::size_t last = bodies_.size() - 1;
+        if (inputs_[0].type == dtype::boolean) return *args.in<bool>(0) ? 0 : last;
+        const auto i = inputs_[0].type == dtype::int32 ? *args.in<std::int32_t>(0) : *args.in<std::int64_t>(0);
+        return i < 0 || static_cast<std::uint64_t>(i) > last ? last : static_cast<std::size_t>(i);
+    }
+};
+
+// ---- loops ---------------------------------------------------------------------------------------------------------------
+
+/// The state of a loop: each part has two places, the node's output and another, and a step computes from one into the other.
+class loop_state {
+public:
+    loop_state(std::span<const tensor_type> types, allocator& memory) {
+        for (const auto& t : types) {
+            types_.push_back(t);
+            other_.emplace_back(memory, t.type, t.shape.size());
+        }
+        at_.resize(types_.size());
+    }
+
+    void begin(const kernel_args& args) {
+        for (std::size_t i = 0; i < at_.size(); ++i) at_[i] = args.in<void>(static_cast<int>(i));
+    }
+    const void* at(std::size_t i) const { return at_[i]; }
+    /// Where the next value of part i goes.
+    void* next(std::size_t i, const kernel_args& args) const {
+        void* const out = args.out<void>(static_cast<int>(i));
+        return at_[i] == out ? other_[i].data() : out;
+    }
+    void set(std::size_t i, const void* at) { at_[i] = at; }
+    /// The state goes into the node's outputs.
+    void end(const kernel_args& args) const {
+        for (std::size_t i = 0; i < at_.size(); ++i)
+            if (void* const out = args.out<void>(static_cast<int>(i)); at_[i] != out)
+                copy_elements(types_[i].type, at_[i], out, types_[i].shape.size());
+    }
+
+private:
+    vector<tensor_type> types_;
+    vector<element_block> other_;
+    std::vector<const void*> at_;
+};
+
+/// One step of a loop: the body computes the state from itself.
+inline void advance(const bound_body& b, body_memory& m, loop_state& state, std::size_t parts, const kernel_args& args) {
+    for (std::size_t i = 0; i < parts; ++i) {
+        m.feed(i, state.at(i));
+        if (!b.passes(i, i)) m.want(i, state.next(i, args));
+    }
+    m.run();
+    for (std::size_t i = 0; i < parts; ++i)
+        if (!b.passes(i, i)) m.deliver(i, state.next(i, args));
+    for (std::size_t i = 0; i < parts; ++i)
+        if (!b.passes(i, i)) state.set(i, state.next(i, args));
+}
+
+/// Errors from within say in which iteration they came.
+[[noreturn]] inline void rethrow_from_iteration(std::int64_t k) {
+    try {
+        throw;
+    } catch (const error& problem) {
+        throw_error(problem.code(), "in iteration " + std::to_string(k) + ": " + problem.what());
+    }
+}
+
+class loop_step final : public bodies_step {
+public:
+    loop_step(const subgraph::item& it, std::span<const tensor_type> inputs, allocator& memory)
+        : bodies_step(it, inputs), allocator_(memory) {}
+
+    std::unique_ptr<region_step::memory> make_memory() const override {
+        return std::make_unique<memory>(bodies_[0], bodies_[1], state_types(), allocator_);
+    }
+
+    void run(region_step::memory& own, const kernel_args& args) const override {
+        auto& m = static_cast<memory&>(own);
+        const body_runs conditions(m.condition, args), steps(m.step, args);
+        const auto parts = state_types().size();
+        m.state.begin(args);
+        std::int64_t k = 0;
+        try {
+            for (;; ++k) {
+                look(args);
+                for (std::size_t i = 0; i < parts; ++i) m.condition.feed(i, m.state.at(i));
+                m.condition.run();
+                if (!*static_cast<const bool*>(m.condition.result(0))) break;
+                if (use_.most >= 0 && k == use_.most) break;
+                advance(bodies_[1], m.step, m.state, parts, args);
+            }
+        } catch (...) {
+            rethrow_from_iteration(k);
+        }
+        m.state.end(args);
+    }
+
+private:
+    struct memory : region_step::memory {
+        memory(const bound_body& c, const bound_body& b, std::span<const tensor_type> types, allocator& a)
+            : condition(c), step(b), state(types, a) {}
+        body_memory condition, step;
+        loop_state state;
+    };
+
+    std::span<const tensor_type> state_types() const { return std::span(inputs_).first(static_cast<std::size_t>(use_.operands)); }
+
+    allocator& allocator_;
+};
+
+class scan_step final : public bodies_step {
+public:
+    scan_step(const subgraph::item& it, std::span<const tensor_type> inputs, allocator& memory)
+        : bodies_step(it, inputs), allocator_(memory),
+          length_(use_.operands > use_.carried ? inputs[static_cast<std::size_t>(use_.carried)].shape[0] : use_.most) {}
+
+    std::unique_ptr<region_step::memory> make_memory() const override {
+        return std::make_unique<memory>(bodies_[0], state_types(), allocator_);
+    }
+
+    void run(region_step::memory& own, const kernel_args& args) const override {
+        auto& m = static_cast<memory&>(own);
+        const auto& b = bodies_[0];
+        const body_runs runs(m.step, args);
+        const auto carried = static_cast<std::size_t>(use_.carried);
+        m.state.begin(args);
+        std::int64_t k = 0;
+        try {
+            for (; k < length_; ++k) {
+                look(args);
+                const auto slice = static_cast<std::size_t>(use_.reverse ? length_ - 1 - k : k);
+                for (auto a = carried; a < static_cast<std::size_t>(use_.operands); ++a)
+                    m.step.feed(a, args.in<std::byte>(static_cast<int>(a)) + slice * slice_bytes(inputs_[a], 1));
+                for (auto r = carried; r < b.types().size(); ++r) m.step.want(r, stacked(r, slice, args));
+                advance(b, m.step, m.state, carried, args);
+                for (auto r = carried; r < b.types().size(); ++r) m.step.deliver(r, stacked(r, slice, args));
+            }
+        } catch (...) {
+            rethrow_from_iteration(k);
+        }
+        m.state.end(args);
+    }
+
+private:
+    struct memory : region_step::memory {
+        memory(const bound_body& b, std::span<const tensor_type> types, allocator& a) : step(b), state(types, a) {}
+        body_memory step;
+        loop_state state;
+    };
+
+    std::span<const tensor_type> state_types() const { return std::span(inputs_).first(static_cast<std::size_t>(use_.carried)); }
+    /// Of one slice along the first `axes` axes.
+    static std::size_t slice_bytes(const tensor_type& t, int axes) {
+        std::size_t bytes = size_of(t.type);
+        for (int i = axes; i < t.shape.rank; ++i) bytes *= static_cast<std::size_t>(t.shape[i]);
+        return bytes;
+    }
+    void* stacked(std::size_t result, std::size_t slice, const kernel_args& args) const {
+        return args.out<std::byte>(static_cast<int>(result)) + slice * slice_bytes(bodies_[0].types()[result], 0);
+    }
+
+    allocator& allocator_;
+    std::int64_t length_;
+};
+
+/// The type of a slice along axis 0.
+inline tensor_type slice_of(const tensor_type& t) {
+    if (t.shape.rank < 1) throw invalid_argument("an operand without axes has no slices: " + to_string(t));
+    dims shape;
+    shape.rank = t.shape.rank - 1;
+    for (int i = 0; i < shape.rank; ++i) shape[i] = t.shape[i + 1];
+    return {t.type, shape};
+}
+
+RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const tensor_type> inputs, const body_plans& plans,
+                                   allocator& memory) {
+    const auto& use = *it.op->regions();
+    const auto& bodies = *it.origin->bodies;
+    const auto operands = inputs.first(static_cast<std::size_t>(use.operands));
+    std::shared_ptr<bodies_step> made;
+    std::vector<tensor_type> arguments(operands.begin(), operands.end());
+    using form = region_use::form;
+    switch (use.how) {
+    case form::choose:
+        arguments.clear();
+        [[fallthrough]];
+    case form::call: made = std::make_shared<branch_step>(it, inputs); break;
+    case form::repeat: made = std::make_shared<loop_step>(it, inputs, memory); break;
+    case form::scan:
+        made = std::make_shared<scan_step>(it, inputs, memory);
+        for (auto a = static_cast<std::size_t>(use.carried); a < operands.size(); ++a) arguments[a] = slice_of(operands[a]);
+        break;
+    }
+    for (const auto& b : bodies) made->bind(b, plans, arguments);
+    const auto results = made->results();
+    return {it.op->outputs({inputs, {}, results}), std::move(made)};
+}
+
+}}} // namespace rill::RILL_ABI::detail
