@@ -61,6 +61,7 @@
 #include <rill/graph/scope.ipp>
 #include <rill/graph/serialization.ipp>
 #include <rill/passes/absorb.ipp>
+#include <rill/passes/merge_twins.ipp>
 #include <rill/passes/order.ipp>
 #include <rill/passes/place.ipp>
 #include <rill/passes/prune.ipp>

@@ -222,6 +222,14 @@ constexpr shape_result insert_axis(const dims& a, int axis, index_t size) {
     return {r};
 }
 
+/// One of the slices along axis 0.
+constexpr dims slice(const dims& a) {
+    if (!a.known_rank()) return dims::unknown();
+    dims r;
+    for (int i = 1; i < a.rank; ++i) r.push(a[i]);
+    return r;
+}
+
 } // namespace rules
 
 }} // namespace rill::RILL_ABI

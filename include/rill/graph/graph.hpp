@@ -36,7 +36,7 @@ struct node_spec {
     bool share = false; // an equal shared node serves as well
     std::source_location where;
     const region* inside = nullptr;
-    std::vector<body> bodies = {}; // complete: nothing joins their regions any more
+    node_bodies bodies = {}; // complete: nothing joins their regions any more
     bool scope_of_its_own = false; // it takes the name of a scope, which holds its bodies
 };
 
@@ -52,6 +52,8 @@ public:
     const region* add_region(const region* parent, std::string name, const std::source_location& where);
     /// The nodes of a region, without those of regions within.
     std::vector<const node*> nodes_of(const region* r) const;
+    /// The last of a node's twins.
+    const node* last_twin(const node* n) const;
 
     const node* find(const std::string& name) const;
     /// A consistent snapshot, in order of creation.
@@ -100,7 +102,8 @@ private:
     mutable std::mutex mutex_;
     std::deque<node> nodes_;
     std::deque<region> regions_;
-    std::deque<std::vector<body>> bodies_;
+    std::deque<node_bodies> bodies_;
+    std::unordered_map<const node*, const node*> last_twins_;
     detail::hash_index names_, shared_; // of nodes, by id
     std::unordered_map<std::string, asked_name> asked_names_;
     std::map<std::string, std::vector<endpoint>> collections_;

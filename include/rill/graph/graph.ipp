@@ -45,6 +45,7 @@ RILL_INLINE const node* graph_state::add(node_spec spec) {
     n.bodies = bodies;
     names_.add(std::hash<std::string>()(n.name), n.id);
     if (key) shared_.add(key, n.id);
+    if (bodies && bodies->first_twin) last_twins_[bodies->first_twin] = &n;
     return &n;
 }
 
@@ -60,6 +61,13 @@ RILL_COLD std::vector<const node*> graph_state::nodes_of(const region* r) const 
     for (const auto& n : nodes_)
         if (n.inside == r) all.push_back(&n);
     return all;
+}
+
+RILL_COLD const node* graph_state::last_twin(const node* n) const {
+    const std::lock_guard lock(mutex_);
+    const node* first = n->bodies && n->bodies->first_twin ? n->bodies->first_twin : n;
+    const auto at = last_twins_.find(first);
+    return at == last_twins_.end() ? first : at->second;
 }
 
 RILL_INLINE const node* graph_state::find(const std::string& name) const {

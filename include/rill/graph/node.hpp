@@ -25,7 +25,7 @@ struct node {
     small_vector<tensor_type, 1> outputs;
     std::source_location where;
     const region* inside = nullptr;             // the region it belongs to; null: the graph itself
-    const std::vector<body>* bodies = nullptr; // what it runs: of an op that says how (op::regions)
+    const node_bodies* bodies = nullptr; // what it runs: of an op that says how (op::regions)
 
     const tensor_type& output(int port) const { return outputs[port]; }
 };

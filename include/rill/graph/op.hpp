@@ -100,6 +100,7 @@ struct region_use {
     int carried = 0;       // of a scan
     bool reverse = false;  // a scan from the last slice to the first
     std::int64_t most = -1; // steps: of a loop at most so many (-1: no limit); of a scan without slices exactly so many
+    bool recompute = false; // gradients compute the values within again, and nothing is kept for them
     bool effects = false;  // a body draws random numbers, or does more than compute its results
 
     input_list writes() const;
@@ -110,6 +111,7 @@ struct region_use {
         visit("carried", use.carried);
         visit("reverse", use.reverse);
         visit("most", use.most);
+        visit("recompute", use.recompute);
         visit("effects", use.effects);
     }
 };
@@ -161,6 +163,8 @@ public:
     virtual const fused_spec* fused() const = 0;
     /// How it runs the bodies that its nodes have, else null.
     virtual const region_use* regions() const = 0;
+    /// The same op for bodies that take other things from outside.
+    virtual op_ptr with_regions(const region_use& use) const = 0;
     /// The op that reads the producer's first input in place of its own input i: a product does so with a transpose. Null
     /// if there is none.
     virtual op_ptr absorb(int i, const op& producer) const = 0;
@@ -340,6 +344,12 @@ public:
     const region_use* regions() const override {
         if constexpr (requires { self_.regions(); })
             return self_.regions();
+        else
+            return nullptr;
+    }
+    op_ptr with_regions([[maybe_unused]] const region_use& use) const override {
+        if constexpr (requires { self_.regions(); })
+            return shared(new op_model(Op{use}));
         else
             return nullptr;
     }

@@ -22,11 +22,17 @@ struct region {
 /// What a node runs of a region: a run whose fetches are its results, fed with its arguments and what it takes from outside.
 struct body {
     const region* of = nullptr;
-    std::vector<endpoint> arguments;   // fed by the node
-    std::vector<endpoint> results;     // null: this body does not give it
-    std::vector<endpoint> captures;    // from outside: fed with the node's inputs that `captured` numbers
+    std::vector<endpoint> arguments;  // fed by the node
+    std::vector<endpoint> results;    // null: this body does not give it
+    std::vector<endpoint> captures;   // fed with those inputs of the node that `captured` numbers
     std::vector<int> captured;
     std::vector<const node*> effects; // run whether or not results need them
+};
+
+/// The bodies of a node. Nodes that run the same and give more, each all that the one before gives, are twins: of those that a plan
+/// needs, it runs the last alone.
+struct node_bodies : std::vector<body> {
+    const node* first_twin = nullptr; // null: the node itself
 };
 
 /// "the body of 'while', made at model.cpp:42": how messages name it.

@@ -16,6 +16,7 @@
 
 #include <rill/core/log.hpp>
 #include <rill/passes/absorb.hpp>
+#include <rill/passes/merge_twins.hpp>
 #include <rill/passes/order.hpp>
 #include <rill/passes/place.hpp>
 #include <rill/passes/prune.hpp>
@@ -46,6 +47,7 @@ RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::s
         return g;
     };
     graph_ = step(prune(key.fetches, key.targets, key.feeds, key.within), true);
+    graph_ = step(merge_twins(std::move(graph_)), true);
     graph_ = step(share_common(std::move(graph_)), true);
     graph_ = step(absorb_producers(std::move(graph_)), true);
     graph_ = step(order_variables(std::move(graph_)), false);

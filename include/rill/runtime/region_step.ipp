@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/shape_rules.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/runtime/plan.hpp>
 
@@ -321,15 +322,6 @@ private:
     std::int64_t length_;
 };
 
-/// The type of a slice along axis 0.
-inline tensor_type slice_of(const tensor_type& t) {
-    if (t.shape.rank < 1) throw invalid_argument("an operand without axes has no slices: " + to_string(t));
-    dims shape;
-    shape.rank = t.shape.rank - 1;
-    for (int i = 0; i < shape.rank; ++i) shape[i] = t.shape[i + 1];
-    return {t.type, shape};
-}
-
 RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const tensor_type> inputs, const body_plans& plans,
                                    allocator& memory) {
     const auto& use = *it.op->regions();
@@ -346,7 +338,10 @@ RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const ten
     case form::repeat: made = std::make_shared<loop_step>(it, inputs, memory); break;
     case form::scan:
         made = std::make_shared<scan_step>(it, inputs, memory);
-        for (auto a = static_cast<std::size_t>(use.carried); a < operands.size(); ++a) arguments[a] = slice_of(operands[a]);
+        for (auto a = static_cast<std::size_t>(use.carried); a < operands.size(); ++a) {
+            if (operands[a].shape.rank == 0) throw invalid_argument("an operand has no axis to go along");
+            arguments[a].shape = rules::slice(operands[a].shape);
+        }
         break;
     }
     for (const auto& b : bodies) made->bind(b, plans, arguments);

@@ -16,6 +16,7 @@ namespace detail {
 struct traced_body {
     const region* of = nullptr;
     std::vector<endpoint> arguments, results;
+    std::vector<std::pair<endpoint, endpoint>> replaced = {}; // values inside that are computed outside: by these
 };
 
 using body_function = std::function<std::vector<endpoint>(const std::vector<endpoint>& arguments)>;
@@ -29,9 +30,9 @@ class region_node_scope {
 public:
     region_node_scope(const graph& g, const std::string& name);
 
-    /// The node, outside the scope. `make` gives the op for how its inputs are to be told apart.
-    const node* add(region_use use, op_ptr (*make)(const region_use&), endpoint_list operands,
-                    const std::vector<traced_body>& bodies, const std::source_location& where);
+    /// The node, outside the scope, of an op like the one given.
+    const node* add(const op& like, region_use use, endpoint_list operands, const std::vector<traced_body>& bodies,
+                    const std::source_location& where);
 
 private:
     graph graph_;
@@ -39,9 +40,9 @@ private:
     name_scope scope_;
 };
 
-template <class Op> op_ptr make_region_op(const region_use& use) {
+template <class Op> op_ptr region_op() {
     make_known<Op>();
-    return make_op(Op{use});
+    return make_op(Op{});
 }
 
 // ---- what callables take and give ----------------------------------------------------------------------------------------
@@ -168,6 +169,7 @@ public:
         }
         bodies_.push_back(std::move(b));
         nodes_.push_back(nodes);
+        replaced_.push_back(made.replaced);
     }
 
     /// Once all bodies are closed: what one of them writes, the others read as a variable.
@@ -178,33 +180,39 @@ public:
                 if (std::ranges::find(written_, e) != written_.end()) return;
                 if (!note(bodies_[i].captures, e)) return;
                 note(captures_, e);
-                bodies_[i].captured.push_back(static_cast<int>(std::ranges::find(captures_, e) - captures_.begin()));
+                bodies_[i].captured.push_back(place(e));
             };
             for (const auto* n : nodes_[i])
                 for (const auto& e : n->inputs) take(e);
             for (const auto& r : bodies_[i].results) take(r);
+            for (const auto& [inside, outside] : replaced_[i]) {
+                note(captures_, outside);
+                bodies_[i].captures.push_back(inside);
+                bodies_[i].captured.push_back(place(outside));
+            }
         }
     }
 
-    node_spec finish(region_use use, op_ptr (*make)(const region_use&), endpoint_list operands) {
+    node_spec finish(const op& like, region_use use, endpoint_list operands) {
         use.operands = static_cast<int>(operands.size());
         use.captures = static_cast<int>(captures_.size());
         use.written = static_cast<int>(written_.size());
         use.effects = effects_;
         node_spec spec;
-        spec.op = make(use);
+        spec.op = like.with_regions(use);
         spec.inputs = std::move(operands);
         for (const auto& e : captures_) spec.inputs.push_back(e);
         for (const auto& e : written_) spec.inputs.push_back(e);
         for (auto& b : bodies_)
             for (int& c : b.captured) c += use.operands;
-        spec.bodies = std::move(bodies_);
+        static_cast<std::vector<body>&>(spec.bodies) = std::move(bodies_);
         for (const auto* c : waits_for_) spec.control_inputs.push_back(c);
         spec.scope_of_its_own = true;
         return spec;
     }
 
 private:
+    int place(const endpoint& e) const { return static_cast<int>(std::ranges::find(captures_, e) - captures_.begin()); }
     static bool note(std::vector<endpoint>& all, const endpoint& e) {
         if (std::ranges::find(all, e) != all.end()) return false;
         all.push_back(e);
@@ -226,17 +234,18 @@ private:
     graph graph_;
     std::vector<body> bodies_;
     std::vector<std::vector<const node*>> nodes_;
+    std::vector<std::vector<std::pair<endpoint, endpoint>>> replaced_;
     std::vector<endpoint> captures_, written_;
     std::vector<const node*> waits_for_;
     bool effects_ = false;
 };
 
-RILL_INLINE const node* region_node_scope::add(region_use use, op_ptr (*make)(const region_use&), endpoint_list operands,
+RILL_INLINE const node* region_node_scope::add(const op& like, region_use use, endpoint_list operands,
                                                const std::vector<traced_body>& bodies, const std::source_location& where) {
     body_closer closer(graph_);
     for (const auto& b : bodies) closer.close(b);
     closer.find_captures();
-    auto spec = closer.finish(use, make, std::move(operands));
+    auto spec = closer.finish(like, use, std::move(operands));
     std::string name = scope_.prefix();
     name.pop_back();
     spec.name = std::move(name);

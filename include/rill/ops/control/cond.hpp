@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/ops/control/body.hpp>
+#include <rill/ops/control/region_gradient.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -17,7 +17,7 @@ struct case_op {
     const region_use* regions() const { return &use; }
     /// What the branches agree on: they must give equal dtypes and extents wherever both are known.
     std::vector<tensor_type> outputs(const known_inputs& in) const;
-    static constexpr auto no_gradient = "todo";
+    std::vector<endpoint> gradient(const gradient_request& r) const;
 };
 
 /// Branches give tensors of one element type and rank: compare the two.
@@ -148,6 +148,8 @@ RILL_INLINE std::vector<tensor_type> case_op::outputs(const known_inputs& in) co
     return all;
 }
 
+RILL_INLINE std::vector<endpoint> case_op::gradient(const gradient_request& r) const { return detail::branch_gradient(r); }
+
 RILL_INLINE const node* detail::add_branches(const graph& g, const std::string& name, const endpoint& which,
                                              const std::vector<body_function>& branches, const std::source_location& where) {
     const graph_scope here(g);
@@ -155,7 +157,7 @@ RILL_INLINE const node* detail::add_branches(const graph& g, const std::string& 
     std::vector<traced_body> bodies;
     for (std::size_t b = 0; b < branches.size(); ++b)
         bodies.push_back(trace_body(g, "branch" + std::to_string(b), {}, where, branches[b]));
-    return scope.add({region_use::form::choose}, &make_region_op<case_op>, {which}, bodies, where);
+    return scope.add(*region_op<case_op>(), {region_use::form::choose}, {which}, bodies, where);
 }
 
 }} // namespace rill::RILL_ABI

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/ops/control/while_loop.hpp>
+#include <rill/ops/control/loop_state.hpp>
+#include <rill/ops/control/region_gradient.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -15,7 +16,7 @@ struct scan_slices_op {
     static void fields(auto& op, auto& visit) { region_use::fields(op.use, visit); }
     const region_use* regions() const { return &use; }
     std::vector<tensor_type> outputs(const known_inputs& in) const;
-    static constexpr auto no_gradient = "todo";
+    std::vector<endpoint> gradient(const gradient_request& r) const;
 };
 
 struct scan_options {
@@ -154,14 +155,13 @@ RILL_INLINE std::vector<tensor_type> scan_slices_op::outputs(const known_inputs&
             all.push_back(in.types[i]);
             continue;
         }
-        dims shape = dims::unknown();
-        if (next[i].shape.known_rank()) {
-            shape = {length};
-            for (int a = 0; a < next[i].shape.rank; ++a) shape.push(next[i].shape[a]);
-        }
-        all.push_back({next[i].type, shape});
+        all.push_back({next[i].type, rules::insert_axis(next[i].shape, 0, length).shape});
     }
     return all;
+}
+
+RILL_INLINE std::vector<endpoint> scan_slices_op::gradient(const gradient_request& r) const {
+    return detail::loop_gradient(r, *r.at.op);
 }
 
 RILL_INLINE std::vector<endpoint> detail::add_scan(const graph& g, const std::string& name,
@@ -176,20 +176,15 @@ RILL_INLINE std::vector<endpoint> detail::add_scan(const graph& g, const std::st
     for (const auto& e : initial) operands.push_back(e);
     for (const auto& e : slices) {
         operands.push_back(e);
-        auto type = type_of(e);
-        if (type.shape.known_rank()) {
-            if (type.shape.rank < 1) throw invalid_argument(name + ": '" + name_of(e) + "' has no axis to go along");
-            dims slice;
-            for (int a = 1; a < type.shape.rank; ++a) slice.push(type.shape[a]);
-            type.shape = slice;
-        }
-        types.push_back(type);
+        if (type_of(e).shape.rank == 0) throw invalid_argument(name + ": '" + name_of(e) + "' has no axis to go along");
+        types.push_back({type_of(e).type, rules::slice(type_of(e).shape)});
     }
     region_use use{region_use::form::scan};
     use.carried = static_cast<int>(initial.size());
     use.reverse = reverse;
     const node* made =
-        scope.add(use, &make_region_op<scan_slices_op>, std::move(operands), {trace_body(g, "body", types, where, body)}, where);
+        scope.add(*region_op<scan_slices_op>(), use, std::move(operands),
+                                 {trace_body(g, "body", types, where, body)}, where);
     std::vector<endpoint> ends;
     for (std::size_t i = 0; i < made->outputs.size(); ++i) ends.push_back({made, static_cast<int>(i)});
     return ends;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/ops/control/body.hpp>
+#include <rill/ops/control/scan.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -15,53 +15,14 @@ struct while_op {
     static void fields(auto& op, auto& visit) { region_use::fields(op.use, visit); }
     const region_use* regions() const { return &use; }
     std::vector<tensor_type> outputs(const known_inputs& in) const;
-    static constexpr auto no_gradient = "todo";
+    std::vector<endpoint> gradient(const gradient_request& r) const;
 };
 
 struct while_options {
     std::int64_t maximum_iterations = -1; // the loop ends after so many; -1: when its condition says so
 };
 
-/// A part of a loop's state keeps its element type and extents: compare what goes in with what the body gives.
-template <class State, class Next> inline constexpr bool state_keeps_its_type = false;
-template <class T, index_t... S, index_t... N>
-    requires(sizeof...(S) == sizeof...(N))
-inline constexpr bool state_keeps_its_type<tensor<T, S...>, tensor<T, N...>> = ((S == N || S == dyn) && ...);
-template <class Next> inline constexpr bool state_keeps_its_type<any_tensor, Next> = true;
-template <class T, index_t... S> inline constexpr bool state_keeps_its_type<tensor<T, S...>, any_tensor> = true;
-
-/// As many values as the state has parts.
-template <std::size_t Given, std::size_t Parts> inline constexpr bool state_is_whole = Given == Parts;
-
 namespace detail {
-
-template <class States, class Given, std::size_t... I> constexpr void check_states(std::index_sequence<I...>) {
-    static_assert((state_keeps_its_type<std::tuple_element_t<I, States>, std::tuple_element_t<I, Given>> && ...),
-                  "the body of a loop gives a part of the state another element type or shape");
-}
-
-/// Calls a body with handles to its arguments, checks what it gives against the state, and returns the endpoints.
-template <class States, class F> std::vector<endpoint> next_state(const F& f, const std::vector<endpoint>& arguments, const graph& g) {
-    const auto given = std::apply([&](const auto&... state) { return f(state...); }, handles<States>(arguments));
-    using G = std::remove_cvref_t<decltype(given)>;
-    constexpr std::size_t parts = std::tuple_size_v<States>, count = handle_count<handle_type<G>>;
-    static_assert(state_is_whole<count, parts>, "the body of a loop gives every part of the state, as a tuple");
-    if constexpr (count == parts) {
-        if constexpr (is_tuple<G>)
-            check_states<States, handle_type<G>>(std::make_index_sequence<parts>{});
-        else
-            check_states<States, std::tuple<handle_type<G>>>(std::make_index_sequence<parts>{});
-    }
-    return endpoints_of(given, g);
-}
-
-/// One tensor stands for itself, several for a tuple.
-template <class States> auto as_result(const std::vector<endpoint>& ends) {
-    if constexpr (std::tuple_size_v<States> == 1)
-        return handles<std::tuple_element_t<0, States>>(ends);
-    else
-        return handles<States>(ends);
-}
 
 std::vector<endpoint> add_while(const graph& g, std::vector<endpoint> initial, const body_function& condition,
                                 const body_function& body, const while_options& options, const std::source_location& where);
@@ -134,7 +95,12 @@ RILL_INLINE std::vector<tensor_type> while_op::outputs(const known_inputs& in) c
                                    ", the body gives " + to_string(next[i]));
         all.push_back(in.types[i]);
     }
+    for (std::size_t i = parts; i < next.size(); ++i) all.push_back({next[i].type, rules::insert_axis(next[i].shape, 0, dyn).shape});
     return all;
+}
+
+RILL_INLINE std::vector<endpoint> while_op::gradient(const gradient_request& r) const {
+    return detail::loop_gradient(r, *detail::region_op<scan_slices_op>());
 }
 
 namespace detail {
@@ -151,7 +117,7 @@ RILL_INLINE std::vector<endpoint> add_while(const graph& g, std::vector<endpoint
     use.most = options.maximum_iterations;
     endpoint_list operands;
     for (const auto& e : initial) operands.push_back(e);
-    const node* made = scope.add(use, &make_region_op<while_op>, std::move(operands), bodies, where);
+    const node* made = scope.add(*region_op<while_op>(), use, std::move(operands), bodies, where);
     for (std::size_t i = 0; i < initial.size(); ++i) initial[i] = {made, static_cast<int>(i)};
     return initial;
 }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/control/body.hpp>
+
+// What the bodies of loops give, beside what they take.
+
+namespace rill { inline namespace RILL_ABI {
+
+/// A part of a loop's state keeps its element type and extents: compare what goes in with what the body gives.
+template <class State, class Next> inline constexpr bool state_keeps_its_type = false;
+template <class T, index_t... S, index_t... N>
+    requires(sizeof...(S) == sizeof...(N))
+inline constexpr bool state_keeps_its_type<tensor<T, S...>, tensor<T, N...>> = ((S == N || S == dyn) && ...);
+template <class Next> inline constexpr bool state_keeps_its_type<any_tensor, Next> = true;
+template <class T, index_t... S> inline constexpr bool state_keeps_its_type<tensor<T, S...>, any_tensor> = true;
+
+/// As many values as the state has parts.
+template <std::size_t Given, std::size_t Parts> inline constexpr bool state_is_whole = Given == Parts;
+
+namespace detail {
+
+template <class States, class Given, std::size_t... I> constexpr void check_states(std::index_sequence<I...>) {
+    static_assert((state_keeps_its_type<std::tuple_element_t<I, States>, std::tuple_element_t<I, Given>> && ...),
+                  "the body of a loop gives a part of the state another element type or shape");
+}
+
+/// Calls a body with handles to its arguments, checks what it gives against the state, and returns the endpoints.
+template <class States, class F> std::vector<endpoint> next_state(const F& f, const std::vector<endpoint>& arguments, const graph& g) {
+    const auto given = std::apply([&](const auto&... state) { return f(state...); }, handles<States>(arguments));
+    using G = std::remove_cvref_t<decltype(given)>;
+    constexpr std::size_t parts = std::tuple_size_v<States>, count = handle_count<handle_type<G>>;
+    static_assert(state_is_whole<count, parts>, "the body of a loop gives every part of the state, as a tuple");
+    if constexpr (count == parts) {
+        if constexpr (is_tuple<G>)
+            check_states<States, handle_type<G>>(std::make_index_sequence<parts>{});
+        else
+            check_states<States, std::tuple<handle_type<G>>>(std::make_index_sequence<parts>{});
+    }
+    return endpoints_of(given, g);
+}
+
+/// One tensor stands for itself, several for a tuple.
+template <class States> auto as_result(const std::vector<endpoint>& ends) {
+    if constexpr (std::tuple_size_v<States> == 1)
+        return handles<std::tuple_element_t<0, States>>(ends);
+    else
+        return handles<States>(ends);
+}
+
+} // namespace detail
+
+}} // namespace rill::RILL_ABI

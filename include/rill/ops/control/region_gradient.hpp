@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/control/body.hpp>
+
+// Gradients of nodes with bodies. The gradient of a branch is a branch, that of a loop a scan from its last step to its first. What they
+// need of the forward run they compute again where it is elementwise; what costs more, what was drawn, and the states of a loop, a twin
+// of the forward node keeps.
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Of a node that runs one of several bodies, or one.
+std::vector<endpoint> branch_gradient(const gradient_request& r);
+
+/// Of a node that runs its last body again and again; `scan` is an op whose nodes go through slices.
+std::vector<endpoint> loop_gradient(const gradient_request& r, const op& scan);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if RILL_DEFINE
+#include <algorithm>
+#include <map>
+
+#include <rill/graph/gradients.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Copies what a body computes into the region that is open.
+class body_copy {
+public:
+    /// `again`: whatever can be computed again is, whatever it costs.
+    explicit body_copy(const body& b, bool again = false) : body_(b), again_(again) {}
+
+    void map(const endpoint& from, const endpoint& to) { copies_[key(from)] = to; }
+    endpoint of(const endpoint& e) {
+        if (!e) return {};
+        if (const auto at = copies_.find(key(e)); at != copies_.end()) return at->second;
+        if (e.from->inside != body_.of && !is_written(e)) return e;
+        copy_before(e);
+        return copies_.at(key(e));
+    }
+
+    struct kept_value {
+        endpoint from, copy;
+    };
+    /// Values of the body whose copies are better fed, or must be, with what the forward run kept.
+    const std::vector<kept_value>& kept() const { return kept_; }
+
+private:
+    using key_type = std::pair<const node*, int>;
+    static key_type key(const endpoint& e) { return {e.from, e.port}; }
+
+    bool is_written(const endpoint& e) const {
+        return e.from->op->role() == op_role::variable && std::ranges::any_of(body_.effects, [&](const node* n) {
+                   return std::ranges::any_of(n->op->writes(), [&](int w) { return n->inputs[w] == e; });
+               });
+    }
+    /// Computing it again would give something else.
+    static bool is_drawn(const node& n) {
+        return (n.op->stateful() && n.op->role() == op_role::ordinary) || !n.op->writes().empty();
+    }
+
+    void copy_before(const endpoint& e) {
+        std::vector<const node*> open{e.from}, needed;
+        while (!open.empty()) {
+            const node* n = open.back();
+            open.pop_back();
+            if (std::ranges::find(needed, n) != needed.end()) continue;
+            needed.push_back(n);
+            if (is_drawn(*n)) continue;
+            for (const auto& in : n->inputs)
+                if (!copies_.contains(key(in)) && in.from->inside == body_.of) open.push_back(in.from);
+        }
+        std::ranges::sort(needed, {}, &node::id);
+        for (const node* n : needed) copy_node(*n);
+    }
+
+    void copy_node(const node& n) {
+        const graph g(*n.owner);
+        if (is_drawn(n) || n.op->role() == op_role::variable) {
+            if (n.bodies && n.op->regions()->effects)
+                throw unimplemented("gradients: a loop or branch within a body draws random numbers or writes variables (" +
+                                    place_of(n) + "): its gradient is not known; draw and write outside of the inner one");
+            for (int port = 0; port < static_cast<int>(n.outputs.size()); ++port) {
+                const endpoint copy{add_node(g, make_op(argument_op{n.outputs[port]}), {}, {}, false, n.where), 0};
+                copies_.try_emplace({&n, port}, copy);
+                kept_.push_back({{&n, port}, copy});
+            }
+            return;
+        }
+        endpoint_list inputs;
+        for (const auto& in : n.inputs) {
+            if (is_written(in) && !n.control_inputs.empty())
+                throw unimplemented("gradients: '" + n.name + "' reads variable '" + in.from->name +
+                                    "' after a write in the same body (" + place_of(n) + "): its gradient is not known");
+            inputs.push_back(of(in));
+        }
+        const node* copy = n.bodies ? copy_with_bodies(n, std::move(inputs))
+                                    : add_node(g, n.op, std::move(inputs), {}, false, n.where);
+        const bool cheap = n.op->fused() || n.op->alias() >= 0 || n.op->role() != op_role::ordinary || again_;
+        for (int port = 0; port < static_cast<int>(n.outputs.size()); ++port) {
+            copies_.try_emplace({&n, port}, endpoint{copy, port});
+            if (!cheap) kept_.push_back({{&n, port}, {copy, port}});
+        }
+    }
+
+    const node* copy_with_bodies(const node& n, endpoint_list inputs) {
+        auto use = *n.op->regions();
+        region_node_scope scope(graph(*n.owner), n.op->label());
+        std::vector<traced_body> bodies;
+        for (const auto& b : *n.bodies) {
+            body_copy inner(b, true);
+            for (std::size_t c = 0; c < b.captures.size(); ++c) inner.map(b.captures[c], inputs[b.captured[c]]);
+            bodies.push_back(trace_body(graph(*n.owner), "body", types_of(b.arguments), n.where, [&](const auto& arguments) {
+                for (std::size_t a = 0; a < arguments.size(); ++a) inner.map(b.arguments[a], arguments[a]);
+                std::vector<endpoint> results;
+                for (const auto& r : b.results) results.push_back(inner.of(r));
+                return results;
+            }));
+        }
+        endpoint_list operands;
+        for (int i = 0; i < use.operands; ++i) operands.push_back(inputs[i]);
+        return scope.add(*n.op, use, std::move(operands), bodies, n.where);
+    }
+
+    const body& body_;
+    bool again_;
+    std::map<key_type, endpoint> copies_;
+    std::vector<kept_value> kept_;
+};
+
+/// Which of the values that may be fed the results of a region need.
+class needed_values {
+public:
+    needed_values(const region* of, const std::vector<endpoint>& results, const std::vector<endpoint>& may_be_fed) {
+        std::vector<endpoint> open(results);
+        std::vector<const node*> seen;
+        while (!open.empty()) {
+            const endpoint e = open.back();
+            open.pop_back();
+            if (!e || e.from->inside != of) continue;
+            if (std::ranges::find(may_be_fed, e) != may_be_fed.end()) {
+                if (!contains(e)) needed_.push_back(e);
+                continue;
+            }
+            if (std::ranges::find(seen, e.from) != seen.end()) continue;
+            seen.push_back(e.from);
+            for (const auto& in : e.from->inputs) open.push_back(in);
+        }
+    }
+    bool contains(const endpoint& e) const { return std::ranges::find(needed_, e) != needed_.end(); }
+
+private:
+    std::vector<endpoint> needed_;
+};
+
+/// Values of body number `which` as outputs of a node: of its last twin, or of a new one that gives them too.
+inline std::vector<endpoint> keep_values(const node& n, std::size_t which, const std::vector<endpoint>& values) {
+    const node* last = n.owner->last_twin(&n);
+    auto results = (*last->bodies)[which].results;
+    std::vector<int> ports;
+    for (const auto& v : values) {
+        auto at = std::ranges::find(results, v);
+        if (at == results.end()) at = results.insert(at, v);
+        ports.push_back(static_cast<int>(at - results.begin()));
+    }
+    if (results.size() != (*last->bodies)[which].results.size()) {
+        node_spec spec;
+        spec.op = last->op;
+        spec.inputs = last->inputs;
+        spec.control_inputs = last->control_inputs;
+        spec.name = n.name;
+        spec.device = last->device;
+        spec.colocated = last->colocated;
+        spec.where = n.where;
+        spec.inside = last->inside;
+        spec.bodies = *last->bodies;
+        spec.bodies.first_twin = n.bodies->first_twin ? n.bodies->first_twin : &n;
+        const bool branches = n.op->regions()->how == region_use::form::choose;
+        for (std::size_t b = 0; b < spec.bodies.size(); ++b)
+            if (b == which || branches) spec.bodies[b].results.resize(results.size());
+        spec.bodies[which].results = results;
+        last = n.owner->add(std::move(spec));
+    }
+    std::vector<endpoint> kept;
+    for (const int p : ports) kept.push_back({last, p});
+    return kept;
+}
+
+inline bool wants(const gradient_request& r, std::size_t input) {
+    return r.wanted[input] && is_differentiable(type_of(r.input(static_cast<int>(input))).type);
+}
+
+/// Gradients of the results of a copied body, given those that came to them, by the xs; zeros where none flows.
+inline std::vector<endpoint> body_gradients(const gradient_ops& ops, const std::vector<endpoint>& ys,
+                                            const std::vector<endpoint>& seeds, const std::vector<endpoint>& xs,
+                                            const std::vector<endpoint>& stop) {
+    std::vector<endpoint> d(xs.size());
+    if (!ys.empty() && !xs.empty()) d = add_gradients(ys, xs, seeds, stop, ops);
+    for (std::size_t i = 0; i < xs.size(); ++i)
+        if (!d[i]) d[i] = filled_like(xs[i], 0);
+    return d;
+}
+
+RILL_INLINE std::vector<endpoint> branch_gradient(const gradient_request& r) {
+    const node& n = r.at;
+    auto use = *n.op->regions();
+    const bool call = use.how == region_use::form::call;
+    std::vector<std::size_t> wanted; // inputs
+    for (std::size_t i = 0; i < n.inputs.size(); ++i)
+        if (wants(r, i)) wanted.push_back(i);
+    std::vector<endpoint> xs;
+    for (const std::size_t i : wanted) xs.push_back(n.inputs[i]);
+    const std::vector<endpoint> stop(n.inputs.begin(), n.inputs.end());
+
+    const graph g(*n.owner);
+    region_node_scope scope(g, std::string(n.op->label()) + "_gradient");
+    std::vector<traced_body> bodies;
+    for (std::size_t which = 0; which < n.bodies->size(); ++which) {
+        const auto& b = (*n.bodies)[which];
+        body_copy copy(b, use.recompute);
+        for (std::size_t a = 0; a < b.arguments.size(); ++a) copy.map(b.arguments[a], n.inputs[a]);
+        for (std::size_t c = 0; c < b.captures.size(); ++c) copy.map(b.captures[c], n.inputs[b.captured[c]]);
+        auto made = trace_body(g, "branch" + std::to_string(which), {}, n.where, [&](const auto&) {
+            std::vector<endpoint> ys, seeds;
+            for (std::size_t i = 0; i < r.gradients.size(); ++i)
+                if (r.gradients[i] && b.results[i]) {
+                    ys.push_back(copy.of(b.results[i]));
+                    seeds.push_back(r.gradients[i]);
+                }
+            return body_gradients(r.ops, ys, seeds, xs, stop);
+        });
+        std::vector<endpoint> may_be_fed;
+        for (const auto& k : copy.kept()) may_be_fed.push_back(k.copy);
+        const needed_values needed(made.of, made.results, may_be_fed);
+        std::vector<endpoint> kept, copies;
+        for (const auto& k : copy.kept())
+            if (needed.contains(k.copy)) {
+                kept.push_back(k.from);
+                copies.push_back(k.copy);
+            }
+        const auto outside = keep_values(n, which, kept);
+        for (std::size_t k = 0; k < kept.size(); ++k) made.replaced.emplace_back(copies[k], outside[k]);
+        bodies.push_back(std::move(made));
+    }
+    endpoint_list operands;
+    if (!call) operands.push_back(n.inputs[0]);
+    const node* made = scope.add(*n.op, use, std::move(operands), bodies, n.where);
+    std::vector<endpoint> d(n.inputs.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) d[wanted[i]] = {made, static_cast<int>(i)};
+    return d;
+}
+
+RILL_INLINE std::vector<endpoint> loop_gradient(const gradient_request& r, const op& scan) {
+    const node& n = r.at;
+    const auto& forward = *n.op->regions();
+    const bool repeats = forward.how == region_use::form::repeat;
+    const std::size_t which = n.bodies->size() - 1;
+    const auto& b = (*n.bodies)[which];
+    const auto parts = static_cast<std::size_t>(repeats ? forward.operands : forward.carried);
+    const auto operands = static_cast<std::size_t>(forward.operands);
+
+    // what goes through the scan as its state: the gradients of the loop's state, and the sums of those of what it takes from outside
+    std::vector<std::size_t> state, slices, captures; // inputs
+    for (std::size_t i = 0; i < n.inputs.size(); ++i) {
+        if (i < parts ? is_differentiable(type_of(n.inputs[i]).type) : wants(r, i))
+            (i < parts ? state : i < operands ? slices : captures).push_back(i);
+    }
+    std::vector<std::size_t> stacked; // outputs whose gradients come slice by slice
+    for (std::size_t i = parts; i < r.gradients.size(); ++i)
+        if (r.gradients[i]) stacked.push_back(i);
+
+    std::vector<tensor_type> types;
+    endpoint_list initial;
+    for (const std::size_t i : state) {
+        types.push_back(type_of(n.inputs[i]));
+        initial.push_back(r.gradients[i] ? r.gradients[i] : filled_like({&n, static_cast<int>(i)}, 0));
+    }
+    for (const std::size_t i : captures) {
+        types.push_back(type_of(n.inputs[i]));
+        initial.push_back(filled_like(n.inputs[i], 0));
+    }
+    const std::size_t carried = types.size();
+    for (const auto& a : b.arguments) types.push_back(type_of(a));
+    for (const std::size_t i : stacked) types.push_back(type_of(b.results[i]));
+
+    const graph g(*n.owner);
+    region_node_scope scope(g, std::string(n.op->label()) + "_gradient");
+    body_copy copy(b, forward.recompute);
+    for (std::size_t c = 0; c < b.captures.size(); ++c) copy.map(b.captures[c], n.inputs[b.captured[c]]);
+    const std::vector<endpoint> stop(n.inputs.begin(), n.inputs.end());
+    auto made = trace_body(g, "body", types, n.where, [&](const std::vector<endpoint>& arguments) {
+        for (std::size_t a = 0; a < b.arguments.size(); ++a) copy.map(b.arguments[a], arguments[carried + a]);
+        std::vector<endpoint> ys, seeds, xs, results;
+        for (std::size_t k = 0; k < state.size(); ++k) {
+            ys.push_back(copy.of(b.results[state[k]]));
+            seeds.push_back(arguments[k]);
+        }
+        for (std::size_t k = 0; k < stacked.size(); ++k) {
+            ys.push_back(copy.of(b.results[stacked[k]]));
+            seeds.push_back(arguments[carried + b.arguments.size() + k]);
+        }
+        for (const std::size_t i : state) xs.push_back(arguments[carried + i]);
+        for (const std::size_t i : captures) xs.push_back(n.inputs[i]);
+        for (const std::size_t i : slices) xs.push_back(arguments[carried + i]);
+        results = body_gradients(r.ops, ys, seeds, xs, stop);
+        for (std::size_t k = state.size(); k < carried; ++k) results[k] = r.ops.add_n({arguments[k], results[k]});
+        return results;
+    });
+
+    // of what may be fed, what is needed: slices of the loop's own operands, and what its twin keeps
+    std::vector<endpoint> may_be_fed(made.arguments.begin() + static_cast<std::ptrdiff_t>(carried), made.arguments.end());
+    for (const auto& k : copy.kept()) may_be_fed.push_back(k.copy);
+    const needed_values needed(made.of, made.results, may_be_fed);
+    std::vector<endpoint> arguments(made.arguments.begin(), made.arguments.begin() + static_cast<std::ptrdiff_t>(carried));
+    std::vector<endpoint> kept, kept_copies;
+    for (std::size_t a = 0; a < b.arguments.size(); ++a) {
+        const endpoint argument = made.arguments[carried + a];
+        const bool counts = a + 1 == b.arguments.size() && stacked.empty() && arguments.size() == carried && kept.empty();
+        if (!needed.contains(argument) && !counts) continue; // without any slice it would not know how many steps there are
+        if (a >= parts) {
+            arguments.push_back(argument);
+            initial.push_back(n.inputs[a]);
+        } else {
+            kept.push_back(b.arguments[a]);
+            kept_copies.push_back(argument);
+        }
+    }
+    for (const auto& k : copy.kept())
+        if (needed.contains(k.copy)) {
+            kept.push_back(k.from);
+            kept_copies.push_back(k.copy);
+        }
+    const auto histories = keep_values(n, which, kept);
+    for (std::size_t k = 0; k < kept.size(); ++k) {
+        arguments.push_back(kept_copies[k]);
+        initial.push_back(histories[k]);
+    }
+    for (std::size_t k = 0; k < stacked.size(); ++k) {
+        arguments.push_back(made.arguments[carried + b.arguments.size() + k]);
+        initial.push_back(r.gradients[stacked[k]]);
+    }
+    made.arguments = std::move(arguments);
+
+    region_use use{region_use::form::scan};
+    use.carried = static_cast<int>(carried);
+    use.reverse = repeats || !forward.reverse;
+    use.recompute = forward.recompute;
+    const node* scanned = scope.add(scan, use, std::move(initial), {made}, n.where);
+    std::vector<endpoint> d(n.inputs.size());
+    int port = 0;
+    for (const std::size_t i : state) d[i] = {scanned, port++};
+    for (const std::size_t i : captures) d[i] = {scanned, port++};
+    for (const std::size_t i : slices) d[i] = {scanned, port++};
+    return d;
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif
