@@ -71,12 +71,14 @@
 #include <rill/runtime/binding.ipp>
 #include <rill/runtime/branches.ipp>
 #include <rill/runtime/chains.ipp>
+#include <rill/runtime/cut.ipp>
 #include <rill/runtime/evaluate.ipp>
 #include <rill/runtime/feed.ipp>
 #include <rill/runtime/fetch.ipp>
 #include <rill/runtime/into.ipp>
 #include <rill/runtime/lifetimes.ipp>
 #include <rill/runtime/memory_plan.ipp>
+#include <rill/runtime/piecewise.ipp>
 #include <rill/runtime/plan.ipp>
 #include <rill/runtime/plan_key.ipp>
 #include <rill/runtime/region_step.ipp>

@@ -5,14 +5,16 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
-#include <rill/core/dims.hpp>
+#include <rill/core/any_array.hpp>
 #include <rill/core/thread_pool.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -27,6 +29,10 @@ struct step_context {
     void check() const;
 };
 
+/// Says that an asynchronous kernel is done: with its outputs, or with what went wrong. May be called from any thread, once; later, or
+/// after the step has ended, it does nothing.
+using completion = std::function<void(std::exception_ptr problem, std::vector<any_array> outputs)>;
+
 /// What a bound kernel sees when it runs: the slots of its step's frame.
 struct kernel_args {
     void* const* slots;
@@ -34,6 +40,8 @@ struct kernel_args {
     const std::int32_t* outputs; // slot numbers
     const std::int32_t* scratch_slot;
     const step_context* step;
+    any_array* sized = nullptr;       // the outputs of an op whose extents only its run decides: it puts them there
+    const completion* done = nullptr; // of an op that waits: it copies this and what it needs of its inputs, and returns
 
     template <class T> const T* in(int i) const { return static_cast<const T*>(slots[inputs[i]]); }
     template <class T> T* out(int i) const { return static_cast<T*>(slots[outputs[i]]); }

@@ -159,6 +159,10 @@ public:
     virtual std::uint64_t seed() const = 0;
     /// Output 0 may take the memory of an input of its own size that ends here.
     virtual bool in_place() const = 0;
+    /// Its outputs have extents that only its run decides (kernel_args::sized).
+    virtual bool sizes_itself() const = 0;
+    /// It may wait for what others do, and holds no thread meanwhile (kernel_args::done).
+    virtual bool waits() const = 0;
     /// What a fused node computes, else null: plans run several of them together.
     virtual const fused_spec* fused() const = 0;
     /// How it runs the bodies that its nodes have, else null.
@@ -332,6 +336,18 @@ public:
     bool in_place() const override {
         if constexpr (requires { self_.in_place(); })
             return self_.in_place();
+        else
+            return false;
+    }
+    bool sizes_itself() const override {
+        if constexpr (requires { Op::sizes_itself; })
+            return Op::sizes_itself;
+        else
+            return false;
+    }
+    bool waits() const override {
+        if constexpr (requires { Op::waits; })
+            return Op::waits;
         else
             return false;
     }

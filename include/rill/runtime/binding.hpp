@@ -44,7 +44,7 @@ private:
     /// Variables that are read before any write of this step must have a value when it starts.
     void note_start_reads();
 
-    std::map<int, std::shared_ptr<const region_step>> region_of_; // per item that runs bodies
+    std::map<int, std::shared_ptr<const frame_region_step>> region_of_; // per item that runs bodies
     std::map<int, any_array> known_; // values of items that follow from types, where a shape rule asked
     vector<shared_place> may_share_;
     vector<step_cost> costs_; // per step

@@ -57,7 +57,7 @@ RILL_COLD void binder::infer(std::span<const tensor_type> feed_types, const body
             if (it.origin->bodies) {
                 auto bound = bind_region(it, in, bodies, memory);
                 types.push_back(std::move(bound.outputs));
-                region_of_.emplace(static_cast<int>(i), std::move(bound.step));
+                region_of_.emplace(static_cast<int>(i), std::static_pointer_cast<const frame_region_step>(bound.step));
             } else {
                 types.push_back(it.op->outputs({in, values}));
             }

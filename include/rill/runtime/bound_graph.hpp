@@ -68,7 +68,7 @@ struct bound_graph {
     std::vector<std::int32_t> feed_slots, indices, write_list;
     vector<bound_variable> variables;
     vector<step> steps, folded_steps;
-    vector<std::shared_ptr<const region_step>> regions; // of steps that run bodies
+    vector<std::shared_ptr<const frame_region_step>> regions; // of steps that run bodies
     vector<chain> chains;
     std::vector<int> chained;         // per item: its chain, or -1
     vector<branches> parallel;        // stretches of steps that run in several strands

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
+#include <chrono>
+#include <memory>
+
 #include <rill/core/allocator.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -11,6 +15,26 @@ struct gpu_options {
     bool allow_growth = false;
 };
 
+/// No limit of time.
+inline constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::max();
+
+/// Ends the runs that it was given to: they throw `cancelled`. Copies are the same token.
+class cancellation_token {
+public:
+    void cancel() const noexcept { *cancelled_ = true; }
+    bool is_cancelled() const noexcept { return *cancelled_; }
+    const std::atomic<bool>& flag() const noexcept { return *cancelled_; }
+
+private:
+    std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
+};
+
+/// What one run may be told: s.run(y, feed(x, v), {.timeout = 5s, .cancel = token}).
+struct run_options {
+    std::chrono::nanoseconds timeout = forever; // for all of it: loops look at every iteration, waiting ends; an op is not broken off
+    const cancellation_token* cancel_by = nullptr;
+};
+
 /// How a session runs. Thread counts: -1 automatic, 0 the caller's thread. Results are the same for every number.
 struct session_options {
     int inter_op_threads = -1;         // branches of the graph that run at once, where that pays
@@ -18,6 +42,8 @@ struct session_options {
     bool allow_soft_placement = false; // run on the CPU what its device can't run
     bool log_device_placement = false; // tell the log sink where each node runs
     gpu_options gpu = {};
+    /// How long a run waits for others (a queue, a host_call) while nothing of it happens, before it throws deadline_exceeded.
+    std::chrono::nanoseconds patience = std::chrono::minutes(10);
     allocator* memory = nullptr; // where step memory and variables come from; null: default_allocator()
 };
 

@@ -8,15 +8,17 @@
 #include <span>
 
 #include <rill/runtime/options.hpp>
+#include <rill/runtime/piecewise.hpp>
 #include <rill/runtime/plan_key.hpp>
 #include <rill/runtime/segment.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// What a run holds: a frame and the segment it belongs to.
+/// What a run holds: a frame and the segment it belongs to; of a run in pieces, the pieces'.
 struct held_step {
     std::shared_ptr<segment> of;
     std::unique_ptr<frame> memory;
+    std::unique_ptr<piecewise_run> in_pieces = {};
 };
 
 /// A run, compiled: pruned, shared, ordered and placed once; bound to shapes as they come.
@@ -26,9 +28,15 @@ public:
     plan(const plan_key& key, const session_options& options, std::shared_ptr<resource_store> resources,
          const device_type& otherwise = default_device());
 
+    /// A straight line of a run in pieces.
+    plan(subgraph part, const session_options& options, std::shared_ptr<resource_store> resources,
+         const device_type& otherwise);
+
     ~plan();
 
     const subgraph& graph() const noexcept { return graph_; }
+    /// Null of a run that is one straight line.
+    const piecewise_plan* in_pieces() const noexcept { return pieces_.get(); }
 
     /// A frame of the segment for these feeds. Of runs that follow one another, each takes over what the last one gave back:
     /// two atomic exchanges a step, no lock.
@@ -45,17 +53,24 @@ public:
     std::shared_ptr<segment> bind(std::span<const tensor_type> feeds);
 
 private:
+    /// Places what is ordered, and compiles bodies.
+    void place_items(const session_options& options, const device_type& otherwise);
+
     static constexpr std::size_t kept = 16; // shapes per plan
 
     std::shared_ptr<resource_store> resources_;
     allocator& memory_;
     subgraph graph_;
     body_plans bodies_; // of its nodes that run any
+    std::unique_ptr<const piecewise_plan> pieces_;
     std::mutex mutex_;
     std::list<std::shared_ptr<segment>> segments_;
     std::atomic<held_step*> ready_{nullptr}; // given back last
     std::atomic<bool> closed_{false};
 };
+
+/// Runs a plan on its own; the values are the caller's.
+std::vector<any_array> run_plan(plan& p, std::span<const any_array> feeds, const step_context* context);
 
 }}} // namespace rill::RILL_ABI::detail
 

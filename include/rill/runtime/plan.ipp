@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <rill/core/log.hpp>
+#include <rill/expr/constant.hpp>
 #include <rill/passes/absorb.hpp>
 #include <rill/passes/merge_twins.hpp>
 #include <rill/passes/order.hpp>
@@ -25,49 +26,54 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// What a run of a body is.
-inline plan_key key_of(const body& b) {
-    plan_key key;
-    for (const auto& r : b.results)
-        if (r) key.fetches.push_back(r);
-    key.targets = b.effects;
-    key.feeds = b.arguments;
-    key.feeds.insert(key.feeds.end(), b.captures.begin(), b.captures.end());
-    key.within = b.of;
-    return key;
+/// In debug builds, what a pass made is checked.
+inline subgraph checked_pass(subgraph g, [[maybe_unused]] bool ordered) {
+#ifndef NDEBUG
+    check(g, ordered);
+#endif
+    return g;
 }
 
 RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::shared_ptr<resource_store> resources,
                      const device_type& otherwise)
     : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()) {
-    const auto step = [](subgraph g, [[maybe_unused]] bool ordered) {
-#ifndef NDEBUG
-        check(g, ordered);
-#endif
-        return g;
-    };
-    graph_ = step(prune(key.fetches, key.targets, key.feeds, key.within), true);
-    graph_ = step(merge_twins(std::move(graph_)), true);
-    graph_ = step(share_common(std::move(graph_)), true);
-    graph_ = step(absorb_producers(std::move(graph_)), true);
-    graph_ = step(order_variables(std::move(graph_)), false);
-    graph_ = step(sort_items(std::move(graph_)), true);
+    graph_ = checked_pass(prune(key.fetches, key.targets, key.feeds, key.within), true);
+    graph_ = checked_pass(merge_twins(std::move(graph_)), true);
+    graph_ = checked_pass(share_common(std::move(graph_)), true);
+    graph_ = checked_pass(absorb_producers(std::move(graph_)), true);
+    graph_ = checked_pass(order_variables(std::move(graph_)), false);
+    graph_ = checked_pass(sort_items(std::move(graph_)), true);
+    if (needs_cut(graph_))
+        pieces_ = std::make_unique<piecewise_plan>(graph_, options, resources_, otherwise);
+    else
+        place_items(options, otherwise);
+}
+
+RILL_COLD plan::plan(subgraph part, const session_options& options, std::shared_ptr<resource_store> resources,
+                     const device_type& otherwise)
+    : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()),
+      graph_(checked_pass(std::move(part), true)) {
+    place_items(options, otherwise);
+}
+
+RILL_COLD void plan::place_items(const session_options& options, const device_type& otherwise) {
     std::function<void(const node&, const std::string&)> report;
     if (options.log_device_placement)
         report = [](const node& n, const std::string& device) {
             log_message(log_level::info, n.name + ": (" + std::string(n.op->name()) + "): " + device);
         };
-    graph_ = step(place(std::move(graph_), options.allow_soft_placement, report, otherwise), true);
-    graph_ = step(transfer_values(std::move(graph_)), true);
-    for (const auto& it : graph_.items)
-        if (it.origin && it.origin->bodies)
-            for (const auto& b : *it.origin->bodies)
-                bodies_.emplace(&b, std::make_shared<plan>(key_of(b), options, resources_, otherwise));
+    graph_ = checked_pass(place(std::move(graph_), options.allow_soft_placement, report, otherwise), true);
+    graph_ = checked_pass(transfer_values(std::move(graph_)), true);
+    for (const auto& it : graph_.items) compile_bodies(bodies_, it, options, resources_, otherwise);
 }
 
 RILL_INLINE plan::~plan() { delete ready_.load(); }
 
 RILL_INLINE std::unique_ptr<held_step> plan::acquire(std::span<const any_array> feeds) {
+    if (pieces_) {
+        if (closed_) throw cancelled("the session is closed");
+        return std::make_unique<held_step>(held_step{nullptr, nullptr, std::make_unique<piecewise_run>(*pieces_, feeds)});
+    }
     std::unique_ptr<held_step> step(ready_.exchange(nullptr, std::memory_order_acquire));
     if (step) {
         if (step->of->serves(feeds)) return step;
@@ -83,6 +89,7 @@ RILL_INLINE std::unique_ptr<held_step> plan::acquire(std::span<const any_array> 
 }
 
 RILL_INLINE void plan::release(std::unique_ptr<held_step> step) noexcept {
+    if (!step->of) return; // in pieces, which give back their own
     step->of->finish(*step->memory);
     held_step* none = nullptr;
     if (!ready_.compare_exchange_strong(none, step.get())) return step->of->release(std::move(step->memory));
@@ -91,9 +98,37 @@ RILL_INLINE void plan::release(std::unique_ptr<held_step> step) noexcept {
     if (closed_) delete ready_.exchange(nullptr);
 }
 
+RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> feeds, const step_context* context) {
+    struct holder {
+        plan& of;
+        std::unique_ptr<held_step> step;
+        ~holder() { of.release(std::move(step)); }
+    } held{p, p.acquire(feeds)};
+    std::vector<any_array> values;
+    const step_context none;
+    auto& step = *held.step;
+    if (step.in_pieces) {
+        step.in_pieces->run(context ? *context : none);
+        for (std::size_t i = 0; i < p.in_pieces()->cut().fetches.size(); ++i)
+            values.push_back(owned_copy(step.in_pieces->fetched(i)));
+        return values;
+    }
+    std::vector<const void*> data;
+    for (const auto& f : feeds) data.push_back(f.data());
+    step.memory->context = context;
+    step.of->run(*step.memory, data);
+    for (std::size_t i = 0; i < p.graph().fetches.size(); ++i) {
+        const auto& type = step.of->fetch_type(i);
+        values.push_back(owned_copy(type.type, type.shape, step.of->fetch_data(*step.memory, i)));
+    }
+    return values;
+}
+
 RILL_COLD void plan::close() noexcept {
     closed_ = true;
     delete ready_.exchange(nullptr);
+    if (pieces_) pieces_->close();
+    for (const auto& [b, p] : bodies_) p->close();
     const std::lock_guard lock(mutex_);
     segments_.clear();
 }

@@ -16,13 +16,20 @@ class plan;
 /// The plans of the bodies that a plan's nodes run.
 using body_plans = std::unordered_map<const body*, std::shared_ptr<plan>>;
 
-/// A step that runs bodies: immutable, as all steps are; what a run needs is in its memory, of which each frame has one.
+/// What runs the bodies of a node: immutable, as all steps are.
 class region_step {
+public:
+    virtual ~region_step() = default;
+    /// For a node that stands alone.
+    virtual std::vector<any_array> run_alone(std::span<const any_array> inputs, const step_context* context) const = 0;
+};
+
+/// The same as a step of a straight line: what a run needs is in its memory, of which each frame has one.
+class frame_region_step : public region_step {
 public:
     struct memory {
         virtual ~memory() = default;
     };
-    virtual ~region_step() = default;
     virtual std::unique_ptr<memory> make_memory() const = 0;
     virtual void run(memory& own, const kernel_args& args) const = 0;
 };
@@ -32,7 +39,7 @@ struct bound_region {
     std::shared_ptr<const region_step> step;
 };
 
-/// Binds the bodies of a node to the types of its inputs.
+/// Binds the bodies of a node to the types of its inputs: to a frame_region_step, unless the node stands alone.
 bound_region bind_region(const subgraph::item& it, std::span<const tensor_type> inputs, const body_plans& plans,
                          allocator& memory);
 

@@ -103,7 +103,7 @@ private:
 };
 
 /// A step with bodies; each kind runs them in its own way.
-class bodies_step : public region_step {
+class bodies_step : public frame_region_step {
 public:
     bodies_step(const subgraph::item& it, std::span<const tensor_type> inputs) : use_(*it.op->regions()), inputs_(inputs.begin(), inputs.end()) {}
 
@@ -117,15 +117,41 @@ public:
         return all;
     }
 
+    std::vector<any_array> run_alone(std::span<const any_array> inputs, const step_context* context) const override {
+        std::vector<any_array> outputs;
+        for (const auto& t : outputs_) outputs.emplace_back(t.type, t.shape);
+        std::vector<void*> slots;
+        std::vector<std::int32_t> numbers;
+        const auto add = [&](const void* data) {
+            numbers.push_back(static_cast<std::int32_t>(slots.size()));
+            slots.push_back(const_cast<void*>(data));
+        };
+        for (const auto& in : inputs) add(in.data());
+        for (const auto& out : outputs) add(out.data());
+        const auto own = make_memory();
+        run(*own, {slots.data(), numbers.data(), numbers.data() + inputs.size(), nullptr, context});
+        return outputs;
+    }
+    void set_outputs(std::vector<tensor_type> outputs) { outputs_ = std::move(outputs); }
+
 protected:
     static void look(const kernel_args& args) {
         if (args.step) args.step->check();
     }
 
     region_use use_;
-    std::vector<tensor_type> inputs_;
+    std::vector<tensor_type> inputs_, outputs_;
     std::vector<bound_body> bodies_;
 };
+
+/// Which of so many bodies a value chooses.
+inline std::size_t chosen_body(const any_array& by, std::size_t bodies) {
+    const std::size_t last = bodies - 1;
+    if (by.dtype() == dtype::boolean) return *static_cast<const bool*>(by.data()) ? 0 : last;
+    const std::int64_t i = by.dtype() == dtype::int32 ? *static_cast<const std::int32_t*>(by.data())
+                                                      : *static_cast<const std::int64_t*>(by.data());
+    return i < 0 || static_cast<std::uint64_t>(i) > last ? last : static_cast<std::size_t>(i);
+}
 
 // ---- branches and calls --------------------------------------------------------------------------------------------------
 
@@ -133,13 +159,13 @@ class branch_step final : public bodies_step {
 public:
     using bodies_step::bodies_step;
 
-    std::unique_ptr<region_step::memory> make_memory() const override {
+    std::unique_ptr<frame_region_step::memory> make_memory() const override {
         auto made = std::make_unique<memory>();
         for (const auto& b : bodies_) made->bodies.emplace_back(b);
         return made;
     }
 
-    void run(region_step::memory& own, const kernel_args& args) const override {
+    void run(frame_region_step::memory& own, const kernel_args& args) const override {
         const std::size_t chosen = choice(args);
         const auto& b = bodies_[chosen];
         auto& m = static_cast<memory&>(own).bodies[chosen];
@@ -153,16 +179,13 @@ public:
     }
 
 private:
-    struct memory : region_step::memory {
+    struct memory : frame_region_step::memory {
         vector<body_memory> bodies;
     };
 
     std::size_t choice(const kernel_args& args) const {
         if (use_.how == region_use::form::call) return 0;
-        const std::size_t last = bodies_.size() - 1;
-        if (inputs_[0].type == dtype::boolean) return *args.in<bool>(0) ? 0 : last;
-        const auto i = inputs_[0].type == dtype::int32 ? *args.in<std::int32_t>(0) : *args.in<std::int64_t>(0);
-        return i < 0 || static_cast<std::uint64_t>(i) > last ? last : static_cast<std::size_t>(i);
+        return chosen_body(any_array(inputs_[0].type, {}, args.in<void>(0), nullptr), bodies_.size());
     }
 };
 
@@ -215,6 +238,43 @@ inline void advance(const bound_body& b, body_memory& m, loop_state& state, std:
         if (!b.passes(i, i)) state.set(i, state.next(i, args));
 }
 
+/// Values of one type, one for each iteration, stacked.
+class history {
+public:
+    history(const tensor_type& each, allocator& memory) : each_(each), memory_(&memory) {}
+
+    /// Where the next one goes.
+    void* next() {
+        if (kept_ == room_) grow();
+        return place(kept_);
+    }
+    /// It is there; where it is.
+    void* keep() { return place(kept_++); }
+    any_array take() && {
+        dims shape{kept_};
+        for (int i = 0; i < each_.shape.rank; ++i) shape.push(each_.shape[i]);
+        if (!all_) grow();
+        return any_array(each_.type, shape, all_->data(), all_);
+    }
+
+private:
+    void grow() {
+        const index_t room = room_ > 0 ? 2 * room_ : 16;
+        auto more = std::make_shared<element_block>(*memory_, each_.type, room * each_.shape.size());
+        if (all_) copy_elements(each_.type, all_->data(), more->data(), kept_ * each_.shape.size());
+        all_ = std::move(more);
+        room_ = room;
+    }
+    void* place(index_t k) const {
+        return static_cast<std::byte*>(all_->data()) + static_cast<std::size_t>(k * each_.shape.size()) * size_of(each_.type);
+    }
+
+    tensor_type each_;
+    allocator* memory_;
+    std::shared_ptr<element_block> all_;
+    index_t kept_ = 0, room_ = 0;
+};
+
 /// Errors from within say in which iteration they came.
 [[noreturn]] inline void rethrow_from_iteration(std::int64_t k) {
     try {
@@ -229,12 +289,44 @@ public:
     loop_step(const subgraph::item& it, std::span<const tensor_type> inputs, allocator& memory)
         : bodies_step(it, inputs), allocator_(memory) {}
 
-    std::unique_ptr<region_step::memory> make_memory() const override {
+    std::unique_ptr<frame_region_step::memory> make_memory() const override {
         return std::make_unique<memory>(bodies_[0], bodies_[1], state_types(), allocator_);
     }
 
-    void run(region_step::memory& own, const kernel_args& args) const override {
-        auto& m = static_cast<memory&>(own);
+    void run(frame_region_step::memory& own, const kernel_args& args) const override {
+        run(static_cast<memory&>(own), args, {});
+    }
+
+    /// With the histories of values that the body gives beside the state.
+    std::vector<any_array> run_alone(std::span<const any_array> inputs, const step_context* context) const override {
+        const auto parts = state_types().size();
+        std::vector<any_array> outputs;
+        for (const auto& t : state_types()) outputs.emplace_back(t.type, t.shape);
+        std::vector<void*> slots;
+        std::vector<std::int32_t> numbers;
+        const auto add = [&](const void* data) {
+            numbers.push_back(static_cast<std::int32_t>(slots.size()));
+            slots.push_back(const_cast<void*>(data));
+        };
+        for (const auto& in : inputs) add(in.data());
+        for (const auto& out : outputs) add(out.data());
+        vector<history> histories;
+        for (auto r = parts; r < bodies_[1].types().size(); ++r) histories.emplace_back(bodies_[1].types()[r], allocator_);
+        memory own(bodies_[0], bodies_[1], state_types(), allocator_);
+        run(own, {slots.data(), numbers.data(), numbers.data() + inputs.size(), nullptr, context}, histories);
+        for (auto& h : histories) outputs.push_back(std::move(h).take());
+        return outputs;
+    }
+
+private:
+    struct memory : frame_region_step::memory {
+        memory(const bound_body& c, const bound_body& b, std::span<const tensor_type> types, allocator& a)
+            : condition(c), step(b), state(types, a) {}
+        body_memory condition, step;
+        loop_state state;
+    };
+
+    void run(memory& m, const kernel_args& args, std::span<history> histories) const {
         const body_runs conditions(m.condition, args), steps(m.step, args);
         const auto parts = state_types().size();
         m.state.begin(args);
@@ -246,21 +338,15 @@ public:
                 m.condition.run();
                 if (!*static_cast<const bool*>(m.condition.result(0))) break;
                 if (use_.most >= 0 && k == use_.most) break;
+                for (std::size_t h = 0; h < histories.size(); ++h) m.step.want(parts + h, histories[h].next());
                 advance(bodies_[1], m.step, m.state, parts, args);
+                for (std::size_t h = 0; h < histories.size(); ++h) m.step.deliver(parts + h, histories[h].keep());
             }
         } catch (...) {
             rethrow_from_iteration(k);
         }
         m.state.end(args);
     }
-
-private:
-    struct memory : region_step::memory {
-        memory(const bound_body& c, const bound_body& b, std::span<const tensor_type> types, allocator& a)
-            : condition(c), step(b), state(types, a) {}
-        body_memory condition, step;
-        loop_state state;
-    };
 
     std::span<const tensor_type> state_types() const { return std::span(inputs_).first(static_cast<std::size_t>(use_.operands)); }
 
@@ -273,11 +359,11 @@ public:
         : bodies_step(it, inputs), allocator_(memory),
           length_(use_.operands > use_.carried ? inputs[static_cast<std::size_t>(use_.carried)].shape[0] : use_.most) {}
 
-    std::unique_ptr<region_step::memory> make_memory() const override {
+    std::unique_ptr<frame_region_step::memory> make_memory() const override {
         return std::make_unique<memory>(bodies_[0], state_types(), allocator_);
     }
 
-    void run(region_step::memory& own, const kernel_args& args) const override {
+    void run(frame_region_step::memory& own, const kernel_args& args) const override {
         auto& m = static_cast<memory&>(own);
         const auto& b = bodies_[0];
         const body_runs runs(m.step, args);
@@ -301,7 +387,7 @@ public:
     }
 
 private:
-    struct memory : region_step::memory {
+    struct memory : frame_region_step::memory {
         memory(const bound_body& b, std::span<const tensor_type> types, allocator& a) : step(b), state(types, a) {}
         body_memory step;
         loop_state state;
@@ -322,11 +408,144 @@ private:
     std::int64_t length_;
 };
 
+// ---- bodies that run in pieces -------------------------------------------------------------------------------------------
+
+/// A node whose bodies may wait, or have values of extents that only their runs decide. Everything goes from run to run as arrays.
+class piecewise_bodies final : public region_step {
+public:
+    piecewise_bodies(const subgraph::item& it, const body_plans& plans, allocator& memory)
+        : op_(it.op), use_(*it.op->regions()), memory_(memory) {
+        for (const auto& b : *it.origin->bodies) bodies_.push_back({&b, plans.at(&b)});
+    }
+
+    std::vector<any_array> run_alone(std::span<const any_array> inputs, const step_context* context) const override {
+        const auto operands = inputs.first(static_cast<std::size_t>(use_.operands));
+        std::vector<any_array> state(operands.begin(), operands.end());
+        using form = region_use::form;
+        switch (use_.how) {
+        case form::call: return run_body(0, state, inputs, context);
+        case form::choose: return run_body(chosen_body(inputs[0], bodies_.size()), {}, inputs, context);
+        case form::repeat: return repeat(std::move(state), inputs, context);
+        case form::scan: return scan(std::move(state), inputs, context);
+        }
+        return {};
+    }
+
+private:
+    struct planned {
+        const body* of;
+        std::shared_ptr<plan> steps;
+    };
+
+    std::vector<any_array> run_body(std::size_t which, const std::vector<any_array>& arguments, std::span<const any_array> inputs,
+                                    const step_context* context) const {
+        const auto& [of, steps] = bodies_[which];
+        std::vector<any_array> feeds(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(of->arguments.size()));
+        for (const int c : of->captured) feeds.push_back(inputs[c]);
+        const auto given = run_plan(*steps, feeds, context);
+        std::vector<any_array> results;
+        std::size_t fetch = 0;
+        for (const auto& r : of->results) results.push_back(r ? given[fetch++] : any_array());
+        return results;
+    }
+
+    static void check_state(std::size_t part, const any_array& was, const any_array& is, const tensor_type& known) {
+        if (was.dtype() != is.dtype() || !rules::compatible(known.shape, is.shape()))
+            throw invalid_argument("part " + std::to_string(part) + " of the state is " + to_string(was.type()) +
+                                   ", the body gives " + to_string(is.type()));
+    }
+
+    std::vector<any_array> repeat(std::vector<any_array> state, std::span<const any_array> inputs,
+                                  const step_context* context) const {
+        const std::size_t parts = state.size();
+        std::vector<std::vector<any_array>> histories(bodies_[1].of->results.size() - parts);
+        std::int64_t k = 0;
+        try {
+            for (; use_.most < 0 || k < use_.most; ++k) {
+                if (context) context->check();
+                if (!run_body(0, state, inputs, context)[0].value<bool>()) break;
+                auto next = run_body(1, state, inputs, context);
+                for (std::size_t h = 0; h < histories.size(); ++h) histories[h].push_back(next[parts + h]);
+                next.resize(parts);
+                for (std::size_t i = 0; i < parts; ++i)
+                    check_state(i, state[i], next[i], type_of(bodies_[1].of->arguments[i]));
+                state = std::move(next);
+            }
+        } catch (...) {
+            rethrow_from_iteration(k);
+        }
+        for (std::size_t h = 0; h < histories.size(); ++h)
+            state.push_back(stacked(histories[h], type_of(bodies_[1].of->results[parts + h]), false));
+        return state;
+    }
+
+    std::vector<any_array> scan(std::vector<any_array> state, std::span<const any_array> inputs,
+                                const step_context* context) const {
+        const auto carried = static_cast<std::size_t>(use_.carried);
+        const std::vector<any_array> sliced(state.begin() + use_.carried, state.end());
+        const std::int64_t length = sliced.empty() ? use_.most : sliced[0].shape()[0];
+        for (const auto& s : sliced)
+            if (s.shape()[0] != length)
+                throw invalid_argument("one operand has " + std::to_string(length) + " slices, another " +
+                                       std::to_string(s.shape()[0]));
+        state.resize(carried);
+        std::vector<std::vector<any_array>> stacks(bodies_[0].of->results.size() - carried);
+        std::int64_t k = 0;
+        try {
+            for (; k < length; ++k) {
+                if (context) context->check();
+                auto arguments = state;
+                for (const auto& s : sliced) arguments.push_back(slice(s, use_.reverse ? length - 1 - k : k));
+                auto next = run_body(0, arguments, inputs, context);
+                for (std::size_t h = 0; h < stacks.size(); ++h) stacks[h].push_back(next[carried + h]);
+                next.resize(carried);
+                for (std::size_t i = 0; i < carried; ++i)
+                    check_state(i, state[i], next[i], type_of(bodies_[0].of->arguments[i]));
+                state = std::move(next);
+            }
+        } catch (...) {
+            rethrow_from_iteration(k);
+        }
+        for (std::size_t h = 0; h < stacks.size(); ++h)
+            state.push_back(stacked(stacks[h], type_of(bodies_[0].of->results[carried + h]), use_.reverse));
+        return state;
+    }
+
+    static any_array slice(const any_array& a, std::int64_t k) {
+        const dims shape = rules::slice(a.shape());
+        const auto bytes = static_cast<std::size_t>(shape.size()) * size_of(a.dtype());
+        return any_array(a.dtype(), shape, static_cast<const std::byte*>(a.data()) + static_cast<std::size_t>(k) * bytes, nullptr);
+    }
+
+    any_array stacked(const std::vector<any_array>& all, const tensor_type& known, bool reverse) const {
+        dims shape{static_cast<index_t>(all.size())};
+        const dims& each = all.empty() ? known.shape : all[0].shape();
+        for (int i = 0; i < each.rank; ++i) shape.push(each[i] == dyn ? 0 : each[i]);
+        any_array made(known.type, shape, memory_);
+        const auto bytes = static_cast<std::size_t>(each.size()) * size_of(known.type);
+        for (std::size_t k = 0; k < all.size(); ++k) {
+            if (all[k].shape() != each)
+                throw invalid_argument("values of one iteration are " + to_string(all[0].type()) + ", of another " +
+                                       to_string(all[k].type()) + ": they can't be stacked");
+            copy_elements(known.type, all[k].data(),
+                          static_cast<std::byte*>(made.mutable_data()) + (reverse ? all.size() - 1 - k : k) * bytes, each.size());
+        }
+        return made;
+    }
+
+    op_ptr op_;
+    region_use use_;
+    allocator& memory_;
+    vector<planned> bodies_;
+};
+
 RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const tensor_type> inputs, const body_plans& plans,
                                    allocator& memory) {
     const auto& use = *it.op->regions();
     const auto& bodies = *it.origin->bodies;
     const auto operands = inputs.first(static_cast<std::size_t>(use.operands));
+    if (std::ranges::any_of(bodies, [&](const body& b) { return plans.at(&b)->in_pieces(); }))
+        return {{}, std::make_shared<piecewise_bodies>(it, plans, memory)};
     std::shared_ptr<bodies_step> made;
     std::vector<tensor_type> arguments(operands.begin(), operands.end());
     using form = region_use::form;
@@ -346,7 +565,9 @@ RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const ten
     }
     for (const auto& b : bodies) made->bind(b, plans, arguments);
     const auto results = made->results();
-    return {it.op->outputs({inputs, {}, results}), std::move(made)};
+    auto outputs = it.op->outputs({inputs, {}, results});
+    made->set_outputs(outputs);
+    return {std::move(outputs), std::move(made)};
 }
 
 }}} // namespace rill::RILL_ABI::detail

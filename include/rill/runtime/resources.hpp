@@ -79,6 +79,8 @@ public:
 
     /// Its value is kept in the memory of a device (null: the host's), the one it was first asked for with.
     std::shared_ptr<variable_state> variable(const node* n, const device_type* space = nullptr);
+    /// Null if nobody asked for it yet.
+    std::shared_ptr<variable_state> known_variable(const node* n);
     /// Forgets everything: steps under way keep what they hold.
     void release() noexcept;
     /// What the variables that have a value take.

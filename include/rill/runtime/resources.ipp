@@ -53,6 +53,12 @@ RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node*
     return found;
 }
 
+RILL_COLD std::shared_ptr<variable_state> resource_store::known_variable(const node* n) {
+    const std::lock_guard lock(mutex_);
+    const auto at = variables_.find(n);
+    return at == variables_.end() ? nullptr : at->second;
+}
+
 RILL_INLINE void resource_store::release() noexcept {
     const std::lock_guard lock(mutex_);
     variables_.clear();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include <rill/core/vector.hpp>
@@ -10,6 +11,9 @@
 #include <rill/runtime/trace.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Versions of variables that a step began with, for those of its pieces that start later.
+using pinned_versions = std::unordered_map<const variable_state*, std::shared_ptr<element_block>>;
 
 /// The memory of one running step: a pointer per slot. A segment keeps the frames that are not in use.
 struct frame {
@@ -24,7 +28,8 @@ struct frame {
     };
     vector<moved_slot> moved;              // fetched values that this step writes into arrays of the caller's
     const step_context* context = nullptr; // of the run
-    vector<std::unique_ptr<region_step::memory>> regions; // of each step that runs bodies
+    const pinned_versions* pinned = nullptr;
+    vector<std::unique_ptr<frame_region_step::memory>> regions; // of each step that runs bodies
 };
 
 /// A straight line of steps bound to concrete shapes: kernels over slots, an arena laid out by lifetimes. Immutable and
@@ -74,6 +79,7 @@ private:
 
     // ---- running -----------------------------------------------------------------------------------------------------------
 
+    bool use_pinned(frame& f, std::size_t variable) const;
     void run_step(frame& f, const step& s) const;
     /// Steps begin … end - 1, or those of a strand.
     void run_steps(frame& f, int begin, int end) const;

@@ -115,7 +115,7 @@ RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds, step
     for (std::size_t i = 0; i < feeds.size(); ++i) f.slots[b_.feed_slots[i]] = const_cast<void*>(feeds[i]);
     for (std::size_t i = 0; i < b_.variables.size(); ++i) {
         const auto& v = b_.variables[i];
-        if (!v.state->is_newest(f.variables[i])) f.variables[i] = v.state->read();
+        if (!v.state->is_newest(f.variables[i]) && !use_pinned(f, i)) f.variables[i] = v.state->read();
         if (f.variables[i])
             f.slots[v.slot] = f.variables[i]->data();
         else if (v.read_at_start)
@@ -129,6 +129,14 @@ RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds, step
         at = b.last;
     }
     run_steps(f, at, static_cast<int>(b_.steps.size()));
+}
+
+RILL_INLINE bool segment::use_pinned(frame& f, std::size_t variable) const {
+    if (!f.pinned) return false;
+    const auto at = f.pinned->find(b_.variables[variable].state.get());
+    if (at == f.pinned->end()) return false;
+    f.variables[variable] = at->second;
+    return true;
 }
 
 RILL_INLINE void segment::run_steps(frame& f, int begin, int end) const {

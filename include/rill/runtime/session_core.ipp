@@ -30,15 +30,22 @@ RILL_INLINE step_result::~step_result() {
 }
 RILL_INLINE void step_result::run(std::span<const fetch_place> places, std::span<const void* const> feeds,
                                   const step_context& context, step_trace* trace) {
+    if (step_->in_pieces) return step_->in_pieces->run(context);
     auto& f = *step_->memory;
     f.context = &context;
     for (std::size_t i = 0; i < places.size(); ++i)
         if (places[i].make) step_->of->place(f, i, places[i], feeds);
     step_->of->run(f, feeds, trace);
 }
-RILL_INLINE const tensor_type& step_result::type(std::size_t i) const { return step_->of->fetch_type(i); }
-RILL_INLINE const void* step_result::data(std::size_t i) const { return step_->of->fetch_data(*step_->memory, i); }
-RILL_INLINE bool step_result::placed(std::size_t i) const { return step_->of->placed(*step_->memory, i); }
+RILL_INLINE const tensor_type& step_result::type(std::size_t i) const {
+    return step_->of ? step_->of->fetch_type(i) : step_->in_pieces->fetched(i).type();
+}
+RILL_INLINE const void* step_result::data(std::size_t i) const {
+    return step_->of ? step_->of->fetch_data(*step_->memory, i) : step_->in_pieces->fetched(i).data();
+}
+RILL_INLINE bool step_result::placed(std::size_t i) const {
+    return step_->of && step_->of->placed(*step_->memory, i);
+}
 
 /// The plans used last: a session that is asked for something new each time must not grow. Callables hold on to theirs.
 class kept_plans {

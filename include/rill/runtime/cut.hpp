@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include <rill/passes/subgraph.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// A run in pieces: straight lines of steps between nodes that stand alone, because only their run decides extents or because they
+/// may wait. Values that go from one to another have numbers; the first are the feeds.
+struct pieces {
+    struct piece {
+        subgraph part;            // of a straight line: its feeds are `takes`, its fetches `gives`
+        subgraph::item alone;     // of a node that stands alone; no origin: it is a straight line
+        std::vector<int> takes;   // values
+        std::vector<int> gives;   // values
+        std::vector<int> after;   // pieces that are complete before it starts
+    };
+    std::deque<piece> all;
+    int values = 0;
+    std::vector<int> fetches; // values
+};
+
+/// Whether the node must stand alone.
+bool stands_alone(const node& n);
+
+/// Whether a run of the subgraph has more than one piece.
+bool needs_cut(const subgraph& g);
+
+/// Cuts a subgraph whose items are ordered: what waits for the same nodes that stand alone is one piece.
+pieces cut(const subgraph& g);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/runtime/cut.ipp>
+#endif

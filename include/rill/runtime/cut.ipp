@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/cut.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Whether something in a body stands alone.
+inline bool has_pieces(const body& b) {
+    std::vector<const node*> open(b.effects), seen;
+    const auto visit = [&](const endpoint& e) {
+        if (e && e.from->inside == b.of && std::ranges::find(b.arguments, e) == b.arguments.end()) open.push_back(e.from);
+    };
+    for (const auto& r : b.results) visit(r);
+    while (!open.empty()) {
+        const node* n = open.back();
+        open.pop_back();
+        if (std::ranges::find(seen, n) != seen.end()) continue;
+        if (stands_alone(*n)) return true;
+        seen.push_back(n);
+        for (const auto& e : n->inputs) visit(e);
+        for (const auto* c : n->control_inputs)
+            if (c->inside == b.of) open.push_back(c);
+    }
+    return false;
+}
+
+RILL_COLD bool stands_alone(const node& n) {
+    if (n.op->sizes_itself() || n.op->waits()) return true;
+    if (!n.bodies) return false;
+    const auto& use = *n.op->regions();
+    if (use.how == region_use::form::repeat && n.outputs.size() > static_cast<std::size_t>(use.operands)) return true;
+    return std::ranges::any_of(*n.bodies, has_pieces);
+}
+
+RILL_COLD bool needs_cut(const subgraph& g) {
+    return std::ranges::any_of(g.items, [](const subgraph::item& it) { return it.origin && stands_alone(*it.origin); });
+}
+
+class cutter {
+public:
+    explicit cutter(const subgraph& g) : graph_(g), piece_of_(g.items.size(), -1), waits_for_(g.items.size()) {}
+
+    pieces run() {
+        cut_.values = static_cast<int>(graph_.feeds.size());
+        for (std::size_t i = 0; i < graph_.items.size(); ++i) assign(static_cast<int>(i));
+        for (std::size_t i = 0; i < graph_.items.size(); ++i) fill(static_cast<int>(i));
+        for (const auto& f : graph_.fetches) cut_.fetches.push_back(value_of(f));
+        for (const int t : graph_.targets)
+            if (auto& p = cut_.all[piece_of_[t]]; !p.alone.origin) p.part.targets.push_back(local_.at({piece_of_[t], t}));
+        return std::move(cut_);
+    }
+
+private:
+    /// What every piece has a copy of: it is there before the step, and as it was then.
+    bool is_source(int i) const {
+        const auto& it = graph_.items[i];
+        if (it.feed >= 0) return true;
+        return it.after.empty() && it.inputs.empty() && graph_.role(i) != op_role::ordinary &&
+               graph_.role(i) != op_role::control;
+    }
+
+    void assign(int i) {
+        const auto& it = graph_.items[i];
+        if (is_source(i)) return;
+        auto& waits = waits_for_[i];
+        const auto add = [&](int from) {
+            std::vector<int> both;
+            std::ranges::set_union(waits, waits_for_[from], std::back_inserter(both));
+            waits = std::move(both);
+            if (const int p = piece_of_[from]; p >= 0 && cut_.all[p].alone.origin)
+                if (const auto at = std::ranges::lower_bound(waits, p); at == waits.end() || *at != p) waits.insert(at, p);
+        };
+        for (const auto& v : it.inputs) add(v.item);
+        for (const int a : it.after) add(a);
+        if (it.origin && stands_alone(*it.origin)) {
+            piece_of_[i] = static_cast<int>(cut_.all.size());
+            cut_.all.emplace_back().alone = it;
+            return;
+        }
+        const auto [at, fresh] = lines_.try_emplace(waits, static_cast<int>(cut_.all.size()));
+        if (fresh) cut_.all.emplace_back();
+        piece_of_[i] = at->second;
+    }
+
+    void fill(int i) {
+        const int p = piece_of_[i];
+        if (p < 0) return;
+        auto& piece = cut_.all[p];
+        auto it = graph_.items[i];
+        std::vector<int> after;
+        for (const int a : it.after) {
+            if (piece_of_[a] >= 0 && piece_of_[a] != p) wait_for(p, piece_of_[a]);
+            if (piece_of_[a] == p && !piece.alone.origin) after.push_back(local_.at({p, a}));
+        }
+        if (piece.alone.origin) {
+            // the variables that bodies write are no values
+            const auto* use = it.op->regions();
+            const auto values = use ? static_cast<std::size_t>(use->operands + use->captures) : it.inputs.size();
+            for (std::size_t k = 0; k < values; ++k) take(p, taken_alone(it.inputs[k], p));
+            for (std::size_t port = 0; port < it.origin->outputs.size(); ++port) piece.gives.push_back(cut_.values++);
+            return;
+        }
+        for (auto& v : it.inputs) v = inside(p, v);
+        it.after.clear();
+        for (const int a : after) it.after.push_back(a);
+        local_[{p, i}] = static_cast<int>(piece.part.items.size());
+        piece.part.items.push_back(std::move(it));
+    }
+
+    void wait_for(int p, int before) {
+        auto& after = cut_.all[p].after;
+        if (std::ranges::find(after, before) == after.end()) after.push_back(before);
+    }
+    int take(int p, int value) {
+        cut_.all[p].takes.push_back(value);
+        return static_cast<int>(cut_.all[p].takes.size()) - 1;
+    }
+
+    /// The value as an item of a straight line sees it.
+    subgraph::value inside(int p, const subgraph::value& v) {
+        auto& piece = cut_.all[p];
+        if (piece_of_[v.item] == p) return {local_.at({p, v.item}), v.port};
+        const bool copied = piece_of_[v.item] < 0 && graph_.items[v.item].feed < 0; // a source of its own
+        const auto [at, fresh] = seen_.try_emplace({p, v.item, copied ? 0 : v.port}, static_cast<int>(piece.part.items.size()));
+        if (fresh && copied) {
+            piece.part.items.push_back(graph_.items[v.item]);
+        } else if (fresh) {
+            subgraph::item fed;
+            fed.feed = take(p, value_of(v, p));
+            piece.part.feeds.push_back(graph_.items[v.item].feed >= 0
+                                           ? graph_.feeds[graph_.items[v.item].feed]
+                                           : endpoint{graph_.items[v.item].origin, v.port});
+            piece.part.items.push_back(std::move(fed));
+        }
+        return {at->second, copied ? v.port : 0};
+    }
+
+    /// The number of a value that another piece takes, or that is fetched.
+    int value_of(const subgraph::value& v, int taker = -1) {
+        const auto& from = graph_.items[v.item];
+        if (from.feed >= 0) return from.feed;
+        int p = piece_of_[v.item];
+        if (p < 0) p = piece_of_[v.item] = source_piece(v.item); // fetched, or taken by a node that stands alone
+        if (taker >= 0 && taker != p) wait_for(taker, p);
+        auto& piece = cut_.all[p];
+        if (piece.alone.origin) return piece.gives[v.port];
+        const auto [at, fresh] = given_.try_emplace({v.item, v.port}, cut_.values);
+        if (fresh) {
+            ++cut_.values;
+            piece.gives.push_back(at->second);
+            piece.part.fetches.push_back({local_.at({p, v.item}), v.port});
+        }
+        return at->second;
+    }
+
+    /// A node that stands alone reads a variable when it starts: after whatever it waits for.
+    int taken_alone(const subgraph::value& v, int p) {
+        if (piece_of_[v.item] >= 0 || graph_.role(v.item) != op_role::variable) return value_of(v, p);
+        const auto after = cut_.all[p].after;
+        const int reads = source_piece(v.item);
+        cut_.all[reads].after = after;
+        cut_.all[reads].gives.push_back(cut_.values);
+        cut_.all[reads].part.fetches.push_back({0, v.port});
+        wait_for(p, reads);
+        return cut_.values++;
+    }
+
+    int source_piece(int i) {
+        const int p = static_cast<int>(cut_.all.size());
+        cut_.all.emplace_back();
+        local_[{p, i}] = 0;
+        cut_.all[p].part.items.push_back(graph_.items[i]);
+        return p;
+    }
+
+    const subgraph& graph_;
+    pieces cut_;
+    std::vector<int> piece_of_;               // per item; -1: a source
+    std::vector<std::vector<int>> waits_for_; // per item: the pieces that stand alone before it
+    std::map<std::vector<int>, int> lines_;   // by what they wait for
+    std::map<std::pair<int, int>, int> local_; // of piece and item: the item in the piece
+    std::map<std::tuple<int, int, int>, int> seen_;
+    std::map<std::pair<int, int>, int> given_;
+};
+
+RILL_COLD pieces cut(const subgraph& g) { return cutter(g).run(); }
+
+}}} // namespace rill::RILL_ABI::detail
