@@ -22,6 +22,7 @@ namespace rill { inline namespace RILL_ABI {
 /// The step that kernels run in: what they may ask besides their operands.
 struct step_context {
     const std::atomic<bool>* cancel = nullptr; // set when the step is to end
+    const std::atomic<bool>* token = nullptr;  // the same, by who asked for the run
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
     void* stream = nullptr; // of a device that has any
 

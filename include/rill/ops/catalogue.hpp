@@ -37,13 +37,18 @@
 #include <rill/ops/array/strided_slice_grad.hpp>
 #include <rill/ops/array/tile.hpp>
 #include <rill/ops/array/transpose.hpp>
+#include <rill/ops/array/unique.hpp>
 #include <rill/ops/array/unstack.hpp>
+#include <rill/ops/array/where.hpp>
 #include <rill/ops/array/zeros.hpp>
 #include <rill/ops/array/zeros_like.hpp>
 
 #include <rill/ops/control/argument.hpp>
+#include <rill/ops/control/case.hpp>
 #include <rill/ops/control/cond.hpp>
+#include <rill/ops/control/function.hpp>
 #include <rill/ops/control/group.hpp>
+#include <rill/ops/control/host_call.hpp>
 #include <rill/ops/control/scan.hpp>
 #include <rill/ops/control/while_loop.hpp>
 
@@ -186,12 +191,14 @@ using catalogue = op_list<
     assign_add_op,
     assign_op,
     assign_sub_op,
+    async_host_call_op,
     atan2_op,
     atan_op,
     atanh_op,
     batch_matmul_op,
     bias_for_op,
     broadcast_to_op,
+    call_op,
     case_op,
     cast_op<bool>,
     cast_op<double>,
@@ -227,6 +234,7 @@ using catalogue = op_list<
     gelu_op,
     greater_equal_op,
     greater_op,
+    host_call_op,
     identity_op,
     is_finite_op,
     is_inf_op,
@@ -307,7 +315,9 @@ using catalogue = op_list<
     tile_op,
     transpose_op,
     truncated_normal_op,
+    unique_op,
     variable_op,
+    where_op,
     while_op>;
 // clang-format on
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include <rill/core/allocator.hpp>
 
@@ -32,7 +33,7 @@ private:
 /// What one run may be told: s.run(y, feed(x, v), {.timeout = 5s, .cancel = token}).
 struct run_options {
     std::chrono::nanoseconds timeout = forever; // for all of it: loops look at every iteration, waiting ends; an op is not broken off
-    const cancellation_token* cancel_by = nullptr;
+    std::optional<cancellation_token> cancel = {};
 };
 
 /// How a session runs. Thread counts: -1 automatic, 0 the caller's thread. Results are the same for every number.

@@ -126,7 +126,7 @@ struct finished_run {
 
 /// Runs what a list asks for, with values by edge or by name.
 finished_run run_once(fetch_list& list, std::span<const feed_value* const> feeds, std::span<const fetch_place> places,
-                      step_trace* trace);
+                      step_trace* trace, const run_options* how = nullptr);
 
 } // namespace detail
 
@@ -169,6 +169,24 @@ public:
         for (const auto& f : feeds) all.push_back(&f);
         return run_list(what, {}, all);
     }
+    /// The same, with a limit of time or a token that ends it: s.run(y, feed(x, v), {.timeout = 5s, .cancel = token}).
+    template <class X> auto run(const X& what, const run_options& how) const { return run_list(what, nullptr, {}, &how); }
+    template <class X> auto run(const X& what, const feed_value& a, const run_options& how) const {
+        return run_list(what, nullptr, std::array{&a}, &how);
+    }
+    template <class X>
+    auto run(const X& what, const feed_value& a, const feed_value& b, const run_options& how) const {
+        return run_list(what, nullptr, std::array{&a, &b}, &how);
+    }
+    template <class X>
+    auto run(const X& what, const feed_value& a, const feed_value& b, const feed_value& c, const run_options& how) const {
+        return run_list(what, nullptr, std::array{&a, &b, &c}, &how);
+    }
+    template <class X> auto run(const X& what, const std::vector<feed_value>& feeds, const run_options& how) const {
+        detail::vector<const feed_value*> all;
+        for (const auto& f : feeds) all.push_back(&f);
+        return run_list(what, nullptr, all, &how);
+    }
     /// Also returns what ran, in order, with times.
     template <class X, std::same_as<feed_value>... F> auto run_traced(const X& what, const F&... feeds) const {
         step_trace trace;
@@ -201,22 +219,24 @@ private:
             return any_tensor(input);
     }
 
-    template <class X> auto run_list(const X& what, step_trace* trace, std::span<const feed_value* const> feeds) const {
+    template <class X>
+    auto run_list(const X& what, step_trace* trace, std::span<const feed_value* const> feeds,
+                  const run_options* how = nullptr) const {
         detail::fetch_list list(*core_);
         if constexpr (requires { std::tuple_size<X>::value; }) {
             std::apply([&](const auto&... x) { (list.add(x), ...); }, what);
             detail::fetch_arrays<X> into(what);
-            const auto run = detail::run_once(list, feeds, into.places_without(list.operations), trace);
+            const auto run = detail::run_once(list, feeds, into.places_without(list.operations), trace, how);
             return detail::take_values(what, run.result, into, list.operations);
         } else if constexpr (is_valueless<X>) {
             list.add(what);
-            detail::run_once(list, feeds, {}, trace);
+            detail::run_once(list, feeds, {}, trace, how);
         } else if constexpr (returns_nothing<X>) {
-            run_list(std::tuple<X>(what), trace, feeds);
+            run_list(std::tuple<X>(what), trace, feeds, how);
         } else {
             list.add(what);
             detail::fetch_arrays<std::tuple<X>> into(std::tuple<const X&>{what});
-            const auto run = detail::run_once(list, feeds, into.places_without(list.operations), trace);
+            const auto run = detail::run_once(list, feeds, into.places_without(list.operations), trace, how);
             detail::value_cursor at{list.operations};
             return detail::take_value(what, run.result, at, std::get<0>(into.all));
         }

@@ -58,7 +58,7 @@ public:
 
     /// Runs a plan; the values stay borrowed until the result goes. `places`: one for each fetch, or none at all.
     step_result run(plan& p, std::span<const any_array> feeds, std::span<const fetch_place> places = {},
-                    step_trace* trace = nullptr);
+                    step_trace* trace = nullptr, const run_options* how = nullptr);
 
     /// "layer/x:0", or "layer/x" for output 0.
     endpoint edge(const std::string& name) const;
@@ -73,6 +73,7 @@ private:
     /// The node, and the port behind the colon; -1 if there is none.
     endpoint named(const std::string& name) const;
     void check_open() const;
+    step_context context_of(const run_options& how) const;
     void check_key(const plan_key& key) const;
 
     rill::graph graph_;

@@ -160,7 +160,8 @@ RILL_INLINE std::shared_ptr<plan> session_core::find_plan(const plan_key& key) {
 }
 
 RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> feeds,
-                                          std::span<const fetch_place> places, step_trace* trace) {
+                                          std::span<const fetch_place> places, step_trace* trace,
+                                          const run_options* how) {
     check_open();
     constexpr std::size_t few = 8;
     std::array<const void*, few> few_data;
@@ -170,12 +171,25 @@ RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> fe
     for (std::size_t i = 0; i < feeds.size(); ++i) data[i] = feeds[i].data();
     try {
         step_result step(p, p.acquire(feeds)); // gives the frame back, whatever happens
-        step.run(places, data, state_->context, trace);
+        if (how) {
+            const auto context = context_of(*how);
+            context.check();
+            step.run(places, data, context, trace);
+        } else {
+            step.run(places, data, state_->context, trace);
+        }
         return step;
     } catch (...) {
         check_open(); // closing takes variables away: what fails for that was cancelled
         throw;
     }
+}
+
+RILL_COLD step_context session_core::context_of(const run_options& how) const {
+    step_context context = state_->context;
+    if (how.cancel) context.token = &how.cancel->flag();
+    if (how.timeout != forever) context.deadline = std::chrono::steady_clock::now() + how.timeout;
+    return context;
 }
 
 RILL_COLD std::string session_core::memory_report() {
@@ -234,6 +248,9 @@ RILL_INLINE void session_core::check_open() const {
 RILL_COLD void session_core::check_key(const plan_key& key) const {
     const auto check = [&](const node* n, const char* what) {
         if (!n) throw failed_precondition(std::string(what) + ": a null handle was used");
+        if (n->inside)
+            throw invalid_argument(std::string(what) + ": '" + n->name + "' (made at " + to_string(n->where) +
+                                   ") belongs to the body " + text_of(*n->inside) + ": it has values only while that runs");
         if (n->owner != &graph_.state())
             throw invalid_argument(std::string(what) + ": '" + n->name + "' (made at " + to_string(n->where) +
                                    ") belongs to another graph than the session");

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include <rill/expr/apply.hpp>
 #include <rill/expr/tensor.hpp>
 #include <rill/ops/control/argument.hpp>
 

@@ -51,6 +51,16 @@ template <> struct joined_branches<operation, operation> {
     using type = operation;
 };
 
+/// The same of any number of branches.
+template <class A, class... More> struct joined_all {
+    using type = A;
+};
+template <class A, class B, class... More> struct joined_all<A, B, More...> {
+    static_assert(is_tuple<A> || std::is_same_v<A, operation> || branches_agree<A, B>,
+                  "the branches give tensors of other types");
+    using type = typename joined_all<typename joined_branches<A, B>::type, More...>::type;
+};
+
 /// What a branch gives, as handles; an operation where it gives nothing.
 template <class R> struct branch_handles {
     using type = operation;
@@ -103,9 +113,7 @@ auto cond(const C& condition, const Then& then, const Else& otherwise,
     }
     using A = detail::branch_type<Then>;
     using B = detail::branch_type<Else>;
-    if constexpr (!detail::is_tuple<A> && !std::is_same_v<A, operation>)
-        static_assert(branches_agree<A, B>, "cond: the branches give tensors of other types");
-    using result = typename detail::joined_branches<A, B>::type;
+    using result = typename detail::joined_all<A, B>::type;
     const graph g = detail::home_graph(condition);
     return detail::branch_result<result>(detail::add_branches(
         g, "cond", detail::seal(condition, g), {detail::branch_body(then, g), detail::branch_body(otherwise, g)}, where));

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/array/gather.hpp>
+#include <rill/ops/array/reshape.hpp>
+#include <rill/ops/array/squeeze.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// The places of what is true, in order: one row of indices for each. As all ops whose results only data sizes, it runs in the host's
+/// memory.
+struct where_op {
+    static constexpr auto name = "Where";
+    static constexpr int inputs = 1;
+    using domain_type = domains::boolean;
+    using compiled_types = types::common;
+    static constexpr bool sizes_itself = true;
+    static constexpr auto no_gradient = ""; // conditions have none
+
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        return kernel([shape = request.inputs[0].shape](const kernel_args& a) { a.sized[0] = places(shape, a.in<bool>(0)); });
+    }
+
+private:
+    static any_array places(const dims& shape, const bool* condition);
+};
+
+/// Where a bool tensor is true: a tensor of std::int64_t, a row of indices for each place, in row-major order.
+template <graph_operand X>
+auto where(const X& condition, const std::source_location& where = std::source_location::current()) {
+    if constexpr (typed_operand<X>) {
+        static_assert(same_dtype<value_type_of<X>, bool>, "where: the condition must be a bool");
+        const any_tensor made = apply_node(where_op{}, where, condition);
+        return tensor<std::int64_t, dyn, extents_of<X>::rank>(detail::unchecked, made);
+    } else {
+        return apply_node(where_op{}, where, condition);
+    }
+}
+
+/// The mask stands for the first axes of what it chooses from.
+template <class X, class Mask>
+inline constexpr bool masks_first_axes = Mask::rank >= 1 && Mask::rank <= X::rank && [] {
+    for (int i = 0; i < Mask::rank; ++i)
+        if (!rules::extents_compatible(X::value[i], Mask::value[i])) return false;
+    return true;
+}();
+
+namespace detail {
+
+template <class T, class E, int Skip, class I> struct masked;
+template <class T, class E, int Skip, std::size_t... I> struct masked<T, E, Skip, std::index_sequence<I...>> {
+    using type = tensor<T, dyn, E::value[Skip + static_cast<int>(I)]...>;
+};
+
+any_tensor choose_rows(const any_tensor& x, const any_tensor& places, int axes, const std::source_location& where);
+
+} // namespace detail
+
+/// The elements (or, for a mask of lower rank, the slices along the first axes) where the mask is true, along one axis. Gradient: g,
+/// put back there.
+template <typed_operand X, typed_operand M>
+auto boolean_mask(const X& x, const M& mask, const std::source_location& where = std::source_location::current()) {
+    static_assert(same_dtype<value_type_of<M>, bool>, "boolean_mask: the mask must be a bool");
+    static_assert(masks_first_axes<extents_of<X>, extents_of<M>>,
+                  "boolean_mask: the mask's extents must be those of the first axes");
+    constexpr int axes = extents_of<M>::rank, rest = extents_of<X>::rank - axes;
+    using result = typename detail::masked<value_type_of<X>, extents_of<X>, axes,
+                                           std::make_index_sequence<static_cast<std::size_t>(rest)>>::type;
+    require_kernel<gather_op, value_type_of<X>>();
+    const auto places = squeeze<1>(rill::where(reshape<dyn>(mask)));
+    return result(detail::unchecked, detail::choose_rows(sealed(x), places, axes, where));
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> where_op::outputs(std::span<const tensor_type> in) const {
+    if (in[0].type != dtype::boolean) throw invalid_argument("the condition is " + to_string(in[0]) + ", not a bool");
+    return {{dtype::int64, {dyn, in[0].shape.known_rank() ? in[0].shape.rank : dyn}}};
+}
+
+RILL_INLINE any_array where_op::places(const dims& shape, const bool* condition) {
+    index_t count = 0;
+    for (index_t i = 0; i < shape.size(); ++i) count += condition[i];
+    any_array rows(dtype::int64, {count, shape.rank});
+    auto* row = static_cast<std::int64_t*>(rows.mutable_data());
+    for (index_t i = 0; i < shape.size(); ++i) {
+        if (!condition[i]) continue;
+        const dims at = rules::position_of(i, shape);
+        for (int a = 0; a < shape.rank; ++a) *row++ = at[a];
+    }
+    return rows;
+}
+
+RILL_INLINE any_tensor detail::choose_rows(const any_tensor& x, const any_tensor& places, int axes,
+                                           const std::source_location& where) {
+    // the masked axes become one
+    dims flat{dyn};
+    const auto& shape = x.static_shape();
+    for (int a = axes; a < shape.rank; ++a) flat.push(shape[a]);
+    const any_tensor rows = axes == 1 ? x : apply_node(reshape_op{flat}, where, x);
+    return apply_node(gather_op{0}, where, rows, places);
+}
+
+}} // namespace rill::RILL_ABI
+#endif

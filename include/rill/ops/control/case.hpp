@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/control/cond.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// What branch number `index` gives, counted from 0; the last for any other number: switch_case(i, [&] { return a; }, [&] { return b; }).
+/// Branches are as those of cond.
+template <graph_operand I, class F, class... More>
+    requires(std::is_invocable_v<const F&> && (std::is_invocable_v<const More&> && ...))
+auto switch_case(const I& index, const F& first, const More&... more) {
+    if constexpr (typed_operand<I>) {
+        static_assert(same_dtype<value_type_of<I>, int> || same_dtype<value_type_of<I>, std::int64_t>,
+                      "switch_case: the index must be an int or a std::int64_t");
+        static_assert(extents_of<I>::rank == 0, "switch_case: the index must have rank 0");
+    }
+    using result = typename detail::joined_all<detail::branch_type<F>, detail::branch_type<More>...>::type;
+    const graph g = detail::home_graph(index);
+    return detail::branch_result<result>(detail::add_branches(
+        g, "switch_case", detail::seal(index, g), {detail::branch_body(first, g), detail::branch_body(more, g)...}, {}));
+}
+
+/// What the branch behind the first condition that is true gives, or the last: case_(a, f, b, g, otherwise). Conditions are computed in
+/// turn, no more than needed.
+template <class Otherwise>
+    requires std::is_invocable_v<const Otherwise&>
+auto case_(const Otherwise& otherwise) {
+    return otherwise();
+}
+template <graph_operand C, class F, class... More>
+    requires(sizeof...(More) > 0)
+auto case_(const C& condition, const F& f, const More&... more) {
+    return cond(condition, f, [&] { return case_(more...); });
+}
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mutex>
+
+#include <rill/ops/control/region_gradient.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Runs its body with its operands as arguments.
+struct call_op {
+    static constexpr auto name = "PartitionedCall", label = "call";
+    using domain_type = domains::every;
+    region_use use{region_use::form::call};
+
+    static void fields(auto& op, auto& visit) { region_use::fields(op.use, visit); }
+    const region_use* regions() const { return &use; }
+    std::vector<tensor_type> outputs(const known_inputs& in) const;
+    std::vector<endpoint> gradient(const gradient_request& r) const;
+};
+
+namespace detail {
+
+/// The bodies that one function has been given: for each graph, region and types of arguments.
+class function_bodies {
+public:
+    /// Makes it if it is not there. Throws invalid_argument where the function calls itself.
+    const traced_body& get(const graph& g, const std::vector<tensor_type>& arguments, const std::source_location& where,
+                           const body_function& make);
+
+private:
+    struct known {
+        graph of;
+        const region* inside;
+        std::vector<tensor_type> arguments;
+        std::shared_ptr<const traced_body> made; // null while it is being made
+    };
+    std::recursive_mutex mutex_;
+    std::vector<known> all_;
+};
+
+std::vector<endpoint> add_call(const graph& g, const traced_body& body, std::vector<endpoint> operands, bool recompute,
+                               const std::source_location& where);
+
+} // namespace detail
+
+/// A function of tensors: see rill::function.
+template <class F> class graph_function {
+public:
+    graph_function(F f, bool recompute, const std::source_location& where)
+        : f_(std::move(f)), recompute_(recompute), where_(where) {}
+
+    template <class... X>
+        requires(detail::body_value<X> && ...)
+    auto operator()(const X&... x) const {
+        using arguments = std::tuple<detail::handle_type<X>...>;
+        using given = std::remove_cvref_t<std::invoke_result_t<const F&, const detail::handle_type<X>&...>>;
+        const graph g = detail::home_graph(x...);
+        const graph_scope here(g);
+        auto operands = detail::endpoints_of(std::tuple<X...>(x...), g);
+        const auto& body = bodies_->get(g, detail::types_of(operands), where_, [&](const std::vector<endpoint>& ends) {
+            const auto result = std::apply([&](const auto&... a) { return f_(a...); }, detail::handles<arguments>(ends));
+            return detail::endpoints_of(result, g);
+        });
+        return detail::handles<detail::handle_type<given>>(detail::add_call(g, body, std::move(operands), recompute_, where_));
+    }
+
+private:
+    F f_;
+    bool recompute_;
+    std::source_location where_;
+    std::shared_ptr<detail::function_bodies> bodies_ = std::make_shared<detail::function_bodies>();
+};
+
+/// A function whose body is made once for each graph and types of arguments, however often it is called: auto f = function([](auto a,
+/// auto b) { return a * a + b; }); f(x, y). It may use tensors from outside; it can't call itself.
+template <class F> graph_function<F> function(F f, const std::source_location& where = std::source_location::current()) {
+    return {std::move(f), false, where};
+}
+
+/// The same, whose values gradients compute again, so that nothing within is kept until then.
+template <class F> graph_function<F> recompute(F f, const std::source_location& where = std::source_location::current()) {
+    return {std::move(f), true, where};
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> call_op::outputs(const known_inputs& in) const { return in.bodies[0]; }
+RILL_INLINE std::vector<endpoint> call_op::gradient(const gradient_request& r) const { return detail::branch_gradient(r); }
+
+namespace detail {
+
+RILL_INLINE const traced_body& function_bodies::get(const graph& g, const std::vector<tensor_type>& arguments,
+                                                    const std::source_location& where, const body_function& make) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& k : all_)
+        if (k.of == g && k.inside == scopes().inside && k.arguments == arguments) {
+            if (!k.made)
+                throw invalid_argument("function: the function made at " + to_string(where) +
+                                       " calls itself; a loop does that: while_loop");
+            return *k.made;
+        }
+    const std::size_t at = all_.size();
+    all_.push_back({g, scopes().inside, arguments, nullptr});
+    try {
+        const name_scope named("function");
+        all_[at].made = std::make_shared<traced_body>(trace_body(g, "body", arguments, where, make));
+    } catch (...) {
+        all_.erase(all_.begin() + static_cast<std::ptrdiff_t>(at));
+        throw;
+    }
+    return *all_[at].made;
+}
+
+RILL_INLINE std::vector<endpoint> add_call(const graph& g, const traced_body& body, std::vector<endpoint> operands,
+                                           bool recompute, const std::source_location& where) {
+    region_node_scope scope(g, "call");
+    region_use use{region_use::form::call};
+    use.recompute = recompute;
+    endpoint_list inputs;
+    for (const auto& e : operands) inputs.push_back(e);
+    const node* made = scope.add(*region_op<call_op>(), use, std::move(inputs), {body}, where);
+    std::vector<endpoint> ends;
+    for (std::size_t i = 0; i < made->outputs.size(); ++i) ends.push_back({made, static_cast<int>(i)});
+    return ends;
+}
+
+} // namespace detail
+
+}} // namespace rill::RILL_ABI
+#endif

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/core/host_array.hpp>
+#include <rill/expr/node_op.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+/// A function of the program's that a node calls. Its identity is its number.
+struct host_function {
+    std::function<void(std::span<const any_array> inputs, any_array* outputs, const completion* done)> call;
+    std::uint64_t number = 0;
+};
+
+std::shared_ptr<const host_function> numbered(std::function<void(std::span<const any_array>, any_array*, const completion*)> f);
+
+} // namespace detail
+
+/// Calls a function of the program's. What it computes travels with no file.
+struct host_call_op {
+    static constexpr auto name = "HostCall";
+    using domain_type = domains::untyped;
+    static constexpr bool stateful = true, sizes_itself = true;
+    static constexpr auto no_gradient = "what a function of the program's computes can't be differentiated";
+    dtype type = dtype::invalid; // of its result; invalid: it has none
+    dims shape;
+    std::uint64_t number = 0;
+    std::shared_ptr<const detail::host_function> function = {};
+
+    static void fields(auto& op, auto& visit) {
+        visit("dtype", op.type);
+        visit("shape", op.shape);
+        visit("number", op.number);
+    }
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const;
+    template <class D, class T> kernel bind(kernel_request& r) const { return bound(r); }
+
+private:
+    kernel bound(const kernel_request& r) const;
+};
+
+/// The same for a function that says when it is done.
+struct async_host_call_op : host_call_op {
+    static constexpr auto name = "AsyncHostCall", label = "host_call";
+    static constexpr bool waits = true;
+    static void fields(auto& op, auto& visit) { host_call_op::fields(op, visit); }
+};
+
+/// Where a function that works elsewhere brings its result: done(value), or done.fail(std::make_exception_ptr(…)). Copies are the
+/// same; only the first call counts.
+template <class T, index_t... D> class host_result {
+public:
+    explicit host_result(completion done) : done_(std::move(done)) {}
+    template <class X> void operator()(const X& value) const;
+    void fail(std::exception_ptr problem) const { done_(std::move(problem), {}); }
+
+private:
+    completion done_;
+};
+
+namespace detail {
+
+/// An argument of a host function: what a fetch of the operand would give.
+template <class H> auto host_argument(const any_array& a) {
+    if constexpr (typed_operand<H>)
+        return to_host_value<value_type_of<H>, extents_of<H>::rank>(a.shape(), a.data());
+    else
+        return a;
+}
+
+/// Its result as an array; throws invalid_argument if it has another shape than the node.
+any_array checked_result(any_array value, const tensor_type& wanted);
+
+template <class T, index_t... D, class X> any_array host_result_array(const X& value) {
+    constexpr tensor_type type{dtype_of<T>, extents<D...>::value};
+    if constexpr (std::is_same_v<X, any_array>)
+        return checked_result(value, type);
+    else
+        return checked_result(owned_copy(to_any_array<T>(value, type.shape)), type);
+}
+
+} // namespace detail
+
+template <class T, index_t... D> template <class X> void host_result<T, D...>::operator()(const X& value) const {
+    try {
+        done_(nullptr, {detail::host_result_array<T, D...>(value)});
+    } catch (...) {
+        done_(std::current_exception(), {});
+    }
+}
+
+/// Calls f, any function of the program's, when the node runs: with the operands' values as a fetch gives them. host_call<float, dyn>(f,
+/// x) is what it returns, a tensor<float, dyn>. A function that also takes a host_result<float, dyn> returns at once and brings its result
+/// later, from any thread: no thread waits for it meanwhile.
+template <class T, index_t... D, class F, class... X>
+    requires(graph_operand<X> && ...)
+tensor<T, D...> host_call(const F& f, const X&... operands) {
+    constexpr auto all = std::index_sequence_for<X...>{};
+    constexpr bool later = std::is_invocable_v<const F&, decltype(detail::host_argument<X>(any_array()))..., host_result<T, D...>>;
+    auto call = [f]<std::size_t... I>(std::span<const any_array> in, any_array* out, const completion* done, std::index_sequence<I...>) {
+        if constexpr (later)
+            f(detail::host_argument<X>(in[I])..., host_result<T, D...>(*done));
+        else
+            *out = detail::host_result_array<T, D...>(f(detail::host_argument<X>(in[I])...));
+    };
+    const auto function = detail::numbered([call, all](std::span<const any_array> in, any_array* out, const completion* done) {
+        call(in, out, done, all);
+    });
+    using op_type = std::conditional_t<later, async_host_call_op, host_call_op>;
+    op_type op;
+    op.type = dtype_of<T>;
+    op.shape = extents<D...>::value;
+    op.number = function->number;
+    op.function = function;
+    return {detail::unchecked, apply_node(op, std::source_location{}, operands...)};
+}
+
+/// Calls f for what it does: an operation.
+template <class F, class... X>
+    requires(graph_operand<X> && ...)
+operation host_call(const F& f, const X&... operands) {
+    const auto function = detail::numbered([f](std::span<const any_array> in, any_array*, const completion*) {
+        [&]<std::size_t... I>(std::index_sequence<I...>) {
+            f(detail::host_argument<X>(in[I])...);
+        }(std::index_sequence_for<X...>{});
+    });
+    host_call_op op;
+    op.number = function->number;
+    op.function = function;
+    return operation(apply_node(op, std::source_location{}, operands...).node());
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+#include <atomic>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+RILL_INLINE std::shared_ptr<const host_function>
+numbered(std::function<void(std::span<const any_array>, any_array*, const completion*)> f) {
+    static std::atomic<std::uint64_t> last{0};
+    return std::make_shared<const host_function>(host_function{std::move(f), ++last});
+}
+
+RILL_INLINE any_array checked_result(any_array value, const tensor_type& wanted) {
+    if (value.dtype() != wanted.type || !rules::compatible(value.shape(), wanted.shape))
+        throw invalid_argument("the function gave " + to_string(value.type()) + " instead of " + to_string(wanted));
+    return value;
+}
+
+} // namespace detail
+
+RILL_INLINE std::vector<tensor_type> host_call_op::outputs(std::span<const tensor_type>) const {
+    if (type == dtype::invalid) return {};
+    return {{type, shape}};
+}
+
+RILL_INLINE kernel host_call_op::bound(const kernel_request& r) const {
+    if (!function)
+        throw unimplemented("the function it calls belongs to the program that made the graph: functions are not saved");
+    return kernel([f = function, types = std::vector<tensor_type>(r.inputs.begin(), r.inputs.end())](const kernel_args& a) {
+        std::vector<any_array> in;
+        for (std::size_t i = 0; i < types.size(); ++i) {
+            const any_array borrowed(types[i].type, types[i].shape, a.in<void>(static_cast<int>(i)), nullptr);
+            in.push_back(a.done ? detail::owned_copy(borrowed) : borrowed); // who works elsewhere may outlive the step
+        }
+        f->call(in, a.sized, a.done);
+    });
+}
+
+}} // namespace rill::RILL_ABI
+#endif

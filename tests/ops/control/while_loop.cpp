@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/control/while_loop.hpp>
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include <rill/ops/catalogue.hpp>
+#include <rill/runtime/session.hpp>
+#include <rill/train/gradient_descent.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+namespace test_ops_control_while_loop {
+
+static_assert(state_keeps_its_type<tensor<float, dyn>, tensor<float, 3>>);
+static_assert(!state_keeps_its_type<tensor<float, 3>, tensor<float, dyn>>);
+static_assert(!state_keeps_its_type<tensor<float>, tensor<int>>);
+
+TEST_CASE("while_loop: runs while its condition holds") {
+    const graph_scope here{graph()};
+    const auto [i, total] = while_loop([](auto k, auto) { return k < 10; },
+                                       [](auto k, auto t) { return std::tuple(k + 1, t + cast<float>(k)); }, constant(0),
+                                       constant(0.f));
+    const session s;
+    CHECK(s.run(std::tuple(i, total)) == std::tuple(10, 45.f));
+    CHECK(i.name() == "while:0");
+    CHECK(s.run(while_loop([](auto k) { return k < 0; }, [](auto k) { return k + 1; }, 5)) == 5); // not once
+    // parts that change places
+    const auto [a, b, k] = while_loop([](auto, auto, auto n) { return n < 10; },
+                                      [](auto x, auto y, auto n) { return std::tuple(y, x + y, n + 1); }, 0, 1, 0);
+    CHECK(s.run(std::tuple(a, b)) == std::tuple(55, 89));
+    CHECK(s.run(while_loop([](auto n) { return n < 100; }, [](auto n) { return n + 1; }, std::tuple(0),
+                           {.maximum_iterations = 7})) == 7);
+}
+
+TEST_CASE("while_loop: arrays and text as state") {
+    const graph_scope here{graph()};
+    placeholder<float, dyn, 2> x("x");
+    const auto [n, y] = while_loop([](auto k, auto) { return k < 3; },
+                                   [&](auto k, auto v) { return std::tuple(k + 1, v * 2.f + x); }, constant(0), x);
+    const session s;
+    const auto out = s.run(y, feed(x, {{1.f, 2.f}, {3.f, 4.f}}));
+    CHECK(out(1, 1) == 4.f * 15.f);
+    CHECK(s.run(y, feed(x, xt::xtensor<float, 2>(xt::xtensor<float, 2>::shape_type{0, 2}))).size() == 0);
+    const auto words = constant({std::string("a"), std::string("b")});
+    const auto [m, w] = while_loop([](auto k, auto) { return k < 3; },
+                                   [&](auto k, auto t) { return std::tuple(k + 1, reverse<0>(t)); }, constant(0), words);
+    CHECK(s.run(w)(0) == "b");
+}
+
+TEST_CASE("while_loop: gradients of three orders, for any number of steps") {
+    const graph_scope here{graph()};
+    placeholder<double> x("x"), n("n");
+    const auto [k, y] = while_loop([&](auto i, auto) { return i < n; },
+                                   [&](auto i, auto v) { return std::tuple(i + 1., sin(v * x)); }, constant(0.), constant(1.));
+    const auto [d] = gradients(y, x);
+    const auto [d2] = gradients(d, x);
+    const auto [d3] = gradients(d2, x);
+    const auto f = [](double at, int steps) {
+        double v = 1;
+        for (int i = 0; i < steps; ++i) v = std::sin(v * at);
+        return v;
+    };
+    const session s;
+    const double e = 1e-3;
+    for (const int steps : {0, 1, 3, 40}) {
+        const auto [v, v1, v2, v3] = s.run(std::tuple(y, d, d2, d3), feed(x, 1.3), feed(n, double(steps)));
+        const auto at = [&](double h) { return f(1.3 + h * e, steps); };
+        CHECK(v == Approx(at(0)));
+        CHECK(v1 == Approx((at(1) - at(-1)) / (2 * e)).epsilon(1e-4).margin(1e-9));
+        CHECK(v2 == Approx((at(1) - 2 * at(0) + at(-1)) / (e * e)).epsilon(1e-4).margin(1e-6));
+        CHECK(v3 == Approx((at(2) - 2 * at(1) + 2 * at(-1) - at(-2)) / (2 * e * e * e)).epsilon(1e-3).margin(1e-5));
+    }
+}
+
+TEST_CASE("while_loop: nested in a fold in a branch, with gradients") {
+    const graph_scope here{graph()};
+    placeholder<double, 3> xs("xs");
+    placeholder<bool> p("p");
+    const auto y = cond(
+        p,
+        [&] {
+            return fold(
+                [&](auto acc, auto in) {
+                    const auto [k, v] = while_loop([](auto i, auto) { return i < 3; },
+                                                   [&](auto i, auto z) { return std::tuple(i + 1, z * in + acc); }, constant(0), in);
+                    return v + acc;
+                },
+                constant(0.5), xs);
+        },
+        [&] { return reduce_sum(xs); });
+    const auto [d] = gradients(y, xs);
+    const auto f = [](std::array<double, 3> in) {
+        double acc = 0.5;
+        for (const double x : in) {
+            double z = x;
+            for (int k = 0; k < 3; ++k) z = z * x + acc;
+            acc = z + acc;
+        }
+        return acc;
+    };
+    const session s;
+    const std::array<double, 3> at{0.3, 0.5, 0.7};
+    const auto [v, dv] = s.run(std::tuple(y, d), feed(p, true), feed(xs, at));
+    CHECK(v == Approx(f(at)));
+    for (std::size_t i = 0; i < 3; ++i) {
+        auto up = at, down = at;
+        up[i] += 1e-5;
+        down[i] -= 1e-5;
+        CHECK(dv(i) == Approx((f(up) - f(down)) / 2e-5).epsilon(1e-6));
+    }
+    CHECK(s.run(d, feed(p, false), feed(xs, at))(1) == 1.);
+}
+
+TEST_CASE("while_loop: assigns and training steps in its body") {
+    const graph_scope here{graph()};
+    variable<float> w("w", 0.f);
+    const auto done = while_loop([](auto i) { return i < 5; },
+                                 [&](auto i) {
+                                     w.assign_add(cast<float>(i));
+                                     return i + 1;
+                                 },
+                                 0);
+    placeholder<float, dyn> x("x"), y("y");
+    variable<float> a("a", 0.f), b("b", 0.f);
+    const auto trained = while_loop([](auto i) { return i < 200; },
+                                    [&](auto i) {
+                                        gradient_descent(0.05f).minimize(reduce_mean(square(a * x + b - y)));
+                                        return i + 1;
+                                    },
+                                    0);
+    // the same from outside
+    variable<float> c("c", 0.f), e("e", 0.f);
+    const auto step = gradient_descent(0.05f).minimize(reduce_mean(square(c * x + e - y)));
+    const session s;
+    s.run(global_variables_initializer());
+    CHECK(s.run(done) == 5);
+    CHECK(s.run(w) == 10.f);
+    const std::vector<float> xs{1.f, 2.f, 3.f}, ys{3.f, 5.f, 7.f};
+    s.run(trained, feed(x, xs), feed(y, ys));
+    for (int i = 0; i < 200; ++i) s.run(step, feed(x, xs), feed(y, ys));
+    CHECK(s.run(a) == s.run(c));
+    CHECK(s.run(b) == s.run(e));
+    CHECK(s.run(a) == Approx(2.f).margin(0.01));
+}
+
+TEST_CASE("while_loop: a variable made in a body belongs to the graph, a handle of the body does not leave it") {
+    const graph_scope here{graph()};
+    tensor<float> leaked;
+    const auto done = while_loop([](auto i) { return i < 3.f; },
+                                 [&](auto i) {
+                                     const variable<float> v("v", 2.f);
+                                     leaked = i + v;
+                                     return leaked;
+                                 },
+                                 0.f);
+    const session s;
+    s.run(global_variables_initializer());
+    CHECK(s.run(done) == 4.f);
+    CHECK_THROWS_WITH(tensor(leaked * 2.f), contains("belongs to the body 'while/body'") && contains("results alone"));
+}
+
+TEST_CASE("while_loop: of tensors of unknown types") {
+    const graph_scope here{graph()};
+    const any_tensor x = any_placeholder("x", dtype::float32, {dyn});
+    const auto out = while_loop(
+        [](const auto& state) { return any_tensor(tensor<int>(state[0]) < 4); },
+        [](const auto& state) {
+            return std::vector<any_tensor>{tensor<int>(state[0]) + 1, state[1] + state[1]};
+        },
+        std::vector<any_tensor>{constant(0), x});
+    const session s;
+    CHECK(s.run(out[1], feed("x:0", std::vector<float>{1.f, 2.f})).elements<float>()[1] == 32.f);
+    CHECK_THROWS_AS(while_loop([](const auto& v) { return v[0]; }, [](const auto& v) { return v; }, std::vector<any_tensor>{}),
+                    invalid_argument);
+}
+
+TEST_CASE("while_loop: errors name the loop, the iteration and the node") {
+    const graph_scope here{graph()};
+    const session s;
+    const auto divides = while_loop([](auto i) { return i >= 0; }, [](auto i) { return i - 100 / i; }, 3);
+    CHECK_THROWS_WITH(s.run(divides), contains("while: in iteration 1: ") && contains("division by zero"));
+    placeholder<float, dyn> x("x");
+    const auto [k, grows] = while_loop([](auto i, auto) { return i < 3; },
+                                       [](auto i, auto v) { return std::tuple(i + 1, concat<0>(v, v)); }, constant(0), x);
+    CHECK_THROWS_WITH(s.run(grows, feed(x, {1.f})), contains("part 1 of the state is float32 [1], the body gives float32 [2]"));
+    const any_tensor f = constant(1.f);
+    CHECK_THROWS_WITH(while_loop([&](const auto&) { return f; }, [](const auto& v) { return v; }, std::vector<any_tensor>{f}),
+                      contains("the condition gives float32 []"));
+}
+
+TEST_CASE("while_loop: ends when it is told to, and when its time is over") {
+    const graph_scope here{graph()};
+    const session s;
+    const auto endless = while_loop([](auto i) { return i >= 0; }, [](auto i) { return i * 1; }, 1);
+    CHECK_THROWS_AS(s.run(endless, {.timeout = std::chrono::milliseconds(5)}), deadline_exceeded);
+    const cancellation_token token;
+    std::thread ends([&] { token.cancel(); });
+    CHECK_THROWS_AS(s.run(endless, {.cancel = token}), cancelled);
+    ends.join();
+    CHECK_THROWS_AS(s.run(endless, {.cancel = token}), cancelled); // for ever
+    session closing;
+    std::thread closes([&] { closing.close(); });
+    CHECK_THROWS_AS(closing.run(endless), cancelled);
+    closes.join();
+    variable<float> v("v", 0.f);
+    s.run(v.initializer());
+    const auto counts = while_loop([](auto i) { return i >= 0; },
+                                   [&](auto i) {
+                                       const control_dependencies after(v.assign_add(1.f));
+                                       return tensor(100 / (50 - i)) * 0 + i + 1;
+                                   },
+                                   0);
+    CHECK_THROWS_AS(s.run(counts), invalid_argument);
+    CHECK(s.run(v) == 51.f); // what was written before the op that failed stays
+}
+
+} // namespace test_ops_control_while_loop
