@@ -96,13 +96,13 @@ namespace detail {
 RILL_INLINE const traced_body& function_bodies::get(const graph& g, const std::vector<tensor_type>& arguments,
                                                     const std::source_location& where, const body_function& make) {
     const std::lock_guard lock(mutex_);
-    for (const auto& k : all_)
-        if (k.of == g && k.inside == scopes().inside && k.arguments == arguments) {
-            if (!k.made)
-                throw invalid_argument("function: the function made at " + to_string(where) +
-                                       " calls itself; a loop does that: while_loop");
-            return *k.made;
-        }
+    for (const auto& k : all_) {
+        if (k.of != g || k.arguments != arguments) continue;
+        if (!k.made) // wherever its body calls it
+            throw invalid_argument("function: the function made at " + to_string(where) +
+                                   " calls itself; a loop does that: while_loop");
+        if (k.inside == scopes().inside) return *k.made;
+    }
     const std::size_t at = all_.size();
     all_.push_back({g, scopes().inside, arguments, nullptr});
     try {

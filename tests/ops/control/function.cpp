@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/control/function.hpp>
+
+#include <rill/ops/catalogue.hpp>
+#include <rill/runtime/session.hpp>
+#include <rill/train/initializers.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+TEST_CASE("function: made once for each graph and types, called in many places") {
+    int made = 0;
+    const auto f = function([&](auto a, auto b) {
+        ++made;
+        return a * a + b;
+    });
+    for (int round = 0; round < 2; ++round) {
+        const graph_scope here{graph()};
+        placeholder<float> x("x");
+        const tensor y = f(x, 1.f), z = f(y, x);
+        const auto [d] = gradients(z, x);
+        const auto [d2] = gradients(d, x);
+        const session s;
+        CHECK(s.run(std::tuple(y, z, d, d2), feed(x, 2.f)) == std::tuple(5.f, 27.f, 41.f, 52.f));
+        CHECK(made == round + 1);
+    }
+    const graph_scope here{graph()};
+    CHECK(session().run(f(constant({1, 2}), 1))(1) == 5); // other types
+    CHECK(made == 3);
+}
+
+TEST_CASE("function: takes tensors from outside, gives several, and is called in loops") {
+    const graph_scope here{graph()};
+    placeholder<float> w("w");
+    const auto both = function([&](auto x) { return std::tuple(x * w, x + w); });
+    const auto [k, y] = while_loop([](auto i, auto) { return i < 3; },
+                                   [&](auto i, auto v) {
+                                       const auto [product, sum] = both(v);
+                                       return std::tuple(i + 1, product + sum);
+                                   },
+                                   0, 1.f);
+    const session s;
+    CHECK(s.run(y, feed(w, 2.f)) == ((1 * 3 + 2) * 3 + 2) * 3 + 2);
+}
+
+TEST_CASE("function: one that calls itself is refused") {
+    const graph_scope here{graph()};
+    std::function<tensor<float>(const tensor<float>&)> again;
+    const auto f = function([&](const tensor<float>& x) { return again(x); });
+    again = [&](const tensor<float>& x) { return f(x); };
+    CHECK_THROWS_WITH(f(tensor<float>(constant(1.f))), contains("calls itself"));
+    again = [](const tensor<float>& x) { return tensor(x + 1.f); };
+    CHECK(session().run(f(tensor<float>(constant(1.f)))) == 2.f);
+}
+
+TEST_CASE("recompute: the same values and gradients, and nothing within is kept") {
+    const graph_scope here{graph()};
+    placeholder<double, dyn, 4> x("x");
+    const variable<double, 4, 4> w("w", random_normal({.seed = 1}));
+    const auto layer = [&](auto v) { return tanh(matmul(tanh(matmul(v, w)), w)); };
+    const auto kept = function(layer), again = recompute(layer);
+    const tensor a = reduce_sum(kept(x)), b = reduce_sum(again(x));
+    const auto [da, dwa] = gradients(a, x, w);
+    const auto [db, dwb] = gradients(b, x, w);
+    const session s;
+    s.run(w.initializer());
+    const xt::xtensor<double, 2> in{{1., 2., 3., 4.}, {0.1, 0.2, 0.3, 0.4}};
+    const auto [av, bv, dav, dbv, dwav, dwbv] = s.run(std::tuple(a, b, da, db, dwa, dwb), feed(x, in));
+    CHECK(av == bv);
+    CHECK((dav == dbv));
+    CHECK((dwav == dwbv));
+    const auto outputs_of = [](const tensor<double>& t) {
+        const node* call = t.node()->inputs[0].from;
+        return call->owner->last_twin(call)->outputs.size();
+    };
+    CHECK(outputs_of(a) > 1);
+    CHECK(outputs_of(b) == 1);
+}
