@@ -52,6 +52,8 @@ public:
     const region* add_region(const region* parent, std::string name, const std::source_location& where);
     /// The nodes of a region, without those of regions within.
     std::vector<const node*> nodes_of(const region* r) const;
+    /// In order of creation.
+    std::vector<const region*> regions() const;
     /// The last of a node's twins.
     const node* last_twin(const node* n) const;
 
@@ -84,6 +86,7 @@ private:
     ~graph_state();
 
     void check_inputs(const node_spec& spec) const;
+    static void check_bodies(const node_spec& spec);
 
     small_vector<tensor_type, 1> infer(const node_spec& spec) const;
 

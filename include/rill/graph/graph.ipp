@@ -17,6 +17,7 @@ RILL_INLINE graph_state::~graph_state() = default;
 RILL_INLINE const node* graph_state::add(node_spec spec) {
     const std::lock_guard lock(mutex_);
     check_inputs(spec);
+    if (spec.op->regions() || !spec.bodies.empty()) check_bodies(spec);
     std::uint64_t key = 0;
     if (spec.share && !spec.op->stateful()) {
         key = sharing_key(spec);
@@ -60,6 +61,13 @@ RILL_COLD std::vector<const node*> graph_state::nodes_of(const region* r) const 
     std::vector<const node*> all;
     for (const auto& n : nodes_)
         if (n.inside == r) all.push_back(&n);
+    return all;
+}
+
+RILL_COLD std::vector<const region*> graph_state::regions() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<const region*> all;
+    for (const auto& r : regions_) all.push_back(&r);
     return all;
 }
 
@@ -147,6 +155,49 @@ RILL_INLINE void graph_state::check_inputs(const node_spec& spec) const {
     for (const auto& e : spec.inputs) check(e.from);
     for (const auto* c : spec.control_inputs) check(c);
     if (spec.colocated) check(spec.colocated);
+}
+
+/// Bodies fit their op and their node: a file may say anything.
+RILL_COLD void graph_state::check_bodies(const node_spec& spec) {
+    const auto require = [&](bool holds, const char* what) {
+        if (!holds) throw invalid_argument(spec.op->label() + ": " + what + " (node '" + spec.name + "')");
+    };
+    const region_use* use = spec.op->regions();
+    require(use && !spec.bodies.empty(), use ? "it has no bodies" : "it has bodies, and can't run any");
+    const auto inputs = static_cast<int>(spec.inputs.size());
+    require(use->operands >= 0 && use->captures >= 0 && use->written >= 0 && use->operands <= inputs &&
+                use->captures <= inputs && use->operands + use->captures + use->written == inputs,
+            "its inputs are not as many as it says");
+    require(use->carried >= 0 && use->carried <= use->operands, "its state has more parts than it has operands");
+    using form = region_use::form;
+    const bool chooses = use->how == form::choose;
+    require(chooses || spec.bodies.size() == (use->how == form::repeat ? 2u : 1u), "it has another number of bodies");
+    require(!chooses || use->operands == 1, "it chooses by one operand");
+    require(use->how != form::scan || use->operands > use->carried, "it has no slices to go through");
+    const auto fits = [](const endpoint& to, const endpoint& from, bool slice) {
+        const auto& given = type_of(from);
+        return type_of(to).type == given.type &&
+               (!slice || given.shape.rank != 0) &&
+               rules::compatible(type_of(to).shape, slice ? rules::slice(given.shape) : given.shape);
+    };
+    for (const auto& b : spec.bodies) {
+        require(b.of && b.of->parent == spec.inside, "a body lies elsewhere");
+        require(static_cast<int>(b.arguments.size()) == (chooses ? 0 : use->operands), "a body takes other arguments");
+        for (std::size_t a = 0; a < b.arguments.size(); ++a)
+            require(b.arguments[a] && b.arguments[a].from->inside == b.of &&
+                        fits(b.arguments[a], spec.inputs[a], use->how == form::scan && static_cast<int>(a) >= use->carried),
+                    "an argument of a body is another value");
+        require(b.captures.size() == b.captured.size(), "what a body takes from outside has no place among the inputs");
+        for (std::size_t c = 0; c < b.captures.size(); ++c)
+            require(b.captured[c] >= 0 && b.captured[c] < inputs && b.captures[c] &&
+                        fits(b.captures[c], spec.inputs[b.captured[c]], false),
+                    "what a body takes from outside is another value");
+        for (const auto& r : b.results) {
+            require(r || chooses, "a body leaves out a result");
+            require(!r || reaches(r.from->inside, b.of), "a result of a body lies elsewhere");
+        }
+        for (const auto* n : b.effects) require(n->inside == b.of, "what a body does lies elsewhere");
+    }
 }
 
 RILL_INLINE small_vector<tensor_type, 1> graph_state::infer(const node_spec& spec) const {

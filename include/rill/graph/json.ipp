@@ -98,6 +98,18 @@ public:
     json out = json::object();
 };
 
+inline json json_of(const body& b) {
+    json out{{"region", b.of->name}};
+    const auto list = [&](const char* name, const std::vector<endpoint>& ends) {
+        for (const auto& e : ends) out[name].push_back(e ? json(name_of(e)) : json(nullptr));
+    };
+    list("arguments", b.arguments);
+    list("results", b.results);
+    list("captures", b.captures);
+    for (const auto* e : b.effects) out["effects"].push_back(e->name);
+    return out;
+}
+
 inline json json_of(const node& n) {
     json out{{"name", n.name}, {"op", n.op->kernel_name()}, {"version", n.op->version()}};
     if (n.op->name() != n.op->kernel_name()) out["signature"] = n.op->name();
@@ -105,6 +117,9 @@ inline json json_of(const node& n) {
     for (const auto* c : n.control_inputs) out["after"].push_back(c->name);
     if (!n.device.empty()) out["device"] = n.device;
     if (n.colocated) out["colocated_with"] = n.colocated->name;
+    if (n.inside) out["inside"] = n.inside->name;
+    if (n.bodies)
+        for (const auto& b : *n.bodies) out["bodies"].push_back(json_of(b));
     for (const auto& t : n.outputs) out["outputs"].push_back(to_string(t));
     field_json fields;
     n.op->fields(fields);

@@ -35,12 +35,33 @@ struct saved_collection {
     std::vector<saved_edge> members;
 };
 
+/// A region, and which nodes lie in it.
+struct saved_region {
+    std::uint32_t parent = 0; // counted from 1; 0: the graph itself
+    std::string name;
+    std::vector<std::uint32_t> nodes;
+};
+
+struct saved_body {
+    static constexpr std::uint32_t none = 0xffffffffu; // the node of a result that the body leaves out
+    std::uint32_t of = 0;
+    std::vector<saved_edge> arguments, results, captures;
+    std::vector<std::uint32_t> captured, effects;
+};
+
+struct saved_bodies {
+    std::uint32_t node = 0, first_twin = 0; // the twin counted from 1; 0: the node itself
+    std::vector<saved_body> all;
+};
+
 struct saved_graph {
     std::string producer; // "rill 0.1.0"
     std::uint64_t seed = 0;
     std::vector<saved_node> nodes; // each after all that it names
     std::vector<saved_collection> collections;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> initializers; // variable, assign
+    std::vector<saved_region> regions;                                 // each after its parent
+    std::vector<saved_bodies> bodies;                                  // in the order of their nodes
 };
 
 /// A graph as data: whole, or what the given nodes need, by data, by control and for the first values of variables. A node that

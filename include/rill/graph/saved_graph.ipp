@@ -42,10 +42,55 @@ inline std::vector<const node*> travelling(const graph& g, std::span<const node*
         open.pop_back();
         for (const auto& e : n->inputs) visit(e.from);
         for (const auto* c : n->control_inputs) visit(c);
+        if (n->bodies) {
+            if (n->bodies->first_twin) visit(n->bodies->first_twin);
+            for (const auto& b : *n->bodies) {
+                for (const auto* ends : {&b.arguments, &b.results, &b.captures})
+                    for (const auto& e : *ends)
+                        if (e) visit(e.from);
+                for (const auto* does : b.effects) visit(does);
+            }
+        }
         if (const auto* i = g.state().initializer(n)) visit(i);
     }
     std::erase_if(all, [&](const node* n) { return !needed[n->id]; });
     return all;
+}
+
+/// Regions that nodes which travel lie in, and the bodies of such nodes.
+inline void save_regions(const graph& g, const std::vector<const node*>& all,
+                         const std::unordered_map<const node*, std::uint32_t>& place, saved_graph& saved) {
+    std::unordered_map<const region*, std::uint32_t> number;
+    std::unordered_set<const region*> needed;
+    for (const auto* n : all) {
+        for (const auto* r = n->inside; r; r = r->parent) needed.insert(r);
+        if (n->bodies)
+            for (const auto& b : *n->bodies) needed.insert(b.of);
+    }
+    for (const auto* r : g.state().regions()) {
+        if (!needed.contains(r)) continue;
+        number.emplace(r, static_cast<std::uint32_t>(saved.regions.size()));
+        saved.regions.push_back({r->parent ? number.at(r->parent) + 1 : 0, r->name, {}});
+    }
+    const auto edges = [&](const std::vector<endpoint>& ends) {
+        std::vector<saved_edge> out;
+        for (const auto& e : ends)
+            out.push_back(e ? saved_edge{place.at(e.from), static_cast<std::uint32_t>(e.port)}
+                            : saved_edge{saved_body::none, 0});
+        return out;
+    };
+    for (const auto* n : all) {
+        if (n->inside) saved.regions[number.at(n->inside)].nodes.push_back(place.at(n));
+        if (!n->bodies) continue;
+        saved_bodies bodies{place.at(n), n->bodies->first_twin ? place.at(n->bodies->first_twin) + 1 : 0, {}};
+        for (const auto& b : *n->bodies) {
+            saved_body s{number.at(b.of), edges(b.arguments), edges(b.results), edges(b.captures), {}, {}};
+            s.captured.assign(b.captured.begin(), b.captured.end());
+            for (const auto* e : b.effects) s.effects.push_back(place.at(e));
+            bodies.all.push_back(std::move(s));
+        }
+        saved.bodies.push_back(std::move(bodies));
+    }
 }
 
 RILL_COLD saved_graph save_graph(const graph& g, std::span<const node* const> wanted) {
@@ -73,6 +118,7 @@ RILL_COLD saved_graph save_graph(const graph& g, std::span<const node* const> wa
         const auto* i = g.state().initializer(n);
         if (i && place.contains(i)) saved.initializers.emplace_back(place.at(n), place.at(i));
     }
+    save_regions(g, all, place, saved);
     for (const auto& [name, members] : g.state().collections()) {
         saved_collection c{name, {}};
         for (const auto& e : members)
@@ -91,6 +137,7 @@ public:
     graph load() {
         check_names();
         make_ops();
+        make_regions();
         for (at_ = 0; at_ < saved_.nodes.size(); ++at_) add_node();
         made_.set_seed(saved_.seed);
         add_initializers();
@@ -158,6 +205,64 @@ private:
         if (!lacking.empty()) throw lacking_ops(std::move(lacking));
     }
 
+    void make_regions() {
+        inside_.resize(saved_.nodes.size());
+        std::vector<char> placed(saved_.nodes.size());
+        for (const auto& r : saved_.regions) {
+            const auto who = "region " + std::to_string(regions_.size());
+            if (r.parent > regions_.size()) throw invalid_argument(who + " lies in one that does not come before it");
+            if (!valid_name(r.name)) throw invalid_argument(who + " has no valid name");
+            regions_.push_back(made_.state().add_region(r.parent ? regions_[r.parent - 1] : nullptr, r.name, where_));
+            for (const auto n : r.nodes) {
+                if (n >= placed.size() || std::exchange(placed[n], char(1)))
+                    throw invalid_argument(who + " names node " + std::to_string(n) +
+                                           ", which is not there or in two regions");
+                inside_[n] = regions_.back();
+            }
+        }
+        for (std::size_t i = 0; i < saved_.bodies.size(); ++i) {
+            const auto n = saved_.bodies[i].node;
+            if (n >= saved_.nodes.size() || !bodies_of_.emplace(n, i).second)
+                throw invalid_argument("bodies " + std::to_string(i) + " belong to node " + std::to_string(n) +
+                                       ", which is not there or has others");
+        }
+    }
+
+    /// What the node runs.
+    node_bodies bodies() const {
+        node_bodies made;
+        const auto found = bodies_of_.find(at_);
+        if (found == bodies_of_.end()) return made;
+        const auto& s = saved_.bodies[found->second];
+        const auto who = "a body of " + place(at_);
+        if (s.first_twin > 0) {
+            made.first_twin = checked({s.first_twin - 1, 0}, at_, place(at_)).from;
+            const node* twin = made.first_twin;
+            if (!twin->bodies || twin->bodies->first_twin || !twin->op->equals(*ops_[at_]))
+                refuse("is no twin of '" + twin->name + "'");
+        }
+        for (const auto& b : s.all) {
+            auto& body = made.emplace_back();
+            if (b.of >= regions_.size()) throw invalid_argument(who + " is no region");
+            body.of = regions_[b.of];
+            const auto edges = [&](const std::vector<saved_edge>& from, bool may_be_null) {
+                std::vector<endpoint> ends;
+                for (const auto& e : from) {
+                    ends.push_back(may_be_null && e.node == saved_body::none ? endpoint() : checked(e, at_, who));
+                    if (ends.back() && ends.back().from->outputs.empty())
+                        refuse("a body takes or gives what has no value");
+                }
+                return ends;
+            };
+            body.arguments = edges(b.arguments, false);
+            body.results = edges(b.results, true);
+            body.captures = edges(b.captures, false);
+            body.captured.assign(b.captured.begin(), b.captured.end());
+            for (const auto e : b.effects) body.effects.push_back(checked({e, 0}, at_, who).from);
+        }
+        return made;
+    }
+
     /// An edge from one of the first `end` nodes.
     endpoint checked(const saved_edge& e, std::size_t end, const std::string& who) const {
         if (e.node >= end)
@@ -178,6 +283,9 @@ private:
         spec.op = ops_[at_];
         spec.name = s.name;
         spec.where = where_;
+        spec.inside = inside_[at_];
+        spec.bodies = bodies();
+        check_twin(spec, s);
         for (const auto& e : s.inputs) {
             spec.inputs.push_back(checked(e, at_, place(at_)));
             if (spec.inputs.back().from->outputs.empty()) refuse("takes " + place(e.node) + ", which has no value");
@@ -192,6 +300,22 @@ private:
         check_outputs(s, *nodes_.back());
         for (std::size_t slash = s.name.find('/'); slash != std::string::npos; slash = s.name.find('/', slash + 1))
             scopes_.insert(std::string_view(s.name).substr(0, slash));
+    }
+
+    /// A twin has the first one's inputs and bodies, and gives what that gives and more.
+    void check_twin(const node_spec& spec, const saved_node& s) const {
+        const node* first = spec.bodies.first_twin;
+        if (!first) return;
+        bool same = s.inputs.size() == first->inputs.size() && spec.bodies.size() == first->bodies->size();
+        for (std::size_t i = 0; same && i < s.inputs.size(); ++i)
+            same = checked(s.inputs[i], at_, place(at_)) == first->inputs[i];
+        for (std::size_t i = 0; same && i < spec.bodies.size(); ++i) {
+            const auto &a = spec.bodies[i], &b = (*first->bodies)[i];
+            same = a.of == b.of && a.arguments == b.arguments && a.captures == b.captures && a.captured == b.captured &&
+                   a.effects == b.effects && a.results.size() >= b.results.size() &&
+                   std::equal(b.results.begin(), b.results.end(), a.results.begin());
+        }
+        if (!same) refuse("is no twin of '" + first->name + "'");
     }
 
     /// What an op writes is a variable, or one that another write gives on.
@@ -241,6 +365,8 @@ private:
     graph made_;
     std::vector<op_ptr> ops_;
     std::vector<const node*> nodes_;
+    std::vector<const region*> regions_, inside_; // all of them; per node
+    std::unordered_map<std::size_t, std::size_t> bodies_of_;
     std::unordered_set<std::string_view> scopes_;
     std::size_t at_ = 0;
 };
@@ -266,6 +392,15 @@ RILL_COLD void add_graph(const graph& from, const graph& to, const std::string& 
 
     std::unordered_map<const node*, const node*> copy;
     const auto edge = [&](const endpoint& e) { return endpoint{copy.at(e.from), e.port}; };
+    const auto edges = [&](const std::vector<endpoint>& ends) {
+        std::vector<endpoint> out;
+        for (const auto& e : ends) out.push_back(e ? edge(e) : endpoint());
+        return out;
+    };
+    std::unordered_map<const region*, const region*> regions{{nullptr, scopes().inside}};
+    for (const auto* r : from.state().regions())
+        regions.emplace(r, state.add_region(regions.at(r->parent), scope + r->name, where));
+    const auto region_copy = [&](const region* r) { return regions.at(r); };
     for (const auto* n : nodes) {
         node_spec spec;
         spec.op = n->op;
@@ -275,6 +410,20 @@ RILL_COLD void add_graph(const graph& from, const graph& to, const std::string& 
         spec.device = n->device;
         if (n->colocated) spec.colocated = copy.at(n->colocated);
         spec.where = where;
+        spec.inside = region_copy(n->inside);
+        if (n->bodies) {
+            spec.scope_of_its_own = true;
+            if (n->bodies->first_twin) spec.bodies.first_twin = copy.at(n->bodies->first_twin);
+            for (const auto& b : *n->bodies) {
+                auto& made = spec.bodies.emplace_back();
+                made.of = region_copy(b.of);
+                made.arguments = edges(b.arguments);
+                made.results = edges(b.results);
+                made.captures = edges(b.captures);
+                made.captured = b.captured;
+                for (const auto* e : b.effects) made.effects.push_back(copy.at(e));
+            }
+        }
         copy[n] = state.add(std::move(spec));
         for (std::size_t slash = n->name.find('/'); slash != std::string::npos; slash = n->name.find('/', slash + 1))
             state.take_scope(scope + n->name.substr(0, slash));

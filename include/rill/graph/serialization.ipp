@@ -30,12 +30,13 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-// ---- the form of what is saved: version 1 --------------------------------------------------------------------------------
-// magic | version, checksum of the rest: 4 bytes each | length of the rest: 8 bytes | the rest: a saved_graph
+// ---- the form of what is saved: version 2 --------------------------------------------------------------------------------
+// magic | version, checksum of the rest: 4 bytes each | length of the rest: 8 bytes | the rest: a saved_graph, whose regions and
+// bodies come last: version 1 had none
 
 /// Shows what changes files on their way: a byte above 127, both line ends, the end of a text.
 inline constexpr std::string_view graph_magic{"\x89rill\r\n\x1a", 8};
-inline constexpr std::uint32_t graph_format = 1;
+inline constexpr std::uint32_t graph_format = 2;
 inline constexpr std::size_t graph_header = 24;
 
 template <class Archive> void serialize(Archive& a, saved_edge& e) { a(e.node, e.port); }
@@ -55,6 +56,28 @@ template <class Archive> void serialize(Archive& a, saved_graph& g) {
     auto collections = list_of<16>(g.collections);
     auto initializers = list_of<8>(g.initializers);
     a(g.producer, g.seed, nodes, collections, initializers);
+}
+template <class Archive> void serialize(Archive& a, saved_region& r) {
+    auto nodes = list_of<4>(r.nodes);
+    a(r.parent, r.name, nodes);
+}
+template <class Archive> void serialize(Archive& a, saved_body& b) {
+    auto arguments = list_of<8>(b.arguments);
+    auto results = list_of<8>(b.results);
+    auto captures = list_of<8>(b.captures);
+    auto captured = list_of<4>(b.captured);
+    auto effects = list_of<4>(b.effects);
+    a(b.of, arguments, results, captures, captured, effects);
+}
+template <class Archive> void serialize(Archive& a, saved_bodies& b) {
+    auto all = list_of<44>(b.all);
+    a(b.node, b.first_twin, all);
+}
+/// What came with version 2.
+template <class Archive> void serialize_regions(Archive& a, const saved_graph& g) {
+    auto regions = list_of<20>(g.regions);
+    auto bodies = list_of<16>(g.bodies);
+    a(regions, bodies);
 }
 
 inline void CEREAL_SAVE_FUNCTION_NAME(bounded_output& to, const tensor_type& t) {
@@ -78,6 +101,7 @@ inline void CEREAL_LOAD_FUNCTION_NAME(bounded_input& from, tensor_type& t) {
 RILL_COLD std::string bytes_of(const saved_graph& g) {
     bounded_output body;
     body(g);
+    serialize_regions(body, g);
     bounded_output all;
     all.saveBinary(graph_magic.data(), graph_magic.size());
     all(graph_format, crc32c(body.bytes), static_cast<std::uint64_t>(body.bytes.size()));
@@ -92,8 +116,8 @@ RILL_COLD saved_graph saved_graph_of(std::string_view bytes) {
     std::uint32_t version = 0, checksum = 0;
     std::uint64_t length = 0;
     header(version, checksum, length);
-    if (version != graph_format)
-        throw invalid_argument("its format has the version " + std::to_string(version) + ", this program reads " +
+    if (version < 1 || version > graph_format)
+        throw invalid_argument("its format has the version " + std::to_string(version) + ", this program reads 1 to " +
                                std::to_string(graph_format));
     const auto rest = bytes.substr(graph_header);
     if (length != rest.size())
@@ -103,6 +127,7 @@ RILL_COLD saved_graph saved_graph_of(std::string_view bytes) {
     saved_graph g;
     bounded_input body(rest);
     body(g);
+    if (version >= 2) serialize_regions(body, g);
     if (body.left() > 0) throw data_loss(std::to_string(body.left()) + " bytes are left over");
     return g;
 }
