@@ -5,18 +5,26 @@
 
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/add.hpp>
+#include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/div.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// log(1 + x), exact near 0. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g / (1 + x).
+/// log(1 + x), exact near 0. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g / conj(1 + x).
 struct log1p_op {
     static constexpr auto name = "Log1p";
-    using domain_type = domains::real_floating;
+    using domain_type = domains::floating;
     using compiled_types = types::common;
-    template <class T> static T scalar(const T& x) { return std::log1p(x); }
+    template <class T> static T scalar(const T& x) {
+        if constexpr (!is_complex<T>) return std::log1p(x);
+        else {
+            const auto a = x.real(), b = x.imag();
+            if (!(std::abs(a) < 1 && std::abs(b) < 1)) return std::log(T(1) + x);
+            return T(std::log1p(a * (2 + a) + b * b) / 2, std::atan2(b, 1 + a));
+        }
+    }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(log1p(x)) { return log1p(x); }
-    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g / (V(1) + x); }
+    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g / conj(V(1) + x); }
 };
 
 template <elementwise_operand X> RILL_FN auto log1p(const X& x) { return apply<log1p_op>(x); }
