@@ -66,7 +66,10 @@ inline void compile_catalogue() {
             if constexpr (requires { Rule::by_rows; }) compile_op<update_rows_op<Rule>, T>();
         });
     });
-    catalogue::each([]<class Op>(std::type_identity<Op>) { compile_op<Op, void>(); });
+    catalogue::each([]<class Op>(std::type_identity<Op>) {
+        compile_op<Op, void>();
+        if constexpr (is_compiled<Op, std::string>) compile_op<Op, std::string>();
+    });
 }
 
 }}}} // namespace rill::RILL_ABI::detail::RILL_ISA

@@ -152,7 +152,9 @@
 
 #include <rill/ops/random/bernoulli.hpp>
 #include <rill/ops/random/multinomial.hpp>
+#include <rill/ops/random/random_gamma.hpp>
 #include <rill/ops/random/random_normal.hpp>
+#include <rill/ops/random/random_poisson.hpp>
 #include <rill/ops/random/random_shuffle.hpp>
 #include <rill/ops/random/random_uniform.hpp>
 #include <rill/ops/random/random_uniform_like.hpp>
@@ -161,10 +163,19 @@
 #include <rill/ops/state/assign.hpp>
 #include <rill/ops/state/assign_add.hpp>
 #include <rill/ops/state/assign_sub.hpp>
+#include <rill/ops/state/count_up_to.hpp>
+#include <rill/ops/state/is_initialized.hpp>
 #include <rill/ops/state/scatter_add.hpp>
 #include <rill/ops/state/scatter_sub.hpp>
 #include <rill/ops/state/scatter_update.hpp>
 #include <rill/ops/state/variable.hpp>
+
+#include <rill/ops/string/as_string.hpp>
+#include <rill/ops/string/string_equal.hpp>
+#include <rill/ops/string/string_join.hpp>
+#include <rill/ops/string/string_length.hpp>
+#include <rill/ops/string/string_select.hpp>
+#include <rill/ops/string/string_to_number.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -176,6 +187,7 @@ using catalogue = op_list<
     add_op,
     argmax_op,
     argmin_op,
+    as_string_op,
     asin_op,
     asinh_op,
     assign_add_op,
@@ -201,6 +213,7 @@ using catalogue = op_list<
     constant_op,
     cos_op,
     cosh_op,
+    count_up_to_op,
     cumprod_op,
     cumsum_op,
     digamma_op,
@@ -224,6 +237,7 @@ using catalogue = op_list<
     identity_op,
     is_finite_op,
     is_inf_op,
+    is_initialized_op,
     is_nan_op,
     leaky_relu_op,
     less_equal_op,
@@ -250,7 +264,9 @@ using catalogue = op_list<
     placeholder_op,
     polygamma_op,
     pow_op,
+    random_gamma_op,
     random_normal_op,
+    random_poisson_op,
     random_shuffle_op,
     random_uniform_like_op,
     random_uniform_op,
@@ -294,6 +310,11 @@ using catalogue = op_list<
     stop_gradient_op,
     strided_slice_grad_op,
     strided_slice_op,
+    string_equal_op,
+    string_join_op,
+    string_length_op,
+    string_select_op,
+    string_to_number_op,
     sub_op,
     tan_op,
     tanh_op,

@@ -22,6 +22,12 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+/// Where a variable's value lies: somewhere, also if it has no elements, since null says that there is none.
+inline void* address_of_value(void* data) {
+    static std::byte nothing;
+    return data ? data : &nothing;
+}
+
 RILL_COLD segment::segment(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources,
                            allocator& memory)
     : memory_(memory), pool_(resources.threads().pool.get()), feed_types_(feeds.begin(), feeds.end()),
@@ -109,9 +115,11 @@ RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds, step
         const auto& v = b_.variables[i];
         if (!v.state->is_newest(f.variables[i])) f.variables[i] = v.state->read();
         if (f.variables[i])
-            f.slots[v.slot] = f.variables[i]->data();
+            f.slots[v.slot] = address_of_value(f.variables[i]->data());
         else if (v.read_at_start)
             throw_uninitialised(i);
+        else
+            f.slots[v.slot] = nullptr; // of an earlier run that failed while it wrote
     }
     if (trace) return run_traced(f, *trace);
     int at = 0;
@@ -218,7 +226,7 @@ inline void segment::write(frame& f, const step& s, const kernel_args& args,
         auto& writer = held[w];
         writer.emplace(*b_.variables[at].state, f.variables[at], s.initialises);
         if (!writer->ready()) throw_uninitialised(at);
-        f.slots[b_.variables[at].slot] = writer->data();
+        f.slots[b_.variables[at].slot] = address_of_value(writer->data());
     }
     s.run(args);
     for (int w = 0; w < s.writes; ++w) held[w]->commit();
@@ -252,7 +260,13 @@ RILL_COLD void segment::throw_uninitialised(std::size_t v) const {
 
 RILL_COLD std::string segment::described(const step& s, const std::string& what) const {
     const auto* n = b_.graph.items[s.item].origin;
-    return n ? n->op->label() + ": " + what + " (" + place_of(*n) + ")" : what;
+    if (!n) return what;
+    std::string written;
+    for (int w = 0; w < s.writes; ++w) {
+        const auto at = static_cast<std::size_t>(b_.write_list[s.first_write + w]);
+        written += (w == 0 ? "; it writes '" : ", '") + b_.variables[at].origin->name + "'";
+    }
+    return n->op->label() + ": " + what + " (" + place_of(*n) + written + ")";
 }
 
 RILL_COLD void segment::rethrow_from(const step& s) const {

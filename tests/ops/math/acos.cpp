@@ -26,7 +26,8 @@ TEST_CASE("acos: known by name") {
 }
 
 TEST_CASE("acos: complex numbers, and their gradients") {
-    op_test::unary<std::complex<float>, std::complex<double>>("acos", test_acos::f, [](auto x) { return decltype(x)(std::acos(std::complex<long double>(x))); },
-                                                              {.in = {{0.5, 2}}, .ulps = 16});
+    op_test::unary<std::complex<float>, std::complex<double>>(
+        "acos", test_acos::f, [](auto x) { return decltype(x)(std::acos(std::complex<long double>(x))); },
+        {.in = {{0.5, 2}}, .ulps = 16});
     op_test::complex_gradients(test_acos::f, {{0.5, 2}});
 }

@@ -15,8 +15,9 @@ TEST_CASE("log1p: values") {
 TEST_CASE("log1p: gradient") { op_test::gradients(test_log1p::f, {{-0.5, 3}}); }
 
 TEST_CASE("log1p: complex numbers, and their gradients") {
-    op_test::unary<std::complex<float>, std::complex<double>>("log1p", test_log1p::f, [](auto x) { return decltype(x)(std::log(1.0L + std::complex<long double>(x))); },
-                                                              {.in = {{0.5, 2}}, .ulps = 16});
+    op_test::unary<std::complex<float>, std::complex<double>>(
+        "log1p", test_log1p::f, [](auto x) { return decltype(x)(std::log(1.0L + std::complex<long double>(x))); },
+        {.in = {{0.5, 2}}, .ulps = 16});
     op_test::complex_gradients(test_log1p::f, {{0.5, 2}});
     const graph g;
     const graph_scope here(g);

@@ -20,7 +20,7 @@ TEST_CASE("sign: the gradient is 0 also where an infinite one comes from above")
     step_test::gradient_is_zero(test_sign::f);
 }
 
-TEST_CASE("sign: of complex numbers the direction; the gradient is 0") {
+TEST_CASE("sign: of complex numbers the direction, with a gradient of 0") {
     op_test::unary<std::complex<float>, std::complex<double>>("sign", test_sign::f,
                                                               [](auto x) { return x / std::abs(x); });
     using C = std::complex<double>;

@@ -41,6 +41,7 @@ template <class Op> void all() {
     values<Op, float, std::int64_t>({3, 3, 1});
     values<Op, double, int>({});
     values<Op, int, int>({1, 1, 1});
+    values<Op, std::complex<double>, int>({2, 0});
 
     const graph g;
     const graph_scope here(g);

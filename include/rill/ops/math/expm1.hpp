@@ -16,7 +16,8 @@ struct expm1_op {
     using domain_type = domains::floating;
     using compiled_types = types::common;
     template <class T> static T scalar(const T& x) {
-        if constexpr (!is_complex<T>) return std::expm1(x);
+        if constexpr (!is_complex<T>)
+            return std::expm1(x);
         else {
             const auto a = x.real(), b = x.imag(), s = std::sin(b / 2);
             return T(std::expm1(a) * std::cos(b) - 2 * s * s, std::exp(a) * std::sin(b));

@@ -16,7 +16,8 @@ struct log1p_op {
     using domain_type = domains::floating;
     using compiled_types = types::common;
     template <class T> static T scalar(const T& x) {
-        if constexpr (!is_complex<T>) return std::log1p(x);
+        if constexpr (!is_complex<T>)
+            return std::log1p(x);
         else {
             const auto a = x.real(), b = x.imag();
             if (!(std::abs(a) < 1 && std::abs(b) < 1)) return std::log(T(1) + x);

@@ -15,8 +15,8 @@ struct reduce_prod_op {
     static constexpr auto name = "Prod", label = "reduce_prod";
     using domain_type = domains::numeric;
     using compiled_types = types::numbers;
-    using brings = op_list<reduce_prod_op, cumprod_op, mul_op, conj_op, reshape_op, reshape_like_op, combining<combine::prod>,
-                           combining<combine::sum>>;
+    using brings = op_list<reduce_prod_op, cumprod_op, mul_op, conj_op, reshape_op, reshape_like_op,
+                           combining<combine::prod>, combining<combine::sum>>;
     fused_spec spec;
 
     static void fields(auto& op, auto& visit) { visit("spec", op.spec); }
@@ -98,9 +98,8 @@ RILL_INLINE std::vector<endpoint> reduce_prod_op::gradient(const gradient_reques
         }
         if (!others) others = detail::filled_like(x, 1); // of rank 0
     }
-    const endpoint dx =
-        pass.run_over(detail::conjugate_of(others), {r.gradient()},
-                      [](tracer& t) { return t.emit<mul_op>({t.leaf(0), t.leaf(1)}); }, {});
+    const endpoint dx = pass.run_over(detail::conjugate_of(others), {r.gradient()},
+                                      [](tracer& t) { return t.emit<mul_op>({t.leaf(0), t.leaf(1)}); }, {});
     return pass.finish(dx);
 }
 
