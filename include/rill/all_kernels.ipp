@@ -68,7 +68,9 @@ inline void compile_catalogue() {
     });
     catalogue::each([]<class Op>(std::type_identity<Op>) {
         compile_op<Op, void>();
-        if constexpr (is_compiled<Op, std::string>) compile_op<Op, std::string>();
+        type_set<std::string, std::complex<float>, std::complex<double>>::each([]<class T>(std::type_identity<T>) {
+            if constexpr (is_compiled<Op, T>) compile_op<Op, T>();
+        });
     });
 }
 

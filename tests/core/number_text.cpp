@@ -6,7 +6,15 @@
 
 #include "catch.hpp"
 
-using namespace rill::detail;
+using namespace rill;
+
+namespace test_core_number_text {
+
+using detail::number_form;
+using detail::number_text;
+using detail::parsed_number;
+using detail::quoted;
+using detail::without_blanks;
 
 TEST_CASE("number_text: numbers from text") {
     CHECK(parsed_number<int>("-12") == -12);
@@ -33,3 +41,5 @@ TEST_CASE("number_text: blanks and quotes") {
     CHECK(quoted("a") == "'a'");
     CHECK(quoted(std::string(100, 'a')) == "'" + std::string(60, 'a') + "...' (100 bytes)");
 }
+
+} // namespace test_core_number_text

@@ -55,6 +55,7 @@
 #include <rill/ops/math/acosh.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/add_n.hpp>
+#include <rill/ops/math/angle.hpp>
 #include <rill/ops/math/argmax.hpp>
 #include <rill/ops/math/argmin.hpp>
 #include <rill/ops/math/asin.hpp>
@@ -65,6 +66,7 @@
 #include <rill/ops/math/cast.hpp>
 #include <rill/ops/math/ceil.hpp>
 #include <rill/ops/math/check_numerics.hpp>
+#include <rill/ops/math/complex.hpp>
 #include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/cos.hpp>
 #include <rill/ops/math/cosh.hpp>
@@ -83,6 +85,7 @@
 #include <rill/ops/math/gradients.hpp>
 #include <rill/ops/math/greater.hpp>
 #include <rill/ops/math/greater_equal.hpp>
+#include <rill/ops/math/imag.hpp>
 #include <rill/ops/math/is_finite.hpp>
 #include <rill/ops/math/is_inf.hpp>
 #include <rill/ops/math/is_nan.hpp>
@@ -103,6 +106,7 @@
 #include <rill/ops/math/not_equal.hpp>
 #include <rill/ops/math/polygamma.hpp>
 #include <rill/ops/math/pow.hpp>
+#include <rill/ops/math/real.hpp>
 #include <rill/ops/math/reciprocal.hpp>
 #include <rill/ops/math/reduce_all.hpp>
 #include <rill/ops/math/reduce_any.hpp>
@@ -207,6 +211,7 @@ using catalogue = op_list<
     ceil_op,
     check_numerics_op,
     clip_op,
+    complex_op,
     concat_grad_op,
     concat_op,
     conj_op,
@@ -235,6 +240,7 @@ using catalogue = op_list<
     greater_equal_op,
     greater_op,
     identity_op,
+    imag_op,
     is_finite_op,
     is_inf_op,
     is_initialized_op,
@@ -271,6 +277,7 @@ using catalogue = op_list<
     random_uniform_like_op,
     random_uniform_op,
     rank_op,
+    real_op,
     reciprocal_op,
     reduce_max_op,
     reduce_min_op,

@@ -22,12 +22,6 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Where a variable's value lies: somewhere, also if it has no elements, since null says that there is none.
-inline void* address_of_value(void* data) {
-    static std::byte nothing;
-    return data ? data : &nothing;
-}
-
 RILL_COLD segment::segment(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources,
                            allocator& memory)
     : memory_(memory), pool_(resources.threads().pool.get()), feed_types_(feeds.begin(), feeds.end()),
@@ -115,7 +109,7 @@ RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds, step
         const auto& v = b_.variables[i];
         if (!v.state->is_newest(f.variables[i])) f.variables[i] = v.state->read();
         if (f.variables[i])
-            f.slots[v.slot] = address_of_value(f.variables[i]->data());
+            f.slots[v.slot] = f.variables[i]->data();
         else if (v.read_at_start)
             throw_uninitialised(i);
         else
@@ -226,7 +220,7 @@ inline void segment::write(frame& f, const step& s, const kernel_args& args,
         auto& writer = held[w];
         writer.emplace(*b_.variables[at].state, f.variables[at], s.initialises);
         if (!writer->ready()) throw_uninitialised(at);
-        f.slots[b_.variables[at].slot] = address_of_value(writer->data());
+        f.slots[b_.variables[at].slot] = writer->data();
     }
     s.run(args);
     for (int w = 0; w < s.writes; ++w) held[w]->commit();

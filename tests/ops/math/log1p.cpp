@@ -23,4 +23,8 @@ TEST_CASE("log1p: complex numbers, and their gradients") {
     const graph_scope here(g);
     const std::complex<double> small(1e-20, 2e-20);
     CHECK(session(g).run(log1p(constant(small))) == small); // which 1 + x forgets
+    const std::complex<double> near(-1, 1e-9);
+    const auto got = session(g).run(log1p(constant(near)));
+    CHECK(got.real() == Approx(std::log(1e-9)));
+    CHECK(got.imag() == Approx(std::acos(0.)));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <complex>
 
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/add.hpp>
@@ -16,11 +17,11 @@ struct expm1_op {
     using domain_type = domains::floating;
     using compiled_types = types::common;
     template <class T> static T scalar(const T& x) {
-        if constexpr (!is_complex<T>)
-            return std::expm1(x);
-        else {
+        if constexpr (is_complex<T>) {
             const auto a = x.real(), b = x.imag(), s = std::sin(b / 2);
             return T(std::expm1(a) * std::cos(b) - 2 * s * s, std::exp(a) * std::sin(b));
+        } else {
+            return std::expm1(x);
         }
     }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(expm1(x)) { return expm1(x); }

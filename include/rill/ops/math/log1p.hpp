@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <complex>
 
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/add.hpp>
@@ -16,12 +17,12 @@ struct log1p_op {
     using domain_type = domains::floating;
     using compiled_types = types::common;
     template <class T> static T scalar(const T& x) {
-        if constexpr (!is_complex<T>)
-            return std::log1p(x);
-        else {
+        if constexpr (is_complex<T>) {
             const auto a = x.real(), b = x.imag();
-            if (!(std::abs(a) < 1 && std::abs(b) < 1)) return std::log(T(1) + x);
-            return T(std::log1p(a * (2 + a) + b * b) / 2, std::atan2(b, 1 + a));
+            const bool small = std::abs(a) <= real_type<T>(0.5) && std::abs(b) <= real_type<T>(0.5);
+            return small ? T(std::log1p(a * (2 + a) + b * b) / 2, std::atan2(b, 1 + a)) : std::log(T(1) + x);
+        } else {
+            return std::log1p(x);
         }
     }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(log1p(x)) { return log1p(x); }

@@ -11,7 +11,7 @@ struct as_string_options {
     bool scientific = false; // 1.5e+00
     bool shortest = false;   // the shorter of 1.5 and 1.5e+00
     int width = -1;          // of numbers: at least so many characters
-    std::string fill;        // how: "" or " " by blanks, "0" by zeros, "-" by blanks behind; "+" shows that sign too
+    std::string fill = {};   // how: "" or " " by blanks, "0" by zeros, "-" by blanks behind; "+" shows that sign too
 };
 
 namespace detail {
