@@ -10,8 +10,12 @@ namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace
 inline double poisson_value(const random_stream& s, std::uint64_t i, double rate) {
     if (rate < 10) {
         const double u = open_uniform(s.block(i), 0);
-        double k = 0, p = std::exp(-rate);
-        for (double sum = p; u > sum && p > 0; sum += p) p *= rate / ++k;
+        double k = 0, p = std::exp(-rate), sum = p;
+        while (u > sum) {
+            p *= rate / ++k;
+            if (k > rate && sum + p == sum) break; // rounded, the probabilities need not add up to 1
+            sum += p;
+        }
         return k;
     }
     const double b = 0.931 + 2.53 * std::sqrt(rate), a = -0.059 + 0.02483 * b, log_rate = std::log(rate),
