@@ -67,7 +67,12 @@ inline void compile_catalogue() {
             if constexpr (requires { Rule::by_rows; }) compile_op<update_rows_op<Rule>, T>();
         });
     });
-    catalogue::each([]<class Op>(std::type_identity<Op>) { compile_op<Op, void>(); });
+    catalogue::each([]<class Op>(std::type_identity<Op>) {
+        compile_op<Op, void>();
+        type_set<std::string, std::complex<float>, std::complex<double>>::each([]<class T>(std::type_identity<T>) {
+            if constexpr (is_compiled<Op, T>) compile_op<Op, T>();
+        });
+    });
 }
 
 }}}} // namespace rill::RILL_ABI::detail::RILL_ISA

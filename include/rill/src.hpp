@@ -23,6 +23,7 @@
 #include <rill/core/host_array.ipp>
 #include <rill/core/log.ipp>
 #include <rill/core/names.ipp>
+#include <rill/core/number_text.ipp>
 #include <rill/core/platform.ipp>
 #include <rill/core/program.ipp>
 #include <rill/core/thread_pool.ipp>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -31,6 +32,13 @@ struct boolean {
 struct comparable {
     template <class T> static constexpr bool has = is_numeric<T> || std::is_same_v<T, bool>;
 };
+/// What can be an index or a count.
+struct index {
+    template <class T> static constexpr bool has = std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>;
+};
+struct text {
+    template <class T> static constexpr bool has = std::is_same_v<T, std::string>;
+};
 struct any {
     template <class T> static constexpr bool has = element<T> && !std::is_same_v<T, std::string>;
 };
@@ -54,6 +62,8 @@ namespace types {
 using floats = type_set<float, double>;
 using numbers = type_set<float, double, std::int32_t, std::int64_t>;
 using common = type_set<float, double, std::int32_t, std::int64_t, bool>;
+using text = type_set<std::string>;
+using moved = type_set<float, double, std::int32_t, std::int64_t, bool, std::string>; // by ops that move elements
 using untyped = type_set<void>;
 } // namespace types
 

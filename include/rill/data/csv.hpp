@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <charconv>
-#include <cmath>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <rill/core/error.hpp>
 #include <rill/core/host_array.hpp>
+#include <rill/core/number_text.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -33,9 +31,6 @@ std::string_view trimmed(std::string_view s, char delimiter);
 
 /// Takes the first line away from a text: up to LF, CRLF, or CR as old programs write it.
 std::string_view take_line(std::string_view& text);
-
-/// As messages show it: in quotes, and only the beginning of a long one.
-std::string quoted(std::string_view field);
 
 /// Calls f(column, field) for each field of a line; returns how many there were.
 template <class F> std::size_t each_field(std::string_view line, char delimiter, F&& f) {
@@ -75,16 +70,9 @@ csv_table<T> parse_csv(std::string_view text, const std::string& path, const csv
         }
         const std::size_t found =
             detail::each_field(line, options.delimiter, [&](std::size_t column, std::string_view field) {
-                T value{};
-                const bool plus = field.size() > 1 && field[0] == '+' && field[1] != '-';
-                auto [stop, problem] = std::from_chars(field.data() + plus, field.data() + field.size(), value);
-                if constexpr (std::is_floating_point_v<T>) // too small for T: 0, or the nearest there is
-                    if (problem == std::errc::result_out_of_range)
-                        if (const double wide = std::strtod(std::string(field).c_str(), nullptr); std::abs(wide) < 1)
-                            value = static_cast<T>(wide), problem = std::errc();
-                if (problem != std::errc() || stop != field.data() + field.size())
-                    fail(column, detail::quoted(field) + " is no " + std::string(to_string(dtype_of<T>)));
-                values.push_back(value);
+                const auto value = detail::parsed_number<T>(field);
+                if (!value) fail(column, detail::quoted(field) + " is no " + std::string(to_string(dtype_of<T>)));
+                values.push_back(*value);
             });
         if (columns == 0) columns = found;
         if (found != columns)

@@ -36,10 +36,4 @@ RILL_INLINE std::string_view take_line(std::string_view& text) {
     return line;
 }
 
-RILL_INLINE std::string quoted(std::string_view field) {
-    constexpr std::size_t most = 60;
-    if (field.size() <= most) return "'" + std::string(field) + "'";
-    return "'" + std::string(field.substr(0, most)) + "...' (" + std::to_string(field.size()) + " bytes)";
-}
-
 }}} // namespace rill::RILL_ABI::detail

@@ -76,6 +76,8 @@ concept device_primitives =
         D::random_uniform(n, stream, 0., 1., y);
         D::random_normal(n, stream, 0., 1., y);
         D::truncated_normal(n, stream, 0., 1., y);
+        D::random_gamma(n, stream, 1., 1., y);
+        D::random_poisson(n, stream, 1., y);
     };
 
 }} // namespace rill::RILL_ABI

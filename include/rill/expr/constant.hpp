@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <vector>
 
@@ -61,14 +62,21 @@ template <element T>
 auto constant(const T& value, const std::source_location& where = std::source_location::current()) {
     return constant_value<T>(to_any_array<T>(value), where);
 }
-constant_value<std::string> constant(const char* text,
-                                     const std::source_location& where = std::source_location::current());
+template <std::same_as<char> C> // a template, so that constant({"a"}) has an extent
+auto constant(const C* text, const std::source_location& where = std::source_location::current()) {
+    return constant_value<std::string>(to_any_array<std::string>(text), where);
+}
 
 /// Constants whose extents are in the braces: constant({{1.f, 2.f}, {3.f, 4.f}}) is 2 x 2.
 template <element T, std::size_t N>
 auto constant(const T (&values)[N], const std::source_location& where = std::source_location::current()) {
     return constant_value<T, static_cast<index_t>(N)>(
         detail::owned_copy(dtype_of<T>, dims{static_cast<index_t>(N)}, values), where);
+}
+template <std::size_t N>
+auto constant(const char* const (&values)[N], const std::source_location& where = std::source_location::current()) {
+    return constant_value<std::string, static_cast<index_t>(N)>(
+        detail::copy_range<std::string>(&values[0], dims{static_cast<index_t>(N)}), where);
 }
 template <element T, std::size_t N, std::size_t M>
 auto constant(const T (&values)[N][M], const std::source_location& where = std::source_location::current()) {

@@ -30,10 +30,6 @@ RILL_INLINE any_array owned_copy(const any_array& a) { return owned_copy(a.dtype
 
 } // namespace detail
 
-RILL_INLINE constant_value<std::string> constant(const char* text, const std::source_location& where) {
-    return constant_value<std::string>(to_any_array<std::string>(std::string(text)), where);
-}
-
 RILL_INLINE any_tensor constant(const any_array& value, const std::source_location& where) {
     return detail::add_constant(current_graph(), detail::owned_copy(value), false, {}, where);
 }

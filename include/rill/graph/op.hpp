@@ -146,6 +146,8 @@ public:
     virtual int alias() const = 0;
     /// The inputs that are variables and that the op changes.
     virtual input_list writes() const = 0;
+    /// The inputs that are variables of which it only asks whether they have a value: they may have none.
+    virtual input_list may_lack_value() const = 0;
     /// The inputs that the host reads (sizes, axes, learning rates): they come in its memory, wherever the op runs.
     virtual input_list host_inputs() const = 0;
     /// The op gives a variable its whole value: the variable need not be initialised before.
@@ -294,6 +296,12 @@ public:
             return self_.writes();
         else if constexpr (requires { self_.regions(); })
             return self_.regions()->writes();
+        else
+            return {};
+    }
+    input_list may_lack_value() const override {
+        if constexpr (requires { self_.may_lack_value(); })
+            return self_.may_lack_value();
         else
             return {};
     }

@@ -64,6 +64,7 @@
 #include <rill/ops/math/acosh.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/add_n.hpp>
+#include <rill/ops/math/angle.hpp>
 #include <rill/ops/math/argmax.hpp>
 #include <rill/ops/math/argmin.hpp>
 #include <rill/ops/math/asin.hpp>
@@ -74,6 +75,7 @@
 #include <rill/ops/math/cast.hpp>
 #include <rill/ops/math/ceil.hpp>
 #include <rill/ops/math/check_numerics.hpp>
+#include <rill/ops/math/complex.hpp>
 #include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/cos.hpp>
 #include <rill/ops/math/cosh.hpp>
@@ -92,6 +94,7 @@
 #include <rill/ops/math/gradients.hpp>
 #include <rill/ops/math/greater.hpp>
 #include <rill/ops/math/greater_equal.hpp>
+#include <rill/ops/math/imag.hpp>
 #include <rill/ops/math/is_finite.hpp>
 #include <rill/ops/math/is_inf.hpp>
 #include <rill/ops/math/is_nan.hpp>
@@ -112,6 +115,7 @@
 #include <rill/ops/math/not_equal.hpp>
 #include <rill/ops/math/polygamma.hpp>
 #include <rill/ops/math/pow.hpp>
+#include <rill/ops/math/real.hpp>
 #include <rill/ops/math/reciprocal.hpp>
 #include <rill/ops/math/reduce_all.hpp>
 #include <rill/ops/math/reduce_any.hpp>
@@ -161,7 +165,9 @@
 
 #include <rill/ops/random/bernoulli.hpp>
 #include <rill/ops/random/multinomial.hpp>
+#include <rill/ops/random/random_gamma.hpp>
 #include <rill/ops/random/random_normal.hpp>
+#include <rill/ops/random/random_poisson.hpp>
 #include <rill/ops/random/random_shuffle.hpp>
 #include <rill/ops/random/random_uniform.hpp>
 #include <rill/ops/random/random_uniform_like.hpp>
@@ -170,10 +176,19 @@
 #include <rill/ops/state/assign.hpp>
 #include <rill/ops/state/assign_add.hpp>
 #include <rill/ops/state/assign_sub.hpp>
+#include <rill/ops/state/count_up_to.hpp>
+#include <rill/ops/state/is_initialized.hpp>
 #include <rill/ops/state/scatter_add.hpp>
 #include <rill/ops/state/scatter_sub.hpp>
 #include <rill/ops/state/scatter_update.hpp>
 #include <rill/ops/state/variable.hpp>
+
+#include <rill/ops/string/as_string.hpp>
+#include <rill/ops/string/string_equal.hpp>
+#include <rill/ops/string/string_join.hpp>
+#include <rill/ops/string/string_length.hpp>
+#include <rill/ops/string/string_select.hpp>
+#include <rill/ops/string/string_to_number.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -186,6 +201,7 @@ using catalogue = op_list<
     argmax_op,
     argmin_op,
     argument_op,
+    as_string_op,
     asin_op,
     asinh_op,
     assign_add_op,
@@ -208,12 +224,14 @@ using catalogue = op_list<
     ceil_op,
     check_numerics_op,
     clip_op,
+    complex_op,
     concat_grad_op,
     concat_op,
     conj_op,
     constant_op,
     cos_op,
     cosh_op,
+    count_up_to_op,
     cumprod_op,
     cumsum_op,
     digamma_op,
@@ -236,8 +254,10 @@ using catalogue = op_list<
     greater_op,
     host_call_op,
     identity_op,
+    imag_op,
     is_finite_op,
     is_inf_op,
+    is_initialized_op,
     is_nan_op,
     leaky_relu_op,
     less_equal_op,
@@ -264,11 +284,14 @@ using catalogue = op_list<
     placeholder_op,
     polygamma_op,
     pow_op,
+    random_gamma_op,
     random_normal_op,
+    random_poisson_op,
     random_shuffle_op,
     random_uniform_like_op,
     random_uniform_op,
     rank_op,
+    real_op,
     reciprocal_op,
     reduce_max_op,
     reduce_min_op,
@@ -309,6 +332,11 @@ using catalogue = op_list<
     stop_gradient_op,
     strided_slice_grad_op,
     strided_slice_op,
+    string_equal_op,
+    string_join_op,
+    string_length_op,
+    string_select_op,
+    string_to_number_op,
     sub_op,
     tan_op,
     tanh_op,

@@ -340,8 +340,12 @@ RILL_COLD void binder::note_start_reads() {
         const auto writes = [&](std::int32_t k) {
             return s.writes > 0 && it.writes(static_cast<std::size_t>(k - s.inputs));
         };
-        for (std::int32_t k = s.inputs; k < s.outputs; ++k)
-            if (!(s.initialises && writes(k))) read(indices[k]);
+        input_list may_lack;
+        if (it.op) may_lack = it.op->may_lack_value();
+        for (std::int32_t k = s.inputs; k < s.outputs; ++k) {
+            const bool lacks = std::find(may_lack.begin(), may_lack.end(), k - s.inputs) != may_lack.end();
+            if (!lacks && !(s.initialises && writes(k))) read(indices[k]);
+        }
         for (std::int32_t k = s.inputs; k < s.outputs; ++k)
             if (writes(k)) written[indices[k]] = 1;
     }

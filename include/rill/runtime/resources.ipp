@@ -3,6 +3,7 @@
 
 #include <rill/runtime/resources.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <utility>
@@ -22,7 +23,8 @@ RILL_INLINE variable_state::writer::writer(variable_state& v, std::shared_ptr<el
     if (!v_.value_ && !whole) return; // the caller reports it
     const bool held = mine_ && mine_ == v_.value_;
     if (!v_.value_ || v_.value_.use_count() > 1 + (held ? 1 : 0)) { // somebody else holds it
-        mine_ = std::make_shared<element_block>(v_.memory_, v_.type_.type, v_.type_.shape.size());
+        // not without an element: kernels that ask whether there is a value tell by its address
+        mine_ = std::make_shared<element_block>(v_.memory_, v_.type_.type, std::max<index_t>(v_.type_.shape.size(), 1));
         if (v_.value_ && !whole) {
             const auto& there = v_.space_ ? *v_.space_ : cpu_device();
             copy_between(there, v_.value_->data(), there, mine_->data(), v_.type_.type, v_.type_.shape.size());

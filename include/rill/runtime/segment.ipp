@@ -120,6 +120,8 @@ RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds, step
             f.slots[v.slot] = f.variables[i]->data();
         else if (v.read_at_start)
             throw_uninitialised(i);
+        else
+            f.slots[v.slot] = nullptr; // of an earlier run that failed while it wrote
     }
     if (trace) return run_traced(f, *trace);
     int at = 0;
@@ -282,7 +284,13 @@ RILL_COLD void segment::throw_uninitialised(std::size_t v) const {
 
 RILL_COLD std::string segment::described(const step& s, const std::string& what) const {
     const auto* n = b_.graph.items[s.item].origin;
-    return n ? n->op->label() + ": " + what + " (" + place_of(*n) + ")" : what;
+    if (!n) return what;
+    std::string written;
+    for (int w = 0; w < s.writes; ++w) {
+        const auto at = static_cast<std::size_t>(b_.write_list[s.first_write + w]);
+        written += (w == 0 ? "; it writes '" : ", '") + b_.variables[at].origin->name + "'";
+    }
+    return n->op->label() + ": " + what + " (" + place_of(*n) + written + ")";
 }
 
 RILL_COLD void segment::rethrow_from(const step& s) const {

@@ -148,6 +148,12 @@ public:
     static void truncated_normal(index_t n, const random_stream& s, double mean, double deviation, T* to) {
         cpu::truncated_normal(n, s, mean, deviation, at(to));
     }
+    template <class T> static void random_gamma(index_t n, const random_stream& s, double shape, double rate, T* to) {
+        cpu::random_gamma(n, s, shape, rate, at(to));
+    }
+    template <class T> static void random_poisson(index_t n, const random_stream& s, double rate, T* to) {
+        cpu::random_poisson(n, s, rate, at(to));
+    }
 };
 
 template <class... D> struct device_list; // device/devices.hpp, which includes this

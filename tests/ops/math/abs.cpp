@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/math/abs.hpp>
 
-#include "ops/harness.hpp"
+#include "ops/math/complex_test.hpp"
 
 using namespace rill;
 
@@ -14,3 +14,19 @@ TEST_CASE("abs: values") {
 }
 TEST_CASE("abs: gradient") { op_test::gradients(test_abs::f, {{0.1, 2}}, 2); }
 TEST_CASE("abs: gradient below zero") { op_test::gradients(test_abs::f, {{-2, -0.1}}, 2); }
+
+TEST_CASE("abs: complex numbers, and their gradient") {
+    complex_test::of_complex([](const auto& z) { return abs(z); }, [](const auto& z) { return std::abs(z); },
+                             {.order = 1, .ulps = 8});
+    using C = std::complex<float>;
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<C> z("z");
+    const auto size = abs(z);
+    static_assert(std::is_same_v<std::remove_const_t<decltype(size)>, tensor<float>>);
+    CHECK(s.run(size, feed(z, C(3e30f, 4e30f))) == Approx(5e30f)); // whose square is infinite
+    const auto [dz] = gradients(size, z);
+    CHECK(s.run(dz, feed(z, C(0))) == C(0));
+    CHECK(s.run(dz, feed(z, C(3, 4))).imag() == Approx(0.8f));
+}

@@ -24,3 +24,10 @@ TEST_CASE("acos: known by name") {
     CHECK(op->takes(dtype::half));
     CHECK_FALSE(op->takes(dtype::int32));
 }
+
+TEST_CASE("acos: complex numbers, and their gradients") {
+    op_test::unary<std::complex<float>, std::complex<double>>(
+        "acos", test_acos::f, [](auto x) { return decltype(x)(std::acos(std::complex<long double>(x))); },
+        {.in = {{0.5, 2}}, .ulps = 16});
+    op_test::complex_gradients(test_acos::f, {{0.5, 2}});
+}

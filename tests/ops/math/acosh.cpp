@@ -24,3 +24,12 @@ TEST_CASE("acosh: known by name") {
     CHECK(op->takes(dtype::half));
     CHECK_FALSE(op->takes(dtype::int32));
 }
+
+TEST_CASE("acosh: complex numbers, and their gradients") {
+    op_test::unary<std::complex<float>, std::complex<double>>(
+        "acosh", test_acosh::f, [](auto x) { return decltype(x)(std::acosh(std::complex<long double>(x))); },
+        {.in = {{0.5, 2}}, .ulps = 16});
+    op_test::complex_gradients(test_acosh::f, {{0.5, 2}});
+    // where the root of a product is not the product of the roots
+    op_test::complex_gradients([](const auto& x) { return acosh(-x); }, {{0.5, 2}});
+}

@@ -23,3 +23,10 @@ TEST_CASE("atan: known by name") {
     CHECK(op->takes(dtype::half));
     CHECK_FALSE(op->takes(dtype::int32));
 }
+
+TEST_CASE("atan: complex numbers, and their gradients") {
+    op_test::unary<std::complex<float>, std::complex<double>>(
+        "atan", test_atan::f, [](auto x) { return decltype(x)(std::atan(std::complex<long double>(x))); },
+        {.in = {{0.5, 2}}, .ulps = 16});
+    op_test::complex_gradients(test_atan::f, {{0.5, 2}});
+}

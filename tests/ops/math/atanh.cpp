@@ -24,3 +24,10 @@ TEST_CASE("atanh: known by name") {
     CHECK(op->takes(dtype::half));
     CHECK_FALSE(op->takes(dtype::int32));
 }
+
+TEST_CASE("atanh: complex numbers, and their gradients") {
+    op_test::unary<std::complex<float>, std::complex<double>>(
+        "atanh", test_atanh::f, [](auto x) { return decltype(x)(std::atanh(std::complex<long double>(x))); },
+        {.in = {{0.5, 2}}, .ulps = 16});
+    op_test::complex_gradients(test_atanh::f, {{0.5, 2}});
+}

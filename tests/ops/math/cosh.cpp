@@ -23,3 +23,10 @@ TEST_CASE("cosh: known by name") {
     CHECK(op->takes(dtype::half));
     CHECK_FALSE(op->takes(dtype::int32));
 }
+
+TEST_CASE("cosh: complex numbers, and their gradients") {
+    op_test::unary<std::complex<float>, std::complex<double>>(
+        "cosh", test_cosh::f, [](auto x) { return decltype(x)(std::cosh(std::complex<long double>(x))); },
+        {.in = {{0.5, 2}}, .ulps = 16});
+    op_test::complex_gradients(test_cosh::f, {{0.3, 1}});
+}

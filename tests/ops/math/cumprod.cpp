@@ -30,4 +30,9 @@ TEST_CASE("cumprod: at run time") {
     CHECK_FALSE(make_op("Cumprod")->equals(*made));
 }
 
+TEST_CASE("cumprod: complex numbers, and their gradients") {
+    detail::require_gradient_kernels<std::complex<double>>();
+    scan_test::check<op, std::complex<double>>({2, 3, 2}, {.in = {{0.5, 1.5}}});
+}
+
 } // namespace test_cumprod

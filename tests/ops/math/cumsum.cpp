@@ -30,4 +30,6 @@ TEST_CASE("cumsum: at run time") {
     CHECK_FALSE(make_op("Cumsum")->equals(*made));
 }
 
+TEST_CASE("cumsum: complex numbers, and their gradients") { scan_test::check<op, std::complex<double>>({2, 3, 2}, {}); }
+
 } // namespace test_cumsum

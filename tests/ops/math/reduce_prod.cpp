@@ -50,3 +50,11 @@ TEST_CASE("reduce_prod: the gradient where elements are 0, and integers") {
     const op_ptr made = tensor(reduce_prod<1>(x)).node()->op;
     CHECK(make_op("Prod", 1, bytes_of_fields(*made))->equals(*made));
 }
+
+TEST_CASE("reduce_prod: complex numbers, and their gradients") {
+    using C = std::complex<double>;
+    detail::require_gradient_kernels<C>();
+    const op_test::node_options o{.in = {{0.5, 1.5}}};
+    op_test::check_axes<test_reduce_prod::op, C, 2>({{2, 3}}, o);
+    op_test::check_axes<test_reduce_prod::op, C, 2, 0>({{3, 2}}, o);
+}

@@ -23,3 +23,10 @@ TEST_CASE("sinh: known by name") {
     CHECK(op->takes(dtype::half));
     CHECK_FALSE(op->takes(dtype::int32));
 }
+
+TEST_CASE("sinh: complex numbers, and their gradients") {
+    op_test::unary<std::complex<float>, std::complex<double>>(
+        "sinh", test_sinh::f, [](auto x) { return decltype(x)(std::sinh(std::complex<long double>(x))); },
+        {.in = {{0.5, 2}}, .ulps = 16});
+    op_test::complex_gradients(test_sinh::f, {{0.3, 1}});
+}

@@ -75,4 +75,19 @@ template <class Op> void known_at_run_time() {
     CHECK_THROWS_AS(Op::untyped(dtype::string, {2}), invalid_argument);
 }
 
+/// The values are those of one thread, however many there are and whatever runs beside.
+template <class Op> void threads_change_nothing() {
+    const auto draw = [](int threads) {
+        const graph g;
+        const graph_scope here(g);
+        const auto x = Op::template seeded<float, 300, 500>(7), y = Op::template seeded<float, 300, 500>(8);
+        const session s(g, {.intra_op_threads = threads});
+        s.run(x + y);
+        return list(s.run(x - y));
+    };
+    const auto alone = draw(1);
+    CHECK(draw(2) == alone);
+    CHECK(draw(5) == alone);
+}
+
 } // namespace random_test

@@ -28,7 +28,7 @@ template <class Op, class T, class Id> void values(const std::vector<Id>& ids) {
     xt::xtensor<T, 2> updates({ids.size(), 3});
     for (std::size_t k = 0; k < ids.size(); ++k)
         for (std::size_t i = 0; i < 3; ++i) {
-            updates(k, i) = static_cast<T>(k * 3 + i + 1);
+            updates(k, i) = static_cast<T>(static_cast<int>(k * 3 + i + 1));
             T& old = wanted[static_cast<std::size_t>(ids[k]) * 3 + i];
             old = static_cast<T>(Op::join(old, updates(k, i)));
         }
@@ -41,6 +41,7 @@ template <class Op> void all() {
     values<Op, float, std::int64_t>({3, 3, 1});
     values<Op, double, int>({});
     values<Op, int, int>({1, 1, 1});
+    values<Op, std::complex<double>, int>({2, 0});
 
     const graph g;
     const graph_scope here(g);

@@ -9,6 +9,8 @@
 #include <rill/device/cpu/gemm.hpp>
 #include <rill/device/cpu/indexing.hpp>
 #include <rill/device/cpu/random.hpp>
+#include <rill/device/cpu/random_gamma.hpp>
+#include <rill/device/cpu/random_poisson.hpp>
 #include <rill/device/cpu/rows.hpp>
 #include <rill/device/cpu/scan.hpp>
 #include <rill/device/cpu/strided_copy.hpp>
@@ -131,6 +133,12 @@ struct cpu {
     template <class T>
     static void truncated_normal(index_t n, const random_stream& s, double mean, double deviation, T* to) {
         fill_truncated_normal(n, s, mean, deviation, to);
+    }
+    template <class T> static void random_gamma(index_t n, const random_stream& s, double shape, double rate, T* to) {
+        fill_gamma(n, s, shape, rate, to);
+    }
+    template <class T> static void random_poisson(index_t n, const random_stream& s, double rate, T* to) {
+        fill_poisson(n, s, rate, to);
     }
 };
 

@@ -87,22 +87,24 @@ void update_array_rows(const I* ids, index_t count, index_t inner, const std::ar
         for (index_t k = 0; k < count; ++k) step(k, slices(k));
         return;
     }
-    const detail::row_chains rows(ids, count, scratch);
-    T* const room = reinterpret_cast<T*>(static_cast<std::byte*>(scratch) + detail::row_chains::bytes(count));
-    for (index_t k = 0; k < count; ++k) {
-        if (!rows.is_first(k)) continue;
-        auto from = slices(k);
-        if (rows.next(k) >= 0) {
-            for (std::size_t n = 0; n < N; ++n) {
-                T* const sum = room + static_cast<index_t>(n) * inner;
-                std::copy_n(from[n], inner, sum);
-                for (index_t other = rows.next(k); other >= 0; other = rows.next(other))
-                    update_arrays<detail::add_to>(inner, std::array{sum}, std::array{slices(other)[n]},
-                                                  std::array<T, 0>{});
-                from[n] = sum;
+    if constexpr (is_numeric<T>) { // what has no sum never gets scratch memory
+        const detail::row_chains rows(ids, count, scratch);
+        T* const room = reinterpret_cast<T*>(static_cast<std::byte*>(scratch) + detail::row_chains::bytes(count));
+        for (index_t k = 0; k < count; ++k) {
+            if (!rows.is_first(k)) continue;
+            auto from = slices(k);
+            if (rows.next(k) >= 0) {
+                for (std::size_t n = 0; n < N; ++n) {
+                    T* const sum = room + static_cast<index_t>(n) * inner;
+                    std::copy_n(from[n], inner, sum);
+                    for (index_t other = rows.next(k); other >= 0; other = rows.next(other))
+                        update_arrays<detail::add_to>(inner, std::array{sum}, std::array{slices(other)[n]},
+                                                      std::array<T, 0>{});
+                    from[n] = sum;
+                }
             }
+            step(k, from);
         }
-        step(k, from);
     }
 }
 

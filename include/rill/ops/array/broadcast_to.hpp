@@ -41,7 +41,7 @@ endpoint summed_like(const endpoint& g, const endpoint& x);
 struct broadcast_to_op {
     static constexpr auto name = "BroadcastTo";
     using domain_type = domains::every;
-    using compiled_types = types::common;
+    using compiled_types = types::moved;
     using brings = op_list<combining<combine::sum>>;
     dims to;
 

@@ -28,7 +28,7 @@ struct concat_op {
     static constexpr auto name = "Concat";
     static constexpr int least_inputs = 1;
     using domain_type = domains::every;
-    using compiled_types = types::numbers;
+    using compiled_types = types::moved;
     using brings = op_list<concat_grad_op>;
     int axis = 0;
 

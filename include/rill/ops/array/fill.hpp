@@ -45,7 +45,7 @@ struct fill_op {
     static constexpr auto name = "Fill";
     static constexpr int inputs = 2; // the shape, the value
     using domain_type = domains::every;
-    using compiled_types = types::common;
+    using compiled_types = types::moved;
     using brings = op_list<combining<combine::sum>>;
 
     std::vector<tensor_type> outputs(const known_inputs& in) const;

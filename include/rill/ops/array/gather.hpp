@@ -14,7 +14,7 @@ struct gather_op {
     static constexpr auto name = "Gather";
     static constexpr int inputs = 2;
     using domain_type = domains::every;
-    using compiled_types = types::common;
+    using compiled_types = types::moved;
     using brings = op_list<gather_grad_op>;
     int axis = 0;
 

@@ -9,7 +9,7 @@ namespace rill { inline namespace RILL_ABI {
 struct reverse_op {
     static constexpr auto name = "ReverseV2", label = "reverse";
     using domain_type = domains::every;
-    using compiled_types = types::common;
+    using compiled_types = types::moved;
     axis_list axes;
 
     static void fields(auto& op, auto& visit) { visit("axes", op.axes); }

@@ -31,7 +31,7 @@ constexpr shape_result slice_of_size(const dims& x, const dims& size, const dims
 struct slice_op {
     static constexpr auto name = "Slice";
     using domain_type = domains::every;
-    using compiled_types = types::common;
+    using compiled_types = types::moved;
     using brings = op_list<strided_slice_grad_op>;
     index_list begin, size;
 

@@ -45,7 +45,7 @@ struct split_op {
     static constexpr auto name = "Split";
     static constexpr int inputs = 1;
     using domain_type = domains::every;
-    using compiled_types = types::common;
+    using compiled_types = types::moved;
     using brings = op_list<concat_op>;
     int axis = 0;
     index_t count = 1;

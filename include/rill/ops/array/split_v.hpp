@@ -11,7 +11,7 @@ struct split_v_op {
     static constexpr auto name = "SplitV", label = "split";
     static constexpr int inputs = 1;
     using domain_type = domains::every;
-    using compiled_types = types::common;
+    using compiled_types = types::moved;
     using brings = op_list<concat_op>;
     int axis = 0;
     any_array sizes; // of int64

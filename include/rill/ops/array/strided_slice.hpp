@@ -11,7 +11,7 @@ struct strided_slice_grad_op;
 struct strided_slice_op {
     static constexpr auto name = "StridedSlice";
     using domain_type = domains::every;
-    using compiled_types = types::common;
+    using compiled_types = types::moved;
     using brings = op_list<strided_slice_grad_op>;
     rules::slicing ranges;
 

@@ -46,7 +46,7 @@ tiling tiling_of(const dims& x, const dims& multiples);
 struct tile_op {
     static constexpr auto name = "Tile";
     using domain_type = domains::every;
-    using compiled_types = types::common;
+    using compiled_types = types::moved;
     using brings = op_list<reshape_op, split_op, add_op, combining<combine::sum>>;
     dims multiples;
 

@@ -10,7 +10,7 @@ namespace rill { inline namespace RILL_ABI {
 struct transpose_op {
     static constexpr auto name = "Transpose";
     using domain_type = domains::every;
-    using compiled_types = types::common;
+    using compiled_types = types::moved;
     axis_list order;
 
     static void fields(auto& op, auto& visit) { visit("order", op.order); }

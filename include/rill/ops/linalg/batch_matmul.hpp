@@ -38,9 +38,6 @@ struct batch_places {
 };
 vector<batch_places> places_of_batch(const dims& a, const dims& b, const dims& product);
 
-/// x, or of complex numbers their conjugates.
-endpoint conjugate_of(const endpoint& x);
-
 /// The gradients of C = A B, where A = op(a) and B = op(b): dA = g B^T and dB = A^T g, each written so that a and b keep their own
 /// layout. Op is the product's own.
 template <class Op>
@@ -121,11 +118,6 @@ RILL_INLINE vector<batch_places> places_of_batch(const dims& a, const dims& b, c
         all.push_back(at);
     }
     return all;
-}
-
-RILL_INLINE endpoint conjugate_of(const endpoint& x) {
-    const dtype type = type_of(x).type;
-    return type == dtype::complex64 || type == dtype::complex128 ? apply_to_edges<conj_op>(x) : x;
 }
 
 } // namespace detail

@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include <rill/expr/apply.hpp>
+#include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/real.hpp>
 #include <rill/ops/math/sign.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -25,6 +27,23 @@ struct abs_op {
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g * sign(x); }
 };
 
-template <elementwise_operand X> RILL_FN constexpr auto abs(const X& x) { return apply<abs_op>(x); }
+namespace detail {
+
+/// z times the conjugate of its direction, without the square that may overflow.
+template <class X> auto complex_abs(const X& z) { return real(z * conj(sign(z))); }
+
+} // namespace detail
+
+/// Of complex numbers too: their distance from 0, as floats, with the gradient g sign(z).
+template <elementwise_operand X> RILL_FN constexpr auto abs(const X& x) {
+    if constexpr (untyped_operand<X>) {
+        if (x.dtype() == dtype::complex64 || x.dtype() == dtype::complex128) return detail::complex_abs(x);
+        return apply<abs_op>(x);
+    } else if constexpr (typed_operand<X> && is_complex<typename X::value_type>) {
+        return detail::complex_abs(x);
+    } else {
+        return apply<abs_op>(x);
+    }
+}
 
 }} // namespace rill::RILL_ABI

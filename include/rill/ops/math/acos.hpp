@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <rill/expr/apply.hpp>
+#include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/neg.hpp>
 #include <rill/ops/math/rsqrt.hpp>
@@ -11,14 +12,14 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Inverse cosine, in radians; NaN beyond [-1, 1]. Shape: that of x. Gradient: -g / sqrt(1 - x^2).
+/// Inverse cosine, in radians; of real numbers NaN beyond [-1, 1]. Shape: that of x. Gradient: -g / conj(sqrt(1 - x^2)).
 struct acos_op {
     static constexpr auto name = "Acos";
-    using domain_type = domains::real_floating;
+    using domain_type = domains::floating;
     using compiled_types = types::floats;
     template <class T> static T scalar(const T& x) { return std::acos(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) {
-        return -(g * rsqrt(V(1) - x * x));
+        return -(g * conj(rsqrt(V(1) - x * x)));
     }
 };
 

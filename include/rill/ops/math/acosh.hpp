@@ -5,20 +5,24 @@
 
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/add.hpp>
+#include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/rsqrt.hpp>
 #include <rill/ops/math/sub.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Inverse hyperbolic cosine; NaN below 1. Shape: that of x. Gradient: g / sqrt(x^2 - 1).
+/// Inverse hyperbolic cosine; of real numbers NaN below 1. Shape: that of x. Gradient: g / conj(sqrt(x - 1) sqrt(x + 1)).
 struct acosh_op {
     static constexpr auto name = "Acosh";
-    using domain_type = domains::real_floating;
+    using domain_type = domains::floating;
     using compiled_types = types::floats;
     template <class T> static T scalar(const T& x) { return std::acosh(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) {
-        return g * rsqrt((x - V(1)) * (x + V(1))); // exact near 1, where x^2 - 1 is not
+        if constexpr (is_complex<typename V::value_type>) // the root of a product may be the other one
+            return g * conj(rsqrt(x - V(1)) * rsqrt(x + V(1)));
+        else
+            return g * rsqrt((x - V(1)) * (x + V(1))); // exact near 1, where x^2 - 1 is not
     }
 };
 

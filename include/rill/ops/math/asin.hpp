@@ -4,20 +4,21 @@
 #include <cmath>
 
 #include <rill/expr/apply.hpp>
+#include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/rsqrt.hpp>
 #include <rill/ops/math/sub.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Inverse sine, in radians; NaN beyond [-1, 1]. Shape: that of x. Gradient: g / sqrt(1 - x^2).
+/// Inverse sine, in radians; of real numbers NaN beyond [-1, 1]. Shape: that of x. Gradient: g / conj(sqrt(1 - x^2)).
 struct asin_op {
     static constexpr auto name = "Asin";
-    using domain_type = domains::real_floating;
+    using domain_type = domains::floating;
     using compiled_types = types::floats;
     template <class T> static T scalar(const T& x) { return std::asin(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) {
-        return g * rsqrt(V(1) - x * x);
+        return g * conj(rsqrt(V(1) - x * x));
     }
 };
 

@@ -5,19 +5,20 @@
 
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/add.hpp>
+#include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/rsqrt.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Inverse hyperbolic sine. Shape: that of x. Gradient: g / sqrt(1 + x^2).
+/// Inverse hyperbolic sine. Shape: that of x. Gradient: g / conj(sqrt(1 + x^2)).
 struct asinh_op {
     static constexpr auto name = "Asinh";
-    using domain_type = domains::real_floating;
+    using domain_type = domains::floating;
     using compiled_types = types::floats;
     template <class T> static T scalar(const T& x) { return std::asinh(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) {
-        return g * rsqrt(V(1) + x * x);
+        return g * conj(rsqrt(V(1) + x * x));
     }
 };
 

@@ -5,18 +5,19 @@
 
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/add.hpp>
+#include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/div.hpp>
 #include <rill/ops/math/mul.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Inverse tangent, in radians. Shape: that of x. Gradient: g / (1 + x^2).
+/// Inverse tangent, in radians. Shape: that of x. Gradient: g / conj(1 + x^2).
 struct atan_op {
     static constexpr auto name = "Atan";
-    using domain_type = domains::real_floating;
+    using domain_type = domains::floating;
     using compiled_types = types::floats;
     template <class T> static T scalar(const T& x) { return std::atan(x); }
-    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g / (V(1) + x * x); }
+    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g / conj(V(1) + x * x); }
 };
 
 template <elementwise_operand X> RILL_FN auto atan(const X& x) { return apply<atan_op>(x); }

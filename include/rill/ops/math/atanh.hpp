@@ -5,20 +5,21 @@
 
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/add.hpp>
+#include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/div.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/sub.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Inverse hyperbolic tangent; NaN beyond [-1, 1]. Shape: that of x. Gradient: g / (1 - x^2).
+/// Inverse hyperbolic tangent; of real numbers NaN beyond [-1, 1]. Shape: that of x. Gradient: g / conj(1 - x^2).
 struct atanh_op {
     static constexpr auto name = "Atanh";
-    using domain_type = domains::real_floating;
+    using domain_type = domains::floating;
     using compiled_types = types::floats;
     template <class T> static T scalar(const T& x) { return std::atanh(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) {
-        return g / ((V(1) - x) * (V(1) + x));
+        return g / conj((V(1) - x) * (V(1) + x));
     }
 };
 

@@ -31,4 +31,22 @@ template <elementwise_operand X> RILL_FN auto conj(const X& x) {
     }
 }
 
+namespace detail {
+
+/// x, or of complex numbers their conjugates: for gradients of node ops.
+endpoint conjugate_of(const endpoint& x);
+
+} // namespace detail
+
 }} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_INLINE endpoint conjugate_of(const endpoint& x) {
+    const dtype type = type_of(x).type;
+    return type == dtype::complex64 || type == dtype::complex128 ? apply_to_edges<conj_op>(x) : x;
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif

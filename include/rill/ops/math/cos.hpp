@@ -3,17 +3,18 @@
 
 #include <rill/device/elementary.hpp>
 #include <rill/expr/apply.hpp>
+#include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/neg.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Cosine of x in radians. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: -g sin(x).
+/// Cosine of x in radians. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: -g conj(sin(x)).
 struct cos_op : elementary::cos_function {
     static constexpr auto name = "Cos";
-    using domain_type = domains::real_floating;
+    using domain_type = domains::floating;
     using compiled_types = types::common;
-    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return -g * sin(x); }
+    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return -g * conj(sin(x)); }
 };
 
 template <elementwise_operand X> RILL_FN auto cos(const X& x) { return apply<cos_op>(x); }

@@ -4,17 +4,18 @@
 #include <cmath>
 
 #include <rill/expr/apply.hpp>
+#include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/mul.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Hyperbolic cosine. Shape: that of x. Gradient: g sinh(x).
+/// Hyperbolic cosine. Shape: that of x. Gradient: g conj(sinh(x)).
 struct cosh_op {
     static constexpr auto name = "Cosh";
-    using domain_type = domains::real_floating;
+    using domain_type = domains::floating;
     using compiled_types = types::floats;
     template <class T> static T scalar(const T& x) { return std::cosh(x); }
-    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g * sinh(x); }
+    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g * conj(sinh(x)); }
 };
 
 template <elementwise_operand X> RILL_FN auto cosh(const X& x) { return apply<cosh_op>(x); }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/cumsum.hpp>
 #include <rill/ops/math/div.hpp>
 #include <rill/ops/math/mul.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Running products along an axis. Gradient: the running sums of g times the products, the other way, over x; NaN or infinite at a 0 in x, as
-/// TensorFlow's.
+/// Running products along an axis. Gradient: the running sums of g times the products, the other way, over x (of complex numbers over
+/// and times the conjugates); NaN or infinite at a 0 in x, as TensorFlow's.
 struct cumprod_op : detail::running {
     static constexpr auto name = "Cumprod";
-    using domain_type = domains::real;
-    using brings = op_list<cumsum_op, mul_op, div_op>;
+    using domain_type = domains::numeric;
+    using brings = op_list<cumsum_op, mul_op, div_op, conj_op>;
 
     std::vector<endpoint> gradient(const gradient_request& r) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
@@ -26,7 +27,7 @@ auto cumprod(const X& x, const cumulative_options& how = {},
              const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) {
         static_assert(axes_exist<extents_of<X>, Axis>, "cumprod: the axis is out of range");
-        static_assert(op_takes<cumprod_op, value_type_of<X>>, "cumprod: the element type is not real");
+        static_assert(op_takes<cumprod_op, value_type_of<X>>, "cumprod: the element type is no number");
     }
     return detail::add_scan(x, cumprod_op{{Axis, how}}, where);
 }
@@ -44,8 +45,8 @@ namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<endpoint> cumprod_op::gradient(const gradient_request& r) const {
     cumsum_op back{{axis, {how.exclusive, !how.reverse}}};
-    const endpoint weighted = detail::apply_to_edges<mul_op>(r.output(0), r.gradient());
-    return {detail::apply_to_edges<div_op>(r.add<cumprod_op>(back, {weighted}), r.input(0))};
+    const endpoint weighted = detail::apply_to_edges<mul_op>(detail::conjugate_of(r.output(0)), r.gradient());
+    return {detail::apply_to_edges<div_op>(r.add<cumprod_op>(back, {weighted}), detail::conjugate_of(r.input(0)))};
 }
 
 }} // namespace rill::RILL_ABI

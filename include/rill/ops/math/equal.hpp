@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/expr/apply.hpp>
+#include <rill/ops/string/string_equal.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// a == b, as bool. Shape: a and b broadcast. No gradient: the result is bool.
+/// a == b, as bool; of strings too, as a node. Shape: a and b broadcast. No gradient: the result is bool.
 struct equal_op {
     static constexpr auto name = "Equal";
     static constexpr int cost = 1;
@@ -20,7 +20,13 @@ template <class A, class B>
 RILL_FN auto equal(const A& a, const B& b) {
     static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "equal: the dtypes differ; convert with cast<T>()");
     static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "equal: the shapes do not broadcast");
-    return apply<equal_op>(a, b);
+    if constexpr (detail::are_text<A, B>) {
+        return detail::string_equal(a, b);
+    } else {
+        if constexpr (detail::may_be_text<A> && detail::may_be_text<B>)
+            if (detail::is_text(a) && detail::is_text(b)) return any_tensor(detail::string_equal(a, b));
+        return apply<equal_op>(a, b);
+    }
 }
 
 }} // namespace rill::RILL_ABI

@@ -2,21 +2,30 @@
 #pragma once
 
 #include <cmath>
+#include <complex>
 
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/add.hpp>
+#include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/mul.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// e^x - 1, exact near 0. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g e^x.
+/// e^x - 1, exact near 0. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g conj(e^x).
 struct expm1_op {
     static constexpr auto name = "Expm1";
-    using domain_type = domains::real_floating;
+    using domain_type = domains::floating;
     using compiled_types = types::common;
-    template <class T> static T scalar(const T& x) { return std::expm1(x); }
+    template <class T> static T scalar(const T& x) {
+        if constexpr (is_complex<T>) {
+            const auto a = x.real(), b = x.imag(), s = std::sin(b / 2);
+            return T(std::expm1(a) * std::cos(b) - 2 * s * s, std::exp(a) * std::sin(b));
+        } else {
+            return std::expm1(x);
+        }
+    }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(expm1(x)) { return expm1(x); }
-    template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) { return g * (y + V(1)); }
+    template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) { return g * conj(y + V(1)); }
 };
 
 template <elementwise_operand X> RILL_FN auto expm1(const X& x) { return apply<expm1_op>(x); }

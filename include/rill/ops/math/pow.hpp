@@ -4,23 +4,28 @@
 #include <cmath>
 
 #include <rill/expr/apply.hpp>
+#include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/greater.hpp>
 #include <rill/ops/math/log.hpp>
 #include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/not_equal.hpp>
 #include <rill/ops/math/select.hpp>
 #include <rill/ops/math/sub.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// a to the power b; of integers it wraps, and a negative exponent gives the truncated 1, -1 or 0. Shape: a and b broadcast. Gradient: g b a^(b-1) and g y log(a) (0 where a <= 0).
+/// a to the power b; of integers it wraps, and a negative exponent gives the truncated 1, -1 or 0. Shape: a and b broadcast.
+/// Gradient: g conj(b a^(b-1)) and g conj(y log(a)) (0 where a <= 0, of complex numbers where a is 0).
 struct pow_op {
     static constexpr auto name = "Pow";
-    using domain_type = domains::real;
+    using domain_type = domains::numeric;
     using compiled_types = types::common;
     static constexpr bool divides = true; // 0 to a negative power
     template <class T> static T scalar(const T& a, const T& b) {
         if constexpr (is_integral<T>)
             return integer_power(lane<T>(a), lane<T>(b)).v;
+        else if constexpr (is_complex<T>)
+            return complex_power(a, b);
         else
             return std::pow(a, b);
     }
@@ -29,9 +34,14 @@ struct pow_op {
     }
     template <class V> RILL_FN static auto pullback(const V& a, const V& b, const V& y, const V& g) {
         // no log of 0 even where it isn't taken: its own gradient would be 0 / 0
-        const auto positive = a > V(0);
-        const V log_a = select(positive, log(select(positive, a, V(1))), V(0));
-        return adjoints<V, V>(g * b * pow(a, b - V(1)), g * y * log_a);
+        const auto has_log = [&] {
+            if constexpr (is_complex<typename V::value_type>)
+                return not_equal(a, V(0));
+            else
+                return a > V(0);
+        }();
+        const V log_a = select(has_log, log(select(has_log, a, V(1))), V(0));
+        return adjoints<V, V>(g * conj(b) * conj(pow(a, b - V(1))), g * conj(y) * conj(log_a));
     }
 
 private:
@@ -47,6 +57,11 @@ private:
             base = base * base;
         }
         return result;
+    }
+    /// 0 to a power is none of the C++ library's formula, which takes its logarithm.
+    template <class T> static T complex_power(const T& a, const T& b) {
+        if (b == T(0)) return T(1);
+        return a == T(0) && b.real() > 0 ? T(0) : std::pow(a, b);
     }
 };
 

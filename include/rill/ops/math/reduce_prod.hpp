@@ -2,20 +2,21 @@
 #pragma once
 
 #include <rill/ops/array/reshape.hpp>
+#include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/cumprod.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/second_pass.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The product over axes; of nothing, 1. Gradient: g times the product of the other elements, also where some are 0 or infinite, as the
+/// The product over axes; of nothing, 1. Gradient: g times the (conjugate of the) product of the other elements, also where some are 0 or infinite, as the
 /// products of what lies before and of what lies after; the gradient of that divides by x, as cumprod's does.
 struct reduce_prod_op {
     static constexpr auto name = "Prod", label = "reduce_prod";
-    using domain_type = domains::real;
+    using domain_type = domains::numeric;
     using compiled_types = types::numbers;
-    using brings = op_list<reduce_prod_op, cumprod_op, mul_op, reshape_op, reshape_like_op, combining<combine::prod>,
-                           combining<combine::sum>>;
+    using brings = op_list<reduce_prod_op, cumprod_op, mul_op, conj_op, reshape_op, reshape_like_op,
+                           combining<combine::prod>, combining<combine::sum>>;
     fused_spec spec;
 
     static void fields(auto& op, auto& visit) { visit("spec", op.spec); }
@@ -32,7 +33,7 @@ namespace detail {
 template <bool Keep, int... Axes, class X> auto reduce_prod(const X& x, const std::source_location& where) {
     if constexpr (typed_operand<X>) {
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_prod: an axis is out of range, or named twice");
-        static_assert(op_takes<reduce_prod_op, value_type_of<X>>, "reduce_prod: the element type is not real");
+        static_assert(op_takes<reduce_prod_op, value_type_of<X>>, "reduce_prod: the element type is no number");
     }
     require_kernel_for<reduce_prod_op, X>();
     return reduce<combine::prod, Keep, Axes...>(x, &reduce_prod_op::make, where);
@@ -97,8 +98,8 @@ RILL_INLINE std::vector<endpoint> reduce_prod_op::gradient(const gradient_reques
         }
         if (!others) others = detail::filled_like(x, 1); // of rank 0
     }
-    const endpoint dx =
-        pass.run_over(others, {r.gradient()}, [](tracer& t) { return t.emit<mul_op>({t.leaf(0), t.leaf(1)}); }, {});
+    const endpoint dx = pass.run_over(detail::conjugate_of(others), {r.gradient()},
+                                      [](tracer& t) { return t.emit<mul_op>({t.leaf(0), t.leaf(1)}); }, {});
     return pass.finish(dx);
 }
 

@@ -4,19 +4,20 @@
 #include <cmath>
 
 #include <rill/expr/apply.hpp>
+#include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/mul.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// 1 / sqrt(x). Shape: that of x. Gradient: -g y^3 / 2.
+/// 1 / sqrt(x). Shape: that of x. Gradient: -g conj(y)^3 / 2.
 struct rsqrt_op {
     static constexpr auto name = "Rsqrt";
-    using domain_type = domains::real_floating;
+    using domain_type = domains::floating;
     using compiled_types = types::common;
     template <class T> static T scalar(const T& x) { return T(1) / std::sqrt(x); }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(rsqrt(x)) { return rsqrt(x); }
     template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) {
-        return V(-0.5) * g * y * y * y;
+        return V(-0.5) * g * conj(y) * conj(y) * conj(y);
     }
 };
 

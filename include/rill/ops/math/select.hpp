@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/expr/apply.hpp>
+#include <rill/ops/string/string_select.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// a where the condition holds, else b. Shape: all three broadcast. Gradient: g to the side that was taken.
+/// a where the condition holds, else b; of strings too, as a node. Shape: all three broadcast. Gradient: g to the side that was taken.
 struct select_op {
     static constexpr auto name = "Select";
     static constexpr int cost = 1;
@@ -34,7 +34,11 @@ auto select(const C& condition, const A& a, const B& b) {
         static_assert(shapes_broadcast<extents_of<A>, extents_of<B>>, "select: the shapes do not broadcast");
         static_assert(shapes_broadcast<extents_of<C>, extents_of<A>> && shapes_broadcast<extents_of<C>, extents_of<B>>,
                       "select: the condition's shape does not broadcast with the others");
-        if constexpr (untyped_operand<C> || untyped_operand<A> || untyped_operand<B>) {
+        if constexpr (detail::are_text<A, B>) {
+            return detail::string_select(condition, a, b);
+        } else if constexpr (untyped_operand<C> || untyped_operand<A> || untyped_operand<B>) {
+            if constexpr (detail::may_be_text<A> && detail::may_be_text<B>)
+                if (detail::is_text(a) && detail::is_text(b)) return any_tensor(detail::string_select(condition, a, b));
             return apply<select_op>(condition, a, b);
         } else {
             // numbers take the dtype of the other side, not the condition's

@@ -2,19 +2,22 @@
 #pragma once
 
 #include <rill/expr/apply.hpp>
+#include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/exp.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/sub.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// 1 / (1 + e^-x). Shape: that of x. Gradient: g y (1 - y).
+/// 1 / (1 + e^-x). Shape: that of x. Gradient: g conj(y (1 - y)).
 struct sigmoid_op {
     static constexpr auto name = "Sigmoid";
-    using domain_type = domains::real_floating;
+    using domain_type = domains::floating;
     using compiled_types = types::common;
     template <class V> RILL_FN static auto value(const V& x) { return V(1) / (V(1) + exp(-x)); }
-    template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) { return g * y * (V(1) - y); }
+    template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) {
+        return g * conj(y) * conj(V(1) - y);
+    }
 };
 
 template <elementwise_operand X> RILL_FN auto sigmoid(const X& x) { return apply<sigmoid_op>(x); }

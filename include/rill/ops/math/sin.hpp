@@ -3,16 +3,17 @@
 
 #include <rill/device/elementary.hpp>
 #include <rill/expr/apply.hpp>
+#include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/mul.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Sine of x in radians. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g cos(x).
+/// Sine of x in radians. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g conj(cos(x)).
 struct sin_op : elementary::sin_function {
     static constexpr auto name = "Sin";
-    using domain_type = domains::real_floating;
+    using domain_type = domains::floating;
     using compiled_types = types::common;
-    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g * cos(x); }
+    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g * conj(cos(x)); }
 };
 
 template <elementwise_operand X> RILL_FN auto sin(const X& x) { return apply<sin_op>(x); }

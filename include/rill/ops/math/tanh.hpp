@@ -4,19 +4,20 @@
 #include <cmath>
 
 #include <rill/expr/apply.hpp>
+#include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/sub.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Hyperbolic tangent. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g (1 - tanh(x)^2).
+/// Hyperbolic tangent. Of floats and doubles within 2 ulp. Shape: that of x. Gradient: g conj(1 - tanh(x)^2).
 struct tanh_op {
     static constexpr auto name = "Tanh";
-    using domain_type = domains::real_floating;
+    using domain_type = domains::floating;
     using compiled_types = types::common;
     template <class T> static T scalar(const T& x) { return std::tanh(x); }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(tanh(x)) { return tanh(x); }
-    template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) { return g * (V(1) - y * y); }
+    template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) { return g * conj(V(1) - y * y); }
 };
 
 template <elementwise_operand X> RILL_FN auto tanh(const X& x) { return apply<tanh_op>(x); }

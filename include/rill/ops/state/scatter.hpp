@@ -20,7 +20,7 @@ std::vector<tensor_type> scatter_outputs(std::span<const tensor_type> in);
 /// The output is the variable after the write. `Step` joins old and new elements.
 template <class Step> struct scatter {
     static constexpr int inputs = 3;
-    using domain_type = domains::real;
+    using domain_type = domains::numeric;
     using compiled_types = types::numbers;
     static constexpr auto no_gradient = "a write has none; differentiate by the variable's uses";
     static constexpr bool stateful = true;
@@ -34,7 +34,7 @@ template <class Step> struct scatter {
             return kernel([=, ids = request.inputs[1].shape](const kernel_args& a) {
                 check_indices<D>(a.in<I>(1), ids, view.extent, error_code::out_of_range, "id");
                 D::template update_rows<Step>(a.in<I>(1), ids.size(), view.inner, std::array{a.variable<T>(0)},
-                                              std::array{a.in<T>(2)}, std::array{T(0)}, nullptr); // one after the other
+                                              std::array{a.in<T>(2)}, std::array{T()}, nullptr); // one after the other
             });
         });
     }

@@ -19,6 +19,8 @@ struct scatter_update_step {
 /// Replaces slices of a variable, where ids say: of an id that occurs twice the last one stays.
 struct scatter_update_op : detail::scatter<detail::scatter_update_step> {
     static constexpr auto name = "ScatterUpdate";
+    using domain_type = domains::every;
+    using compiled_types = types::moved;
 };
 
 }} // namespace rill::RILL_ABI

@@ -5,6 +5,7 @@
 #include <rill/ops/control/group.hpp>
 #include <rill/ops/state/assign_add.hpp>
 #include <rill/ops/state/assign_sub.hpp>
+#include <rill/ops/state/count_up_to.hpp>
 #include <rill/ops/state/scatter_add.hpp>
 #include <rill/ops/state/scatter_sub.hpp>
 #include <rill/ops/state/scatter_update.hpp>
@@ -134,6 +135,12 @@ public:
     tensor<T, D...> assign_sub(const E& value,
                                const std::source_location& where = std::source_location::current()) const {
         return write<assign_sub_op>(value, where);
+    }
+
+    /// Its value, after which it is one more; out_of_range at the limit.
+    tensor<T> count_up_to(std::int64_t limit,
+                          const std::source_location& where = std::source_location::current()) const {
+        return rill::count_up_to(*this, limit, where);
     }
 
     /// Writes slices along the first axis, where ids say: v.scatter_add(ids, rows) adds rows[k] to slice ids[k] for each k in turn. Nothing

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/fused_op.hpp>
+#include <rill/ops/math/complex_part.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// The imaginary parts of complex numbers. Shape: that of x. Gradient: complex(0, g).
+struct imag_op : detail::complex_part<1> {
+    static constexpr auto name = "Imag";
+
+    std::vector<endpoint> gradient(const gradient_request& r) const;
+};
+
+/// imag(z).
+template <graph_operand X> auto imag(const X& x, const std::source_location& where = std::source_location::current()) {
+    if constexpr (typed_operand<X>)
+        static_assert(op_takes<imag_op, value_type_of<X>>, "imag: the element type is not complex");
+    return detail::part_of<imag_op>(x, where);
+}
+
+}} // namespace rill::RILL_ABI
+
+#include <rill/ops/math/complex.hpp> // its gradient, as this is part of the gradient of that
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<endpoint> imag_op::gradient(const gradient_request& r) const {
+    const endpoint g = r.gradient(), zero = detail::filled_like(g, 0);
+    return {r.add<imag_op>(complex_op{}, {zero, g})};
+}
+
+}} // namespace rill::RILL_ABI
+#endif

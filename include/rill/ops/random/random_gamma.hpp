@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/random/random_op.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+struct random_gamma_options {
+    double alpha = 1, beta = 1; // the shape and the rate: the mean is alpha / beta, the variance alpha / beta^2
+    std::uint64_t seed = 0;     // 0: derived from the graph's seed and the node's name
+};
+
+/// Numbers of a gamma distribution, drawn anew in each run: by Philox from the seed, the number of the run in its session
+/// and the element's place.
+struct random_gamma_op {
+    static constexpr auto name = "RandomGamma";
+    static constexpr int inputs = 0;
+    using domain_type = domains::real_floating;
+    using compiled_types = types::floats;
+    static constexpr auto no_gradient = ""; // nothing comes in
+    static constexpr bool stateful = true;
+    dtype type = dtype::float32;
+    dims to;
+    double alpha = 1, beta = 1;
+    std::uint64_t seed = 0;
+
+    static void fields(auto& op, auto& visit) {
+        visit("dtype", op.type);
+        visit("shape", op.to);
+        visit("alpha", op.alpha);
+        visit("beta", op.beta);
+        visit("seed", op.seed);
+    }
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const;
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        return detail::random_kernel<T>(request,
+                                        [n = to.size(), alpha = alpha, beta = beta](const random_stream& s, T* values) {
+                                            D::random_gamma(n, s, alpha, beta, values);
+                                        });
+    }
+};
+
+/// random_gamma<float, 3, 4>({.alpha = 2, .beta = 0.5, .seed = 7}).
+template <element T, index_t... D>
+auto random_gamma(const random_gamma_options& options = {},
+                  const std::source_location& where = std::source_location::current()) {
+    static_assert(is_real_floating<T>, "random_gamma: the element type is not floating");
+    static_assert(random_extents_known<D...>,
+                  "random_gamma: every extent must be known; random_gamma(dtype, dims) takes them at run time");
+    return detail::random_tensor<T, D...>(
+        random_gamma_op{dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options.alpha, options.beta, options.seed}, where);
+}
+/// Of a type and shape known at run time only.
+template <class... Unused> // a template, so that only programs that call it have its kernels
+any_tensor random_gamma(dtype type, const dims& shape, const random_gamma_options& options = {},
+                        const std::source_location& where = std::source_location::current()) {
+    return apply_node(random_gamma_op{type, shape, options.alpha, options.beta, options.seed}, where);
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> random_gamma_op::outputs(std::span<const tensor_type>) const {
+    if (!is_differentiable(type) || type == dtype::complex64 || type == dtype::complex128)
+        throw invalid_argument("gamma numbers of type " + std::string(to_string(type)));
+    if (!(std::isfinite(alpha) && std::isfinite(beta) && alpha > 0 && beta > 0))
+        throw invalid_argument("alpha and beta must be finite and greater than 0");
+    return detail::random_outputs(type, to);
+}
+
+}} // namespace rill::RILL_ABI
+#endif

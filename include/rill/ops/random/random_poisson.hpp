@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/random/random_op.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+struct random_poisson_options {
+    double rate = 1;        // the mean, and the variance
+    std::uint64_t seed = 0; // 0: derived from the graph's seed and the node's name
+};
+
+/// Numbers of a Poisson distribution, drawn anew in each run: by Philox from the seed, the number of the run in its session
+/// and the element's place.
+struct random_poisson_op {
+    static constexpr auto name = "RandomPoissonV2", label = "random_poisson";
+    static constexpr int inputs = 0;
+    using domain_type = domains::real;
+    using compiled_types = types::numbers;
+    static constexpr auto no_gradient = ""; // nothing comes in
+    static constexpr bool stateful = true;
+    dtype type = dtype::float32;
+    dims to;
+    double rate = 1;
+    std::uint64_t seed = 0;
+
+    static void fields(auto& op, auto& visit) {
+        visit("dtype", op.type);
+        visit("shape", op.to);
+        visit("rate", op.rate);
+        visit("seed", op.seed);
+    }
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const;
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        return detail::random_kernel<T>(request, [n = to.size(), rate = rate](const random_stream& s, T* values) {
+            D::random_poisson(n, s, rate, values);
+        });
+    }
+};
+
+/// random_poisson<int, 3, 4>({.rate = 2.5, .seed = 7}).
+template <element T, index_t... D>
+auto random_poisson(const random_poisson_options& options = {},
+                    const std::source_location& where = std::source_location::current()) {
+    static_assert(op_takes<random_poisson_op, T>, "random_poisson: the element type is no real number");
+    static_assert(random_extents_known<D...>,
+                  "random_poisson: every extent must be known; random_poisson(dtype, dims) takes them at run time");
+    return detail::random_tensor<T, D...>(
+        random_poisson_op{dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options.rate, options.seed}, where);
+}
+/// Of a type and shape known at run time only.
+template <class... Unused> // a template, so that only programs that call it have its kernels
+any_tensor random_poisson(dtype type, const dims& shape, const random_poisson_options& options = {},
+                          const std::source_location& where = std::source_location::current()) {
+    return apply_node(random_poisson_op{type, shape, options.rate, options.seed}, where);
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> random_poisson_op::outputs(std::span<const tensor_type>) const {
+    if (!(detail::dtypes_of<random_poisson_op>() >> static_cast<int>(type) & 1u))
+        throw invalid_argument("counts of type " + std::string(to_string(type)));
+    if (!(std::isfinite(rate) && rate >= 0)) throw invalid_argument("the rate must be finite, and not negative");
+    return detail::random_outputs(type, to);
+}
+
+}} // namespace rill::RILL_ABI
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/array/indices.hpp>
+#include <rill/ops/state/is_initialized.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+struct count_step {
+    template <class V>
+    RILL_FN static void run(std::array<V, 1>& next, const std::array<V, 1>& now, const std::array<V, 1>& one) {
+        next[0] = now[0] + one[0];
+    }
+};
+
+} // namespace detail
+
+/// Counts a variable of rank 0 up by one; the result is its value before. At the limit it is out_of_range, and the variable stays.
+struct count_up_to_op {
+    static constexpr auto name = "CountUpTo";
+    static constexpr int inputs = 1;
+    using domain_type = domains::index;
+    using compiled_types = types::numbers;
+    static constexpr auto no_gradient = "a write has none; differentiate by the variable's uses";
+    static constexpr bool stateful = true;
+    std::int64_t limit = 0;
+
+    static void fields(auto& op, auto& visit) { visit("limit", op.limit); }
+    input_list writes() const { return {0}; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    template <class D, class T> kernel bind(kernel_request&) const {
+        return kernel([limit = limit](const kernel_args& a) {
+            const T* const now = a.in<T>(0);
+            if (D::first_outside(now, 1, 0).value >= limit) // no index is below 0: what the device tells is the value
+                throw out_of_range("the limit " + std::to_string(limit) + " is reached");
+            D::copy(dtype_of<T>, now, a.out<T>(0), 1);
+            D::template update<detail::count_step>(1, std::array{a.variable<T>(0)},
+                                                   std::array<const T*, 1>{a.out<T>(0)}, std::array{T(1)}, nullptr);
+        });
+    }
+};
+
+/// count_up_to(v, 10), of a handle of a variable of any kind, in int or std::int64_t; of a typed variable also v.count_up_to(10).
+template <std::derived_from<any_tensor> V>
+auto count_up_to(const V& v, std::int64_t limit, const std::source_location& where = std::source_location::current()) {
+    detail::check_is_variable(v, "count_up_to");
+    if constexpr (typed_operand<V>)
+        static_assert(is_index_type<value_type_of<V>> && extents_of<V>::rank == 0,
+                      "count_up_to: the variable must be of rank 0, and of int or std::int64_t");
+    return apply_node(count_up_to_op{limit}, [](const dims&) { return shape_result{dims{}}; }, where, v);
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> count_up_to_op::outputs(std::span<const tensor_type> in) const {
+    detail::check_index_type(in[0].type, "the variable");
+    if (in[0].shape.known_rank() && in[0].shape.rank != 0)
+        throw invalid_argument("the variable must be of rank 0, not " + to_string(in[0].shape));
+    if (in[0].type == dtype::int32 && limit > std::numeric_limits<std::int32_t>::max())
+        throw invalid_argument("the limit " + std::to_string(limit) + " is no int32");
+    return {{in[0].type, dims{}}};
+}
+
+}} // namespace rill::RILL_ABI
+#endif

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <concepts>
+
+#include <rill/expr/node_op.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Whether a variable has a value: bool of rank 0. The value is not read, so that there need be none.
+struct is_initialized_op {
+    static constexpr auto name = "IsVariableInitialized", label = "is_initialized";
+    static constexpr int inputs = 1;
+    using domain_type = domains::untyped;
+    using compiled_types = types::untyped;
+    static constexpr auto no_gradient = ""; // the result is bool
+
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {{dtype::boolean, dims{}}}; }
+    input_list may_lack_value() const { return {0}; }
+    template <class D, class T> kernel bind(kernel_request&) const {
+        return kernel([](const kernel_args& a) { D::fill(1, a.out<bool>(0), a.in<void>(0) != nullptr); });
+    }
+};
+
+namespace detail {
+
+void check_is_variable(const any_tensor& v, const char* op);
+
+} // namespace detail
+
+/// is_initialized(v), of a handle of a variable of any kind; throws invalid_argument for another. After control dependencies
+/// on a write it says what the write left.
+template <std::derived_from<any_tensor> V>
+tensor<bool> is_initialized(const V& v, const std::source_location& where = std::source_location::current()) {
+    detail::check_is_variable(v, "is_initialized");
+    return {detail::unchecked, any_tensor(apply_node(is_initialized_op{}, where, v))};
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_INLINE void check_is_variable(const any_tensor& v, const char* op) {
+    if (checked(v.end()).from->op->role() != op_role::variable)
+        throw invalid_argument(std::string(op) + ": '" + v.name() + "' is no variable (" + place_of(*v.node()) + ")");
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif

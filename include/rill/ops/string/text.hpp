@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/device/strided_layout.hpp>
+#include <rill/expr/node_op.hpp>
+
+// What ops over text share. Text is always in the host's memory, and so is whatever meets it in an op (passes/place.hpp): their
+// kernels look at elements themselves, without a device's primitives.
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Where the elements of an operand are that stretches to a shape.
+class stretched_places {
+public:
+    stretched_places(const dims& from, const dims& to);
+    index_t operator()(index_t flat) const;
+
+private:
+    dims to_;
+    std::array<index_t, max_rank> steps_{}; // of the axes of the shape
+    bool whole_;                            // nothing stretches
+};
+
+void check_text(const tensor_type& t, const char* what);
+
+/// The shape that the operands of an op stretch to; throws where they don't.
+dims stretched_shape(std::span<const tensor_type> in);
+
+/// A tensor of text, known by its type or only when the graph is built.
+template <class X> bool is_text(const X& x) {
+    if constexpr (typed_operand<X>)
+        return std::is_same_v<value_type_of<X>, std::string>;
+    else if constexpr (untyped_operand<X>)
+        return x.dtype() == dtype::string;
+    else
+        return false;
+}
+template <class X>
+inline constexpr bool may_be_text = untyped_operand<X> || std::is_same_v<rill::dtype_tag<X>, std::string>;
+/// Operands that an elementwise op leaves to one over text: all of them may be text, and if types say so, are.
+template <class... X>
+inline constexpr bool are_text = (may_be_text<X> && ...) && (std::is_same_v<rill::dtype_tag<X>, std::string> || ...);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_INLINE stretched_places::stretched_places(const dims& from, const dims& to) : to_(to), whole_(from == to) {
+    const auto strides = dense_strides(from);
+    for (int i = 0; i < from.rank; ++i)
+        if (from[i] != 1)
+            steps_[static_cast<std::size_t>(to.rank - from.rank + i)] = strides[static_cast<std::size_t>(i)];
+}
+
+RILL_INLINE index_t stretched_places::operator()(index_t flat) const {
+    if (whole_) return flat;
+    index_t at = 0;
+    for (int i = to_.rank - 1; i >= 0; flat /= to_[i], --i) at += flat % to_[i] * steps_[static_cast<std::size_t>(i)];
+    return at;
+}
+
+RILL_INLINE void check_text(const tensor_type& t, const char* what) {
+    if (t.type != dtype::string)
+        throw invalid_argument(std::string(what) + " must be string, not " + std::string(to_string(t.type)));
+}
+
+RILL_INLINE dims stretched_shape(std::span<const tensor_type> in) {
+    dims shape = in[0].shape;
+    for (const auto& t : in.subspan(1)) {
+        const auto next = rules::broadcast(shape, t.shape);
+        if (!next.ok()) throw invalid_argument(next.broken);
+        shape = next.shape;
+    }
+    return shape;
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif
