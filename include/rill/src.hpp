@@ -48,6 +48,7 @@
 #include <rill/expr/handle.ipp>
 #include <rill/expr/structure_program.ipp>
 #include <rill/expr/tracer.ipp>
+#include <rill/graph/add_graph.ipp>
 #include <rill/graph/device_name.ipp>
 #include <rill/graph/field_bytes.ipp>
 #include <rill/graph/fields.ipp>
@@ -58,6 +59,7 @@
 #include <rill/graph/op.ipp>
 #include <rill/graph/op_registry.ipp>
 #include <rill/graph/region.ipp>
+#include <rill/graph/region_use.ipp>
 #include <rill/graph/saved_graph.ipp>
 #include <rill/graph/scope.ipp>
 #include <rill/graph/serialization.ipp>
@@ -80,6 +82,7 @@
 #include <rill/runtime/lifetimes.ipp>
 #include <rill/runtime/memory_plan.ipp>
 #include <rill/runtime/piecewise.ipp>
+#include <rill/runtime/piecewise_bodies.ipp>
 #include <rill/runtime/plan.ipp>
 #include <rill/runtime/plan_key.ipp>
 #include <rill/runtime/region_step.ipp>

@@ -195,31 +195,45 @@ TEST_CASE("saved_graph: all ops and versions that this program lacks are in one 
     CHECK_THROWS_WITH(load_graph(s), contains("lacks the op 'Placeholder' in version 0"));
 }
 
-TEST_CASE("saved_graph: into another graph, below a prefix") {
+TEST_CASE("saved_graph: bodies that are none are refused, with the node") {
     using namespace test_saved_graph;
-    const graph from = sample(), to;
-    const graph_scope here(to);
-    placeholder<float> x("x");
-    detail::add_graph(from, to, "part");
-    CHECK(to.size() == from.size() + 1);
-    CHECK(to.state().find("part/layer/y")->inputs[0].from == to.state().find("part/x"));
-    CHECK(to.state().initializer(to.state().find("part/layer/w"))->name == "part/layer/w/initialize");
-    CHECK(to.collection("mine").at(0).from->name == "part/layer/y");
-    detail::add_graph(from, to, "part");
-    CHECK(to.state().find("part_1/layer/y"));
+    const graph g;
     {
-        const name_scope scope("outer");
-        detail::add_graph(from, to, "part");
+        const graph_scope here(g);
+        placeholder<float> x("x");
+        const auto [k, y] = while_loop([](auto i, auto) { return i < 3; },
+                                       [&](auto i, auto v) { return std::tuple(i + 1, tanh(v * x)); }, 0, 1.f);
+        gradients(y, x);
     }
-    CHECK(to.state().find("outer/part/x"));
-    const auto before = to.size();
-    CHECK_THROWS_AS(detail::add_graph(from, to, ""), already_exists);
-    CHECK_THROWS_WITH(detail::add_graph(from, to, ""), contains("of these names: 'x'"));
-    CHECK_THROWS_AS(detail::add_graph(from, to, "not valid"), invalid_argument);
-    CHECK_THROWS_AS(detail::add_graph(from, to, "part/"), invalid_argument);
-    CHECK(to.size() == before);
-    const graph empty;
-    const graph_scope there(empty);
-    detail::add_graph(from, empty, "");
-    CHECK(empty.state().find("layer/y"));
+    const auto good = save_graph(g);
+    CHECK(load_graph(good).size() == g.size());
+    REQUIRE(good.bodies.size() == 3); // the loop, its twin and the gradient
+    REQUIRE(good.regions.size() == 3);
+    const auto refused = [&](const auto& change) {
+        auto s = good;
+        change(s);
+        CHECK_THROWS_AS(load_graph(s), invalid_argument);
+    };
+    refused([](auto& s) { s.regions[1].parent = 5; });
+    refused([](auto& s) { s.regions[1].name = ""; });
+    refused([](auto& s) { s.regions[1].nodes.push_back(99999); });
+    refused([](auto& s) { s.regions[1].nodes.push_back(s.regions[0].nodes[0]); });
+    refused([](auto& s) { s.regions[0].nodes.clear(); });
+    refused([](auto& s) { s.bodies[0].node = 99999; });
+    refused([](auto& s) { s.bodies[1].node = s.bodies[0].node; });
+    refused([](auto& s) { s.bodies.clear(); });
+    refused([](auto& s) { s.bodies[0].all.pop_back(); });
+    refused([](auto& s) { s.bodies[0].all[1].of = 77; });
+    refused([](auto& s) { s.bodies[0].all[1].of = s.bodies[0].all[0].of; });
+    refused([](auto& s) { s.bodies[0].all[1].arguments.pop_back(); });
+    refused([](auto& s) { s.bodies[0].all[1].arguments[0] = s.bodies[0].all[1].arguments[1]; });
+    refused([](auto& s) { s.bodies[0].all[1].results.pop_back(); });
+    refused([](auto& s) { s.bodies[0].all[1].results[0].node = detail::saved_body::none; });
+    refused([](auto& s) { s.bodies[0].all[1].results[0].node = 99999; });
+    refused([](auto& s) { s.bodies[0].all[1].captured.push_back(0); });
+    refused([](auto& s) { s.bodies[0].all[1].captured[0] = 88; });
+    refused([](auto& s) { s.bodies[0].all[1].effects.push_back(0); });
+    refused([](auto& s) { s.bodies[1].first_twin = s.bodies[1].node + 1; });
+    refused([](auto& s) { s.bodies[1].first_twin = 1; });
+    refused([](auto& s) { s.bodies[1].all[1].results[0] = s.bodies[1].all[1].results[1]; });
 }

@@ -228,7 +228,8 @@ inline void control_flow() {
                                [&](auto h, auto in) {
                                    const auto [k, z] = while_loop(
                                        [](auto i, auto) { return i < 3; },
-                                       [&](auto i, auto a) { return std::tuple(i + 1, sin(a * in) + twice(h)); }, 0, in);
+                                       [&](auto i, auto a) { return std::tuple(i + 1, sin(a * in) + twice(h)); }, 0,
+                                       in);
                                    v.assign_add(z);
                                    return tanh(z) + random_uniform<double>({.seed = 3});
                                },
@@ -238,8 +239,9 @@ inline void control_flow() {
                    "y");
     const tensor quiet(fold(
                            [&](auto h, auto in) {
-                               const auto [k, z] = while_loop([](auto i, auto) { return i < 3; },
-                                                              [&](auto i, auto a) { return std::tuple(i + 1, sin(a * in) + h); }, 0, in);
+                               const auto [k, z] = while_loop(
+                                   [](auto i, auto) { return i < 3; },
+                                   [&](auto i, auto a) { return std::tuple(i + 1, sin(a * in) + h); }, 0, in);
                                return z * h;
                            },
                            0.5, x),

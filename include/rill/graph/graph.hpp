@@ -36,7 +36,7 @@ struct node_spec {
     bool share = false; // an equal shared node serves as well
     std::source_location where;
     const region* inside = nullptr;
-    node_bodies bodies = {}; // complete: nothing joins their regions any more
+    node_bodies bodies = {};       // complete: nothing joins their regions any more
     bool scope_of_its_own = false; // it takes the name of a scope, which holds its bodies
 };
 

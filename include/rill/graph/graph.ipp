@@ -176,17 +176,17 @@ RILL_COLD void graph_state::check_bodies(const node_spec& spec) {
     require(use->how != form::scan || use->operands > use->carried, "it has no slices to go through");
     const auto fits = [](const endpoint& to, const endpoint& from, bool slice) {
         const auto& given = type_of(from);
-        return type_of(to).type == given.type &&
-               (!slice || given.shape.rank != 0) &&
+        return type_of(to).type == given.type && (!slice || given.shape.rank != 0) &&
                rules::compatible(type_of(to).shape, slice ? rules::slice(given.shape) : given.shape);
     };
     for (const auto& b : spec.bodies) {
         require(b.of && b.of->parent == spec.inside, "a body lies elsewhere");
         require(static_cast<int>(b.arguments.size()) == (chooses ? 0 : use->operands), "a body takes other arguments");
         for (std::size_t a = 0; a < b.arguments.size(); ++a)
-            require(b.arguments[a] && b.arguments[a].from->inside == b.of &&
-                        fits(b.arguments[a], spec.inputs[a], use->how == form::scan && static_cast<int>(a) >= use->carried),
-                    "an argument of a body is another value");
+            require(
+                b.arguments[a] && b.arguments[a].from->inside == b.of &&
+                    fits(b.arguments[a], spec.inputs[a], use->how == form::scan && static_cast<int>(a) >= use->carried),
+                "an argument of a body is another value");
         require(b.captures.size() == b.captured.size(), "what a body takes from outside has no place among the inputs");
         for (std::size_t c = 0; c < b.captures.size(); ++c)
             require(b.captured[c] >= 0 && b.captured[c] < inputs && b.captures[c] &&
@@ -229,8 +229,8 @@ RILL_INLINE std::uint64_t graph_state::sharing_key(const node_spec& spec) {
 }
 
 RILL_INLINE bool graph_state::same(const node& n, const node_spec& spec) {
-    return n.inside == spec.inside && !n.bodies && n.inputs == spec.inputs && n.control_inputs == spec.control_inputs && n.device == spec.device &&
-           n.colocated == spec.colocated && n.op->equals(*spec.op);
+    return n.inside == spec.inside && !n.bodies && n.inputs == spec.inputs && n.control_inputs == spec.control_inputs &&
+           n.device == spec.device && n.colocated == spec.colocated && n.op->equals(*spec.op);
 }
 
 RILL_INLINE const node* graph_state::holder(const std::string& name) const {

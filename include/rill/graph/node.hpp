@@ -24,7 +24,7 @@ struct node {
     const node* colocated = nullptr; // on whichever device that node is
     small_vector<tensor_type, 1> outputs;
     std::source_location where;
-    const region* inside = nullptr;             // the region it belongs to; null: the graph itself
+    const region* inside = nullptr;      // the region it belongs to; null: the graph itself
     const node_bodies* bodies = nullptr; // what it runs: of an op that says how (op::regions)
 
     const tensor_type& output(int port) const { return outputs[port]; }

@@ -15,6 +15,7 @@
 #include <rill/core/op_traits.hpp>
 #include <rill/core/small_vector.hpp>
 #include <rill/graph/fields.hpp>
+#include <rill/graph/region_use.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -82,39 +83,6 @@ struct known_inputs {
 
 /// Nodes that a plan treats in ways of their own. Control: nothing to compute, it only waits.
 enum class op_role : std::uint8_t { ordinary, placeholder, constant, variable, control };
-
-/// Numbers of inputs.
-using input_list = small_vector<std::int16_t, 4>;
-
-/// How a node runs its bodies (graph/region.hpp), and which of its inputs are what: operands, then what the bodies take from
-/// outside, then the variables that they write.
-struct region_use {
-    enum class form : std::uint8_t {
-        choose, // the body that operand 0 numbers; the last for any other number
-        repeat, // body 1 while body 0 says so; operands are the state
-        scan,   // body 0 for each slice along axis 0 of the operands behind the first `carried`, which are the state
-        call    // body 0
-    };
-    form how = form::call;
-    int operands = 0, captures = 0, written = 0;
-    int carried = 0;       // of a scan
-    bool reverse = false;  // a scan from the last slice to the first
-    std::int64_t most = -1; // steps: of a loop at most so many (-1: no limit); of a scan without slices exactly so many
-    bool recompute = false; // gradients compute the values within again, and nothing is kept for them
-    bool effects = false;  // a body draws random numbers, or does more than compute its results
-
-    input_list writes() const;
-    static void fields(auto& use, auto& visit) {
-        visit("operands", use.operands);
-        visit("captures", use.captures);
-        visit("written", use.written);
-        visit("carried", use.carried);
-        visit("reverse", use.reverse);
-        visit("most", use.most);
-        visit("recompute", use.recompute);
-        visit("effects", use.effects);
-    }
-};
 
 /// An op with its fields, as the graph sees it. Immutable once in a graph.
 class RILL_EXPORT op {

@@ -9,12 +9,6 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-RILL_COLD input_list region_use::writes() const {
-    input_list all;
-    for (int i = 0; i < written; ++i) all.push_back(static_cast<std::int16_t>(operands + captures + i));
-    return all;
-}
-
 namespace detail {
 
 RILL_INLINE op_ptr shared(const op* made) { return op_ptr(made); }

@@ -22,9 +22,9 @@ struct region {
 /// What a node runs of a region: a run whose fetches are its results, fed with its arguments and what it takes from outside.
 struct body {
     const region* of = nullptr;
-    std::vector<endpoint> arguments;  // fed by the node
-    std::vector<endpoint> results;    // null: this body does not give it
-    std::vector<endpoint> captures;   // fed with those inputs of the node that `captured` numbers
+    std::vector<endpoint> arguments; // fed by the node
+    std::vector<endpoint> results;   // null: this body does not give it
+    std::vector<endpoint> captures;  // fed with those inputs of the node that `captured` numbers
     std::vector<int> captured;
     std::vector<const node*> effects; // run whether or not results need them
 };

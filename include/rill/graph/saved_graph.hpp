@@ -72,10 +72,6 @@ saved_graph save_graph(const graph& g, std::span<const node* const> wanted = {})
 /// invalid_argument; unimplemented, with all their names, for ops that this program lacks.
 graph load_graph(const saved_graph& saved, const std::source_location& where = {});
 
-/// Adds the nodes of one graph to another, in a name scope of its own if the prefix is not empty. Throws already_exists for names
-/// that are taken, before anything is added.
-void add_graph(const graph& from, const graph& to, const std::string& prefix, const std::source_location& where = {});
-
 }}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED

@@ -29,7 +29,7 @@ struct scope_state {
     std::vector<device_function> devices;
     std::vector<const node*> control_inputs;
     const node* colocated = nullptr;
-    const region* inside = nullptr; // whose nodes are being made
+    const region* inside = nullptr;                      // whose nodes are being made
     std::shared_ptr<const variables_in_scope> variables; // what the variable_scopes say
 };
 

@@ -23,6 +23,7 @@
 
 #include <rill/core/crc32c.hpp>
 #include <rill/core/names.hpp>
+#include <rill/graph/add_graph.hpp>
 #include <rill/graph/bounded_archive.hpp>
 #include <rill/graph/saved_graph.hpp>
 

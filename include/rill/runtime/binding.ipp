@@ -102,8 +102,9 @@ RILL_COLD void binder::find_folded() {
     folded.assign(graph.items.size(), 0);
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         const auto& it = graph.items[i];
-        const bool pure = it.is_copy() || (it.origin && !it.origin->bodies && graph.role(static_cast<int>(i)) == op_role::ordinary &&
-                                           !it.op->stateful() && !it.is_write());
+        const bool pure =
+            it.is_copy() || (it.origin && !it.origin->bodies && graph.role(static_cast<int>(i)) == op_role::ordinary &&
+                             !it.op->stateful() && !it.is_write());
         if (pure && !it.inputs.empty() && it.after.empty())
             folded[i] = std::all_of(it.inputs.begin(), it.inputs.end(), [&](const auto& v) {
                 return graph.role(v.item) == op_role::constant || folded[v.item];

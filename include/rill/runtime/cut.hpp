@@ -12,11 +12,11 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// may wait. Values that go from one to another have numbers; the first are the feeds.
 struct pieces {
     struct piece {
-        subgraph part;            // of a straight line: its feeds are `takes`, its fetches `gives`
-        subgraph::item alone;     // of a node that stands alone; no origin: it is a straight line
-        std::vector<int> takes;   // values
-        std::vector<int> gives;   // values
-        std::vector<int> after;   // pieces that are complete before it starts
+        subgraph part;          // of a straight line: its feeds are `takes`, its fetches `gives`
+        subgraph::item alone;   // of a node that stands alone; no origin: it is a straight line
+        std::vector<int> takes; // values
+        std::vector<int> gives; // values
+        std::vector<int> after; // pieces that are complete before it starts
     };
     std::deque<piece> all;
     int values = 0;

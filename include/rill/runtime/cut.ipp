@@ -17,7 +17,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 inline bool has_pieces(const body& b) {
     std::vector<const node*> open(b.effects), seen;
     const auto visit = [&](const endpoint& e) {
-        if (e && e.from->inside == b.of && std::ranges::find(b.arguments, e) == b.arguments.end()) open.push_back(e.from);
+        if (e && e.from->inside == b.of && std::ranges::find(b.arguments, e) == b.arguments.end())
+            open.push_back(e.from);
     };
     for (const auto& r : b.results) visit(r);
     while (!open.empty()) {
@@ -55,7 +56,8 @@ public:
         for (std::size_t i = 0; i < graph_.items.size(); ++i) fill(static_cast<int>(i));
         for (const auto& f : graph_.fetches) cut_.fetches.push_back(value_of(f));
         for (const int t : graph_.targets)
-            if (auto& p = cut_.all[piece_of_[t]]; !p.alone.origin) p.part.targets.push_back(local_.at({piece_of_[t], t}));
+            if (auto& p = cut_.all[piece_of_[t]]; !p.alone.origin)
+                p.part.targets.push_back(local_.at({piece_of_[t], t}));
         return std::move(cut_);
     }
 
@@ -77,7 +79,8 @@ private:
             std::ranges::set_union(waits, waits_for_[from], std::back_inserter(both));
             waits = std::move(both);
             if (const int p = piece_of_[from]; p >= 0 && cut_.all[p].alone.origin)
-                if (const auto at = std::ranges::lower_bound(waits, p); at == waits.end() || *at != p) waits.insert(at, p);
+                if (const auto at = std::ranges::lower_bound(waits, p); at == waits.end() || *at != p)
+                    waits.insert(at, p);
         };
         for (const auto& v : it.inputs) add(v.item);
         for (const int a : it.after) add(a);
@@ -130,15 +133,15 @@ private:
         auto& piece = cut_.all[p];
         if (piece_of_[v.item] == p) return {local_.at({p, v.item}), v.port};
         const bool copied = piece_of_[v.item] < 0 && graph_.items[v.item].feed < 0; // a source of its own
-        const auto [at, fresh] = seen_.try_emplace({p, v.item, copied ? 0 : v.port}, static_cast<int>(piece.part.items.size()));
+        const auto [at, fresh] =
+            seen_.try_emplace({p, v.item, copied ? 0 : v.port}, static_cast<int>(piece.part.items.size()));
         if (fresh && copied) {
             piece.part.items.push_back(graph_.items[v.item]);
         } else if (fresh) {
             subgraph::item fed;
             fed.feed = take(p, value_of(v, p));
-            piece.part.feeds.push_back(graph_.items[v.item].feed >= 0
-                                           ? graph_.feeds[graph_.items[v.item].feed]
-                                           : endpoint{graph_.items[v.item].origin, v.port});
+            piece.part.feeds.push_back(graph_.items[v.item].feed >= 0 ? graph_.feeds[graph_.items[v.item].feed]
+                                                                      : endpoint{graph_.items[v.item].origin, v.port});
             piece.part.items.push_back(std::move(fed));
         }
         return {at->second, copied ? v.port : 0};
@@ -184,9 +187,9 @@ private:
 
     const subgraph& graph_;
     pieces cut_;
-    std::vector<int> piece_of_;               // per item; -1: a source
-    std::vector<std::vector<int>> waits_for_; // per item: the pieces that stand alone before it
-    std::map<std::vector<int>, int> lines_;   // by what they wait for
+    std::vector<int> piece_of_;                // per item; -1: a source
+    std::vector<std::vector<int>> waits_for_;  // per item: the pieces that stand alone before it
+    std::map<std::vector<int>, int> lines_;    // by what they wait for
     std::map<std::pair<int, int>, int> local_; // of piece and item: the item in the piece
     std::map<std::tuple<int, int, int>, int> seen_;
     std::map<std::pair<int, int>, int> given_;

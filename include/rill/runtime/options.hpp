@@ -32,7 +32,8 @@ private:
 
 /// What one run may be told: s.run(y, feed(x, v), {.timeout = 5s, .cancel = token}).
 struct run_options {
-    std::chrono::nanoseconds timeout = forever; // for all of it: loops look at every iteration, waiting ends; an op is not broken off
+    std::chrono::nanoseconds timeout =
+        forever; // for all of it: loops look at every iteration, waiting ends; an op is not broken off
     std::optional<cancellation_token> cancel = {};
 };
 

@@ -27,7 +27,8 @@ public:
     const subgraph::item& item() const { return item_; }
     bool waits() const { return item_.op->waits(); }
     /// Its outputs; of one that waits they come by `done`.
-    std::vector<any_array> run(std::span<const any_array> inputs, const step_context* context, const completion* done) const;
+    std::vector<any_array> run(std::span<const any_array> inputs, const step_context* context,
+                               const completion* done) const;
     void close() const;
 
 private:

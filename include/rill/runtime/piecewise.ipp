@@ -43,13 +43,13 @@ RILL_COLD void compile_bodies(body_plans& into, const subgraph::item& it, const 
 
 struct alone_node::bound {
     std::vector<tensor_type> inputs;
-    bound_region region;  // of a node with bodies
-    kernel run;           // of others
+    bound_region region; // of a node with bodies
+    kernel run;          // of others
     std::size_t scratch = 0;
 };
 
-RILL_COLD alone_node::alone_node(subgraph::item it, const session_options& options, std::shared_ptr<resource_store> resources,
-                                 const device_type& otherwise)
+RILL_COLD alone_node::alone_node(subgraph::item it, const session_options& options,
+                                 std::shared_ptr<resource_store> resources, const device_type& otherwise)
     : item_(std::move(it)), resources_(std::move(resources)), memory_(resources_->memory()) {
     compile_bodies(bodies_, item_, options, resources_, otherwise);
 }
@@ -236,7 +236,8 @@ RILL_COLD void piecewise_run::run_piece(std::size_t p, const step_context& conte
 RILL_COLD void piecewise_run::start_alone(std::size_t p, const step_context& context) {
     std::vector<any_array> in;
     for (const int v : plan_.cut().all[p].takes) in.push_back(values_[v]);
-    const completion done = [p, into = std::weak_ptr(arrivals_)](std::exception_ptr problem, std::vector<any_array> outputs) {
+    const completion done = [p, into = std::weak_ptr(arrivals_)](std::exception_ptr problem,
+                                                                 std::vector<any_array> outputs) {
         const auto to = into.lock(); // gone: the step has ended
         if (!to) return;
         const std::lock_guard lock(to->mutex);
@@ -261,9 +262,10 @@ RILL_COLD void piecewise_run::wait(const step_context& context) {
         lock.unlock();
         context.check();
         if (plan_.patience() != forever && clock::now() - begin > plan_.patience())
-            throw deadline_exceeded("nothing has come for " +
-                                    std::to_string(std::chrono::duration_cast<std::chrono::seconds>(plan_.patience()).count()) +
-                                    " s (session_options::patience) that the step waits for");
+            throw deadline_exceeded(
+                "nothing has come for " +
+                std::to_string(std::chrono::duration_cast<std::chrono::seconds>(plan_.patience()).count()) +
+                " s (session_options::patience) that the step waits for");
     }
     for (auto& a : here) {
         --waiting_;
@@ -272,13 +274,16 @@ RILL_COLD void piecewise_run::wait(const step_context& context) {
             try {
                 std::rethrow_exception(a.problem);
             } catch (const error& problem) {
-                throw_error(problem.code(), node.op->label() + ": " + problem.what() + " (" + place_of(*node.origin) + ")");
+                throw_error(problem.code(),
+                            node.op->label() + ": " + problem.what() + " (" + place_of(*node.origin) + ")");
             } catch (const std::exception& problem) {
-                std::throw_with_nested(internal(node.op->label() + ": " + problem.what() + " (" + place_of(*node.origin) + ")"));
+                std::throw_with_nested(
+                    internal(node.op->label() + ": " + problem.what() + " (" + place_of(*node.origin) + ")"));
             }
         }
         const auto& gives = plan_.cut().all[a.piece].gives;
-        for (std::size_t k = 0; k < gives.size() && k < a.outputs.size(); ++k) values_[gives[k]] = std::move(a.outputs[k]);
+        for (std::size_t k = 0; k < gives.size() && k < a.outputs.size(); ++k)
+            values_[gives[k]] = std::move(a.outputs[k]);
         complete(a.piece);
     }
 }

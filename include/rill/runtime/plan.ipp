@@ -72,7 +72,8 @@ RILL_INLINE plan::~plan() { delete ready_.load(); }
 RILL_INLINE std::unique_ptr<held_step> plan::acquire(std::span<const any_array> feeds) {
     if (pieces_) {
         if (closed_) throw cancelled("the session is closed");
-        return std::make_unique<held_step>(held_step{nullptr, nullptr, std::make_unique<piecewise_run>(*pieces_, feeds)});
+        return std::make_unique<held_step>(
+            held_step{nullptr, nullptr, std::make_unique<piecewise_run>(*pieces_, feeds)});
     }
     std::unique_ptr<held_step> step(ready_.exchange(nullptr, std::memory_order_acquire));
     if (step) {

@@ -13,99 +13,17 @@
 
 #include <rill/core/shape_rules.hpp>
 #include <rill/core/vector.hpp>
+#include <rill/runtime/bound_body.hpp>
+#include <rill/runtime/piecewise_bodies.hpp>
 #include <rill/runtime/plan.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A body bound to the types of what it is fed.
-class bound_body {
-public:
-    bound_body(const body& b, std::shared_ptr<plan> made, std::span<const tensor_type> arguments,
-               std::span<const tensor_type> inputs)
-        : of_(b), plan_(std::move(made)) {
-        std::vector<tensor_type> feeds(arguments.begin(), arguments.end());
-        for (const int c : b.captured) feeds.push_back(inputs[c]);
-        steps_ = plan_->bind(feeds);
-        int fetch = 0;
-        for (const auto& r : b.results) {
-            fetch_.push_back(r ? fetch++ : -1);
-            types_.push_back(r ? steps_->fetch_type(fetch_.back()) : tensor_type{});
-            direct_.push_back(r && steps_->can_redirect(fetch_.back()));
-        }
-    }
-
-    const body& of() const { return of_; }
-    segment& steps() const { return *steps_; }
-    const std::vector<tensor_type>& types() const { return types_; } // of the results; invalid where it gives none
-    int fetch(std::size_t result) const { return fetch_[result]; }
-    bool direct(std::size_t result) const { return direct_[result] != 0; }
-    /// Result r is argument a as it came.
-    bool passes(std::size_t r, std::size_t a) const { return of_.results[r] == of_.arguments[a]; }
-
-private:
-    const body& of_;
-    std::shared_ptr<plan> plan_;
-    std::shared_ptr<segment> steps_;
-    std::vector<int> fetch_; // per result
-    std::vector<tensor_type> types_;
-    std::vector<char> direct_; // computed where it is wanted
-};
-
-/// A frame to run a body in, again and again.
-class body_memory {
-public:
-    explicit body_memory(const bound_body& b)
-        : body_(b), frame_(b.steps().acquire()), feeds_(b.of().arguments.size() + b.of().captured.size()) {}
-    body_memory(body_memory&& other) noexcept = default;
-    ~body_memory() {
-        if (frame_) body_.steps().release(std::move(frame_));
-    }
-
-    /// What it takes from outside, for the runs that follow.
-    void begin(const kernel_args& args) {
-        frame_->context = args.step;
-        std::size_t at = body_.of().arguments.size();
-        for (const int c : body_.of().captured) feeds_[at++] = args.in<void>(c);
-    }
-    void feed(std::size_t argument, const void* value) { feeds_[argument] = value; }
-    const void* fed(std::size_t argument) const { return feeds_[argument]; }
-    /// Where the next runs put a result, if they can.
-    void want(std::size_t result, void* to) {
-        if (body_.direct(result)) body_.steps().redirect(*frame_, static_cast<std::size_t>(body_.fetch(result)), to);
-    }
-    void run() { body_.steps().run(*frame_, feeds_); }
-    const void* result(std::size_t r) const {
-        return body_.steps().fetch_data(*frame_, static_cast<std::size_t>(body_.fetch(r)));
-    }
-    /// Copies a result that could not be computed where it is wanted.
-    void deliver(std::size_t r, void* to) const {
-        if (body_.direct(r)) return;
-        const auto& type = body_.types()[r];
-        copy_elements(type.type, result(r), to, type.shape.size());
-    }
-    void end() noexcept { body_.steps().finish(*frame_); }
-
-private:
-    const bound_body& body_;
-    std::unique_ptr<frame> frame_;
-    std::vector<const void*> feeds_;
-};
-
-/// Ends the runs of a body, whatever happens.
-class body_runs {
-public:
-    body_runs(body_memory& m, const kernel_args& args) : memory_(m) { m.begin(args); }
-    body_runs(const body_runs&) = delete;
-    ~body_runs() { memory_.end(); }
-
-private:
-    body_memory& memory_;
-};
-
 /// A step with bodies; each kind runs them in its own way.
 class bodies_step : public frame_region_step {
 public:
-    bodies_step(const subgraph::item& it, std::span<const tensor_type> inputs) : use_(*it.op->regions()), inputs_(inputs.begin(), inputs.end()) {}
+    bodies_step(const subgraph::item& it, std::span<const tensor_type> inputs)
+        : use_(*it.op->regions()), inputs_(inputs.begin(), inputs.end()) {}
 
     void bind(const body& b, const body_plans& plans, std::span<const tensor_type> arguments) {
         bodies_.emplace_back(b, plans.at(&b), arguments, inputs_);
@@ -143,15 +61,6 @@ protected:
     std::vector<tensor_type> inputs_, outputs_;
     std::vector<bound_body> bodies_;
 };
-
-/// Which of so many bodies a value chooses.
-inline std::size_t chosen_body(const any_array& by, std::size_t bodies) {
-    const std::size_t last = bodies - 1;
-    if (by.dtype() == dtype::boolean) return *static_cast<const bool*>(by.data()) ? 0 : last;
-    const std::int64_t i = by.dtype() == dtype::int32 ? *static_cast<const std::int32_t*>(by.data())
-                                                      : *static_cast<const std::int64_t*>(by.data());
-    return i < 0 || static_cast<std::uint64_t>(i) > last ? last : static_cast<std::size_t>(i);
-}
 
 // ---- branches and calls --------------------------------------------------------------------------------------------------
 
@@ -226,7 +135,8 @@ private:
 };
 
 /// One step of a loop: the body computes the state from itself.
-inline void advance(const bound_body& b, body_memory& m, loop_state& state, std::size_t parts, const kernel_args& args) {
+inline void advance(const bound_body& b, body_memory& m, loop_state& state, std::size_t parts,
+                    const kernel_args& args) {
     for (std::size_t i = 0; i < parts; ++i) {
         m.feed(i, state.at(i));
         if (!b.passes(i, i)) m.want(i, state.next(i, args));
@@ -266,7 +176,8 @@ private:
         room_ = room;
     }
     void* place(index_t k) const {
-        return static_cast<std::byte*>(all_->data()) + static_cast<std::size_t>(k * each_.shape.size()) * size_of(each_.type);
+        return static_cast<std::byte*>(all_->data()) +
+               static_cast<std::size_t>(k * each_.shape.size()) * size_of(each_.type);
     }
 
     tensor_type each_;
@@ -274,15 +185,6 @@ private:
     std::shared_ptr<element_block> all_;
     index_t kept_ = 0, room_ = 0;
 };
-
-/// Errors from within say in which iteration they came.
-[[noreturn]] inline void rethrow_from_iteration(std::int64_t k) {
-    try {
-        throw;
-    } catch (const error& problem) {
-        throw_error(problem.code(), "in iteration " + std::to_string(k) + ": " + problem.what());
-    }
-}
 
 class loop_step final : public bodies_step {
 public:
@@ -311,7 +213,8 @@ public:
         for (const auto& in : inputs) add(in.data());
         for (const auto& out : outputs) add(out.data());
         vector<history> histories;
-        for (auto r = parts; r < bodies_[1].types().size(); ++r) histories.emplace_back(bodies_[1].types()[r], allocator_);
+        for (auto r = parts; r < bodies_[1].types().size(); ++r)
+            histories.emplace_back(bodies_[1].types()[r], allocator_);
         memory own(bodies_[0], bodies_[1], state_types(), allocator_);
         run(own, {slots.data(), numbers.data(), numbers.data() + inputs.size(), nullptr, context}, histories);
         for (auto& h : histories) outputs.push_back(std::move(h).take());
@@ -348,7 +251,9 @@ private:
         m.state.end(args);
     }
 
-    std::span<const tensor_type> state_types() const { return std::span(inputs_).first(static_cast<std::size_t>(use_.operands)); }
+    std::span<const tensor_type> state_types() const {
+        return std::span(inputs_).first(static_cast<std::size_t>(use_.operands));
+    }
 
     allocator& allocator_;
 };
@@ -393,7 +298,9 @@ private:
         loop_state state;
     };
 
-    std::span<const tensor_type> state_types() const { return std::span(inputs_).first(static_cast<std::size_t>(use_.carried)); }
+    std::span<const tensor_type> state_types() const {
+        return std::span(inputs_).first(static_cast<std::size_t>(use_.carried));
+    }
     /// Of one slice along the first `axes` axes.
     static std::size_t slice_bytes(const tensor_type& t, int axes) {
         std::size_t bytes = size_of(t.type);
@@ -408,151 +315,18 @@ private:
     std::int64_t length_;
 };
 
-// ---- bodies that run in pieces -------------------------------------------------------------------------------------------
-
-/// A node whose bodies may wait, or have values of extents that only their runs decide. Everything goes from run to run as arrays.
-class piecewise_bodies final : public region_step {
-public:
-    piecewise_bodies(const subgraph::item& it, const body_plans& plans, allocator& memory)
-        : op_(it.op), use_(*it.op->regions()), memory_(memory) {
-        for (const auto& b : *it.origin->bodies) bodies_.push_back({&b, plans.at(&b)});
-    }
-
-    std::vector<any_array> run_alone(std::span<const any_array> inputs, const step_context* context) const override {
-        const auto operands = inputs.first(static_cast<std::size_t>(use_.operands));
-        std::vector<any_array> state(operands.begin(), operands.end());
-        using form = region_use::form;
-        switch (use_.how) {
-        case form::call: return run_body(0, state, inputs, context);
-        case form::choose: return run_body(chosen_body(inputs[0], bodies_.size()), {}, inputs, context);
-        case form::repeat: return repeat(std::move(state), inputs, context);
-        case form::scan: return scan(std::move(state), inputs, context);
-        }
-        return {};
-    }
-
-private:
-    struct planned {
-        const body* of;
-        std::shared_ptr<plan> steps;
-    };
-
-    std::vector<any_array> run_body(std::size_t which, const std::vector<any_array>& arguments, std::span<const any_array> inputs,
-                                    const step_context* context) const {
-        const auto& [of, steps] = bodies_[which];
-        std::vector<any_array> feeds(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(of->arguments.size()));
-        for (const int c : of->captured) feeds.push_back(inputs[c]);
-        const auto given = run_plan(*steps, feeds, context);
-        std::vector<any_array> results;
-        std::size_t fetch = 0;
-        for (const auto& r : of->results) results.push_back(r ? given[fetch++] : any_array());
-        return results;
-    }
-
-    static void check_state(std::size_t part, const any_array& was, const any_array& is, const tensor_type& known) {
-        if (was.dtype() != is.dtype() || !rules::compatible(known.shape, is.shape()))
-            throw invalid_argument("part " + std::to_string(part) + " of the state is " + to_string(was.type()) +
-                                   ", the body gives " + to_string(is.type()));
-    }
-
-    std::vector<any_array> repeat(std::vector<any_array> state, std::span<const any_array> inputs,
-                                  const step_context* context) const {
-        const std::size_t parts = state.size();
-        std::vector<std::vector<any_array>> histories(bodies_[1].of->results.size() - parts);
-        std::int64_t k = 0;
-        try {
-            for (; use_.most < 0 || k < use_.most; ++k) {
-                if (context) context->check();
-                if (!run_body(0, state, inputs, context)[0].value<bool>()) break;
-                auto next = run_body(1, state, inputs, context);
-                for (std::size_t h = 0; h < histories.size(); ++h) histories[h].push_back(next[parts + h]);
-                next.resize(parts);
-                for (std::size_t i = 0; i < parts; ++i)
-                    check_state(i, state[i], next[i], type_of(bodies_[1].of->arguments[i]));
-                state = std::move(next);
-            }
-        } catch (...) {
-            rethrow_from_iteration(k);
-        }
-        for (std::size_t h = 0; h < histories.size(); ++h)
-            state.push_back(stacked(histories[h], type_of(bodies_[1].of->results[parts + h]), false));
-        return state;
-    }
-
-    std::vector<any_array> scan(std::vector<any_array> state, std::span<const any_array> inputs,
-                                const step_context* context) const {
-        const auto carried = static_cast<std::size_t>(use_.carried);
-        const std::vector<any_array> sliced(state.begin() + use_.carried, state.end());
-        const std::int64_t length = sliced.empty() ? use_.most : sliced[0].shape()[0];
-        for (const auto& s : sliced)
-            if (s.shape()[0] != length)
-                throw invalid_argument("one operand has " + std::to_string(length) + " slices, another " +
-                                       std::to_string(s.shape()[0]));
-        state.resize(carried);
-        std::vector<std::vector<any_array>> stacks(bodies_[0].of->results.size() - carried);
-        std::int64_t k = 0;
-        try {
-            for (; k < length; ++k) {
-                if (context) context->check();
-                auto arguments = state;
-                for (const auto& s : sliced) arguments.push_back(slice(s, use_.reverse ? length - 1 - k : k));
-                auto next = run_body(0, arguments, inputs, context);
-                for (std::size_t h = 0; h < stacks.size(); ++h) stacks[h].push_back(next[carried + h]);
-                next.resize(carried);
-                for (std::size_t i = 0; i < carried; ++i)
-                    check_state(i, state[i], next[i], type_of(bodies_[0].of->arguments[i]));
-                state = std::move(next);
-            }
-        } catch (...) {
-            rethrow_from_iteration(k);
-        }
-        for (std::size_t h = 0; h < stacks.size(); ++h)
-            state.push_back(stacked(stacks[h], type_of(bodies_[0].of->results[carried + h]), use_.reverse));
-        return state;
-    }
-
-    static any_array slice(const any_array& a, std::int64_t k) {
-        const dims shape = rules::slice(a.shape());
-        const auto bytes = static_cast<std::size_t>(shape.size()) * size_of(a.dtype());
-        return any_array(a.dtype(), shape, static_cast<const std::byte*>(a.data()) + static_cast<std::size_t>(k) * bytes, nullptr);
-    }
-
-    any_array stacked(const std::vector<any_array>& all, const tensor_type& known, bool reverse) const {
-        dims shape{static_cast<index_t>(all.size())};
-        const dims& each = all.empty() ? known.shape : all[0].shape();
-        for (int i = 0; i < each.rank; ++i) shape.push(each[i] == dyn ? 0 : each[i]);
-        any_array made(known.type, shape, memory_);
-        const auto bytes = static_cast<std::size_t>(each.size()) * size_of(known.type);
-        for (std::size_t k = 0; k < all.size(); ++k) {
-            if (all[k].shape() != each)
-                throw invalid_argument("values of one iteration are " + to_string(all[0].type()) + ", of another " +
-                                       to_string(all[k].type()) + ": they can't be stacked");
-            copy_elements(known.type, all[k].data(),
-                          static_cast<std::byte*>(made.mutable_data()) + (reverse ? all.size() - 1 - k : k) * bytes, each.size());
-        }
-        return made;
-    }
-
-    op_ptr op_;
-    region_use use_;
-    allocator& memory_;
-    vector<planned> bodies_;
-};
-
-RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const tensor_type> inputs, const body_plans& plans,
-                                   allocator& memory) {
+RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const tensor_type> inputs,
+                                   const body_plans& plans, allocator& memory) {
     const auto& use = *it.op->regions();
     const auto& bodies = *it.origin->bodies;
     const auto operands = inputs.first(static_cast<std::size_t>(use.operands));
     if (std::ranges::any_of(bodies, [&](const body& b) { return plans.at(&b)->in_pieces(); }))
-        return {{}, std::make_shared<piecewise_bodies>(it, plans, memory)};
+        return {{}, bind_in_pieces(it, plans, memory)};
     std::shared_ptr<bodies_step> made;
     std::vector<tensor_type> arguments(operands.begin(), operands.end());
     using form = region_use::form;
     switch (use.how) {
-    case form::choose:
-        arguments.clear();
-        [[fallthrough]];
+    case form::choose: arguments.clear(); [[fallthrough]];
     case form::call: made = std::make_shared<branch_step>(it, inputs); break;
     case form::repeat: made = std::make_shared<loop_step>(it, inputs, memory); break;
     case form::scan:

@@ -170,16 +170,18 @@ public:
         return run_list(what, {}, all);
     }
     /// The same, with a limit of time or a token that ends it: s.run(y, feed(x, v), {.timeout = 5s, .cancel = token}).
-    template <class X> auto run(const X& what, const run_options& how) const { return run_list(what, nullptr, {}, &how); }
+    template <class X> auto run(const X& what, const run_options& how) const {
+        return run_list(what, nullptr, {}, &how);
+    }
     template <class X> auto run(const X& what, const feed_value& a, const run_options& how) const {
         return run_list(what, nullptr, std::array{&a}, &how);
     }
-    template <class X>
-    auto run(const X& what, const feed_value& a, const feed_value& b, const run_options& how) const {
+    template <class X> auto run(const X& what, const feed_value& a, const feed_value& b, const run_options& how) const {
         return run_list(what, nullptr, std::array{&a, &b}, &how);
     }
     template <class X>
-    auto run(const X& what, const feed_value& a, const feed_value& b, const feed_value& c, const run_options& how) const {
+    auto run(const X& what, const feed_value& a, const feed_value& b, const feed_value& c,
+             const run_options& how) const {
         return run_list(what, nullptr, std::array{&a, &b, &c}, &how);
     }
     template <class X> auto run(const X& what, const std::vector<feed_value>& feeds, const run_options& how) const {

@@ -43,9 +43,7 @@ RILL_INLINE const tensor_type& step_result::type(std::size_t i) const {
 RILL_INLINE const void* step_result::data(std::size_t i) const {
     return step_->of ? step_->of->fetch_data(*step_->memory, i) : step_->in_pieces->fetched(i).data();
 }
-RILL_INLINE bool step_result::placed(std::size_t i) const {
-    return step_->of && step_->of->placed(*step_->memory, i);
-}
+RILL_INLINE bool step_result::placed(std::size_t i) const { return step_->of && step_->of->placed(*step_->memory, i); }
 
 /// The plans used last: a session that is asked for something new each time must not grow. Callables hold on to theirs.
 class kept_plans {
@@ -250,7 +248,8 @@ RILL_COLD void session_core::check_key(const plan_key& key) const {
         if (!n) throw failed_precondition(std::string(what) + ": a null handle was used");
         if (n->inside)
             throw invalid_argument(std::string(what) + ": '" + n->name + "' (made at " + to_string(n->where) +
-                                   ") belongs to the body " + text_of(*n->inside) + ": it has values only while that runs");
+                                   ") belongs to the body " + text_of(*n->inside) +
+                                   ": it has values only while that runs");
         if (n->owner != &graph_.state())
             throw invalid_argument(std::string(what) + ": '" + n->name + "' (made at " + to_string(n->where) +
                                    ") belongs to another graph than the session");

@@ -21,7 +21,8 @@ TEST_CASE("where: the places of what is true") {
     const auto rows = reduce_sum(cast<float>(places)) + cast<float>(size(places));
     CHECK(s.run(rows, feed(x, {{1.f, -1.f}, {-1.f, 2.f}})) == 2.f + 4.f);
     CHECK(s.run(rows, feed(x, {{1.f, 1.f}})) == 1.f + 4.f);
-    CHECK_THROWS_WITH(apply_node(where_op{}, std::source_location::current(), any_tensor(constant(1.f))), contains("float32"));
+    CHECK_THROWS_WITH(apply_node(where_op{}, std::source_location::current(), any_tensor(constant(1.f))),
+                      contains("float32"));
 }
 
 TEST_CASE("boolean_mask: elements and slices, with gradients") {

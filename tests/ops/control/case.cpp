@@ -8,7 +8,7 @@
 
 using namespace rill;
 
-TEST_CASE("switch_case: by number, the last for all others; gradients") {
+TEST_CASE("switch_case: by number, the last for all others, gradients") {
     const graph_scope here{graph()};
     placeholder<int> i("i");
     placeholder<float> x("x");

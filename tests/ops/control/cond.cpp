@@ -29,7 +29,7 @@ TEST_CASE("cond: one of two branches, and its gradients of three orders") {
     CHECK(s.run(all, feed(x, -3.f)) == std::tuple(3.f, -1.f, 0.f, 0.f));
 }
 
-TEST_CASE("cond: types of results are joined; tuples, numbers and operations come back") {
+TEST_CASE("cond: types of results are joined, tuples, numbers and operations come back") {
     const graph_scope here{graph()};
     placeholder<bool> p("p");
     placeholder<float, dyn> v("v");

@@ -23,12 +23,14 @@ TEST_CASE("host_call: any function as a node") {
             return v;
         },
         x);
-    const auto scaled = host_call<double>([](const xt::xtensor<float, 1>& v, int by) { return double(v(0)) * by; }, sorted * 2.f, constant(3));
+    const auto scaled = host_call<double>([](const xt::xtensor<float, 1>& v, int by) { return double(v(0)) * by; },
+                                          sorted * 2.f, constant(3));
     const session s;
     CHECK((s.run(sorted, feed(x, {3.f, 1.f, 2.f})) == xt::xtensor<float, 1>{1.f, 2.f, 3.f}));
     CHECK(s.run(scaled, feed(x, {3.f, 1.f, 2.f})) == 6.);
     // extents of its own choice
-    const auto longer = host_call<int, dyn>([](int n) { return std::vector<int>(static_cast<std::size_t>(n), 7); }, constant(4));
+    const auto longer =
+        host_call<int, dyn>([](int n) { return std::vector<int>(static_cast<std::size_t>(n), 7); }, constant(4));
     CHECK(s.run(reduce_sum(longer)) == 28);
     CHECK_THROWS_AS(gradients(sorted, x), unimplemented);
 }
@@ -56,7 +58,7 @@ TEST_CASE("host_call: for what it does, in order, in loops and branches") {
     CHECK(seen.back() == 20);
 }
 
-TEST_CASE("host_call: its errors name the node; a result of another type is refused") {
+TEST_CASE("host_call: its errors name the node, a result of another type is refused") {
     const graph_scope here{graph()};
     const session s;
     const auto fails = host_call<float>([](float) -> float { throw std::runtime_error("out of luck"); }, constant(1.f));
@@ -68,9 +70,7 @@ TEST_CASE("host_call: its errors name the node; a result of another type is refu
 TEST_CASE("host_call: a function that brings its result later") {
     const graph_scope here{graph()};
     std::vector<std::thread> workers;
-    const auto slow = [&](float x, host_result<float> done) {
-        workers.emplace_back([x, done] { done(x * 10.f); });
-    };
+    const auto slow = [&](float x, host_result<float> done) { workers.emplace_back([x, done] { done(x * 10.f); }); };
     const auto a = host_call<float>(slow, constant(1.f)), b = host_call<float>(slow, constant(2.f));
     const tensor sum(a + b, "sum");
     const session s;

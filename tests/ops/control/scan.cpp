@@ -50,7 +50,8 @@ TEST_CASE("fold, fold_right and map") {
     CHECK(s.run(squares)(2) == 9);
     const auto [more, less] = map([](auto d) { return std::tuple(d + 1, d - 1); }, digits);
     CHECK((s.run(std::tuple(more, less)) == std::tuple(xt::xtensor<int, 1>{2, 3, 4}, xt::xtensor<int, 1>{0, 1, 2})));
-    const auto words = map([](auto w) { return w; }, constant({std::string("one"), std::string("a longer one than fits in place")}));
+    const auto words =
+        map([](auto w) { return w; }, constant({std::string("one"), std::string("a longer one than fits in place")}));
     CHECK(s.run(words)(1) == "a longer one than fits in place");
 }
 
@@ -68,7 +69,8 @@ TEST_CASE("scan: gradients by state, slices and what is taken from outside, to t
     };
     const std::vector<double> in{0.1, 0.2, -0.3};
     const session s;
-    const auto [v, v1, vx, vh, v2, v3] = s.run(std::tuple(h, dw, dx, dh, d2, d3), feed(w, 0.7), feed(h0, 0.5), feed(xs, in));
+    const auto [v, v1, vx, vh, v2, v3] =
+        s.run(std::tuple(h, dw, dx, dh, d2, d3), feed(w, 0.7), feed(h0, 0.5), feed(xs, in));
     const double e = 1e-3;
     const auto at = [&](double k) { return f(0.7 + k * e, 0.5, in); };
     CHECK(v == Approx(at(0)));
@@ -80,7 +82,8 @@ TEST_CASE("scan: gradients by state, slices and what is taken from outside, to t
 }
 
 /// A recurrent network whose sequences have lengths of their own: behind its end a sequence keeps its state.
-template <class Weights> auto recurrent(const tensor<double, dyn, 2, 3>& in, const tensor<int, 2>& lengths, const Weights& u) {
+template <class Weights>
+auto recurrent(const tensor<double, dyn, 2, 3>& in, const tensor<int, 2>& lengths, const Weights& u) {
     const auto [k, last] = fold(
         [&](const auto& state, const auto& x) {
             const auto [i, h] = state;
@@ -138,9 +141,11 @@ TEST_CASE("scan: errors") {
     placeholder<float, dyn> a("a"), b("b");
     const session s;
     const auto pairs = map([](const auto& in) { return std::get<0>(in) + std::get<1>(in); }, std::tuple(a, b));
-    CHECK_THROWS_WITH(s.run(pairs, feed(a, {1.f, 2.f}), feed(b, {1.f})), contains("one operand has 2 slices, another 1"));
+    CHECK_THROWS_WITH(s.run(pairs, feed(a, {1.f, 2.f}), feed(b, {1.f})),
+                      contains("one operand has 2 slices, another 1"));
     const any_tensor none = constant(1.f);
-    CHECK_THROWS_WITH(map([](const any_tensor& t) { return t; }, none), contains("map: ") && contains("no axis to go along"));
+    CHECK_THROWS_WITH(map([](const any_tensor& t) { return t; }, none),
+                      contains("map: ") && contains("no axis to go along"));
 }
 
 } // namespace test_ops_control_scan

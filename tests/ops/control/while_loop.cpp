@@ -22,9 +22,9 @@ static_assert(!state_keeps_its_type<tensor<float>, tensor<int>>);
 
 TEST_CASE("while_loop: runs while its condition holds") {
     const graph_scope here{graph()};
-    const auto [i, total] = while_loop([](auto k, auto) { return k < 10; },
-                                       [](auto k, auto t) { return std::tuple(k + 1, t + cast<float>(k)); }, constant(0),
-                                       constant(0.f));
+    const auto [i, total] =
+        while_loop([](auto k, auto) { return k < 10; },
+                   [](auto k, auto t) { return std::tuple(k + 1, t + cast<float>(k)); }, constant(0), constant(0.f));
     const session s;
     CHECK(s.run(std::tuple(i, total)) == std::tuple(10, 45.f));
     CHECK(i.name() == "while:0");
@@ -47,16 +47,18 @@ TEST_CASE("while_loop: arrays and text as state") {
     CHECK(out(1, 1) == 4.f * 15.f);
     CHECK(s.run(y, feed(x, xt::xtensor<float, 2>(xt::xtensor<float, 2>::shape_type{0, 2}))).size() == 0);
     const auto words = constant({std::string("a"), std::string("b")});
-    const auto [m, w] = while_loop([](auto k, auto) { return k < 3; },
-                                   [&](auto k, auto t) { return std::tuple(k + 1, reverse<0>(t)); }, constant(0), words);
+    const auto [m, w] =
+        while_loop([](auto k, auto) { return k < 3; }, [&](auto k, auto t) { return std::tuple(k + 1, reverse<0>(t)); },
+                   constant(0), words);
     CHECK(s.run(w)(0) == "b");
 }
 
 TEST_CASE("while_loop: gradients of three orders, for any number of steps") {
     const graph_scope here{graph()};
     placeholder<double> x("x"), n("n");
-    const auto [k, y] = while_loop([&](auto i, auto) { return i < n; },
-                                   [&](auto i, auto v) { return std::tuple(i + 1., sin(v * x)); }, constant(0.), constant(1.));
+    const auto [k, y] =
+        while_loop([&](auto i, auto) { return i < n; }, [&](auto i, auto v) { return std::tuple(i + 1., sin(v * x)); },
+                   constant(0.), constant(1.));
     const auto [d] = gradients(y, x);
     const auto [d2] = gradients(d, x);
     const auto [d3] = gradients(d2, x);
@@ -86,8 +88,9 @@ TEST_CASE("while_loop: nested in a fold in a branch, with gradients") {
         [&] {
             return fold(
                 [&](auto acc, auto in) {
-                    const auto [k, v] = while_loop([](auto i, auto) { return i < 3; },
-                                                   [&](auto i, auto z) { return std::tuple(i + 1, z * in + acc); }, constant(0), in);
+                    const auto [k, v] =
+                        while_loop([](auto i, auto) { return i < 3; },
+                                   [&](auto i, auto z) { return std::tuple(i + 1, z * in + acc); }, constant(0), in);
                     return v + acc;
                 },
                 constant(0.5), xs);
@@ -169,14 +172,13 @@ TEST_CASE("while_loop: of tensors of unknown types") {
     const any_tensor x = any_placeholder("x", dtype::float32, {dyn});
     const auto out = while_loop(
         [](const auto& state) { return any_tensor(tensor<int>(state[0]) < 4); },
-        [](const auto& state) {
-            return std::vector<any_tensor>{tensor<int>(state[0]) + 1, state[1] + state[1]};
-        },
+        [](const auto& state) { return std::vector<any_tensor>{tensor<int>(state[0]) + 1, state[1] + state[1]}; },
         std::vector<any_tensor>{constant(0), x});
     const session s;
     CHECK(s.run(out[1], feed("x:0", std::vector<float>{1.f, 2.f})).elements<float>()[1] == 32.f);
-    CHECK_THROWS_AS(while_loop([](const auto& v) { return v[0]; }, [](const auto& v) { return v; }, std::vector<any_tensor>{}),
-                    invalid_argument);
+    CHECK_THROWS_AS(
+        while_loop([](const auto& v) { return v[0]; }, [](const auto& v) { return v; }, std::vector<any_tensor>{}),
+        invalid_argument);
 }
 
 TEST_CASE("while_loop: errors name the loop, the iteration and the node") {
@@ -185,12 +187,15 @@ TEST_CASE("while_loop: errors name the loop, the iteration and the node") {
     const auto divides = while_loop([](auto i) { return i >= 0; }, [](auto i) { return 100 / (2 - i) * 0 + i + 1; }, 0);
     CHECK_THROWS_WITH(s.run(divides), contains("while: in iteration 2: ") && contains("division by zero"));
     placeholder<float, dyn> x("x");
-    const auto [k, grows] = while_loop([](auto i, auto) { return i < 3; },
-                                       [](auto i, auto v) { return std::tuple(i + 1, concat<0>(v, v)); }, constant(0), x);
-    CHECK_THROWS_WITH(s.run(grows, feed(x, {1.f})), contains("part 1 of the state is float32 [1], the body gives float32 [2]"));
+    const auto [k, grows] =
+        while_loop([](auto i, auto) { return i < 3; },
+                   [](auto i, auto v) { return std::tuple(i + 1, concat<0>(v, v)); }, constant(0), x);
+    CHECK_THROWS_WITH(s.run(grows, feed(x, {1.f})),
+                      contains("part 1 of the state is float32 [1], the body gives float32 [2]"));
     const any_tensor f = constant(1.f);
-    CHECK_THROWS_WITH(while_loop([&](const auto&) { return f; }, [](const auto& v) { return v; }, std::vector<any_tensor>{f}),
-                      contains("the condition gives float32 []"));
+    CHECK_THROWS_WITH(
+        while_loop([&](const auto&) { return f; }, [](const auto& v) { return v; }, std::vector<any_tensor>{f}),
+        contains("the condition gives float32 []"));
 }
 
 TEST_CASE("while_loop: ends when it is told to, and when its time is over") {

@@ -13,8 +13,7 @@ struct unique_op {
     static constexpr auto name = "Unique";
     static constexpr int inputs = 1;
     struct hashable {
-        template <class T>
-        static constexpr bool has = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
+        template <class T> static constexpr bool has = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
     };
     using domain_type = hashable;
     using compiled_types = types::numbers;

@@ -20,7 +20,8 @@ struct where_op {
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
 
     template <class D, class T> kernel bind(kernel_request& request) const {
-        return kernel([shape = request.inputs[0].shape](const kernel_args& a) { a.sized[0] = places(shape, a.in<bool>(0)); });
+        return kernel(
+            [shape = request.inputs[0].shape](const kernel_args& a) { a.sized[0] = places(shape, a.in<bool>(0)); });
     }
 
 private:

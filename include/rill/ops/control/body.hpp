@@ -9,9 +9,7 @@
 
 // How loops, branches and functions make their bodies: what a callable adds to the graph while a region is open.
 
-namespace rill { inline namespace RILL_ABI {
-
-namespace detail {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// A body whose nodes are made; what it takes from outside is found when its node is added.
 struct traced_body {
@@ -73,11 +71,13 @@ template <class X> using handle_type = typename handle_for<std::remove_cvref_t<X
 /// The endpoints of a value, or of each value of a tuple, in a graph; none of an operation.
 template <class X> std::vector<endpoint> endpoints_of(const X& x, const graph& g) {
     if constexpr (is_tuple<X>)
-        return std::apply([&](const auto&... all) {
-            std::vector<endpoint> ends;
-            (ends.push_back(endpoints_of(all, g)[0]), ...);
-            return ends;
-        }, x);
+        return std::apply(
+            [&](const auto&... all) {
+                std::vector<endpoint> ends;
+                (ends.push_back(endpoints_of(all, g)[0]), ...);
+                return ends;
+            },
+            x);
     else if constexpr (literal<X>)
         return {seal(constant(x), g)};
     else if constexpr (graph_operand<X>)
@@ -123,9 +123,7 @@ template <class... X> graph home_graph(const X&... x) {
     return graph_or_current(home);
 }
 
-} // namespace detail
-
-}} // namespace rill::RILL_ABI
+}}} // namespace rill::RILL_ABI::detail
 
 #if RILL_DEFINE
 #include <algorithm>
@@ -166,7 +164,8 @@ public:
             if (has_effect(*n)) b.effects.push_back(n);
             effects_ = effects_ || (n->op->stateful() && n->op->role() == op_role::ordinary) || has_effect(*n);
             for (const auto* c : n->control_inputs)
-                if (c->inside != made.of && std::ranges::find(waits_for_, c) == waits_for_.end()) waits_for_.push_back(c);
+                if (c->inside != made.of && std::ranges::find(waits_for_, c) == waits_for_.end())
+                    waits_for_.push_back(c);
         }
         bodies_.push_back(std::move(b));
         nodes_.push_back(nodes);
@@ -242,7 +241,8 @@ private:
 };
 
 RILL_INLINE const node* region_node_scope::add(const op& like, region_use use, endpoint_list operands,
-                                               const std::vector<traced_body>& bodies, const std::source_location& where) {
+                                               const std::vector<traced_body>& bodies,
+                                               const std::source_location& where) {
     body_closer closer(graph_);
     for (const auto& b : bodies) closer.close(b);
     closer.find_captures();

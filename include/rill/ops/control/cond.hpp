@@ -71,7 +71,8 @@ template <body_value R> struct branch_handles<R> {
 template <class... X> struct branch_handles<std::tuple<X...>> {
     using type = handle_type<std::tuple<X...>>;
 };
-template <class F> using branch_type = typename branch_handles<std::remove_cvref_t<std::invoke_result_t<const F&>>>::type;
+template <class F>
+using branch_type = typename branch_handles<std::remove_cvref_t<std::invoke_result_t<const F&>>>::type;
 
 template <class H> H branch_result(const node* n) {
     if constexpr (std::is_same_v<H, operation>) {
@@ -115,8 +116,9 @@ auto cond(const C& condition, const Then& then, const Else& otherwise,
     using B = detail::branch_type<Else>;
     using result = typename detail::joined_all<A, B>::type;
     const graph g = detail::home_graph(condition);
-    return detail::branch_result<result>(detail::add_branches(
-        g, "cond", detail::seal(condition, g), {detail::branch_body(then, g), detail::branch_body(otherwise, g)}, where));
+    return detail::branch_result<result>(
+        detail::add_branches(g, "cond", detail::seal(condition, g),
+                             {detail::branch_body(then, g), detail::branch_body(otherwise, g)}, where));
 }
 
 }} // namespace rill::RILL_ABI
@@ -134,8 +136,8 @@ RILL_INLINE std::vector<tensor_type> case_op::outputs(const known_inputs& in) co
     for (std::size_t b = 0; b < in.bodies.size(); ++b) {
         const auto& given = in.bodies[b];
         if (b > 0 && given.size() != all.size())
-            throw invalid_argument("branch 0 gives " + std::to_string(all.size()) + " values, branch " + std::to_string(b) +
-                                   " gives " + std::to_string(given.size()));
+            throw invalid_argument("branch 0 gives " + std::to_string(all.size()) + " values, branch " +
+                                   std::to_string(b) + " gives " + std::to_string(given.size()));
         all.resize(given.size());
         for (std::size_t i = 0; i < given.size(); ++i) {
             if (given[i].type == dtype::invalid) continue; // it leaves that to others
@@ -144,8 +146,8 @@ RILL_INLINE std::vector<tensor_type> case_op::outputs(const known_inputs& in) co
                 continue;
             }
             if (all[i].type != given[i].type || !rules::compatible(all[i].shape, given[i].shape))
-                throw invalid_argument("value " + std::to_string(i) + " is " + to_string(all[i]) + " in one branch and " +
-                                       to_string(given[i]) + " in another");
+                throw invalid_argument("value " + std::to_string(i) + " is " + to_string(all[i]) +
+                                       " in one branch and " + to_string(given[i]) + " in another");
             // what only one branch knows is not known
             auto& shape = all[i].shape;
             if (!shape.known_rank() || !given[i].shape.known_rank()) shape = dims::unknown();
@@ -156,10 +158,13 @@ RILL_INLINE std::vector<tensor_type> case_op::outputs(const known_inputs& in) co
     return all;
 }
 
-RILL_INLINE std::vector<endpoint> case_op::gradient(const gradient_request& r) const { return detail::branch_gradient(r); }
+RILL_INLINE std::vector<endpoint> case_op::gradient(const gradient_request& r) const {
+    return detail::branch_gradient(r);
+}
 
 RILL_INLINE const node* detail::add_branches(const graph& g, const std::string& name, const endpoint& which,
-                                             const std::vector<body_function>& branches, const std::source_location& where) {
+                                             const std::vector<body_function>& branches,
+                                             const std::source_location& where) {
     const graph_scope here(g);
     region_node_scope scope(g, name);
     std::vector<traced_body> bodies;

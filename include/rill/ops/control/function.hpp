@@ -59,10 +59,12 @@ public:
         const graph_scope here(g);
         auto operands = detail::endpoints_of(std::tuple<X...>(x...), g);
         const auto& body = bodies_->get(g, detail::types_of(operands), where_, [&](const std::vector<endpoint>& ends) {
-            const auto result = std::apply([&](const auto&... a) { return f_(a...); }, detail::handles<arguments>(ends));
+            const auto result =
+                std::apply([&](const auto&... a) { return f_(a...); }, detail::handles<arguments>(ends));
             return detail::endpoints_of(result, g);
         });
-        return detail::handles<detail::handle_type<given>>(detail::add_call(g, body, std::move(operands), recompute_, where_));
+        return detail::handles<detail::handle_type<given>>(
+            detail::add_call(g, body, std::move(operands), recompute_, where_));
     }
 
 private:
@@ -74,12 +76,14 @@ private:
 
 /// A function whose body is made once for each graph and types of arguments, however often it is called: auto f = function([](auto a,
 /// auto b) { return a * a + b; }); f(x, y). It may use tensors from outside; it can't call itself.
-template <class F> graph_function<F> function(F f, const std::source_location& where = std::source_location::current()) {
+template <class F>
+graph_function<F> function(F f, const std::source_location& where = std::source_location::current()) {
     return {std::move(f), false, where};
 }
 
 /// The same, whose values gradients compute again, so that nothing within is kept until then.
-template <class F> graph_function<F> recompute(F f, const std::source_location& where = std::source_location::current()) {
+template <class F>
+graph_function<F> recompute(F f, const std::source_location& where = std::source_location::current()) {
     return {std::move(f), true, where};
 }
 
@@ -89,7 +93,9 @@ template <class F> graph_function<F> recompute(F f, const std::source_location& 
 namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> call_op::outputs(const known_inputs& in) const { return in.bodies[0]; }
-RILL_INLINE std::vector<endpoint> call_op::gradient(const gradient_request& r) const { return detail::branch_gradient(r); }
+RILL_INLINE std::vector<endpoint> call_op::gradient(const gradient_request& r) const {
+    return detail::branch_gradient(r);
+}
 
 namespace detail {
 

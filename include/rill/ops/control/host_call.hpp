@@ -14,7 +14,8 @@ struct host_function {
     std::uint64_t number = 0;
 };
 
-std::shared_ptr<const host_function> numbered(std::function<void(std::span<const any_array>, any_array*, const completion*)> f);
+std::shared_ptr<const host_function>
+numbered(std::function<void(std::span<const any_array>, any_array*, const completion*)> f);
 
 } // namespace detail
 
@@ -98,16 +99,17 @@ template <class T, index_t... D, class F, class... X>
     requires(graph_operand<X> && ...)
 tensor<T, D...> host_call(const F& f, const X&... operands) {
     constexpr auto all = std::index_sequence_for<X...>{};
-    constexpr bool later = std::is_invocable_v<const F&, decltype(detail::host_argument<X>(any_array()))..., host_result<T, D...>>;
-    auto call = [f]<std::size_t... I>(std::span<const any_array> in, any_array* out, const completion* done, std::index_sequence<I...>) {
+    constexpr bool later =
+        std::is_invocable_v<const F&, decltype(detail::host_argument<X>(any_array()))..., host_result<T, D...>>;
+    auto call = [f]<std::size_t... I>(std::span<const any_array> in, any_array* out, const completion* done,
+                                      std::index_sequence<I...>) {
         if constexpr (later)
             f(detail::host_argument<X>(in[I])..., host_result<T, D...>(*done));
         else
             *out = detail::host_result_array<T, D...>(f(detail::host_argument<X>(in[I])...));
     };
-    const auto function = detail::numbered([call, all](std::span<const any_array> in, any_array* out, const completion* done) {
-        call(in, out, done, all);
-    });
+    const auto function = detail::numbered([call, all](std::span<const any_array> in, any_array* out,
+                                                       const completion* done) { call(in, out, done, all); });
     using op_type = std::conditional_t<later, async_host_call_op, host_call_op>;
     op_type op;
     op.type = dtype_of<T>;
@@ -162,8 +164,10 @@ RILL_INLINE std::vector<tensor_type> host_call_op::outputs(std::span<const tenso
 
 RILL_INLINE kernel host_call_op::bound(const kernel_request& r) const {
     if (!function)
-        throw unimplemented("the function it calls belongs to the program that made the graph: functions are not saved");
-    return kernel([f = function, types = std::vector<tensor_type>(r.inputs.begin(), r.inputs.end())](const kernel_args& a) {
+        throw unimplemented(
+            "the function it calls belongs to the program that made the graph: functions are not saved");
+    return kernel([f = function,
+                   types = std::vector<tensor_type>(r.inputs.begin(), r.inputs.end())](const kernel_args& a) {
         std::vector<any_array> in;
         for (std::size_t i = 0; i < types.size(); ++i) {
             const any_array borrowed(types[i].type, types[i].shape, a.in<void>(static_cast<int>(i)), nullptr);

@@ -26,7 +26,8 @@ template <class States, class Given, std::size_t... I> constexpr void check_stat
 }
 
 /// Calls a body with handles to its arguments, checks what it gives against the state, and returns the endpoints.
-template <class States, class F> std::vector<endpoint> next_state(const F& f, const std::vector<endpoint>& arguments, const graph& g) {
+template <class States, class F>
+std::vector<endpoint> next_state(const F& f, const std::vector<endpoint>& arguments, const graph& g) {
     const auto given = std::apply([&](const auto&... state) { return f(state...); }, handles<States>(arguments));
     using G = std::remove_cvref_t<decltype(given)>;
     constexpr std::size_t parts = std::tuple_size_v<States>, count = handle_count<handle_type<G>>;

@@ -79,8 +79,9 @@ private:
         const graph g(*n.owner);
         if (is_drawn(n) || n.op->role() == op_role::variable) {
             if (n.bodies && n.op->regions()->effects)
-                throw unimplemented("gradients: a loop or branch within a body draws random numbers or writes variables (" +
-                                    place_of(n) + "): its gradient is not known; draw and write outside of the inner one");
+                throw unimplemented(
+                    "gradients: a loop or branch within a body draws random numbers or writes variables (" +
+                    place_of(n) + "): its gradient is not known; draw and write outside of the inner one");
             for (int port = 0; port < static_cast<int>(n.outputs.size()); ++port) {
                 const endpoint copy{add_node(g, make_op(argument_op{n.outputs[port]}), {}, {}, false, n.where), 0};
                 copies_.try_emplace({&n, port}, copy);
@@ -92,12 +93,18 @@ private:
         for (const auto& in : n.inputs) {
             if (is_written(in) && !n.control_inputs.empty())
                 throw unimplemented("gradients: '" + n.name + "' reads variable '" + in.from->name +
-                                    "' after a write in the same body (" + place_of(n) + "): its gradient is not known");
+                                    "' after a write in the same body (" + place_of(n) +
+                                    "): its gradient is not known");
             inputs.push_back(of(in));
         }
         const node* copy = n.bodies ? copy_with_bodies(n, std::move(inputs))
                                     : add_node(g, n.op, std::move(inputs), {}, false, n.where);
-        const bool cheap = n.op->fused() || n.op->alias() >= 0 || n.op->role() != op_role::ordinary || again_;
+        // values of extents that differ from one iteration to the next can't be stacked
+        const bool sized = n.op->sizes_itself() || std::ranges::any_of(inputs_of(n), [&](const node* i) {
+                               return std::ranges::find(sized_, i) != sized_.end();
+                           });
+        if (sized) sized_.push_back(&n);
+        const bool cheap = sized || n.op->fused() || n.op->alias() >= 0 || n.op->role() != op_role::ordinary || again_;
         for (int port = 0; port < static_cast<int>(n.outputs.size()); ++port) {
             copies_.try_emplace({&n, port}, endpoint{copy, port});
             if (!cheap) kept_.push_back({{&n, port}, {copy, port}});
@@ -111,20 +118,28 @@ private:
         for (const auto& b : *n.bodies) {
             body_copy inner(b, true);
             for (std::size_t c = 0; c < b.captures.size(); ++c) inner.map(b.captures[c], inputs[b.captured[c]]);
-            bodies.push_back(trace_body(graph(*n.owner), "body", types_of(b.arguments), n.where, [&](const auto& arguments) {
-                for (std::size_t a = 0; a < arguments.size(); ++a) inner.map(b.arguments[a], arguments[a]);
-                std::vector<endpoint> results;
-                for (const auto& r : b.results) results.push_back(inner.of(r));
-                return results;
-            }));
+            bodies.push_back(
+                trace_body(graph(*n.owner), "body", types_of(b.arguments), n.where, [&](const auto& arguments) {
+                    for (std::size_t a = 0; a < arguments.size(); ++a) inner.map(b.arguments[a], arguments[a]);
+                    std::vector<endpoint> results;
+                    for (const auto& r : b.results) results.push_back(inner.of(r));
+                    return results;
+                }));
         }
         endpoint_list operands;
         for (int i = 0; i < use.operands; ++i) operands.push_back(inputs[i]);
         return scope.add(*n.op, use, std::move(operands), bodies, n.where);
     }
 
+    static std::vector<const node*> inputs_of(const node& n) {
+        std::vector<const node*> all;
+        for (const auto& e : n.inputs) all.push_back(e.from);
+        return all;
+    }
+
     const body& body_;
     bool again_;
+    std::vector<const node*> sized_; // nodes whose extents data decides
     std::map<key_type, endpoint> copies_;
     std::vector<kept_value> kept_;
 };
@@ -309,15 +324,19 @@ RILL_INLINE std::vector<endpoint> loop_gradient(const gradient_request& r, const
     });
 
     // of what may be fed, what is needed: slices of the loop's own operands, and what its twin keeps
-    std::vector<endpoint> may_be_fed(made.arguments.begin() + static_cast<std::ptrdiff_t>(carried), made.arguments.end());
+    std::vector<endpoint> may_be_fed(made.arguments.begin() + static_cast<std::ptrdiff_t>(carried),
+                                     made.arguments.end());
     for (const auto& k : copy.kept()) may_be_fed.push_back(k.copy);
     const needed_values needed(made.of, made.results, may_be_fed);
-    std::vector<endpoint> arguments(made.arguments.begin(), made.arguments.begin() + static_cast<std::ptrdiff_t>(carried));
+    std::vector<endpoint> arguments(made.arguments.begin(),
+                                    made.arguments.begin() + static_cast<std::ptrdiff_t>(carried));
     std::vector<endpoint> kept, kept_copies;
     for (std::size_t a = 0; a < b.arguments.size(); ++a) {
         const endpoint argument = made.arguments[carried + a];
-        const bool counts = a + 1 == b.arguments.size() && stacked.empty() && arguments.size() == carried && kept.empty();
-        if (!needed.contains(argument) && !counts) continue; // without any slice it would not know how many steps there are
+        const bool counts =
+            a + 1 == b.arguments.size() && stacked.empty() && arguments.size() == carried && kept.empty();
+        if (!needed.contains(argument) && !counts)
+            continue; // without any slice it would not know how many steps there are
         if (a >= parts) {
             arguments.push_back(argument);
             initial.push_back(n.inputs[a]);

@@ -62,8 +62,8 @@ std::vector<endpoint> add_scan(const graph& g, const std::string& name, const st
 
 /// The last state and all states of f(state, slice), for state and slices that are tensors or tuples of them.
 template <class F, class S, class X>
-std::vector<endpoint> add_fold(const char* name, const F& f, const S& initial, const X& inputs, bool reverse, bool stacked,
-                               const std::source_location& where) {
+std::vector<endpoint> add_fold(const char* name, const F& f, const S& initial, const X& inputs, bool reverse,
+                               bool stacked, const std::source_location& where) {
     using state = handle_type<S>;
     using slice = typename slice_type<handle_type<X>>::type;
     using states = std::conditional_t<is_tuple<state>, state, std::tuple<state>>;
@@ -109,7 +109,8 @@ auto fold(const F& f, const S& initial, const X& inputs,
 template <class F, class S, class X>
 auto fold_right(const F& f, const S& initial, const X& inputs,
                 const std::source_location& where = std::source_location::current()) {
-    return detail::handles<detail::handle_type<S>>(detail::add_fold("fold_right", f, initial, inputs, true, false, where));
+    return detail::handles<detail::handle_type<S>>(
+        detail::add_fold("fold_right", f, initial, inputs, true, false, where));
 }
 
 /// f(slice) for each slice along axis 0 of the inputs (a tensor, or a tuple, which f takes as a tuple), stacked along axis 0.
@@ -117,11 +118,14 @@ template <class F, class X>
 auto map(const F& f, const X& inputs, const std::source_location& where = std::source_location::current()) {
     using slice = typename detail::slice_type<detail::handle_type<X>>::type;
     using given = std::remove_cvref_t<std::invoke_result_t<const F&, const slice&>>;
-    using result = typename detail::stack_type<detail::handle_type<given>, detail::first_extent<detail::handle_type<X>>>::type;
+    using result =
+        typename detail::stack_type<detail::handle_type<given>, detail::first_extent<detail::handle_type<X>>>::type;
     const graph g = detail::home_graph(inputs);
     return detail::handles<result>(detail::add_scan(
         g, "map", {}, detail::endpoints_of(inputs, g), false,
-        [&](const std::vector<endpoint>& arguments) { return detail::endpoints_of(f(detail::handles<slice>(arguments)), g); },
+        [&](const std::vector<endpoint>& arguments) {
+            return detail::endpoints_of(f(detail::handles<slice>(arguments)), g);
+        },
         where));
 }
 
@@ -182,8 +186,7 @@ RILL_INLINE std::vector<endpoint> detail::add_scan(const graph& g, const std::st
     region_use use{region_use::form::scan};
     use.carried = static_cast<int>(initial.size());
     use.reverse = reverse;
-    const node* made =
-        scope.add(*region_op<scan_slices_op>(), use, std::move(operands),
+    const node* made = scope.add(*region_op<scan_slices_op>(), use, std::move(operands),
                                  {trace_body(g, "body", types, where, body)}, where);
     std::vector<endpoint> ends;
     for (std::size_t i = 0; i < made->outputs.size(); ++i) ends.push_back({made, static_cast<int>(i)});

@@ -25,12 +25,13 @@ struct while_options {
 namespace detail {
 
 std::vector<endpoint> add_while(const graph& g, std::vector<endpoint> initial, const body_function& condition,
-                                const body_function& body, const while_options& options, const std::source_location& where);
+                                const body_function& body, const while_options& options,
+                                const std::source_location& where);
 
-std::vector<any_tensor> untyped_while(const std::function<any_tensor(const std::vector<any_tensor>&)>& condition,
-                                      const std::function<std::vector<any_tensor>(const std::vector<any_tensor>&)>& body,
-                                      const std::vector<any_tensor>& initial, const while_options& options,
-                                      const std::source_location& where);
+std::vector<any_tensor>
+untyped_while(const std::function<any_tensor(const std::vector<any_tensor>&)>& condition,
+              const std::function<std::vector<any_tensor>(const std::vector<any_tensor>&)>& body,
+              const std::vector<any_tensor>& initial, const while_options& options, const std::source_location& where);
 
 } // namespace detail
 
@@ -38,7 +39,8 @@ std::vector<any_tensor> untyped_while(const std::function<any_tensor(const std::
 /// next state (a tuple if it has several parts). Returns the last state: a tensor, or a tuple of them. A part keeps its dtype and
 /// extents through all iterations.
 template <class Cond, class Body, class... X>
-auto while_loop(const Cond& condition, const Body& body, const std::tuple<X...>& initial, const while_options& options = {},
+auto while_loop(const Cond& condition, const Body& body, const std::tuple<X...>& initial,
+                const while_options& options = {},
                 const std::source_location& where = std::source_location::current()) {
     using states = detail::handle_type<std::tuple<X...>>;
     const graph g = detail::home_graph(initial);
@@ -54,7 +56,8 @@ auto while_loop(const Cond& condition, const Body& body, const std::tuple<X...>&
             }
             return detail::endpoints_of(go_on, g);
         },
-        [&](const std::vector<endpoint>& arguments) { return detail::next_state<states>(body, arguments, g); }, options, where);
+        [&](const std::vector<endpoint>& arguments) { return detail::next_state<states>(body, arguments, g); }, options,
+        where);
     return detail::as_result<states>(ends);
 }
 /// The parts of the first state, one by one.
@@ -81,7 +84,8 @@ namespace rill { inline namespace RILL_ABI {
 RILL_INLINE std::vector<tensor_type> while_op::outputs(const known_inputs& in) const {
     const auto parts = static_cast<std::size_t>(use.operands);
     const auto& go_on = in.bodies[0];
-    if (go_on.size() != 1 || go_on[0].type != dtype::boolean || (go_on[0].shape.known_rank() && go_on[0].shape.rank != 0))
+    if (go_on.size() != 1 || go_on[0].type != dtype::boolean ||
+        (go_on[0].shape.known_rank() && go_on[0].shape.rank != 0))
         throw invalid_argument("the condition gives " + (go_on.size() == 1 ? to_string(go_on[0]) : "several values") +
                                ", not a bool of rank 0");
     const auto& next = in.bodies[1];
@@ -95,7 +99,8 @@ RILL_INLINE std::vector<tensor_type> while_op::outputs(const known_inputs& in) c
                                    ", the body gives " + to_string(next[i]));
         all.push_back(in.types[i]);
     }
-    for (std::size_t i = parts; i < next.size(); ++i) all.push_back({next[i].type, rules::insert_axis(next[i].shape, 0, dyn).shape});
+    for (std::size_t i = parts; i < next.size(); ++i)
+        all.push_back({next[i].type, rules::insert_axis(next[i].shape, 0, dyn).shape});
     return all;
 }
 
@@ -105,9 +110,9 @@ RILL_INLINE std::vector<endpoint> while_op::gradient(const gradient_request& r) 
 
 namespace detail {
 
-RILL_INLINE std::vector<endpoint> add_while(const graph& g, std::vector<endpoint> initial, const body_function& condition,
-                                            const body_function& body, const while_options& options,
-                                            const std::source_location& where) {
+RILL_INLINE std::vector<endpoint> add_while(const graph& g, std::vector<endpoint> initial,
+                                            const body_function& condition, const body_function& body,
+                                            const while_options& options, const std::source_location& where) {
     const graph_scope here(g);
     region_node_scope scope(g, "while");
     const auto types = types_of(initial);
@@ -127,7 +132,9 @@ untyped_while(const std::function<any_tensor(const std::vector<any_tensor>&)>& c
               const std::function<std::vector<any_tensor>(const std::vector<any_tensor>&)>& body,
               const std::vector<any_tensor>& initial, const while_options& options, const std::source_location& where) {
     if (initial.empty()) throw invalid_argument("while_loop: the state has no parts");
-    const auto tensors = [](const std::vector<endpoint>& ends) { return std::vector<any_tensor>(ends.begin(), ends.end()); };
+    const auto tensors = [](const std::vector<endpoint>& ends) {
+        return std::vector<any_tensor>(ends.begin(), ends.end());
+    };
     for (const auto& t : initial) checked_node(t.node(), "while_loop");
     return tensors(add_while(
         initial[0].graph(), {initial.begin(), initial.end()},

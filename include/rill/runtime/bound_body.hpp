@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <rill/runtime/plan.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// A body bound to the types of what it is fed.
+class bound_body {
+public:
+    bound_body(const body& b, std::shared_ptr<plan> made, std::span<const tensor_type> arguments,
+               std::span<const tensor_type> inputs)
+        : of_(b), plan_(std::move(made)) {
+        std::vector<tensor_type> feeds(arguments.begin(), arguments.end());
+        for (const int c : b.captured) feeds.push_back(inputs[c]);
+        steps_ = plan_->bind(feeds);
+        int fetch = 0;
+        for (const auto& r : b.results) {
+            fetch_.push_back(r ? fetch++ : -1);
+            types_.push_back(r ? steps_->fetch_type(fetch_.back()) : tensor_type{});
+            direct_.push_back(r && steps_->can_redirect(fetch_.back()));
+        }
+    }
+
+    const body& of() const { return of_; }
+    segment& steps() const { return *steps_; }
+    const std::vector<tensor_type>& types() const { return types_; } // of the results; invalid where it gives none
+    int fetch(std::size_t result) const { return fetch_[result]; }
+    bool direct(std::size_t result) const { return direct_[result] != 0; }
+    /// Result r is argument a as it came.
+    bool passes(std::size_t r, std::size_t a) const { return of_.results[r] == of_.arguments[a]; }
+
+private:
+    const body& of_;
+    std::shared_ptr<plan> plan_;
+    std::shared_ptr<segment> steps_;
+    std::vector<int> fetch_; // per result
+    std::vector<tensor_type> types_;
+    std::vector<char> direct_; // computed where it is wanted
+};
+
+/// A frame to run a body in, again and again.
+class body_memory {
+public:
+    explicit body_memory(const bound_body& b)
+        : body_(b), frame_(b.steps().acquire()), feeds_(b.of().arguments.size() + b.of().captured.size()) {}
+    body_memory(body_memory&& other) noexcept = default;
+    ~body_memory() {
+        if (frame_) body_.steps().release(std::move(frame_));
+    }
+
+    /// What it takes from outside, for the runs that follow.
+    void begin(const kernel_args& args) {
+        frame_->context = args.step;
+        std::size_t at = body_.of().arguments.size();
+        for (const int c : body_.of().captured) feeds_[at++] = args.in<void>(c);
+    }
+    void feed(std::size_t argument, const void* value) { feeds_[argument] = value; }
+    const void* fed(std::size_t argument) const { return feeds_[argument]; }
+    /// Where the next runs put a result, if they can.
+    void want(std::size_t result, void* to) {
+        if (body_.direct(result)) body_.steps().redirect(*frame_, static_cast<std::size_t>(body_.fetch(result)), to);
+    }
+    void run() { body_.steps().run(*frame_, feeds_); }
+    const void* result(std::size_t r) const {
+        return body_.steps().fetch_data(*frame_, static_cast<std::size_t>(body_.fetch(r)));
+    }
+    /// Copies a result that could not be computed where it is wanted.
+    void deliver(std::size_t r, void* to) const {
+        if (body_.direct(r)) return;
+        const auto& type = body_.types()[r];
+        copy_elements(type.type, result(r), to, type.shape.size());
+    }
+    void end() noexcept { body_.steps().finish(*frame_); }
+
+private:
+    const bound_body& body_;
+    std::unique_ptr<frame> frame_;
+    std::vector<const void*> feeds_;
+};
+
+/// Ends the runs of a body, whatever happens.
+class body_runs {
+public:
+    body_runs(body_memory& m, const kernel_args& args) : memory_(m) { m.begin(args); }
+    body_runs(const body_runs&) = delete;
+    ~body_runs() { memory_.end(); }
+
+private:
+    body_memory& memory_;
+};
+
+/// Which of so many bodies a value chooses.
+inline std::size_t chosen_body(const any_array& by, std::size_t bodies) {
+    const std::size_t last = bodies - 1;
+    if (by.dtype() == dtype::boolean) return *static_cast<const bool*>(by.data()) ? 0 : last;
+    const std::int64_t i = by.dtype() == dtype::int32 ? *static_cast<const std::int32_t*>(by.data())
+                                                      : *static_cast<const std::int64_t*>(by.data());
+    return i < 0 || static_cast<std::uint64_t>(i) > last ? last : static_cast<std::size_t>(i);
+}
+
+/// Errors from within say in which iteration they came.
+[[noreturn]] inline void rethrow_from_iteration(std::int64_t k) {
+    try {
+        throw;
+    } catch (const error& problem) {
+        throw_error(problem.code(), "in iteration " + std::to_string(k) + ": " + problem.what());
+    }
+}
+
+}}} // namespace rill::RILL_ABI::detail
