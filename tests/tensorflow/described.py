@@ -4,6 +4,7 @@ import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"  # whose softmax is not TensorFlow's own where there is no number
 import numpy as np
 import tensorflow as tf
 
@@ -58,6 +59,11 @@ class described:
         self.lines.append("in " + array_text(array))
         return self.inputs[-1]
 
+    def const(self, array):
+        self.values.append(tf.constant(array))
+        self.lines.append("const " + array_text(array))
+        return len(self.values) - 1
+
     def op(self, name, operands, f, **fields):
         """f computes in TensorFlow what the op does: one tensor, or several."""
         outputs = f(*(self.values[i] for i in operands))
@@ -87,5 +93,5 @@ class described:
             found = [None if d is None else tf.convert_to_tensor(d).numpy() for d in found]
             ours = here_dx(*found) if here_dx else [None] * len(found)
             for k, d, o in zip(wanted, found, ours):
-                self.lines.append(f"dx {k} " + ("none" if d is None else array_text(d, o)))
+                self.lines.append(f"dx {k} " + (array_text(d, o) if d is not None else o if o is not None else "none"))
         return "\n".join(self.lines) + "\n"

@@ -7,11 +7,13 @@
 //     ulps 4                       how far results may lie apart, in last places (of numbers below `near`: of that number)
 //     near 1
 //     in float32 [2,3] 1 2 0 inf   value 0, 1, …: inputs; outputs of ops are numbered on
+//     const int32 [2] 2 3          or a constant
 //     op Concat 0,1 axis=1         an op by its name in the catalogue: operands, and fields as the op calls them
 //     out 2 float32 [4,3] 1 nan|0  what value 2 is; behind a bar what it is here, where the page on gradients says why
 //     gy 2 float32 [4,3] 1 …       the gradient that comes from above to value 2
-//     dx 0 float32 [2,3] 1 …       then the gradient of value 0; "dx 0 none": none flows
+//     dx 0 float32 [2,3] 1 …       then the gradient of value 0; "dx 0 none": none flows; "dx 0 zero": in TensorFlow none, here 0
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <functional>
@@ -111,6 +113,8 @@ inline any_array array(words line) {
     return made;
 }
 
+inline any_array zeros_of(const tensor_type& type) { return detail::filled_array(type.type, type.shape, 0); }
+
 /// Gives a new op the fields that a line names.
 class field_reader : public detail::uniform_visitor<field_reader> {
 public:
@@ -176,7 +180,8 @@ inline std::vector<any_tensor> applied(const graph& g, std::string_view name, co
     field_reader fields(line);
     if (is_reduction(name)) return {reduced(name, operands.at(0), fields)};
     const auto to = fields.text("to");
-    const auto* const op = find_op(name, to.empty() ? dtype::invalid : dtype_named(to));
+    const op_entry* op = find_op(name, to.empty() ? dtype::invalid : dtype_named(to));
+    if (!op) op = find_op(name, dtype::boolean); // comparisons
     if (!op) throw std::runtime_error("no op is called " + std::string(name));
     if (op->elementwise) {
         detail::untyped_arguments all;
@@ -247,6 +252,8 @@ inline std::vector<std::string> run(const described& d) {
             const any_tensor x = any_placeholder("x", fed.dtype(), fed.shape());
             (what == "gy" ? seeds : values).push_back(x);
             feeds.push_back(feed(x, fed));
+        } else if (what == "const") {
+            values.push_back(any_tensor(endpoint{detail::add_node(g, make_op(constant_op{array(line)}), {}), 0}));
         } else if (what == "op") {
             const auto name = line.next();
             auto operands = line.next();
@@ -260,7 +267,10 @@ inline std::vector<std::string> run(const described& d) {
         } else if (what == "dx") {
             const std::string about = "the gradient of value " + std::string(words(line).next());
             xs.push_back(value());
-            wanted_gradients.emplace_back(about, line.rest() == "none" ? any_array() : array(line));
+            const auto& type = xs.back().end().from->outputs[0];
+            wanted_gradients.emplace_back(about, line.rest() == "none"   ? any_array()
+                                                 : line.rest() == "zero" ? zeros_of(type)
+                                                                         : array(line));
         } else {
             throw std::runtime_error("no line begins with '" + std::string(what) + "'");
         }
@@ -310,7 +320,7 @@ inline description read(std::istream& from) {
 }
 
 /// How many graphs of a file give something else, and of the first of these what.
-inline std::string wrong_of(const description& all, std::size_t most = 40) {
+inline std::string wrong_of(const description& all, std::size_t most = 70) {
     std::string text;
     std::size_t wrong = 0;
     for (const auto& d : all.graphs) {

@@ -63,12 +63,13 @@ TEST_CASE("tensorflow: every op of the catalogue is compared, or it is said why 
 }
 
 TEST_CASE("tensorflow: graphs that differ are found") {
-    std::istringstream text("graph a\nin float32 [2] 1 2\nop Square 0\nout 1 float32 [2] 1 4\ngy 1 float32 [2] 1 1\ndx 0 float32 "
-                            "[2] 2 5\ngraph b\nin float32 [2] 1 nan\nop Neg 0\nout 1 float32 [2] -1 nan\ngraph c\nin float32 [1] "
-                            "1\nop Floor 0\nout 1 float64 [1] 1\n");
+    std::istringstream text(
+        "graph a\nin float32 [2] 1 2\nop Square 0\nout 1 float32 [2] 1 4\ngy 1 float32 [2] 1 1\ndx 0 float32 "
+        "[2] 2 5\ngraph b\nin float32 [2] 1 nan\nop Neg 0\nout 1 float32 [2] -1 nan\ngraph c\nin float32 [1] "
+        "1\nop Floor 0\nout 1 float64 [1] 1\n");
     const auto wrong = described_graph::wrong_of(described_graph::read(text));
     CHECK_THAT(wrong, contains("a: the gradient of value 0: element 1 is 4, not 5"));
-    CHECK_THAT(wrong, contains("c: value 1: float32[1], not float64[1]"));
+    CHECK_THAT(wrong, contains("c: value 1: float32 [1], not float64 [1]"));
     CHECK_THAT(wrong, contains("2 of 3 graphs"));
 }
 

@@ -7,7 +7,7 @@ instance of the environment that bench/peers sets up:
 import itertools
 from pathlib import Path
 
-from described import FLOATS, WHOLE, described, np, tf
+from described import FLOATS, WHOLE, array_text, described, np, tf
 
 INF, NAN = np.inf, np.nan
 EDGES = [0., -0., .5, -.5, 1, -1, 1.5, -1.5, 2, -2, 2.5, -2.5, 3, -3, 6, 7.25, -10, 10, 30, -30, 100, -100, 1e-8, -1e-8, 1e-3, 1e10,
@@ -98,13 +98,19 @@ def beside(op, f, **more):
 # ---- elementwise -----------------------------------------------------------------------------------------------------------------
 NUMBERS = FLOATS + WHOLE
 for op, f in {"Acos": tf.acos, "Asin": tf.asin, "Asinh": tf.asinh, "Atan": tf.atan, "Atanh": tf.atanh, "Acosh": tf.acosh,
-              "Ceil": tf.math.ceil, "Cos": tf.cos, "Cosh": tf.cosh, "Erf": tf.math.erf, "Erfc": tf.math.erfc, "Exp": tf.exp,
-              "Expm1": tf.math.expm1, "Floor": tf.floor, "Log": tf.math.log, "Log1p": tf.math.log1p,
-              "Reciprocal": tf.math.reciprocal, "Rint": tf.math.rint, "Rsqrt": tf.math.rsqrt, "Sigmoid": tf.sigmoid,
-              "Sin": tf.sin, "Sinh": tf.sinh, "Sqrt": tf.sqrt, "Tan": tf.tan, "Tanh": tf.tanh, "Elu": tf.nn.elu,
-              "Selu": tf.nn.selu, "Silu": tf.nn.silu, "Softplus": tf.nn.softplus, "Round": tf.round,
-              "Gelu": lambda x: tf.nn.gelu(x, approximate=False), "Lgamma": tf.math.lgamma, "Digamma": tf.math.digamma}.items():
-    elementwise(op, f)
+              "Cos": tf.cos, "Cosh": tf.cosh, "Erfc": tf.math.erfc, "Exp": tf.exp, "Expm1": tf.math.expm1, "Log": tf.math.log,
+              "Log1p": tf.math.log1p, "Reciprocal": tf.math.reciprocal, "Rsqrt": tf.math.rsqrt, "Sin": tf.sin, "Sinh": tf.sinh,
+              "Sqrt": tf.sqrt, "Tan": tf.tan}.items():
+    elementwise(op, f, ulps=8)
+for op, f in {"Sigmoid": tf.sigmoid, "Tanh": tf.tanh, "Elu": tf.nn.elu, "Softplus": tf.nn.softplus, "Lgamma": tf.math.lgamma,
+              "Gelu": lambda x: x * (1 + tf.math.erf(x * 2 ** -.5)) / 2,  # tf.nn.gelu of float64 has a constant of float32 in it
+              "Silu": tf.nn.silu}.items():
+    elementwise(op, f, ulps=16, near=1, here=(lambda y, x: np.where(x == INF, x, y)) if op == "Gelu" else None)  # differences from 1, which few digits are left of
+elementwise("Selu", tf.nn.selu, ulps=8, near=1, values=[x for x in EDGES if abs(x) != 1e-8])  # TensorFlow's result there is 0
+for op, f in {"Ceil": tf.math.ceil, "Floor": tf.floor, "Rint": tf.math.rint, "Round": tf.round}.items():
+    elementwise(op, f, here_dx=lambda dx, x: ["zero"])
+elementwise("Erf", tf.math.erf, here=lambda y, x: np.where(np.isinf(x), np.sign(x), y))
+elementwise("Digamma", tf.math.digamma, ulps=16, near=1, here_dx=lambda dx, x: [np.where(x == -INF, NAN, dx[0])])
 for op, f in {"Abs": tf.abs, "Neg": tf.negative, "Sign": tf.sign, "Square": tf.square, "Relu": tf.nn.relu,
               "Relu6": tf.nn.relu6}.items():
     elementwise(op, f, dtypes=NUMBERS)
@@ -121,7 +127,7 @@ for op, f in {"Div": tf.divide, "Atan2": tf.atan2, "Pow": tf.pow}.items():
     elementwise(op, f, 2)
     beside(op, f)
 for op, f in {"FloorDiv": tf.math.floordiv, "FloorMod": tf.math.floormod}.items():
-    elementwise(op, f, 2)
+    elementwise(op, f, 2, here_dx=(lambda dx, a, b: ["zero", "zero"]) if op == "FloorDiv" else None)
     for dtype in WHOLE:
         a, b = np.array(list(itertools.product(FEW, [n for n in FEW if n]))).T.astype(dtype)
         graph(op, op, [a, b], f)
@@ -132,11 +138,13 @@ for dtype in WHOLE:
     graph("Pow", "Pow", [a, b], tf.pow)
 for dtype in FLOATS:
     n, x = np.array(list(itertools.product(range(4), [.25, .5, 1, 1.5, 2, 3.75, 10, 30]))).T.astype(dtype)
-    graph("Polygamma", "Polygamma", [n, x], tf.math.polygamma)
+    graph("Polygamma", "Polygamma", [n, x], tf.math.polygamma, ulps=16, near=1, here_dx=lambda dx, n, x: ["zero", dx[1]])
     x = np.array(EDGES, dtype)
-    graph("LeakyRelu", "LeakyRelu", [x, np.full_like(x, .25)], lambda x, a: tf.where(x > 0, x, a * x))
+    g = seed_of(tf.constant(x))  # in TensorFlow the slope is no tensor
+    graph("LeakyRelu", "LeakyRelu", [x, np.full_like(x, .25)], lambda x, a: tf.nn.leaky_relu(x, .25),
+          here_dx=lambda dx, x, a: [dx[0], array_text(np.where(x > 0, 0, g * x).astype(x.dtype))])
     x, z = np.array(list(itertools.product([x for x in PAIRS if np.isfinite(x)] + [30, -30, 200, -200], [0, .5, 1]))).T.astype(dtype)
-    graph("SigmoidCrossEntropy", "SigmoidCrossEntropy", [x, z], lambda x, z: tf.nn.sigmoid_cross_entropy_with_logits(z, x))
+    graph("SigmoidCrossEntropy", "SigmoidCrossEntropy", [x, z], lambda x, z: tf.nn.sigmoid_cross_entropy_with_logits(z, x), ulps=8, near=1)
 elementwise("Clip", tf.clip_by_value, 3, dtypes=NUMBERS, values=[0., -0., 1, -1, 2, -2.5, 3])
 elementwise("Clip", tf.clip_by_value, 3, values=[0., 1, INF, -INF])
 for dtype in NUMBERS:
@@ -209,11 +217,17 @@ def first_gradient(y):
     return np.array([1., -.5, 2])[:int(np.prod(y.shape))].astype(y.dtype.as_numpy_dtype).reshape(y.shape)
 for dtype in FLOATS:
     for shape in ((3, 4), (1, 2), (0, 4)):
-        logits, labels = varied(shape, dtype), np.abs(varied(shape, dtype, 1)) / 4
-        d = described(f"SoftmaxCrossEntropyWithLogits {dtype}{list(shape)}", 16, 1)
-        x, z = d.input(logits), d.input(labels)
-        y = d.op("SoftmaxCrossEntropyWithLogits", [x, z], lambda x, z: tf.raw_ops.SoftmaxCrossEntropyWithLogits(features=x, labels=z))
-        graphs.append(d.finish(y, {y[0]: first_gradient(d.values[y[0]])}))
+        logits, labels = varied(shape, dtype), np.abs(varied(shape, dtype, 1)) + .125
+        for sum_to_one in (True, False):  # TensorFlow takes for granted that they do
+            z = (labels / labels.sum(1, keepdims=True) if sum_to_one else labels).astype(dtype)
+            true = tf.nn.softmax(logits).numpy() * z.sum(1, keepdims=True) - z
+            d = described(f"SoftmaxCrossEntropyWithLogits {dtype}{list(shape)}{'' if sum_to_one else ' any labels'}", 16, 8)
+            operands = d.input(logits), d.input(z)
+            y = d.op("SoftmaxCrossEntropyWithLogits", operands,
+                     lambda x, z: tf.raw_ops.SoftmaxCrossEntropyWithLogits(features=x, labels=z))
+            g = first_gradient(d.values[y[0]])
+            graphs.append(d.finish(y, {y[0]: g}) if sum_to_one else d.finish(
+                y, {y[0]: g}, lambda v: true if v.ndim == 2 else v, lambda dx, dz: [g[:, None] * true, dz]))
         for whole in WHOLE:
             d = described(f"SparseSoftmaxCrossEntropyWithLogits {dtype}{list(shape)} {whole}", 16, 1)
             x, z = d.input(logits), d.input((np.arange(shape[0]) % shape[1]).astype(whole))
@@ -231,8 +245,10 @@ for dtype in NUMBERS:
         graph("Concat", "Concat", [varied(a, dtype), varied(b, dtype, 1)], lambda a, b: tf.concat([a, b], axis), axis=axis, label=f" {list(b)}")
     for axis in (0, 1, -1):
         graph("ExpandDims", "ExpandDims", [x], lambda x: tf.expand_dims(x, axis), axis=axis, label=f" {axis}")
-    graph("Fill", "Fill", [np.array([2, 3], "int32"), np.array(3, dtype)], tf.fill, label=f" {dtype}")
-    graph("Fill", "Fill", [np.array([2, 0], "int32"), np.array(3, dtype)], tf.fill, label=f" {dtype}")
+    for shape in ([2, 3], [2, 0], []):
+        d = described(f"Fill {dtype}{shape}")
+        y = d.op("Fill", [d.const(np.array(shape, "int32")), d.input(np.array(3, dtype))], tf.fill)
+        graphs.append(d.finish(y, {y[0]: seed_of(d.values[y[0]])} if dtype in FLOATS else None))
     for ids in ([0, 2, 2], [[1, 1], [2, 0]], [], 1):
         for axis, whole in ((0, "int32"), (1, "int64")):
             graph("Gather", "Gather", [x, np.array(ids, whole)], lambda x, i: tf.gather(x, i, axis=axis), axis=axis, label=f" {ids} {axis}",

@@ -7,12 +7,12 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Running products along an axis. Gradient: the running sums of g times the products, the other way, over x; NaN or infinite at a 0 in x, as
+/// Running products along an axis. Gradient: the running sums of g times the products, the other way, over x; 0 at a 0 in x, as
 /// TensorFlow's.
 struct cumprod_op : detail::running {
     static constexpr auto name = "Cumprod";
     using domain_type = domains::real;
-    using brings = op_list<cumsum_op, mul_op, div_op>;
+    using brings = op_list<cumsum_op, mul_op, div_op, equal_op, select_op>;
 
     std::vector<endpoint> gradient(const gradient_request& r) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
@@ -45,7 +45,15 @@ namespace rill { inline namespace RILL_ABI {
 RILL_INLINE std::vector<endpoint> cumprod_op::gradient(const gradient_request& r) const {
     cumsum_op back{{axis, {how.exclusive, !how.reverse}}};
     const endpoint weighted = detail::apply_to_edges<mul_op>(r.output(0), r.gradient());
-    return {detail::apply_to_edges<div_op>(r.add<cumprod_op>(back, {weighted}), r.input(0))};
+    const endpoint sums = r.add<cumprod_op>(back, {weighted}), x = r.input(0);
+    const dtype type = type_of(x).type;
+    tracer t({type, type}, {});
+    const int zero = t.constant(detail::scalar_of(type, 0)), one = t.constant(detail::scalar_of(type, 1));
+    const int at_zero = t.emit(info_of<equal_op>, dtype::boolean, {t.leaf(0), zero});
+    const int by = t.emit(info_of<select_op>, type, {at_zero, one, t.leaf(0)}); // no 0 / 0 in gradients of this either
+    const int quotient = t.emit<div_op>({t.leaf(1), by});
+    const int result = t.emit(info_of<select_op>, type, {at_zero, zero, quotient});
+    return {detail::add_program(graph(*r.at.owner), t.finish({result}), t.scalars(), {x, sums})};
 }
 
 }} // namespace rill::RILL_ABI

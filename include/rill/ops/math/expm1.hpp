@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include <rill/expr/apply.hpp>
-#include <rill/ops/math/add.hpp>
+#include <rill/ops/math/exp.hpp>
 #include <rill/ops/math/mul.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -16,7 +16,7 @@ struct expm1_op {
     using compiled_types = types::common;
     template <class T> static T scalar(const T& x) { return std::expm1(x); }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(expm1(x)) { return expm1(x); }
-    template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) { return g * (y + V(1)); }
+    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g * exp(x); }
 };
 
 template <elementwise_operand X> RILL_FN auto expm1(const X& x) { return apply<expm1_op>(x); }
