@@ -80,18 +80,38 @@ class described:
 
     def finish(self, outs, seeds=None, here=None, here_dx=None):
         """What the values are, and, given gradients from above, what comes out below. `here` and `here_dx`: what they are here."""
+        self.tape.__exit__(None, None, None)
         for k in outs:
             value = self.values[k].numpy()
             self.lines.append(f"out {k} " + array_text(value, here(value) if here else None))
-        self.tape.__exit__(None, None, None)
         if seeds:
-            for k, seed in seeds.items():
-                self.lines.append(f"gy {k} " + array_text(seed))
-            wanted = [k for k in self.inputs if self.values[k].dtype.is_floating]
-            found = self.tape.gradient([self.values[k] for k in seeds], [self.values[k] for k in wanted],
-                                       output_gradients=[tf.constant(s) for s in seeds.values()])
-            found = [None if d is None else tf.convert_to_tensor(d).numpy() for d in found]
+            self.seed_lines(seeds)
+            wanted, found = self.gradients(seeds)
             ours = here_dx(*found) if here_dx else [None] * len(found)
             for k, d, o in zip(wanted, found, ours):
                 self.lines.append(f"dx {k} " + (array_text(d, o) if d is not None else o if o is not None else "none"))
         return "\n".join(self.lines) + "\n"
+
+    def finish_near(self, outs, seeds, ulps):
+        """The same; results may lie apart by so many last places of the largest number there is."""
+        self.tape.__exit__(None, None, None)
+        values = [self.values[k].numpy() for k in outs]
+        try:
+            wanted, found = self.gradients(seeds) if seeds else ([], [])
+        except tf.errors.InvalidArgumentError:  # some of TensorFlow's gradients fail where an extent is 0
+            seeds, wanted, found = {}, [], []
+        sizes = [np.abs(v[np.isfinite(v)]).max(initial=1) for v in values + found if v is not None and v.dtype.kind == "f"]
+        self.lines[1:] = [f"ulps {ulps}", f"near {word(np.float32(max(sizes, default=1)))}"] + self.lines[2:]
+        self.lines += [f"out {k} " + array_text(v) for k, v in zip(outs, values)]
+        self.seed_lines(seeds)
+        self.lines += [f"dx {k} " + ("nothing" if d is None else array_text(d)) for k, d in zip(wanted, found)]
+        return "\n".join(self.lines) + "\n"
+
+    def seed_lines(self, seeds):
+        self.lines += [f"gy {k} " + array_text(seed) for k, seed in seeds.items()]
+
+    def gradients(self, seeds):
+        wanted = [k for k in self.inputs if self.values[k].dtype.is_floating]
+        found = self.tape.gradient([self.values[k] for k in seeds], [self.values[k] for k in wanted],
+                                   output_gradients=[tf.constant(s) for s in seeds.values()])
+        return wanted, [None if d is None else tf.convert_to_tensor(d).numpy() for d in found]
