@@ -80,31 +80,43 @@ class described:
 
     def finish(self, outs, seeds=None, here=None, here_dx=None):
         """What the values are, and, given gradients from above, what comes out below. `here` and `here_dx`: what they are here."""
-        self.tape.__exit__(None, None, None)
         for k in outs:
             value = self.values[k].numpy()
             self.lines.append(f"out {k} " + array_text(value, here(value) if here else None))
         if seeds:
             self.seed_lines(seeds)
             wanted, found = self.gradients(seeds)
+            found = [None if d is None else d.numpy() for d in found]
             ours = here_dx(*found) if here_dx else [None] * len(found)
             for k, d, o in zip(wanted, found, ours):
                 self.lines.append(f"dx {k} " + (array_text(d, o) if d is not None else o if o is not None else "none"))
+        self.tape.__exit__(None, None, None)
         return "\n".join(self.lines) + "\n"
 
-    def finish_near(self, outs, seeds, ulps):
-        """The same; results may lie apart by so many last places of the largest number there is."""
-        self.tape.__exit__(None, None, None)
-        values = [self.values[k].numpy() for k in outs]
+    def finish_near(self, outs, seeds, ulps, order=1):
+        """The same; results may lie apart by so many last places of the largest number there is. Order 2: also the gradients of
+        the gradients' sums, where all is finite: what 0 times NaN gives depends on how a product was written."""
+        wanted, found, again = [], [], []
         try:
-            wanted, found = self.gradients(seeds) if seeds else ([], [])
-        except tf.errors.InvalidArgumentError:  # some of TensorFlow's gradients fail where an extent is 0
-            seeds, wanted, found = {}, [], []
-        sizes = [np.abs(v[np.isfinite(v)]).max(initial=1) for v in values + found if v is not None and v.dtype.kind == "f"]
+            if seeds:
+                wanted, found = self.gradients(seeds)
+                if order == 2:
+                    again = self.tape.gradient([d for d in found if d is not None], [self.values[k] for k in wanted])
+        except (tf.errors.InvalidArgumentError, tf.errors.UnimplementedError):
+            # some of TensorFlow's gradients fail where an extent is 0, or where there are many
+            seeds, wanted, found, again = {}, [], [], []
+        self.tape.__exit__(None, None, None)
+        values = [self.values[k] for k in outs]
+        found, again = ([None if d is None else tf.convert_to_tensor(d) for d in all] for all in (found, again))
+        if not all(bool(tf.reduce_all(tf.math.is_finite(v))) for v in values + found if v is not None and v.dtype.is_floating):
+            again = []
+        sizes = [np.abs(v.numpy()[np.isfinite(v)]).max(initial=1) for v in values + found + again
+                 if v is not None and v.dtype.is_floating]
         self.lines[1:] = [f"ulps {ulps}", f"near {word(np.float32(max(sizes, default=1)))}"] + self.lines[2:]
         self.lines += [f"out {k} " + array_text(v) for k, v in zip(outs, values)]
         self.seed_lines(seeds)
-        self.lines += [f"dx {k} " + ("nothing" if d is None else array_text(d)) for k, d in zip(wanted, found)]
+        for what, gradients in (("dx", found), ("ddx", again)):
+            self.lines += [f"{what} {k} " + ("nothing" if d is None else array_text(d)) for k, d in zip(wanted, gradients)]
         return "\n".join(self.lines) + "\n"
 
     def seed_lines(self, seeds):
@@ -114,4 +126,4 @@ class described:
         wanted = [k for k in self.inputs if self.values[k].dtype.is_floating]
         found = self.tape.gradient([self.values[k] for k in seeds], [self.values[k] for k in wanted],
                                    output_gradients=[tf.constant(s) for s in seeds.values()])
-        return wanted, [None if d is None else tf.convert_to_tensor(d).numpy() for d in found]
+        return wanted, [None if d is None else tf.convert_to_tensor(d) for d in found]

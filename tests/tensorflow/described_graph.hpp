@@ -13,8 +13,10 @@
 //     gy 2 float32 [4,3] 1 …       the gradient that comes from above to value 2
 //     dx 0 float32 [2,3] 1 …       then the gradient of value 0; "dx 0 none": none flows; "dx 0 zero": in TensorFlow none, here 0;
 //                                  "dx 0 nothing": either
+//     ddx 0 float32 [2,3] 1 …      and the gradient of the sum of all those gradients
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <functional>
@@ -116,6 +118,37 @@ inline any_array array(words line) {
 
 inline any_array zeros_of(const tensor_type& type) { return detail::filled_array(type.type, type.shape, 0); }
 
+/// How far two arrays lie apart, as text; empty if that is near enough.
+inline std::string difference(const any_array& got, const any_array& wanted, double ulps, double near) {
+    if (got.type() != wanted.type()) return to_string(got.type()) + ", not " + to_string(wanted.type());
+    std::string text;
+    with_type(got.dtype(), [&]<class T>(std::type_identity<T>) {
+        for (std::size_t i = 0; i < static_cast<std::size_t>(got.size()) && text.empty(); ++i) {
+            const T a = got.elements<T>()[i], b = wanted.elements<T>()[i];
+            if (a == b) continue;
+            if constexpr (std::is_floating_point_v<T>) {
+                using limits = std::numeric_limits<T>;
+                if (std::isnan(a) && std::isnan(b)) continue;
+                const double rounding = ulps * limits::epsilon() * std::max(double(std::abs(b)), near);
+                if (std::isfinite(b) && std::abs(double(a) - double(b)) <= std::max(rounding, double(limits::min())))
+                    continue;
+            }
+            std::ostringstream out;
+            out.precision(17);
+            out << "element " << i << " is " << +a << ", not " << +b;
+            text = out.str();
+        }
+    });
+    return text;
+}
+
+struct described {
+    std::string name;
+    std::vector<std::string> lines;
+};
+
+inline bool all_zero(const any_array& x) { return difference(x, zeros_of(x.type()), 0, 0).empty(); }
+
 /// Gives a new op the fields that a line names.
 class field_reader : public detail::uniform_visitor<field_reader> {
 public:
@@ -201,33 +234,10 @@ inline std::vector<any_tensor> applied(const graph& g, std::string_view name, co
     return outputs;
 }
 
-/// How far two arrays lie apart, as text; empty if that is near enough.
-inline std::string difference(const any_array& got, const any_array& wanted, double ulps, double near) {
-    if (got.type() != wanted.type()) return to_string(got.type()) + ", not " + to_string(wanted.type());
-    std::string text;
-    with_type(got.dtype(), [&]<class T>(std::type_identity<T>) {
-        for (std::size_t i = 0; i < static_cast<std::size_t>(got.size()) && text.empty(); ++i) {
-            const T a = got.elements<T>()[i], b = wanted.elements<T>()[i];
-            if (a == b) continue;
-            if constexpr (std::is_floating_point_v<T>) {
-                using limits = std::numeric_limits<T>;
-                if (std::isnan(a) && std::isnan(b)) continue;
-                const double rounding = ulps * limits::epsilon() * std::max(double(std::abs(b)), near);
-                if (std::isfinite(b) && std::abs(double(a) - double(b)) <= std::max(rounding, double(limits::min())))
-                    continue;
-            }
-            std::ostringstream out;
-            out.precision(17);
-            out << "element " << i << " is " << +a << ", not " << +b;
-            text = out.str();
-        }
-    });
-    return text;
-}
-
-struct described {
-    std::string name;
-    std::vector<std::string> lines;
+struct expected_gradient {
+    std::string about;
+    bool none, may_be_none;
+    any_array value;
 };
 
 /// Runs a graph; what is not as it should be, a line each.
@@ -237,8 +247,8 @@ inline std::vector<std::string> run(const described& d) {
     double ulps = 4, near = 0;
     std::vector<any_tensor> values, fetches, ys, seeds, xs;
     std::vector<feed_value> feeds;
-    std::vector<std::pair<std::string, any_array>> wanted, wanted_gradients;
-    std::set<std::size_t> may_be_none; // of these gradients
+    std::vector<std::pair<std::string, any_array>> wanted;
+    std::array<std::vector<expected_gradient>, 2> orders; // first and second
     std::vector<std::string> problems;
     for (const auto& text : d.lines) {
         words line(text);
@@ -266,29 +276,34 @@ inline std::vector<std::string> run(const described& d) {
             const std::string about = "value " + std::string(words(line).next());
             fetches.push_back(value());
             wanted.emplace_back(about, array(line));
-        } else if (what == "dx") {
-            const std::string about = "the gradient of value " + std::string(words(line).next());
-            xs.push_back(value());
-            const auto& type = xs.back().end().from->outputs[0];
+        } else if (what == "dx" || what == "ddx") {
+            const bool again = what == "ddx"; // of which programs know more often that it is 0
+            const std::string about =
+                (again ? "the second gradient of value " : "the gradient of value ") + std::string(words(line).next());
+            const any_tensor x = value();
+            if (!again) xs.push_back(x);
             const auto rest = line.rest();
-            if (rest == "nothing") may_be_none.insert(wanted_gradients.size());
-            wanted_gradients.emplace_back(about, rest == "none"                         ? any_array()
-                                                 : rest == "zero" || rest == "nothing" ? zeros_of(type)
-                                                                                        : array(line));
+            orders[again].push_back({about, rest == "none", again || rest == "nothing",
+                                     rest == "none"                        ? any_array()
+                                     : rest == "zero" || rest == "nothing" ? zeros_of(x.end().from->outputs[0])
+                                                                           : array(line)});
         } else {
             throw std::runtime_error("no line begins with '" + std::string(what) + "'");
         }
     }
-    if (!xs.empty()) {
+    for (const auto& order : orders) {
+        if (order.empty() || ys.empty()) break;
         const auto found = gradients(ys, xs, {.grad_ys = seeds});
+        ys.clear(), seeds.clear();
         for (std::size_t i = 0; i < found.size(); ++i) {
-            const bool none = wanted_gradients[i].second.empty();
-            if (!found[i] && may_be_none.contains(i)) continue;
-            if (none != !found[i]) {
-                problems.push_back(wanted_gradients[i].first + (none ? " should not flow" : " does not flow"));
-            } else if (found[i]) {
+            const auto& expected = order[i];
+            if (found[i]) ys.push_back(*found[i]);
+            if (found[i] && !expected.none) {
                 fetches.push_back(*found[i]);
-                wanted.push_back(wanted_gradients[i]);
+                wanted.emplace_back(expected.about, expected.value);
+            } else if (bool(found[i]) == expected.none) {
+                if (!expected.may_be_none || !all_zero(expected.value))
+                    problems.push_back(expected.about + (expected.none ? " should not flow" : " does not flow"));
             }
         }
     }

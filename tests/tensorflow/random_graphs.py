@@ -12,7 +12,8 @@ import sys
 
 from described import FLOATS, WHOLE, described, np, tf
 
-SHAPES = [(), (1,), (3,), (4, 1), (4, 3), (1, 3), (2, 4, 3), (2, 1, 3), (0,), (0, 3), (4, 0), (1, 0, 3), (1, 1), (2, 2)]
+SHAPES = [(), (1,), (3,), (4, 1), (4, 3), (1, 3), (2, 4, 3), (2, 1, 3), (1, 1), (2, 2)]
+EMPTY = [(0,), (0, 3), (4, 0), (1, 0, 3)]
 EDGES = [0., -0., 1., -1., np.inf, -np.inf, np.nan]
 NUMBERS = FLOATS + WHOLE
 
@@ -67,7 +68,7 @@ class random_graph:
 
     # ---- what is there -------------------------------------------------------------------------------------------------------
     def input(self, dtype):
-        shape = self.r.choice(SHAPES)
+        shape = self.r.choice(SHAPES if self.r.random() < .93 else EMPTY)
         n = int(np.prod(shape))
         if dtype == "bool":
             x = [self.r.random() < .5 for _ in range(n)]
@@ -296,14 +297,15 @@ class random_graph:
             except unfit:
                 pass
         made = [k for k in range(len(self.d.values)) if k not in self.d.inputs]
-        floats = [k for k in made if self.d.values[k].dtype.is_floating]
-        ys = self.r.sample(floats[-4:], min(len(floats[-4:]), self.r.randint(1, 2)))
+        floats = [k for k in made if self.d.values[k].dtype.is_floating][-6:]
+        ys = self.r.sample(floats, min(len(floats), self.r.randint(2, 4)))
         seeds = {}
         for k in ys:
             v = self.d.values[k]
             n = int(np.prod(v.shape))
             seeds[k] = np.array([self.r.randint(-4, 4) / 2 for _ in range(n)]).astype(v.dtype.as_numpy_dtype).reshape(v.shape)
-        return self.d.finish_near(made, seeds, 512 if self.kind == "smooth" else 64)
+        return self.d.finish_near(made, seeds, 512 if self.kind == "smooth" else 64,
+                                  order=1 if self.kind == "edges" else 2)
 
 
 if __name__ == "__main__":

@@ -161,6 +161,32 @@ for a, b in itertools.product(NUMBERS + ("bool",), repeat=2):
     small = [0, 1, 2, 7, 100] if a in WHOLE else [0, 1] if a == "bool" else [0, .5, 1, -1.5, 2.5, 100]
     graph(f"Cast to {b}", "Cast", [np.array(small).astype(a)], lambda x: tf.cast(x, b), to=b)
 
+# What comes from above may be infinite, or no number.
+ABOVE = {"Acos": tf.acos, "Acosh": tf.acosh, "Asin": tf.asin, "Asinh": tf.asinh, "Atan": tf.atan, "Atanh": tf.atanh, "Cos": tf.cos,
+         "Cosh": tf.cosh, "Exp": tf.exp, "Expm1": tf.math.expm1, "Log": tf.math.log, "Log1p": tf.math.log1p, "Neg": tf.negative,
+         "Reciprocal": tf.math.reciprocal, "Rsqrt": tf.math.rsqrt, "Sin": tf.sin, "Sinh": tf.sinh, "Sqrt": tf.sqrt, "Tan": tf.tan,
+         "Square": tf.square, "Abs": tf.abs, "Sigmoid": tf.sigmoid, "Tanh": tf.tanh, "Softplus": tf.nn.softplus, "Elu": tf.nn.elu,
+         "Selu": tf.nn.selu, "Relu": tf.nn.relu, "Relu6": tf.nn.relu6, "Sign": tf.sign, "Floor": tf.floor, "Ceil": tf.math.ceil,
+         "Round": tf.round, "Rint": tf.math.rint, "Silu": tf.nn.silu}
+FLAT = {"Sign": lambda x: x == x, "Relu": lambda x: x <= 0, "Relu6": lambda x: (x <= 0) | (x >= 6)}
+for dtype in FLOATS:
+    x = np.repeat(np.array([-7.25, -1, -.5, 0, .5, 1, 6, 7.25]), 3).astype(dtype)
+    g = np.tile(np.array([INF, -INF, NAN]), 8).astype(dtype)
+    for op, f in ABOVE.items():
+        none = op in ("Floor", "Ceil", "Round", "Rint")
+        graph(op, op, [x], f, 16, 1, seed=lambda y: g, label=" under no numbers",
+              here_dx=(lambda dx, x: ["zero"]) if none else
+              (lambda dx, x: [np.where(FLAT[op](x), 0, dx[0])]) if op in FLAT else None)
+    a, b = (v.astype(dtype) for v in (np.repeat([1., 1, 2], 3), np.repeat([1., 2, 1], 3)))
+    g9 = np.tile(np.array([INF, -INF, NAN]), 3).astype(dtype)
+    for op, f in {"Maximum": tf.maximum, "Minimum": tf.minimum}.items():
+        graph(op, op, [a, b], f, seed=lambda y: g9, label=" under no numbers")
+    for op, f in {"Max": tf.reduce_max, "Min": tf.reduce_min}.items():
+        for above in (INF, NAN):
+            graph(op, op, [np.array([1, 2, 1, 2], dtype)], lambda x: f(x, [0]), axes=[0], seed=lambda y: np.array(above, dtype),
+                  label=f" under {above}",
+                  here_dx=lambda dx, x: [np.where(x == (2 if op == "Max" else 1), above, 0)])
+
 # ---- reductions, and what runs along an axis ---------------------------------------------------------------------------------------
 TIES = np.array([[1, 3, 3], [2, 2, 2], [-1, 0, -0.], [5, 4, 5]])
 SHAPES = [((4, 3), [0]), ((4, 3), [1]), ((4, 3), [0, 1]), ((2, 3, 4), [1]), ((2, 3, 4), [-1, 0]), ((5,), [0]), ((0, 3), [0]),
