@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Graphs as lines of text, and what TensorFlow 2 computes of them (described_graph.hpp says what the lines are)."""
+
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -19,8 +20,12 @@ def word(x):
     if isinstance(x, (bool, np.bool_)):
         return "1" if x else "0"
     if isinstance(x, np.floating):
-        text = np.format_float_scientific(x, trim="-") if x != 0 and not 1e-4 < abs(x) < 1e6 else repr(x.item() if x.dtype == np.float64 else np.float32(x))
-        text = text[text.index("(") + 1:-1] if "(" in text else text
+        text = (
+            np.format_float_scientific(x, trim="-")
+            if x != 0 and not 1e-4 < abs(x) < 1e6
+            else repr(x.item() if x.dtype == np.float64 else np.float32(x))
+        )
+        text = text[text.index("(") + 1 : -1] if "(" in text else text
         return text[:-2] if text.endswith(".0") else text.replace("e+", "e")
     return str(x)
 
@@ -79,7 +84,7 @@ class described:
         return list(range(first, first + len(outputs)))
 
     def finish(self, outs, seeds=None, here=None, here_dx=None):
-        """What the values are, and, given gradients from above, what comes out below. `here` and `here_dx`: what they are here."""
+        """What the values are, and, given gradients from above, what comes out below. `here`, `here_dx`: what they are here."""
         for k in outs:
             value = self.values[k].numpy()
             self.lines.append(f"out {k} " + array_text(value, here(value) if here else None))
@@ -94,8 +99,9 @@ class described:
         return "\n".join(self.lines) + "\n"
 
     def finish_near(self, outs, seeds, ulps, order=1):
-        """The same; results may lie apart by so many last places of the largest number there is. Order 2: also the gradients of
-        the gradients' sums, where all is finite: what 0 times NaN gives depends on how a product was written."""
+        """The same; results may lie apart by so many last places of the largest number there is. Order 2: also the
+        gradients of the gradients' sums, where all is finite: what 0 times NaN gives depends on how a product was written.
+        """
         wanted, found, again = [], [], []
         try:
             if seeds:
@@ -108,15 +114,22 @@ class described:
         self.tape.__exit__(None, None, None)
         values = [self.values[k] for k in outs]
         found, again = ([None if d is None else tf.convert_to_tensor(d) for d in all] for all in (found, again))
-        if not all(bool(tf.reduce_all(tf.math.is_finite(v))) for v in values + found if v is not None and v.dtype.is_floating):
+        if not all(
+            bool(tf.reduce_all(tf.math.is_finite(v))) for v in values + found if v is not None and v.dtype.is_floating
+        ):
             again = []
-        sizes = [np.abs(v.numpy()[np.isfinite(v)]).max(initial=1) for v in values + found + again
-                 if v is not None and v.dtype.is_floating]
+        sizes = [
+            np.abs(v.numpy()[np.isfinite(v)]).max(initial=1)
+            for v in values + found + again
+            if v is not None and v.dtype.is_floating
+        ]
         self.lines[1:] = [f"ulps {ulps}", f"near {word(np.float32(max(sizes, default=1)))}"] + self.lines[2:]
         self.lines += [f"out {k} " + array_text(v) for k, v in zip(outs, values)]
         self.seed_lines(seeds)
         for what, gradients in (("dx", found), ("ddx", again)):
-            self.lines += [f"{what} {k} " + ("nothing" if d is None else array_text(d)) for k, d in zip(wanted, gradients)]
+            self.lines += [
+                f"{what} {k} " + ("nothing" if d is None else array_text(d)) for k, d in zip(wanted, gradients)
+            ]
         return "\n".join(self.lines) + "\n"
 
     def seed_lines(self, seeds):
@@ -124,6 +137,9 @@ class described:
 
     def gradients(self, seeds):
         wanted = [k for k in self.inputs if self.values[k].dtype.is_floating]
-        found = self.tape.gradient([self.values[k] for k in seeds], [self.values[k] for k in wanted],
-                                   output_gradients=[tf.constant(s) for s in seeds.values()])
+        found = self.tape.gradient(
+            [self.values[k] for k in seeds],
+            [self.values[k] for k in wanted],
+            output_gradients=[tf.constant(s) for s in seeds.values()],
+        )
         return wanted, [None if d is None else tf.convert_to_tensor(d) for d in found]

@@ -4,15 +4,15 @@
 // Graphs as lines of text, with what TensorFlow computes of them, as vectors.py writes them:
 //
 //     graph Mul float32            a graph begins: what it is called
-//     ulps 4                       how far results may lie apart, in last places (of numbers below `near`: of that number)
+//     ulps 4                       how far results may lie apart, in last places (of numbers below `near`: of that)
 //     near 1
 //     in float32 [2,3] 1 2 0 inf   value 0, 1, …: inputs; outputs of ops are numbered on
 //     const int32 [2] 2 3          or a constant
 //     op Concat 0,1 axis=1         an op by its name in the catalogue: operands, and fields as the op calls them
 //     out 2 float32 [4,3] 1 nan|0  what value 2 is; behind a bar what it is here, where the page on gradients says why
 //     gy 2 float32 [4,3] 1 …       the gradient that comes from above to value 2
-//     dx 0 float32 [2,3] 1 …       then the gradient of value 0; "dx 0 none": none flows; "dx 0 zero": in TensorFlow none, here 0;
-//                                  "dx 0 nothing": either
+//     dx 0 float32 [2,3] 1 …       then the gradient of value 0; "dx 0 none": none flows; "dx 0 zero": in TensorFlow
+//                                  none, here 0; "dx 0 nothing": either
 //     ddx 0 float32 [2,3] 1 …      and the gradient of the sum of all those gradients
 
 #include <algorithm>
