@@ -84,7 +84,7 @@ class described:
         return list(range(first, first + len(outputs)))
 
     def finish(self, outs, seeds=None, here=None, here_dx=None):
-        """What the values are, and, given gradients from above, what comes out below. `here`, `here_dx`: what they are here."""
+        """What the values are, and, given gradients from above, what comes out below. `here`, `here_dx`: here."""
         for k in outs:
             value = self.values[k].numpy()
             self.lines.append(f"out {k} " + array_text(value, here(value) if here else None))
@@ -100,7 +100,7 @@ class described:
 
     def finish_near(self, outs, seeds, ulps, order=1):
         """The same; results may lie apart by so many last places of the largest number there is. Order 2: also the
-        gradients of the gradients' sums, where all is finite: what 0 times NaN gives depends on how a product was written.
+        gradients of the gradients' sums, where all is finite: 0 times NaN depends on how a product was written.
         """
         wanted, found, again = [], [], []
         try:

@@ -4,9 +4,9 @@ folder run (make check-tensorflow):
 
     python random_graphs.py 20261122 2000 graphs.txt
 
-A third of the graphs computes exactly (numbers with few digits, no rounding), so that ties, steps and whole numbers come
-out alike; a third smoothly, with rounding but without steps; a third has zeros of both signs, infinities and NaN among the
-inputs.
+A third of the graphs computes exactly (numbers with few digits, no rounding), so that ties, steps and whole numbers
+come out alike; a third smoothly, with rounding but without steps; a third has zeros of both signs, infinities and NaN
+among the inputs.
 """
 
 import random
@@ -25,7 +25,7 @@ class unfit(Exception):
 
 
 def kinked(f, flows):
-    """An op whose gradient, where it is 0, is 0 whatever comes from above. TensorFlow's is NaN under infinities and NaN."""
+    """An op whose gradient, where it is 0, is 0 whatever comes from above: TensorFlow's is NaN under infinities."""
 
     @tf.custom_gradient
     def op(x):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Values and gradients of ops beside those of TensorFlow, which vectors.py wrote to tests/data/tensorflow.txt; and random
-// graphs, which random_graphs.py writes (make check-tensorflow).
+// Values and gradients of ops beside those of TensorFlow, which vectors.py wrote to tests/data/tensorflow.txt; and
+// random graphs, which random_graphs.py writes (make check-tensorflow).
 #include <cstdlib>
 #include <fstream>
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes tests/data/tensorflow.txt, or the file that it is given: values and gradients of every op, as TensorFlow 2 computes
-them. Needs TensorFlow, for instance of the environment that bench/peers sets up:
+"""Writes tests/data/tensorflow.txt, or the file that it is given: values and gradients of every op, as TensorFlow 2
+computes them. Needs TensorFlow, for instance of the environment that bench/peers sets up:
 
     build/peers/venv/bin/python tests/tensorflow/vectors.py
 
@@ -658,8 +658,6 @@ for dtype in NUMBERS:
         )
 
 out = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[1] / "data" / "tensorflow.txt"
-head = (
-    f"# Made by tests/tensorflow/vectors.py with TensorFlow {tf.__version__}; described_graph.hpp beside it reads it.\n"
-)
+head = f"# Made by tests/tensorflow/vectors.py with TensorFlow {tf.__version__}: see described_graph.hpp.\n"
 out.write_text(head + "".join(f"without {op}: {why}\n" for op, why in sorted(WITHOUT.items())) + "".join(graphs))
 print(f"{len(graphs)} graphs, {out.stat().st_size} bytes")
