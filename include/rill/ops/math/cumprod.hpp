@@ -3,7 +3,9 @@
 
 #include <rill/ops/math/cumsum.hpp>
 #include <rill/ops/math/div.hpp>
+#include <rill/ops/math/equal.hpp>
 #include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/select.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
