@@ -90,7 +90,7 @@ check-tensorflow:
 	mkdir -p $(BESIDE)
 	$(PEERS_PYTHON) -B tests/tensorflow/vectors.py $(BESIDE)/tensorflow.txt
 	$(PEERS_PYTHON) -B tests/tensorflow/random_graphs.py $(SEED) $(GRAPHS) $(BESIDE)/graphs.txt
-	RILL_TEST_DATA=$(BESIDE) RILL_TENSORFLOW_GRAPHS=$(BESIDE)/graphs.txt build/dev-gcc/tests/rill_tests_tensorflow "tensorflow:*"
+	RILL_TEST_DATA=$(BESIDE) RILL_TENSORFLOW_GRAPHS=$(BESIDE)/graphs.txt build/dev-gcc/tests/rill_tests_tensorflow "tensorflow:*,tensorflow: random graphs"
 
 bench:
 	$(call need,$(BENCH_PACKAGES))
