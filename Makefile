@@ -17,7 +17,7 @@ define need
 	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing
 endef
 
-.PHONY: demo test check docs amalgamate sanitize fuzz bench bench-peers format clean
+.PHONY: demo test check check-tensorflow docs amalgamate sanitize fuzz bench bench-peers format clean
 
 demo:
 	$(call need,$(BUILD_PACKAGES))
@@ -48,12 +48,13 @@ check:
 	    && build/conan-venv/bin/pip install -q --retries 1 "conan>=2"; } || echo "conan can't be had: its package is not checked"
 	$(call tested,check)
 
-# docs/ops.md, which a test compares with the catalogue.
+# docs/ops.md and a table of docs/gradients.md, which tests compare with the catalogue and with tests/data.
 docs:
 	$(call need,$(TEST_PACKAGES))
 	cmake --preset dev-gcc
 	cmake --build --preset dev-gcc --target rill_ops_page -j $(JOBS)
 	build/dev-gcc/tests/house/rill_ops_page write .
+	python3 -B tests/tensorflow/gradients_page.py write .
 
 # All headers in one file.
 amalgamate:
@@ -73,6 +74,23 @@ fuzz:
 	cmake --preset asan-ubsan -DRILL_BUILD_EXAMPLES=OFF
 	cmake --build --preset asan-ubsan --target rill_saved_fuzz -j $(JOBS)
 	build/asan-ubsan/tests/saved/rill_saved_fuzz $(FUZZ_SECONDS) tests/data/graphs/*.rill
+
+# Every op and random graphs beside TensorFlow 2, values and gradients: make check-tensorflow GRAPHS=10000 SEED=7. The environment
+# is that of make bench-peers; where there is none, it is made, with TensorFlow alone.
+GRAPHS ?= 2000
+SEED ?= 20261122
+PEERS_PYTHON := build/peers/venv/bin/python
+BESIDE := build/beside_tensorflow
+check-tensorflow:
+	$(call need,$(TEST_PACKAGES) python3-venv)
+	test -x $(PEERS_PYTHON) || python3 -m venv build/peers/venv
+	$(PEERS_PYTHON) -c "import tensorflow" 2>/dev/null || $(PEERS_PYTHON) -m pip install -q tensorflow-cpu
+	cmake --preset dev-gcc
+	cmake --build --preset dev-gcc -j $(JOBS) --target rill_tests_tensorflow
+	mkdir -p $(BESIDE)
+	$(PEERS_PYTHON) -B tests/tensorflow/vectors.py $(BESIDE)/tensorflow.txt
+	$(PEERS_PYTHON) -B tests/tensorflow/random_graphs.py $(SEED) $(GRAPHS) $(BESIDE)/graphs.txt
+	RILL_TEST_DATA=$(BESIDE) RILL_TENSORFLOW_GRAPHS=$(BESIDE)/graphs.txt build/dev-gcc/tests/rill_tests_tensorflow "tensorflow:*,tensorflow: random graphs"
 
 bench:
 	$(call need,$(BENCH_PACKAGES))

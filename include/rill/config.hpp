@@ -134,6 +134,29 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "rill supports little-e
     RILL_DETAIL_NAME(RILL_VERSION_MAJOR, RILL_VERSION_MINOR, RILL_WITH_XSIMD, RILL_WITH_ONEDNN, RILL_WITH_BLAS,        \
                      RILL_DETAIL_MORE_DEVICES, RILL_COMPILED)
 
+// Files with RILL_COMPILED and files without would have a default graph, scopes and registries each, in silence: in one program
+// (or one shared library) they don't link. Either form defines the same symbol, in a section that is kept once for each form.
+// A function holds it, which link-time optimisation merges.
+#define RILL_DETAIL_TEXT_OF(x) #x
+#define RILL_DETAIL_TEXT(x) RILL_DETAIL_TEXT_OF(x)
+#define RILL_DETAIL_FORM(a, b) rill_##a##_##b##_headers_alone_and_rill_kernels_in_one_program
+#define RILL_DETAIL_FORM_NAME(a, b) RILL_DETAIL_FORM(a, b)
+#define RILL_DETAIL_CLASH RILL_DETAIL_TEXT(RILL_DETAIL_FORM_NAME(RILL_VERSION_MAJOR, RILL_VERSION_MINOR))
+#if defined(__ELF__) && !defined(__CUDACC__)
+namespace rill { inline namespace RILL_ABI { namespace detail {
+[[gnu::used, gnu::noinline]] inline void one_form_in_a_program() {
+    asm(".pushsection .rodata." RILL_DETAIL_CLASH
+        ", \"aG\", %progbits, " RILL_DETAIL_TEXT(RILL_ABI) ", comdat\n"
+                                                           ".globl " RILL_DETAIL_CLASH "\n"
+                                                           ".hidden " RILL_DETAIL_CLASH "\n" RILL_DETAIL_CLASH
+                                                           ": .byte 0\n"
+                                                           ".popsection");
+}
+}}} // namespace rill::RILL_ABI::detail
+#elif defined(_MSC_VER)
+#pragma detect_mismatch(RILL_DETAIL_CLASH, RILL_DETAIL_TEXT(RILL_COMPILED))
+#endif
+
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
 #define RILL_ISA_LEVEL 4
 #define RILL_ISA_BASE isa_avx512

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program of files built differently: compiled as main, and as three functions, for any processor, for this one, and of headers
-// alone. Where WITHOUT_THIS is set the second is left out, whose loops the first would run too.
+// A program of files built differently: compiled as main, and as three functions, for any processor, for this one, and, in a
+// shared library, of headers alone. Where WITHOUT_THIS is set the second is left out, whose loops the first would run too.
 #include <cmath>
 #include <cstdio>
 #include <vector>
@@ -26,7 +26,7 @@ int main() {
 #else
 #include <rill/rill.hpp>
 
-std::vector<float> PART() {
+RILL_EXPORT std::vector<float> PART() {
     using namespace rill;
     std::vector<float> values(5000);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) / 1000 - 2.4995f;

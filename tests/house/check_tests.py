@@ -7,7 +7,7 @@ from pathlib import Path
 # path without suffix -> why it has no partner
 HEADERS_WITHOUT_TEST = {}
 TESTS_WITHOUT_HEADER = {}
-NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "saved")
+NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "saved", "tensorflow")
 
 
 def check(root, headers_without=HEADERS_WITHOUT_TEST, tests_without=TESTS_WITHOUT_HEADER):

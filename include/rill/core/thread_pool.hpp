@@ -37,7 +37,7 @@ private:
 };
 
 /// The pool of all sessions that don't ask for a number of threads: one thread per processor this process may use.
-thread_pool& default_thread_pool();
+RILL_EXPORT thread_pool& default_thread_pool();
 
 }} // namespace rill::RILL_ABI
 

@@ -124,7 +124,7 @@ RILL_INLINE void thread_pool::run_parts(int parts, void (*call)(const void*, int
     if (j.failure) std::rethrow_exception(j.failure);
 }
 
-RILL_INLINE thread_pool& default_thread_pool() {
+RILL_EXPORT RILL_INLINE thread_pool& default_thread_pool() {
     static thread_pool& pool =
         *new thread_pool(detail::usable_processors() - 1); // leaked: kernels may run while statics die
     return pool;

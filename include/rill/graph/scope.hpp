@@ -34,7 +34,7 @@ struct scope_state {
 };
 
 // scopes belong to the thread that opened them
-scope_state& scopes();
+RILL_EXPORT scope_state& scopes();
 
 struct default_graph_holder {
     std::mutex mutex;

@@ -21,7 +21,7 @@ RILL_INLINE const node* checked_node(const node* n, const char* who) {
     return n;
 }
 
-RILL_INLINE scope_state& scopes() {
+RILL_EXPORT RILL_INLINE scope_state& scopes() {
     // What dies with its thread, or with the program, may still make graphs: another state, that nothing destroys, then takes
     // the place of the one that is gone. It holds no memory while no scope is open.
     static constinit thread_local enum { alive, gone, again } stage = alive;

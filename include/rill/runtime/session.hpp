@@ -249,7 +249,7 @@ private:
 
 namespace detail {
 
-const session*& default_session_slot();
+RILL_EXPORT const session*& default_session_slot();
 
 const session& default_session(const char* who);
 

@@ -29,7 +29,7 @@ RILL_INLINE finished_run run_once(fetch_list& list, std::span<const feed_value* 
     return {std::move(steps), std::move(values), std::move(result)};
 }
 
-RILL_INLINE const session*& default_session_slot() {
+RILL_EXPORT RILL_INLINE const session*& default_session_slot() {
     thread_local const session* current = nullptr;
     return current;
 }

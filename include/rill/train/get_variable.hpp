@@ -64,7 +64,7 @@ struct asked_variable {
     endpoint found;
     std::string name;
 };
-asked_variable ask_for_variable(const std::string& name, const tensor_type& type);
+RILL_EXPORT asked_variable ask_for_variable(const std::string& name, const tensor_type& type);
 
 /// Names are taken as they are.
 class names_as_given : scoped<std::string> {

@@ -18,7 +18,7 @@ RILL_COLD std::shared_ptr<const variables_in_scope> enter_variables(const std::s
     return inner;
 }
 
-RILL_COLD asked_variable ask_for_variable(const std::string& name, const tensor_type& type) {
+RILL_EXPORT RILL_COLD asked_variable ask_for_variable(const std::string& name, const tensor_type& type) {
     if (!valid_name(name)) throw invalid_argument("get_variable: '" + name + "' is no valid name");
     const auto& scope = scopes().variables;
     static std::recursive_mutex& making = *new std::recursive_mutex;

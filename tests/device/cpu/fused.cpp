@@ -2,11 +2,16 @@
 #include <rill/device/cpu/fused.hpp>
 
 #include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/array/zeros_like.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/div.hpp>
+#include <rill/ops/math/greater.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/reduce_mean.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
+#include <rill/ops/math/select.hpp>
+#include <rill/ops/math/square.hpp>
+#include <rill/ops/nn/clip.hpp>
 #include <rill/runtime/session.hpp>
 
 #include "ops/harness.hpp"
@@ -169,4 +174,99 @@ TEST_CASE("fused: threads report division by zero too") {
     CHECK_THROWS_AS(s.run(q, feed(x, xs), feed(y, ys)), invalid_argument);
     ys[777'777] = 2;
     CHECK(s.run(q, feed(x, xs), feed(y, ys))(777'777) == 3);
+}
+
+namespace test_fused {
+
+// An expression of depth N over leaves: by its type, one node or few; by any_tensor, a node for each op.
+
+template <class Next, int N, class X, class Y> any_tensor nested(const std::vector<X>& leaves, const Y& y) {
+    if constexpr (N == 0)
+        return any_tensor(tensor(y));
+    else
+        return nested<Next, N - 1>(leaves, Next::of(leaves, N - 1, y));
+}
+template <class Next, int N> any_tensor nodes(const std::vector<any_tensor>& leaves, any_tensor y) {
+    for (int i = N; i-- > 0;) y = Next::of(leaves, i, y);
+    return y;
+}
+
+struct clips {
+    static constexpr std::size_t leaves = 2;
+    template <class X> static auto of(const std::vector<X>& leaf, int i, const auto& y) {
+        const auto at = static_cast<std::size_t>(2 * i + 1);
+        return clip(y, leaf[at], leaf[at + 1]);
+    }
+};
+struct selects {
+    static constexpr std::size_t leaves = 3;
+    template <class X> static auto of(const std::vector<X>& leaf, int i, const auto& y) {
+        const auto at = static_cast<std::size_t>(3 * i + 1);
+        return select(leaf[at] > leaf[at + 1], y, y * leaf[at + 2]);
+    }
+};
+struct products {
+    static constexpr std::size_t leaves = 1;
+    template <class X> static auto of(const std::vector<X>& leaf, int i, const auto& y) {
+        return y * leaf[static_cast<std::size_t>(i + 1)];
+    }
+};
+
+/// The gradients of the sum of squares of the gradients, and so on.
+inline std::vector<any_tensor> gradients_of_order(any_tensor y, const std::vector<any_tensor>& leaves, int order) {
+    std::vector<any_tensor> found;
+    for (int o = 0; o < order; ++o) {
+        found.clear();
+        any_tensor sum;
+        for (const auto& d : gradients({y}, leaves)) {
+            found.push_back(d ? *d : zeros_like(leaves[0]));
+            const any_tensor part = reduce_sum(square(found.back()));
+            sum = sum ? any_tensor(sum + part) : part;
+        }
+        y = sum;
+    }
+    return found;
+}
+
+/// One node of many operands computes what nodes of few do.
+template <class Next, int N> void compare(index_t extent, int order) {
+    const graph g;
+    const graph_scope here(g);
+    std::vector<placeholder<double, dyn>> typed;
+    std::vector<any_tensor> leaves;
+    std::vector<feed_value> feeds;
+    for (std::size_t i = 0; i <= Next::leaves * N; ++i) {
+        leaves.push_back(typed.emplace_back("leaf"));
+        feeds.push_back(
+            feed(leaves.back(), op_test::point_array<double>({0.4, 1.4}, dims{extent}, static_cast<int>(i))));
+    }
+    auto all = gradients_of_order(reduce_sum(nested<Next, N>(typed, typed[0] * typed[0])), leaves, order);
+    const std::size_t count = all.size();
+    for (const auto& d : gradients_of_order(reduce_sum(nodes<Next, N>(leaves, leaves[0] * leaves[0])), leaves, order))
+        all.push_back(d);
+    for (const int threads : {1, 3}) {
+        const session s(g, {.intra_op_threads = threads});
+        const auto values = s.run(all, feeds);
+        for (std::size_t k = 0; k < count; ++k) {
+            const std::span<const double> one = values[k].template elements<double>(),
+                                          many = values[count + k].template elements<double>();
+            for (std::size_t i = 0; i < one.size(); ++i)
+                if (!(std::abs(one[i] - many[i]) <= 1e-9 * std::abs(many[i]) + 1e-12))
+                    FAIL_CHECK(one[i] << " " << many[i]);
+        }
+    }
+}
+
+} // namespace test_fused
+
+TEST_CASE("fused: gradients of nodes with any number of operands") {
+    using namespace test_fused;
+    for (const index_t extent : {3, 20000}) {
+        compare<clips, 16>(extent, 1);
+        compare<clips, 16>(extent, 2);
+        compare<selects, 24>(extent, 1);
+        compare<products, 22>(extent, 2);
+    }
+    compare<products, 22>(2, 3);
+    compare<selects, 24>(2, 3);
 }

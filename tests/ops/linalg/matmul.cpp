@@ -149,3 +149,17 @@ TEST_CASE("matmul: refusals") {
     CHECK_THROWS_WITH(matmul(u, line), contains("matmul: both operands must be matrices") && contains("[3]"));
     CHECK(matmul(transpose(u), transpose(v)).static_shape() == dims{3, 4});
 }
+
+TEST_CASE("matmul: what a refused call leaves behind") {
+    const graph g;
+    const graph_scope here(g);
+    const tensor<float, dyn, dyn> a(any_placeholder("a", dtype::float32, {2, 3}));
+    CHECK_THROWS_AS(matmul(a, a), invalid_argument);
+    CHECK(g.size() == 1);
+    CHECK_THROWS_AS(matmul(a + a, a), invalid_argument); // its operand was sealed before
+    CHECK(g.size() == 2);
+    const auto y = matmul(a + a, transpose(a)); // the next call shares it, and has the name that was refused
+    CHECK(g.size() == 4);
+    CHECK(any_tensor(y).node()->name == "matmul");
+    CHECK(session(g).run(y, feed(a, {{1.f, 0.f, 2.f}, {0.f, 1.f, 0.f}}))(0, 0) == 10.f);
+}

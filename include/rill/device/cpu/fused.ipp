@@ -72,8 +72,6 @@ inline dims space_of(const fused_chain& chain, const kernel_request& request) {
 /// What fused_loops makes.
 class fused_kernel {
 public:
-    static constexpr std::size_t max_operands = fused_stages::most;
-
     fused_kernel(const fused_chain& chain, const dims& space, kernel_request& request);
 
     void operator()(const kernel_args& a) const;
@@ -122,6 +120,8 @@ private:
     thread_pool* pool_ = nullptr;
     index_t blocks_ = 0, pieces_ = 1;
     std::size_t own_at_ = 0, own_bytes_ = 0;         // scratch memory of each thread
+    std::size_t leaf_at_ = 0, out_at_ = 0;           // tables of pointers there: of the node's operands
+    std::size_t operand_at_ = 0, to_at_ = 0;         // and in that of each thread
     std::size_t partial_at_ = 0, partial_bytes_ = 0; // reduced results of each piece, where there are several
     std::vector<std::size_t> partial_;               // per result: its place among them
 };
@@ -136,13 +136,18 @@ RILL_COLD fused_kernel::fused_kernel(const fused_chain& chain, const dims& space
         if (combiners_[r].init && layout_.total > 0 && layout_.results[r].direct) combiners_[r] = {}, count_[r] = -1;
     own_bytes_ = stages_.place_buffers(layout_.scratch, layout_.rows * layout_.row_size);
     plan_wide_sums(request);
+    const auto table = [](std::size_t& bytes, std::size_t n) {
+        return std::exchange(bytes, bytes + aligned_size(pointer_table<void*>::bytes_aside(n)));
+    };
+    leaf_at_ = table(request.scratch_bytes, leaves_), out_at_ = table(request.scratch_bytes, results_);
+    operand_at_ = table(own_bytes_, stages_.operands()), to_at_ = table(own_bytes_, results_);
     plan_pieces(request, result_types);
 }
 
 RILL_INLINE void fused_kernel::operator()(const kernel_args& a) const {
     std::byte* scratch = a.scratch<std::byte>();
-    const void* leaf[max_operands];
-    std::byte* out[max_operands];
+    pointer_table<const void*> leaf(leaves_, scratch + leaf_at_);
+    pointer_table<std::byte*> out(results_, scratch + out_at_);
     for (std::size_t i = 0; i < leaves_; ++i) leaf[i] = a.in<void>(stages_.leaves()[i].input);
     for (const auto& m : means_) {
         m.by.divide(scratch + m.at, leaf[m.leaf], m.size, m.count);
@@ -290,7 +295,7 @@ RILL_INLINE void fused_kernel::run_pieces(const void* const* leaf, std::byte* co
 
 RILL_INLINE void fused_kernel::run_piece(index_t piece, const void* const* leaf, std::byte* const* out,
                                          std::byte* scratch, std::byte* own) const {
-    std::byte* to[max_operands];
+    pointer_table<std::byte*> to(results_, own + to_at_);
     for (std::size_t r = 0; r < results_; ++r) {
         to[r] = out[r];
         if (!combiners_[r].init) continue;
@@ -303,7 +308,7 @@ RILL_INLINE void fused_kernel::run_piece(index_t piece, const void* const* leaf,
 RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void* const* base, std::byte* const* out,
                                           std::byte* own) const {
     const auto& l = layout_;
-    void* operand[max_operands]; // where this block of each is
+    pointer_table<void*> operand(stages_.operands(), own + operand_at_); // where this block of each is
     stages_.place_hidden(operand, own);
     const auto outer = static_cast<std::size_t>(l.outer);
 

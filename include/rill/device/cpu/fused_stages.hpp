@@ -11,12 +11,24 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+/// Pointers to so many operands: on the stack, or, where they are many, in memory set aside for them.
+template <class P> class pointer_table {
+public:
+    static constexpr std::size_t bytes_aside(std::size_t n) { return n <= most_operands ? 0 : n * sizeof(P); }
+
+    pointer_table(std::size_t n, std::byte* aside) : all_(n <= most_operands ? few_ : reinterpret_cast<P*>(aside)) {}
+    pointer_table(const pointer_table&) = delete;
+    operator P*() { return all_; }
+
+private:
+    P few_[most_operands];
+    P* all_;
+};
+
 /// The nodes of a chain as block functions, and what each reads and writes. Operands are numbered: leaves, then the chain's
 /// results, then values that never leave a block.
 class fused_stages {
 public:
-    static constexpr std::size_t most = most_operands;
-
     /// An input in one view: what several nodes read alike is one leaf.
     struct leaf {
         int input;
@@ -28,6 +40,7 @@ public:
     fused_stages(fused_stages&&) = default; // scalars_ points into values_: a copy would share them
 
     const vector<leaf>& leaves() const noexcept { return leaves_; }
+    std::size_t operands() const noexcept { return leaves_.size() + results_ + hidden_.size(); }
     /// Functions take a block at a time only.
     bool in_blocks() const noexcept { return stages_.size() > 1 || stages_[0].interpreter; }
     bool may_divide() const noexcept { return may_divide_; }
@@ -69,12 +82,13 @@ private:
     std::size_t results_;
     vector<leaf> leaves_;
     vector<stage> stages_;
-    std::vector<std::uint8_t> leaf_operand_; // of each occurrence of a leaf in each stage
+    std::vector<std::uint32_t> leaf_operand_; // of each occurrence of a leaf in each stage
     vector<scalar_value> values_;
     vector<const void*> scalars_;
     vector<placed_result> placed_;
     std::vector<std::uint32_t> masks_; // per place
     vector<hidden_value> hidden_;
+    std::size_t read_at_ = 0, written_at_ = 0; // in a thread's own scratch memory: tables of pointers
     bool may_divide_ = false;
     double work_ = 0;
 };

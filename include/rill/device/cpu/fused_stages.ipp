@@ -21,8 +21,6 @@ RILL_COLD fused_stages::fused_stages(const fused_chain& chain, std::size_t resul
     add_leaves(chain);
     vector<std::vector<std::size_t>> operand_of; // per link and result
     for (std::size_t k = 0; k < chain.links.size(); ++k) add_stage(chain, k, operand_of, elements);
-    if (leaves_.size() + results_ + hidden_.size() > most || leaf_operand_.size() > most || masks_.size() > most)
-        throw internal("fused node with more than 64 operands");
     for (const auto& v : values_) scalars_.push_back(v.bytes.data());
     work_ += static_cast<double>(leaves_.size() + results_);
 }
@@ -55,7 +53,7 @@ RILL_COLD void fused_stages::add_stage(const fused_chain& chain, std::size_t k,
             operand = operand_of[from.link][from.index];
             if (operand >= leaves_.size() + results_) hidden_[operand - leaves_.size() - results_].last = k;
         }
-        leaf_operand_.push_back(static_cast<std::uint8_t>(operand));
+        leaf_operand_.push_back(static_cast<std::uint32_t>(operand));
     }
     auto& operands = operand_of.emplace_back();
     const bool adjoint = spec.kind == fused_spec::form::adjoint && s.run;
@@ -95,6 +93,8 @@ RILL_COLD std::size_t fused_stages::place_buffers(std::size_t at, index_t block)
     const auto add = [&](std::size_t bytes) { return std::exchange(at, at + aligned_size(bytes)); };
     for (auto& s : stages_)
         if (s.interpreter) s.interpreter_at = add(s.interpreter->scratch_bytes());
+    read_at_ = add(pointer_table<const void*>::bytes_aside(leaf_operand_.size()));
+    written_at_ = add(pointer_table<void*>::bytes_aside(masks_.size()));
     for (std::size_t h = 0; h < hidden_.size(); ++h) {
         auto& value = hidden_[h];
         // a buffer is free again after the last stage that reads what is in it
@@ -123,9 +123,9 @@ RILL_INLINE void fused_stages::place_hidden(void** operand, std::byte* own) cons
 }
 
 RILL_INLINE void fused_stages::run(void* const* operand, index_t n, std::byte* own) const {
-    const void* read[most];
-    void* written[most];
     const std::size_t reads = leaf_operand_.size(), places = masks_.size();
+    pointer_table<const void*> read(reads, own + read_at_);
+    pointer_table<void*> written(places, own + written_at_);
     for (std::size_t k = 0; k < reads; ++k) read[k] = operand[leaf_operand_[k]];
     for (std::size_t k = 0; k < places; ++k) written[k] = nullptr;
     for (const auto& p : placed_) written[p.place] = operand[p.operand];

@@ -22,7 +22,7 @@ struct acosh_op {
         if constexpr (is_complex<typename V::value_type>) // the root of a product may be the other one
             return g * conj(rsqrt(x - V(1)) * rsqrt(x + V(1)));
         else
-            return g * rsqrt((x - V(1)) * (x + V(1))); // exact near 1, where x^2 - 1 is not
+            return g * rsqrt(x - V(1)) * rsqrt(x + V(1)); // exact near 1, where x^2 - 1 is not; NaN below it
     }
 };
 

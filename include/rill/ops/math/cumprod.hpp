@@ -4,16 +4,18 @@
 #include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/cumsum.hpp>
 #include <rill/ops/math/div.hpp>
+#include <rill/ops/math/equal.hpp>
 #include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/select.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
 /// Running products along an axis. Gradient: the running sums of g times the products, the other way, over x (of complex numbers over
-/// and times the conjugates); NaN or infinite at a 0 in x, as TensorFlow's.
+/// and times the conjugates); 0 at a 0 in x, as TensorFlow's.
 struct cumprod_op : detail::running {
     static constexpr auto name = "Cumprod";
     using domain_type = domains::numeric;
-    using brings = op_list<cumsum_op, mul_op, div_op, conj_op>;
+    using brings = op_list<cumsum_op, mul_op, div_op, conj_op, equal_op, select_op>;
 
     std::vector<endpoint> gradient(const gradient_request& r) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
@@ -46,7 +48,15 @@ namespace rill { inline namespace RILL_ABI {
 RILL_INLINE std::vector<endpoint> cumprod_op::gradient(const gradient_request& r) const {
     cumsum_op back{{axis, {how.exclusive, !how.reverse}}};
     const endpoint weighted = detail::apply_to_edges<mul_op>(detail::conjugate_of(r.output(0)), r.gradient());
-    return {detail::apply_to_edges<div_op>(r.add<cumprod_op>(back, {weighted}), detail::conjugate_of(r.input(0)))};
+    const endpoint sums = r.add<cumprod_op>(back, {weighted}), x = detail::conjugate_of(r.input(0));
+    const dtype type = type_of(x).type;
+    tracer t({type, type}, {});
+    const int zero = t.constant(detail::scalar_of(type, 0)), one = t.constant(detail::scalar_of(type, 1));
+    const int at_zero = t.emit(info_of<equal_op>, dtype::boolean, {t.leaf(0), zero});
+    const int by = t.emit(info_of<select_op>, type, {at_zero, one, t.leaf(0)}); // no 0 / 0 in gradients of this either
+    const int quotient = t.emit<div_op>({t.leaf(1), by});
+    const int result = t.emit(info_of<select_op>, type, {at_zero, zero, quotient});
+    return {detail::add_program(graph(*r.at.owner), t.finish({result}), t.scalars(), {x, sums})};
 }
 
 }} // namespace rill::RILL_ABI

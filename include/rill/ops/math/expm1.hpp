@@ -5,8 +5,8 @@
 #include <complex>
 
 #include <rill/expr/apply.hpp>
-#include <rill/ops/math/add.hpp>
 #include <rill/ops/math/conj.hpp>
+#include <rill/ops/math/exp.hpp>
 #include <rill/ops/math/mul.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -25,7 +25,7 @@ struct expm1_op {
         }
     }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(expm1(x)) { return expm1(x); }
-    template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) { return g * conj(y + V(1)); }
+    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g * conj(exp(x)); }
 };
 
 template <elementwise_operand X> RILL_FN auto expm1(const X& x) { return apply<expm1_op>(x); }

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Values and gradients of ops beside those of TensorFlow, which vectors.py wrote to tests/data/tensorflow.txt; and
+// random graphs, which random_graphs.py writes (make check-tensorflow).
+#include <cstdlib>
+#include <fstream>
+
+#include <rill/ops/catalogue.hpp>
+#include <rill/train/catalogue.hpp>
+
+#include "catch.hpp"
+#include "tensorflow/described_graph.hpp"
+
+using namespace rill;
+
+namespace test_tensorflow {
+
+inline described_graph::description read(const std::string& path) {
+    std::ifstream file(path);
+    if (!file) FAIL(path << " can't be read");
+    return described_graph::read(file);
+}
+
+inline std::string data() {
+    const char* const folder = std::getenv("RILL_TEST_DATA");
+    return std::string(folder ? folder : "tests/data") + "/tensorflow.txt";
+}
+
+/// Every op of docs/ops.md.
+inline std::set<std::string> catalogue_names() {
+    std::set<std::string> all;
+    catalogue::each([&]<class Op>(std::type_identity<Op>) { all.insert(Op::name); });
+    optimizer_rules::each([&]<class Rule>(std::type_identity<Rule>) {
+        all.insert(std::string(update_op<Rule>::name));
+        if constexpr (requires { Rule::by_rows; }) all.insert(std::string(update_rows_op<Rule>::name));
+    });
+    return all;
+}
+
+TEST_CASE("tensorflow: values and gradients of every op are TensorFlow's") {
+    const auto all = read(data());
+    CHECK(all.graphs.size() > 300);
+    CHECK(described_graph::wrong_of(all) == "");
+}
+
+TEST_CASE("tensorflow: every op of the catalogue is compared, or it is said why not") {
+    const auto all = read(data());
+    std::set<std::string> without;
+    for (const auto& line : all.others.at("without")) {
+        const auto colon = line.find(": ");
+        REQUIRE(colon != std::string::npos);
+        without.insert(line.substr(0, colon));
+        CHECK(line.size() > colon + 10);
+    }
+    const auto names = catalogue_names();
+    for (const auto& name : names) {
+        INFO(name);
+        CHECK(all.ops.contains(name) != without.contains(name));
+    }
+    for (const auto& name : without) {
+        INFO(name);
+        CHECK(names.contains(name));
+    }
+}
+
+TEST_CASE("tensorflow: graphs that differ are found") {
+    std::istringstream text(
+        "graph a\nin float32 [2] 1 2\nop Square 0\nout 1 float32 [2] 1 4\ngy 1 float32 [2] 1 1\ndx 0 float32 "
+        "[2] 2 5\ngraph b\nin float32 [2] 1 nan\nop Neg 0\nout 1 float32 [2] -1 nan\ngraph c\nin float32 [1] "
+        "1\nop Floor 0\nout 1 float64 [1] 1\n");
+    const auto wrong = described_graph::wrong_of(described_graph::read(text));
+    CHECK_THAT(wrong, contains("a: the gradient of value 0: element 1 is 4, not 5"));
+    CHECK_THAT(wrong, contains("c: value 1: float32 [1], not float64 [1]"));
+    CHECK_THAT(wrong, contains("2 of 3 graphs"));
+}
+
+TEST_CASE("tensorflow: random graphs", "[.]") {
+    const char* const path = std::getenv("RILL_TENSORFLOW_GRAPHS");
+    REQUIRE(path);
+    const auto all = read(path);
+    WARN(all.graphs.size() << " graphs");
+    CHECK(described_graph::wrong_of(all) == "");
+}
+
+} // namespace test_tensorflow

@@ -1,0 +1,663 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes tests/data/tensorflow.txt, or the file that it is given: values and gradients of every op, as TensorFlow 2
+computes them. Needs TensorFlow, for instance of the environment that bench/peers sets up:
+
+    build/peers/venv/bin/python tests/tensorflow/vectors.py
+
+Where another result is meant, it stands in the file beside TensorFlow's, and docs/gradients.md gives the reason.
+"""
+
+import itertools
+import sys
+from pathlib import Path
+
+from described import FLOATS, WHOLE, array_text, described, np, tf
+
+INF, NAN = np.inf, np.nan
+EDGES = [
+    0.0,
+    -0.0,
+    0.5,
+    -0.5,
+    1,
+    -1,
+    1.5,
+    -1.5,
+    2,
+    -2,
+    2.5,
+    -2.5,
+    3,
+    -3,
+    6,
+    7.25,
+    -10,
+    10,
+    30,
+    -30,
+    100,
+    -100,
+    1e-8,
+    -1e-8,
+    1e-3,
+    1e10,
+    -1e10,
+    INF,
+    -INF,
+    NAN,
+]
+PAIRS = [0.0, -0.0, 0.5, -0.5, 1, -1, 2, -2.5, 3, INF, -INF, NAN]
+INTEGERS = [0, 1, -1, 2, -2, 3, 7, -7, 100, -100, 46341, 2147483647, -2147483648]
+FEW = [0, 1, -1, 2, -3, 7, -8]
+
+# Of the catalogue, but not compared, and why.
+WITHOUT = {
+    "Const": "an input of every graph here is what it would be",
+    "Placeholder": "every input of a graph here is one",
+    "Fused": "what reductions are, which are compared by their own names",
+    "NoOp": "it has no value",
+    "ConcatGrad": "the gradient of Concat, which is compared",
+    "GatherGrad": "the gradient of Gather, which is compared",
+    "StridedSliceGrad": "the gradient of StridedSlice, which is compared",
+    "ReshapeLike": "TensorFlow has no such op; the gradient of Reshape, which is compared, is made of it",
+    "BiasFor": "TensorFlow has no such op: a check beside an addition, which is compared as Add",
+    "Orthogonal": "the numbers are drawn at random; the test of the op looks at the columns' products",
+    "RandomNormal": "the numbers are drawn by another generator than TensorFlow's",
+    "RandomShuffle": "the order is drawn by another generator than TensorFlow's",
+    "RandomUniform": "the numbers are drawn by another generator than TensorFlow's",
+    "RandomUniformLike": "the numbers are drawn by another generator than TensorFlow's",
+    "TruncatedNormal": "the numbers are drawn by another generator than TensorFlow's",
+    "VariableV2": "what a variable is, the runs between its writes say; no value follows from operands",
+}
+WRITES = ("Assign", "AssignAdd", "AssignSub", "ScatterAdd", "ScatterSub", "ScatterUpdate", "AssignMovingAverage")
+for name in WRITES:
+    WITHOUT[name] = "a write of a variable, which has no gradient; its test says what the variable holds"
+for name in ("Adadelta", "Adagrad", "CenteredRMSProp", "Ftrl", "GradientDescent", "Momentum", "RMSProp"):
+    for rows in ("", "Rows"):
+        WITHOUT[f"Apply{name}{rows}"] = (
+            "an optimizer's write, which has no gradient; its test follows TensorFlow's formula"
+        )
+for name in ("Adam", "AdamW"):
+    WITHOUT[f"Apply{name}"] = "an optimizer's write, which has no gradient; its test follows TensorFlow's formula"
+
+graphs = []
+
+
+def varied(shape, dtype, salt=0):
+    """Ordinary numbers, the same in every run."""
+    n = int(np.prod(shape))
+    x = (np.arange(n) * 0.6180339887498949 + salt * 0.377) % 1 * 6 - 3
+    return (
+        np.round(x * 64).astype(dtype).reshape(shape)
+        if dtype in WHOLE
+        else (np.round(x * 64) / 64).astype(dtype).reshape(shape)
+    )
+
+
+def ones_of(y):
+    return np.ones(y.shape, y.dtype.as_numpy_dtype)
+
+
+def seed_of(y):
+    """A gradient from above that is not the same everywhere."""
+    n = int(np.prod(y.shape))
+    return ((np.arange(n) % 5 - 2) / 2 + 0.25).astype(y.dtype.as_numpy_dtype).reshape(y.shape)
+
+
+def graph(
+    name, op, inputs, f, ulps=4, near=0, seed=seed_of, here=None, here_dx=None, gradient=True, label="", **fields
+):
+    """One op over some inputs. here(value, *inputs), here_dx(gradients, *inputs): where another result is meant."""
+    d = described(
+        f"{name} {inputs[0].dtype if inputs else ''}{list(inputs[0].shape) if inputs else ''}{label}", ulps, near
+    )
+    operands = [d.input(x) for x in inputs]
+    outs = d.op(op, operands, f, **fields)
+    float_in = any(x.dtype.kind == "f" for x in inputs)
+    seeds = {k: seed(d.values[k]) for k in outs if d.values[k].dtype.is_floating} if gradient and float_in else None
+    graphs.append(
+        d.finish(outs, seeds, here and (lambda y: here(y, *inputs)), here_dx and (lambda *dx: here_dx(dx, *inputs)))
+    )
+
+
+def elementwise(op, f, operands=1, dtypes=FLOATS, values=None, ulps=4, near=0, **more):
+    for dtype in dtypes:
+        whole = dtype in WHOLE
+        if operands == 1:
+            edges = values if values is not None else (INTEGERS if whole else EDGES)
+            inputs = [np.array(edges).astype(dtype)]
+        else:
+            edges = values if values is not None else (FEW if whole else PAIRS)
+            tuples = (
+                list(itertools.product(edges, repeat=operands))
+                if operands == 2
+                else [(a, b, c) for a in edges for b in edges for c in edges if b <= c]
+            )
+            inputs = list(np.array(tuples).T.astype(dtype))
+        graph(op, op, inputs, f, ulps, near, **more)
+
+
+def beside(op, f, **more):
+    """Two operands that stretch."""
+    for dtype in more.pop("dtypes", FLOATS):
+        for a, b in (
+            ((2, 3), (3,)),
+            ((2, 1), (1, 3)),
+            ((), (2, 2)),
+            ((0, 3), (1,)),
+            ((2, 0), (2, 1)),
+            ((1, 1), (0, 1)),
+        ):
+            graph(op, op, [varied(a, dtype), varied(b, dtype, 1)], f, label=" " + str(list(b)), ulps=8, near=1, **more)
+
+
+# ---- elementwise -----------------------------------------------------------------------------------------------------
+NUMBERS = FLOATS + WHOLE
+for op, f in {
+    "Acos": tf.acos,
+    "Asin": tf.asin,
+    "Asinh": tf.asinh,
+    "Atan": tf.atan,
+    "Atanh": tf.atanh,
+    "Acosh": tf.acosh,
+    "Cos": tf.cos,
+    "Cosh": tf.cosh,
+    "Erfc": tf.math.erfc,
+    "Exp": tf.exp,
+    "Expm1": tf.math.expm1,
+    "Log": tf.math.log,
+    "Log1p": tf.math.log1p,
+    "Reciprocal": tf.math.reciprocal,
+    "Rsqrt": tf.math.rsqrt,
+    "Sin": tf.sin,
+    "Sinh": tf.sinh,
+    "Sqrt": tf.sqrt,
+    "Tan": tf.tan,
+}.items():
+    elementwise(op, f, ulps=8)
+for op, f in {
+    "Sigmoid": tf.sigmoid,
+    "Tanh": tf.tanh,
+    "Elu": tf.nn.elu,
+    "Softplus": tf.nn.softplus,
+    "Lgamma": tf.math.lgamma,
+    "Gelu": lambda x: x * (1 + tf.math.erf(x * 2**-0.5)) / 2,  # tf.nn.gelu of float64 has a constant of float32 in it
+    "Silu": tf.nn.silu,
+}.items():
+    elementwise(
+        op, f, ulps=16, near=1, here=(lambda y, x: np.where(x == INF, x, y)) if op == "Gelu" else None
+    )  # differences from 1, which few digits are left of
+elementwise(
+    "Selu", tf.nn.selu, ulps=8, near=1, values=[x for x in EDGES if abs(x) != 1e-8]
+)  # TensorFlow's result there is 0
+for op, f in {"Ceil": tf.math.ceil, "Floor": tf.floor, "Rint": tf.math.rint, "Round": tf.round}.items():
+    elementwise(op, f, here_dx=lambda dx, x: ["zero"])
+elementwise("Erf", tf.math.erf, here=lambda y, x: np.where(np.isinf(x), np.sign(x), y))
+elementwise("Digamma", tf.math.digamma, ulps=16, near=1, here_dx=lambda dx, x: [np.where(x == -INF, NAN, dx[0])])
+for op, f in {
+    "Abs": tf.abs,
+    "Neg": tf.negative,
+    "Sign": tf.sign,
+    "Square": tf.square,
+    "Relu": tf.nn.relu,
+    "Relu6": tf.nn.relu6,
+}.items():
+    elementwise(op, f, dtypes=NUMBERS)
+for op, f in {"IsFinite": tf.math.is_finite, "IsInf": tf.math.is_inf, "IsNan": tf.math.is_nan}.items():
+    elementwise(op, f)
+elementwise("Conj", tf.math.conj)
+elementwise("CheckNumerics", lambda x: tf.debugging.check_numerics(x, ""), values=[x for x in EDGES if np.isfinite(x)])
+for op, f in {
+    "Add": tf.add,
+    "Sub": tf.subtract,
+    "Mul": tf.multiply,
+    "Maximum": tf.maximum,
+    "Minimum": tf.minimum,
+    "SquaredDifference": tf.math.squared_difference,
+    "Equal": tf.equal,
+    "NotEqual": tf.not_equal,
+    "Less": tf.less,
+    "LessEqual": tf.less_equal,
+    "Greater": tf.greater,
+    "GreaterEqual": tf.greater_equal,
+}.items():
+    elementwise(op, f, 2, dtypes=NUMBERS)
+    beside(op, f)
+for op, f in {"Div": tf.divide, "Atan2": tf.atan2, "Pow": tf.pow}.items():
+    elementwise(op, f, 2)
+    beside(op, f)
+for op, f in {"FloorDiv": tf.math.floordiv, "FloorMod": tf.math.floormod}.items():
+    elementwise(op, f, 2, here_dx=(lambda dx, a, b: ["zero", "zero"]) if op == "FloorDiv" else None)
+    for dtype in WHOLE:
+        a, b = np.array(list(itertools.product(FEW, [n for n in FEW if n]))).T.astype(dtype)
+        graph(op, op, [a, b], f)
+for dtype in WHOLE:
+    a, b = np.array(list(itertools.product(FEW, [n for n in FEW if n]))).T.astype(dtype)
+    graph("Div", "Div", [a, b], tf.truncatediv)
+    a, b = np.array(list(itertools.product(FEW, range(6)))).T.astype(dtype)
+    graph("Pow", "Pow", [a, b], tf.pow)
+for dtype in FLOATS:
+    n, x = np.array(list(itertools.product(range(4), [0.25, 0.5, 1, 1.5, 2, 3.75, 10, 30]))).T.astype(dtype)
+    graph(
+        "Polygamma", "Polygamma", [n, x], tf.math.polygamma, ulps=16, near=1, here_dx=lambda dx, n, x: ["zero", dx[1]]
+    )
+    x = np.array(EDGES, dtype)
+    g = seed_of(tf.constant(x))  # in TensorFlow the slope is no tensor
+    graph(
+        "LeakyRelu",
+        "LeakyRelu",
+        [x, np.full_like(x, 0.25)],
+        lambda x, a: tf.nn.leaky_relu(x, 0.25),
+        here_dx=lambda dx, x, a: [dx[0], array_text(np.where(x > 0, 0, g * x).astype(x.dtype))],
+    )
+    x, z = np.array(
+        list(itertools.product([x for x in PAIRS if np.isfinite(x)] + [30, -30, 200, -200], [0, 0.5, 1]))
+    ).T.astype(dtype)
+    graph(
+        "SigmoidCrossEntropy",
+        "SigmoidCrossEntropy",
+        [x, z],
+        lambda x, z: tf.nn.sigmoid_cross_entropy_with_logits(z, x),
+        ulps=8,
+        near=1,
+    )
+elementwise("Clip", tf.clip_by_value, 3, dtypes=NUMBERS, values=[0.0, -0.0, 1, -1, 2, -2.5, 3])
+elementwise("Clip", tf.clip_by_value, 3, values=[0.0, 1, INF, -INF])
+for dtype in NUMBERS:
+    few = np.array(FEW if dtype in WHOLE else PAIRS, dtype)
+    choice = np.arange(len(few)) % 2 == 0
+    graph("Select", "Select", [choice, few, few[::-1].copy()], tf.where, label=f" {dtype}")
+truth = [np.array(x) for x in ([True, True, False, False], [True, False, True, False])]
+for op, f in {"LogicalAnd": tf.logical_and, "LogicalOr": tf.logical_or, "LogicalXor": tf.math.logical_xor}.items():
+    graph(op, op, truth, f)
+graph("LogicalNot", "LogicalNot", truth[:1], tf.logical_not)
+for a, b in itertools.product(NUMBERS + ("bool",), repeat=2):
+    if a == b:
+        continue
+    small = [0, 1, 2, 7, 100] if a in WHOLE else [0, 1] if a == "bool" else [0, 0.5, 1, -1.5, 2.5, 100]
+    graph(f"Cast to {b}", "Cast", [np.array(small).astype(a)], lambda x: tf.cast(x, b), to=b)
+
+for dtype in FLOATS:  # bounds that cross, and bounds that are none
+    x, low, high = (np.array(v, dtype) for v in ([1, 2.5, 5, 1, 1, 3], [3, 3, 3, NAN, 0, 2], [2, 2, 2, 2, NAN, NAN]))
+    crossed = low > high
+    graph(
+        "Clip",
+        "Clip",
+        [x, low, high],
+        tf.clip_by_value,
+        label=" with bounds that cross",
+        seed=ones_of,
+        here=lambda y, x, low, high: np.where(crossed, high, NAN),
+        here_dx=lambda dx, x, low, high: [np.where(crossed, 0, 1), np.zeros(6), np.where(crossed, 1, 0)],
+    )
+
+# What comes from above may be infinite, or no number.
+ABOVE = {
+    "Acos": tf.acos,
+    "Acosh": tf.acosh,
+    "Asin": tf.asin,
+    "Asinh": tf.asinh,
+    "Atan": tf.atan,
+    "Atanh": tf.atanh,
+    "Cos": tf.cos,
+    "Cosh": tf.cosh,
+    "Exp": tf.exp,
+    "Expm1": tf.math.expm1,
+    "Log": tf.math.log,
+    "Log1p": tf.math.log1p,
+    "Neg": tf.negative,
+    "Reciprocal": tf.math.reciprocal,
+    "Rsqrt": tf.math.rsqrt,
+    "Sin": tf.sin,
+    "Sinh": tf.sinh,
+    "Sqrt": tf.sqrt,
+    "Tan": tf.tan,
+    "Square": tf.square,
+    "Abs": tf.abs,
+    "Sigmoid": tf.sigmoid,
+    "Tanh": tf.tanh,
+    "Softplus": tf.nn.softplus,
+    "Elu": tf.nn.elu,
+    "Selu": tf.nn.selu,
+    "Relu": tf.nn.relu,
+    "Relu6": tf.nn.relu6,
+    "Sign": tf.sign,
+    "Floor": tf.floor,
+    "Ceil": tf.math.ceil,
+    "Round": tf.round,
+    "Rint": tf.math.rint,
+    "Silu": tf.nn.silu,
+}
+FLAT = {"Sign": lambda x: x == x, "Relu": lambda x: x <= 0, "Relu6": lambda x: (x <= 0) | (x >= 6)}
+for dtype in FLOATS:
+    x = np.repeat(np.array([-7.25, -1, -0.5, 0, 0.5, 1, 6, 7.25]), 3).astype(dtype)
+    g = np.tile(np.array([INF, -INF, NAN]), 8).astype(dtype)
+    for op, f in ABOVE.items():
+        none = op in ("Floor", "Ceil", "Round", "Rint")
+        graph(
+            op,
+            op,
+            [x],
+            f,
+            16,
+            1,
+            seed=lambda y: g,
+            label=" under no numbers",
+            here_dx=(
+                (lambda dx, x: ["zero"])
+                if none
+                else (lambda dx, x: [np.where(FLAT[op](x), 0, dx[0])]) if op in FLAT else None
+            ),
+        )
+    a, b = (v.astype(dtype) for v in (np.repeat([1.0, 1, 2], 3), np.repeat([1.0, 2, 1], 3)))
+    g9 = np.tile(np.array([INF, -INF, NAN]), 3).astype(dtype)
+    for op, f in {"Maximum": tf.maximum, "Minimum": tf.minimum}.items():
+        graph(op, op, [a, b], f, seed=lambda y: g9, label=" under no numbers")
+    for op, f in {"Max": tf.reduce_max, "Min": tf.reduce_min}.items():
+        for above in (INF, NAN):
+            graph(
+                op,
+                op,
+                [np.array([1, 2, 1, 2], dtype)],
+                lambda x: f(x, [0]),
+                axes=[0],
+                seed=lambda y: np.array(above, dtype),
+                label=f" under {above}",
+                here_dx=lambda dx, x: [np.where(x == (2 if op == "Max" else 1), above, 0)],
+            )
+
+# ---- reductions, and what runs along an axis -------------------------------------------------------------------------
+TIES = np.array([[1, 3, 3], [2, 2, 2], [-1, 0, -0.0], [5, 4, 5]])
+SHAPES = [
+    ((4, 3), [0]),
+    ((4, 3), [1]),
+    ((4, 3), [0, 1]),
+    ((2, 3, 4), [1]),
+    ((2, 3, 4), [-1, 0]),
+    ((5,), [0]),
+    ((0, 3), [0]),
+    ((0, 3), [1]),
+    ((2, 0), [1]),
+    ((1, 1), [0]),
+]
+for op, f in {
+    "Sum": tf.reduce_sum,
+    "Mean": tf.reduce_mean,
+    "Prod": tf.reduce_prod,
+    "Max": tf.reduce_max,
+    "Min": tf.reduce_min,
+}.items():
+    for dtype in NUMBERS:
+        for shape, axes in SHAPES:
+            if op == "Mean" and dtype in WHOLE:  # TensorFlow sums whole numbers up in their own type, and divides by 0
+                continue
+            for keep in (False, True):
+                graph(
+                    op,
+                    op,
+                    [varied(shape, dtype)],
+                    lambda x: f(x, axes, keepdims=keep),
+                    ulps=8,
+                    near=1,
+                    axes=axes,
+                    keep=keep,
+                    label=f" over {axes}{' kept' if keep else ''}",
+                )
+        (
+            graph(op, op, [TIES.astype(dtype)], lambda x: f(x, [1]), axes=[1], ulps=8, label=" with ties")
+            if op != "Mean" or dtype in FLOATS
+            else 0
+        )
+    for dtype in FLOATS:
+        for row in (
+            [0.0, 2, 3],
+            [0.0, 0, 3],
+            [1, INF, -INF],
+            [1, INF, INF],
+            [NAN, 1, 2],
+            [INF, 2, NAN],
+            [-INF, -INF, 1],
+            [0.0, INF, 1],
+        ):
+            graph(op, op, [np.array(row, dtype)], lambda x: f(x, [0]), axes=[0], label=f" of {row}")
+for op, f in {"All": tf.reduce_all, "Any": tf.reduce_any}.items():
+    for shape, axes in SHAPES[:4] + SHAPES[6:]:
+        graph(op, op, [varied(shape, "float32") > 0], lambda x: f(x, axes), axes=axes, label=f" over {axes}")
+for op, f in {"ArgMax": tf.argmax, "ArgMin": tf.argmin}.items():
+    for dtype in NUMBERS:
+        graph(op, op, [TIES.astype(dtype)], lambda x: f(x, 1, tf.int32), axis=1, label=" with ties")
+        graph(op, op, [varied((2, 3, 4), dtype)], lambda x: f(x, 1, tf.int64), axis=1, output_type="int64")
+for op, f in {"Cumsum": tf.cumsum, "Cumprod": tf.math.cumprod}.items():
+    for dtype in NUMBERS:
+        for exclusive, reverse in itertools.product((False, True), repeat=2):
+            for shape, axis in (((4, 3), 0), ((2, 3, 2), -2), ((0, 3), 0), ((3, 0), 1)):
+                graph(
+                    op,
+                    op,
+                    [varied(shape, dtype)],
+                    lambda x: f(x, axis, exclusive, reverse),
+                    ulps=16,
+                    near=1,
+                    axis=axis,
+                    exclusive=exclusive,
+                    reverse=reverse,
+                    label=f" {axis} {exclusive:d}{reverse:d}",
+                )
+    for dtype in FLOATS:
+        for row in ([2, 0.0, 3], [0.0, 0, 3], [1, NAN, 2], [1, INF, 2]):
+            graph(op, op, [np.array(row, dtype)], lambda x: f(x, 0), axis=0, label=f" of {row}")
+for op, f in {"Softmax": tf.nn.softmax, "LogSoftmax": tf.nn.log_softmax}.items():
+    for dtype in FLOATS:
+        for shape in ((4,), (3, 5), (2, 3, 4), (0, 3), (1, 1)):
+            graph(op, op, [varied(shape, dtype)], f, ulps=16, near=1)
+        for row in ([1000, 0, -1000], [0, INF, 1], [NAN, 0, 1], [0, -INF, 1], [-INF, -INF, -INF]):
+            graph(op, op, [np.array(row, dtype)], f, ulps=8, near=1, label=f" of {row}")
+
+# ---- products, losses ------------------------------------------------------------------------------------------------
+for dtype in NUMBERS:
+    for m, k, n in ((2, 3, 4), (1, 1, 1), (0, 3, 2), (2, 0, 3), (5, 4, 0)):
+        for ta, tb in itertools.product((False, True), repeat=2):
+            a, b = varied((k, m) if ta else (m, k), dtype), varied((n, k) if tb else (k, n), dtype, 1)
+            graph(
+                "MatMul",
+                "MatMul",
+                [a, b],
+                lambda a, b: tf.matmul(a, b, ta, tb),
+                ulps=16,
+                near=4,
+                transpose_a=ta,
+                transpose_b=tb,
+                label=f" {m}{k}{n} {ta:d}{tb:d}",
+            )
+    for left, right in (((2,), (2,)), ((2, 1), (3,)), ((), (2,)), ((0,), (1,))):
+        for ta, tb in ((False, False), (True, True)):
+            a = varied(left + ((3, 2) if ta else (2, 3)), dtype)
+            b = varied(right + ((4, 3) if tb else (3, 4)), dtype, 1)
+            graph(
+                "BatchMatMulV2",
+                "BatchMatMulV2",
+                [a, b],
+                lambda a, b: tf.matmul(a, b, ta, tb),
+                ulps=16,
+                near=4,
+                adj_x=ta,
+                adj_y=tb,
+                label=f" by {list(b.shape)} {ta:d}{tb:d}",
+            )
+
+
+def first_gradient(y):
+    return np.array([1.0, -0.5, 2])[: int(np.prod(y.shape))].astype(y.dtype.as_numpy_dtype).reshape(y.shape)
+
+
+for dtype in FLOATS:
+    for shape in ((3, 4), (1, 2), (0, 4)):
+        logits, labels = varied(shape, dtype), np.abs(varied(shape, dtype, 1)) + 0.125
+        for sum_to_one in (True, False):  # TensorFlow takes for granted that they do
+            z = (labels / labels.sum(1, keepdims=True) if sum_to_one else labels).astype(dtype)
+            true = tf.nn.softmax(logits).numpy() * z.sum(1, keepdims=True) - z
+            d = described(
+                f"SoftmaxCrossEntropyWithLogits {dtype}{list(shape)}{'' if sum_to_one else ' any labels'}", 16, 8
+            )
+            operands = d.input(logits), d.input(z)
+            y = d.op(
+                "SoftmaxCrossEntropyWithLogits",
+                operands,
+                lambda x, z: tf.raw_ops.SoftmaxCrossEntropyWithLogits(features=x, labels=z),
+            )
+            g = first_gradient(d.values[y[0]])
+            graphs.append(
+                d.finish(y, {y[0]: g})
+                if sum_to_one
+                else d.finish(
+                    y, {y[0]: g}, lambda v: true if v.ndim == 2 else v, lambda dx, dz: [g[:, None] * true, dz]
+                )
+            )
+        for whole in WHOLE:
+            d = described(f"SparseSoftmaxCrossEntropyWithLogits {dtype}{list(shape)} {whole}", 16, 1)
+            x, z = d.input(logits), d.input((np.arange(shape[0]) % shape[1]).astype(whole))
+            y = d.op(
+                "SparseSoftmaxCrossEntropyWithLogits",
+                [x, z],
+                lambda x, z: tf.raw_ops.SparseSoftmaxCrossEntropyWithLogits(features=x, labels=z),
+            )
+            graphs.append(d.finish(y, {y[0]: first_gradient(d.values[y[0]])}))
+
+# ---- arrays ----------------------------------------------------------------------------------------------------------
+for dtype in NUMBERS:
+    x, empty = varied((3, 4), dtype), varied((0, 4), dtype)
+    number = "float64" if dtype in FLOATS else "int32"
+    for shape, to in (((3, 1), (3, 4)), ((4,), (2, 3, 4)), ((), (2,)), ((1, 4), (0, 4)), ((0, 1), (0, 3))):
+        graph(
+            "BroadcastTo",
+            "BroadcastTo",
+            [varied(shape, dtype)],
+            lambda x: tf.broadcast_to(x, to),
+            shape=to,
+            label=f" {list(to)}",
+        )
+    for a, b, axis in (
+        ((2, 3), (1, 3), 0),
+        ((2, 3), (2, 2), 1),
+        ((2, 3), (0, 3), 0),
+        ((2, 0), (2, 3), -1),
+        ((0, 3), (0, 3), 0),
+    ):
+        graph(
+            "Concat",
+            "Concat",
+            [varied(a, dtype), varied(b, dtype, 1)],
+            lambda a, b: tf.concat([a, b], axis),
+            axis=axis,
+            label=f" {list(b)}",
+        )
+    for axis in (0, 1, -1):
+        graph("ExpandDims", "ExpandDims", [x], lambda x: tf.expand_dims(x, axis), axis=axis, label=f" {axis}")
+    for shape in ([2, 3], [2, 0], []):
+        d = described(f"Fill {dtype}{shape}")
+        y = d.op("Fill", [d.const(np.array(shape, "int32")), d.input(np.array(3, dtype))], tf.fill)
+        graphs.append(d.finish(y, {y[0]: seed_of(d.values[y[0]])} if dtype in FLOATS else None))
+    for ids in ([0, 2, 2], [[1, 1], [2, 0]], [], 1):
+        for axis, whole in ((0, "int32"), (1, "int64")):
+            graph(
+                "Gather",
+                "Gather",
+                [x, np.array(ids, whole)],
+                lambda x, i: tf.gather(x, i, axis=axis),
+                axis=axis,
+                label=f" {ids} {axis}",
+                ulps=8,
+                near=1,
+            )
+    for op, f in {"Identity": tf.identity, "StopGradient": tf.stop_gradient}.items():
+        graph(op, op, [x], f)
+        graph(op, op, [empty], f)
+    graph(
+        "OneHot",
+        "OneHot",
+        [np.array([[0, 2], [-1, 5]], "int32")],
+        lambda i: tf.one_hot(i, 3, dtype(2) if callable(dtype) else np.dtype(dtype).type(2), np.dtype(dtype).type(-1)),
+        depth=3,
+        values=f"{dtype};[2];-1;2",
+        label=f" {dtype}",
+    )
+    for shape, by in (((3, 4), ((1, 1), (0, 2))), ((0, 2), ((1, 0), (0, 0))), ((2,), ((0, 0),))):
+        graph(
+            "PadV2",
+            "PadV2",
+            [varied(shape, dtype)],
+            lambda x: tf.pad(x, by, constant_values=2),
+            before=[b for b, _ in by],
+            after=[a for _, a in by],
+            value=2,
+            label=f" {by}",
+        )
+    for v in (x, empty, varied((), dtype)):
+        graph("Rank", "Rank", [v], tf.rank, gradient=False)
+        graph("Size", "Size", [v], tf.size, gradient=False)
+        graph("Shape", "Shape", [v], tf.shape, gradient=False)
+    for a, to in (((3, 4), (2, 6)), ((3, 4), (-1,)), ((0, 4), (2, 0)), ((1,), ())):
+        graph("Reshape", "Reshape", [varied(a, dtype)], lambda x: tf.reshape(x, to), shape=to, label=f" {list(to)}")
+    for axes in ([0], [1, 0], [-1]):
+        for v in (x, empty):
+            graph("ReverseV2", "ReverseV2", [v], lambda x: tf.reverse(x, axes), axes=axes, label=f" {axes}")
+    for begin, size in (((1, 1), (2, 2)), ((0, 3), (-1, -1)), ((3, 0), (0, 4)), ((0, 0), (3, 4))):
+        graph(
+            "Slice", "Slice", [x], lambda x: tf.slice(x, begin, size), begin=begin, size=size, label=f" {begin}{size}"
+        )
+    for begin, end, strides in (
+        ((0, 3), (3, 0), (2, -1)),
+        ((-1, 0), (0, 9), (-1, 3)),
+        ((2,), (1,), (1,)),
+        ((-9, -9), (9, 9), (2, 2)),
+    ):
+        take = tuple(slice(b, e, s) for b, e, s in zip(begin, end, strides))
+        graph(
+            "StridedSlice",
+            "StridedSlice",
+            [x],
+            lambda x: x[take],
+            begin=begin,
+            end=end,
+            strides=strides,
+            label=f" {begin}{end}{strides}",
+        )
+    for count, axis in ((3, 0), (2, 1), (1, 0)):
+        graph("Split", "Split", [x], lambda x: tf.split(x, count, axis), num_split=count, axis=axis, label=f" {count}")
+    for sizes, axis in (((1, 0, 2), 0), ((3, 1), -1)):
+        graph(
+            "SplitV",
+            "SplitV",
+            [x],
+            lambda x: tf.split(x, sizes, axis),
+            size_splits=f"int64;[{len(sizes)}];" + ";".join(map(str, sizes)),
+            axis=axis,
+            label=f" {sizes}",
+        )
+    for shape, axes in (((1, 3, 1), []), ((1, 3, 1), [0]), ((1, 0, 1), [-1])):
+        graph("Squeeze", "Squeeze", [varied(shape, dtype)], lambda x: tf.squeeze(x, axes), axes=axes, label=f" {axes}")
+    for shape, by in (((2, 3), (2, 1)), ((2,), (3,)), ((2, 3), (0, 2)), ((0, 3), (2, 2))):
+        graph(
+            "Tile",
+            "Tile",
+            [varied(shape, dtype)],
+            lambda x: tf.tile(x, by),
+            multiples=by,
+            label=f" {by}",
+            ulps=8,
+            near=1,
+        )
+    for shape, order in (((3, 4), (1, 0)), ((2, 3, 4), (2, 0, 1)), ((0, 4), (1, 0)), ((2, 1, 3), (0, 1, 2))):
+        graph(
+            "Transpose",
+            "Transpose",
+            [varied(shape, dtype)],
+            lambda x: tf.transpose(x, order),
+            order=order,
+            label=f" {order}",
+        )
+
+out = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[1] / "data" / "tensorflow.txt"
+head = f"# Made by tests/tensorflow/vectors.py with TensorFlow {tf.__version__}: see described_graph.hpp.\n"
+out.write_text(head + "".join(f"without {op}: {why}\n" for op, why in sorted(WITHOUT.items())) + "".join(graphs))
+print(f"{len(graphs)} graphs, {out.stat().st_size} bytes")
