@@ -73,6 +73,7 @@
 #include <rill/runtime/feed.ipp>
 #include <rill/runtime/fetch.ipp>
 #include <rill/runtime/into.ipp>
+#include <rill/runtime/known_values.ipp>
 #include <rill/runtime/lifetimes.ipp>
 #include <rill/runtime/memory_plan.ipp>
 #include <rill/runtime/plan.ipp>

@@ -120,11 +120,14 @@ RILL_INLINE void graph_state::check_inputs(const node_spec& spec) const {
 RILL_INLINE small_vector<tensor_type, 1> graph_state::infer(const node_spec& spec) const {
     small_vector<tensor_type, 3> inputs;
     for (const auto& e : spec.inputs) inputs.push_back(type_of(e));
-    small_vector<const any_array*, 3> values;
-    if (spec.op->reads_values())
-        for (const auto& e : spec.inputs) values.push_back(e.from->op->constant());
+    struct constants final : input_values {
+        const endpoint_list& inputs;
+        explicit constants(const endpoint_list& all) : inputs(all) {}
+        const any_array* value(std::size_t i) const override { return inputs[i].from->op->constant(); }
+    };
+    const constants values(spec.inputs);
     try {
-        return spec.op->outputs({inputs, values});
+        return spec.op->outputs({inputs, &values});
     } catch (const error& problem) {
         std::string text = spec.op->label() + ": " + problem.what() + " (";
         for (std::size_t i = 0; i < inputs.size(); ++i)

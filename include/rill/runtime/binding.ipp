@@ -35,9 +35,19 @@ RILL_COLD bound_graph binder::bind(const subgraph& g, std::span<const tensor_typ
     return std::move(static_cast<bound_graph&>(b));
 }
 
+/// The values of an item's inputs, as its shape rule asks for them.
+class asked_values final : public input_values {
+public:
+    asked_values(known_values& known, const subgraph::item& at) : known_(known), at_(at) {}
+    const any_array* value(std::size_t input) const override { return known_.find(at_.inputs[input]); }
+
+private:
+    known_values& known_;
+    const subgraph::item& at_;
+};
+
 RILL_COLD void binder::infer(std::span<const tensor_type> feed_types) {
     std::vector<tensor_type> in;
-    vector<const any_array*> values;
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         const auto& it = graph.items[i];
         if (it.feed >= 0) {
@@ -51,9 +61,8 @@ RILL_COLD void binder::infer(std::span<const tensor_type> feed_types) {
             continue;
         }
         try {
-            values.clear();
-            if (it.op->reads_values()) known_values(i, values);
-            types.push_back(it.op->outputs({in, values}));
+            const asked_values values(known_, it);
+            types.push_back(it.op->outputs({in, &values}));
         } catch (const error& problem) {
             std::string shapes;
             for (const auto& t : in) shapes += (shapes.empty() ? "" : ", ") + to_string(t);
@@ -70,33 +79,16 @@ RILL_COLD void binder::infer(std::span<const tensor_type> feed_types) {
     }
 }
 
-/// What is known of an item's inputs before anything runs: constants, and shapes.
-RILL_COLD void binder::known_values(std::size_t i, vector<const any_array*>& values) {
-    for (const auto& v : graph.items[i].inputs) {
-        int at = v.item;
-        while (graph.items[at].is_copy())
-            at = graph.items[at].inputs[0].item; // to another memory: the value is the same
-        const auto& from = graph.items[at];
-        const any_array* value = from.op ? from.op->constant() : nullptr;
-        if (from.op && !value && from.feed < 0) {
-            auto& known = known_[at];
-            if (known.empty()) {
-                std::vector<tensor_type> in;
-                for (const auto& input : from.inputs) in.push_back(type_of(input));
-                known = from.op->known(in);
-            }
-            if (!known.empty()) value = &known;
-        }
-        values.push_back(value);
-    }
-}
-
 RILL_COLD void binder::find_folded() {
     folded.assign(graph.items.size(), 0);
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         const auto& it = graph.items[i];
         const bool pure = it.is_copy() || (it.origin && graph.role(static_cast<int>(i)) == op_role::ordinary &&
                                            !it.op->stateful() && !it.is_write());
+        if (pure && it.after.empty() && !it.memory() && known_.of_item(static_cast<int>(i))) {
+            folded[i] = 1;
+            continue;
+        }
         if (pure && !it.inputs.empty() && it.after.empty())
             folded[i] = std::all_of(it.inputs.begin(), it.inputs.end(), [&](const auto& v) {
                 return graph.role(v.item) == op_role::constant || folded[v.item];
@@ -194,6 +186,7 @@ RILL_COLD bool binder::is_step(std::size_t i) const {
     if (it.feed >= 0) return false;
     if (!it.origin) return true;
     if (it.op->role() != op_role::ordinary) return false;
+    if (folded[i] && known_.of_item(static_cast<int>(i))) return false;
     const bool aliases = it.op->alias() >= 0 && !it.is_write() &&
                          slot_of({static_cast<int>(i), 0}) == slot_of(it.inputs[it.op->alias()]);
     return !aliases;
@@ -206,6 +199,9 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
             if (c.items[0] == static_cast<int>(i)) bind_chain(c, resources);
             continue;
         }
+        if (const auto* known = folded[i] ? known_.of_item(static_cast<int>(i)) : nullptr)
+            for (std::size_t port = 0; port < known->size(); ++port)
+                folded_values.push_back({value_slot[i][port], (*known)[port]});
         if (!is_step(i)) continue;
         const auto& it = graph.items[i];
         std::vector<tensor_type> in;
