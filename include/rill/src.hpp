@@ -69,6 +69,7 @@
 #include <rill/runtime/binding.ipp>
 #include <rill/runtime/branches.ipp>
 #include <rill/runtime/chains.ipp>
+#include <rill/runtime/eager_variable.ipp>
 #include <rill/runtime/evaluate.ipp>
 #include <rill/runtime/feed.ipp>
 #include <rill/runtime/fetch.ipp>
@@ -85,6 +86,7 @@
 #include <rill/runtime/step_order.ipp>
 #include <rill/runtime/trace.ipp>
 #include <rill/train/clipping.ipp>
+#include <rill/train/eager_optimizer.ipp>
 #include <rill/train/get_variable.ipp>
 #include <rill/train/initializers.ipp>
 #include <rill/train/moving_average.ipp>

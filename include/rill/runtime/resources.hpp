@@ -78,6 +78,8 @@ public:
 
     /// Its value is kept in the memory of a device (null: the host's), the one it was first asked for with.
     std::shared_ptr<variable_state> variable(const node* n, const device_type* space = nullptr);
+    /// The variable has this value, which others may have too.
+    void share(const node* n, std::shared_ptr<variable_state> value);
     /// Forgets everything: steps under way keep what they hold.
     void release() noexcept;
     /// What the variables that have a value take.

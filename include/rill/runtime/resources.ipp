@@ -53,6 +53,11 @@ RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node*
     return found;
 }
 
+RILL_COLD void resource_store::share(const node* n, std::shared_ptr<variable_state> value) {
+    const std::lock_guard lock(mutex_);
+    variables_[n] = std::move(value);
+}
+
 RILL_INLINE void resource_store::release() noexcept {
     const std::lock_guard lock(mutex_);
     variables_.clear();
