@@ -207,6 +207,7 @@ using catalogue = op_list<
     cumsum_op,
     digamma_op,
     div_op,
+    dropout_rate_op,
     elu_op,
     equal_op,
     erf_op,

@@ -17,6 +17,29 @@ struct op {
 
 TEST_CASE("cumprod: values and gradients, to second order") { scan_test::values_and_gradients<op>(); }
 
+TEST_CASE("cumprod: gradients at zeros") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<double, 4> x("x");
+    for (const bool exclusive : {false, true})
+        for (const bool reverse : {false, true})
+            for (const auto& at : std::vector<std::vector<double>>{{0, 2, 3, 4},
+                                                                   {2, 0, 3, 4},
+                                                                   {2, 3, 4, 0},
+                                                                   {0, 2, 0, 3},
+                                                                   {2, 0, 0, 3},
+                                                                   {0, 0, 0, 0},
+                                                                   {1, 2, 3, 4}}) {
+                INFO(exclusive << reverse << " at " << at[0] << at[1] << at[2] << at[3]);
+                op_test::gradient_check{s, {x}, {op_test::make_array<double>({4}, at)}}.check(
+                    cumprod<0>(x, {exclusive, reverse}), 1);
+            }
+    const auto [d] = gradients(cumprod<0>(x), x);
+    const auto [d2] = gradients(d, x);
+    for (const double v : s.run(d2, feed(x, std::vector<double>{2, 0, 3, 0}))) CHECK(std::isfinite(v));
+}
+
 TEST_CASE("cumprod: at run time") {
     const graph g;
     const graph_scope here(g);
