@@ -247,6 +247,20 @@ private:
 
 namespace detail {
 
+template <class T, class X> struct variable_with;
+template <class T, index_t... D> struct variable_with<T, extents<D...>> {
+    using type = variable<T, D...>;
+};
+
+} // namespace detail
+
+/// Of the type of its first value, a tensor: variable v("v", x * 2.f).
+template <typed_operand I, class... More>
+variable(const std::string&, const I&, const More&...) ->
+    typename detail::variable_with<value_type_of<I>, extents_of<I>>::type;
+
+namespace detail {
+
 operation initializers_of(const std::string& collection, const std::string& name, const std::source_location& where);
 
 } // namespace detail
