@@ -245,19 +245,9 @@ private:
     }
 };
 
-namespace detail {
-
-template <class T, class X> struct variable_with;
-template <class T, index_t... D> struct variable_with<T, extents<D...>> {
-    using type = variable<T, D...>;
-};
-
-} // namespace detail
-
 /// Of the type of its first value, a tensor: variable v("v", x * 2.f).
-template <typed_operand I, class... More>
-variable(const std::string&, const I&, const More&...) ->
-    typename detail::variable_with<value_type_of<I>, extents_of<I>>::type;
+template <class T, index_t... D>
+variable(const std::string&, const operand<T, D...>&, const variable_options& = {}) -> variable<T, D...>;
 
 namespace detail {
 
