@@ -50,6 +50,15 @@ public:
         requires(!variable_initializer<X> && feeds_as<X, T>)
     eager_variable(const std::string& name, const X& value) : state_(made(name, host_array_of(value))) {}
 
+    /// Refused: there is no first value.
+    template <class Name>
+        requires std::is_convertible_v<const Name&, std::string>
+    explicit eager_variable(const Name&) {
+        static_assert(starts_without_value<eager_variable>,
+                      "eager_variable: give it a first value: eager_variable<T, D...> w(\"w\", zeros()), or ones(), "
+                      "glorot_uniform(), an array, a number, {1.f, 2.f}");
+    }
+
     const std::string& name() const noexcept { return state_->name(); }
 
     /// Its value: T for rank 0, else xt::xtensor<T, rank>.

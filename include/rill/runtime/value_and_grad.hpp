@@ -115,13 +115,17 @@ public:
     auto operator()(const X&... args) const {
         static_assert(enough_arguments<Count, X...>,
                       "value_and_grad: there are fewer arguments than gradients are asked for");
+        if constexpr (enough_arguments<Count, X...>) return call(args...);
+    }
+
+private:
+    template <class... X> auto call(const X&... args) const {
         using traced = detail::traced_gradient<Count, F, X...>;
         static const std::string& key = *new std::string((detail::argument_key<X>() + ...)); // leaked: once per list
         const auto found = traces_->find<traced>(key, [&] { return std::make_shared<const traced>(function_); });
         return found->step(detail::argument_value(args)...);
     }
 
-private:
     F function_;
     std::shared_ptr<detail::kept_traces> traces_ = std::make_shared<detail::kept_traces>();
 };

@@ -120,13 +120,23 @@ private:
     std::shared_ptr<detail::kept_traces> traces_ = std::make_shared<detail::kept_traces>();
 };
 
+template <class... V>
+inline constexpr bool are_eager_variables = sizeof...(V) > 0 && (detail::is_eager_variable<V> && ...);
+
+/// Refused: what is to be trained has no value of its own.
+template <class Optimizer, class... V> class eager_optimizer {
+public:
+    explicit eager_optimizer(const Optimizer&, const V&...) {
+        static_assert(are_eager_variables<V...>, "eager_optimizer: an optimizer and eager variables are expected: "
+                                                 "eager_optimizer train(adam(), w, b)");
+    }
+};
+
 /// Training without a session: eager_optimizer train(adam(0.01f), w, b), of any optimizer and eager variables. Its slots and numbers
 /// are its own, and go on through all its steps, however they are made. Copies are the same optimizer.
-template <class Optimizer, class... V> class eager_optimizer {
-    static_assert(
-        sizeof...(V) > 0 && (detail::is_eager_variable<V> && ...),
-        "eager_optimizer: an optimizer and eager variables are expected: eager_optimizer train(adam(), w, b)");
-
+template <class Optimizer, class... V>
+    requires are_eager_variables<V...>
+class eager_optimizer<Optimizer, V...> {
 public:
     explicit eager_optimizer(const Optimizer& optimizer, const V&... variables)
         : training_(new detail::eager_training<Optimizer, V...>{optimizer, {variables...}}),
