@@ -18,6 +18,8 @@ public:
 
 private:
     void infer(std::span<const tensor_type> feed_types);
+    /// Of an item in the host's memory, which no step need compute then.
+    const std::vector<any_array>* known_value(std::size_t i) const;
     void find_folded();
     void find_chains();
     bool stays_in_block(std::size_t i, std::size_t port) const;

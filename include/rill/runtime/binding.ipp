@@ -79,17 +79,19 @@ RILL_COLD void binder::infer(std::span<const tensor_type> feed_types) {
     }
 }
 
+RILL_COLD const std::vector<any_array>* binder::known_value(std::size_t i) const {
+    const auto& it = graph.items[i];
+    return it.after.empty() && !it.memory() ? known_.of_item(static_cast<int>(i)) : nullptr;
+}
+
 RILL_COLD void binder::find_folded() {
     folded.assign(graph.items.size(), 0);
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         const auto& it = graph.items[i];
         const bool pure = it.is_copy() || (it.origin && graph.role(static_cast<int>(i)) == op_role::ordinary &&
                                            !it.op->stateful() && !it.is_write());
-        if (pure && it.after.empty() && !it.memory() && known_.of_item(static_cast<int>(i))) {
-            folded[i] = 1;
-            continue;
-        }
-        if (pure && !it.inputs.empty() && it.after.empty())
+        folded[i] = known_value(i) != nullptr;
+        if (!folded[i] && pure && !it.inputs.empty() && it.after.empty())
             folded[i] = std::all_of(it.inputs.begin(), it.inputs.end(), [&](const auto& v) {
                 return graph.role(v.item) == op_role::constant || folded[v.item];
             });
@@ -186,7 +188,7 @@ RILL_COLD bool binder::is_step(std::size_t i) const {
     if (it.feed >= 0) return false;
     if (!it.origin) return true;
     if (it.op->role() != op_role::ordinary) return false;
-    if (folded[i] && known_.of_item(static_cast<int>(i))) return false;
+    if (known_value(i)) return false;
     const bool aliases = it.op->alias() >= 0 && !it.is_write() &&
                          slot_of({static_cast<int>(i), 0}) == slot_of(it.inputs[it.op->alias()]);
     return !aliases;
@@ -199,7 +201,7 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
             if (c.items[0] == static_cast<int>(i)) bind_chain(c, resources);
             continue;
         }
-        if (const auto* known = folded[i] ? known_.of_item(static_cast<int>(i)) : nullptr)
+        if (const auto* known = known_value(i))
             for (std::size_t port = 0; port < known->size(); ++port)
                 folded_values.push_back({value_slot[i][port], (*known)[port]});
         if (!is_step(i)) continue;
