@@ -2,9 +2,11 @@
 #pragma once
 
 #include <rill/ops/array/shape.hpp>
-#include <rill/ops/array/slice.hpp>
+#include <rill/ops/array/slicing.hpp>
 
 namespace rill { inline namespace RILL_ABI {
+
+struct slice_op;
 
 /// Zeros, with a block where a tensor says: the gradient of slices that begin there. Inputs: the block, a tensor of the shape it was
 /// taken from, whose values don't matter, and where it begins. Gradient: the block of g.
@@ -33,6 +35,8 @@ struct slice_grad_op {
 };
 
 }} // namespace rill::RILL_ABI
+
+#include <rill/ops/array/slice.hpp> // its gradient, as this is the gradient of that
 
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
