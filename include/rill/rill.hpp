@@ -8,12 +8,14 @@
 #include <rill/core/log.hpp>
 #include <rill/data/csv.hpp>
 #include <rill/ops/catalogue.hpp>
+#include <rill/runtime/eager_variable.hpp>
 #include <rill/runtime/evaluate.hpp>
 #include <rill/runtime/session.hpp>
 #include <rill/runtime/value_and_grad.hpp>
 #include <rill/train/catalogue.hpp>
 #include <rill/train/clipping.hpp>
 #include <rill/train/dense.hpp>
+#include <rill/train/eager_optimizer.hpp>
 #include <rill/train/get_variable.hpp>
 #include <rill/train/initializers.hpp>
 #include <rill/train/schedules.hpp>

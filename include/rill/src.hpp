@@ -75,10 +75,12 @@
 #include <rill/runtime/branches.ipp>
 #include <rill/runtime/chains.ipp>
 #include <rill/runtime/cut.ipp>
+#include <rill/runtime/eager_variable.ipp>
 #include <rill/runtime/evaluate.ipp>
 #include <rill/runtime/feed.ipp>
 #include <rill/runtime/fetch.ipp>
 #include <rill/runtime/into.ipp>
+#include <rill/runtime/known_values.ipp>
 #include <rill/runtime/lifetimes.ipp>
 #include <rill/runtime/memory_plan.ipp>
 #include <rill/runtime/piecewise.ipp>
@@ -93,6 +95,7 @@
 #include <rill/runtime/step_order.ipp>
 #include <rill/runtime/trace.ipp>
 #include <rill/train/clipping.ipp>
+#include <rill/train/eager_optimizer.ipp>
 #include <rill/train/get_variable.ipp>
 #include <rill/train/initializers.ipp>
 #include <rill/train/moving_average.ipp>

@@ -11,6 +11,12 @@
 
 #include <numeric>
 
+#if __has_include(<xtensor/containers/xfixed.hpp>)
+#include <xtensor/containers/xfixed.hpp>
+#else
+#include <xtensor/xfixed.hpp>
+#endif
+
 #include "ops/harness.hpp"
 
 using namespace rill;
@@ -48,6 +54,26 @@ TEST_CASE("into: values go where they are wanted, small and large, of every kind
     float sum = 0;
     s.run(into(reduce_sum(x), sum), feed(x, std::vector<float>{1, 2, 4}));
     CHECK(sum == 7);
+}
+
+TEST_CASE("into: arrays whose shape is part of their type") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<float, dyn, dyn> x("x");
+    const auto y = x * 2.f;
+    const auto step = s.make_callable(y, x);
+    const xt::xtensor<float, 2> at{{1, 2}, {3, 4}};
+    xt::xtensor_fixed<float, xt::xshape<2, 2>> room;
+    s.run(into(y, room), feed(x, at));
+    CHECK(room(1, 1) == 8);
+    step.into(room)(at + 1.f);
+    CHECK(room(1, 1) == 10);
+    CHECK(s.run(y, feed(x, room))(0, 0) == 8); // fed as well
+    CHECK_THROWS_WITH(
+        s.run(into(y, room), feed(x, xt::xtensor<float, 2>({2, 3}, 1.f))),
+        contains("into: a value of shape [2, 3] does not fit into an array whose shape is always [2, 2]"));
+    CHECK_THROWS_AS(s.run(into(reduce_sum(x), room), feed(x, at)), invalid_argument);
 }
 
 TEST_CASE("into: beside other fetches") {
@@ -89,8 +115,8 @@ TEST_CASE("into: what does not fit") {
         const std::vector<float> at(n, 1.f);
         std::vector<float> room(n - 1);
         std::span<float> small(room);
-        CHECK_THROWS_WITH(s.run(into(y, small), feed(x, at)), contains("into: a value of shape [" + std::to_string(n) +
-                                                                       "] does not fit into a span of"));
+        CHECK_THROWS_WITH(s.run(into(y, small), feed(x, at)),
+                          contains("into: a value of shape [" + std::to_string(n) + "] does not fit into a span of"));
         std::vector<double> doubles;
         CHECK_THROWS_WITH(s.run(into(any_tensor(y), doubles), feed(x, at)), contains("of another element type"));
         xt::xtensor<float, 2> matrix;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/runtime/value_and_grad.hpp>
 
+#include <rill/ops/math/add.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/math/square.hpp>
@@ -35,4 +36,17 @@ TEST_CASE("value_and_grad: by the first argument, traced once per argument types
     const auto [of_constants, dc] = f(constant({1.f, 2.f}), constant({3.f, 4.f}));
     CHECK(of_constants == Approx(73));
     CHECK(dc(0) == Approx(18));
+}
+
+TEST_CASE("value_and_grad: by several arguments, of variables without a session too") {
+    const auto f = value_and_grad<2>([](auto w, auto b, auto x) { return reduce_sum(square(w * x + b)); });
+    const eager_variable<float, 2> w("w", {1, 2});
+    const xt::xtensor<float, 1> x{3, 4};
+    const auto [value, dw, db] = f(w, 1.f, x);
+    CHECK(value == Approx(16 + 81));
+    CHECK(dw(0) == Approx(24));
+    CHECK(dw(1) == Approx(72));
+    CHECK(db == Approx(26));
+    w.assign({0, 0});
+    CHECK(std::get<0>(f(w, 1.f, x)) == Approx(2));
 }

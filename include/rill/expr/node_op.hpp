@@ -150,6 +150,14 @@ endpoint add_op_node(op_ptr op, std::uint32_t taken, const std::source_location&
     return add_over(g, std::move(op), taken, inputs, where);
 }
 
+/// What is known of an operand before a node is made of it.
+template <class X> tensor_type operand_type(const X& x) {
+    if constexpr (typed_operand<X>)
+        return static_type<X>;
+    else
+        return type_of(checked(x.end()));
+}
+
 /// Of an op over a first operand whose element type types don't show.
 template <class Op, class X> constexpr std::uint32_t taken_untyped() {
     if constexpr (typed_operand<X> || element<X>)

@@ -203,16 +203,19 @@ RILL_COLD void graph_state::check_bodies(const node_spec& spec) {
 RILL_INLINE small_vector<tensor_type, 1> graph_state::infer(const node_spec& spec) const {
     small_vector<tensor_type, 3> inputs;
     for (const auto& e : spec.inputs) inputs.push_back(type_of(e));
-    small_vector<const any_array*, 3> values;
-    if (spec.op->reads_values())
-        for (const auto& e : spec.inputs) values.push_back(e.from->op->constant());
+    struct constants final : input_values {
+        const endpoint_list& inputs;
+        explicit constants(const endpoint_list& all) : inputs(all) {}
+        const any_array* value(std::size_t i) const override { return inputs[i].from->op->constant(); }
+    };
+    const constants values(spec.inputs);
     try {
         std::vector<std::vector<tensor_type>> bodies;
         for (const auto& b : spec.bodies) {
             auto& given = bodies.emplace_back();
             for (const auto& r : b.results) given.push_back(r ? type_of(r) : tensor_type{});
         }
-        return spec.op->outputs({inputs, values, bodies});
+        return spec.op->outputs({inputs, &values, bodies});
     } catch (const error& problem) {
         std::string text = spec.op->label() + ": " + problem.what() + " (";
         for (std::size_t i = 0; i < inputs.size(); ++i)

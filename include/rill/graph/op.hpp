@@ -71,14 +71,24 @@ private:
     endpoint add_node(op_ptr made, endpoint_list inputs) const;
 };
 
-/// What a shape rule may see of a node's inputs: their types, and the values of those that are known by then (decided when
-/// shapes are bound: constants, and what depends on them alone; null of others).
+/// Where shape rules ask for values of a node's inputs.
+class input_values {
+public:
+    /// Null if the value is not known.
+    virtual const any_array* value(std::size_t input) const = 0;
+
+protected:
+    ~input_values() = default;
+};
+
+/// What a shape rule may see of a node's inputs: their types, and the values of those that are known by then: of constants
+/// when the node is made; when shapes are bound, of what depends on constants and shapes alone. Null of others.
 struct known_inputs {
     std::span<const tensor_type> types;
-    std::span<const any_array* const> values = {};
+    const input_values* values = nullptr;
     std::span<const std::vector<tensor_type>> bodies = {}; // of a node with bodies: what each gives
 
-    const any_array* value(std::size_t i) const { return i < values.size() ? values[i] : nullptr; }
+    const any_array* value(std::size_t i) const { return values ? values->value(i) : nullptr; }
 };
 
 /// Nodes that a plan treats in ways of their own. Control: nothing to compute, it only waits.
@@ -100,8 +110,6 @@ public:
     virtual std::string label() const = 0;
     /// Keeps state, draws random numbers or is fed: never merged with another node.
     virtual bool stateful() const = 0;
-    /// Its shape rule looks at values of inputs too.
-    virtual bool reads_values() const = 0;
     /// dtype and shape of each output, or invalid_argument with the broken rule.
     virtual std::vector<tensor_type> outputs(const known_inputs& inputs) const = 0;
     /// Adds gradient nodes and returns the gradient of each input (empty where none flows).
@@ -214,9 +222,6 @@ public:
             return self_.regions()->effects;
         else
             return false;
-    }
-    bool reads_values() const override {
-        return requires(const Op& o, const known_inputs& in) { o.outputs(in); };
     }
     std::vector<tensor_type> outputs(const known_inputs& in) const override {
         check_count(bounds_of<Op>(), in.types.size());

@@ -28,6 +28,7 @@
 #include <rill/ops/array/shape.hpp>
 #include <rill/ops/array/size.hpp>
 #include <rill/ops/array/slice.hpp>
+#include <rill/ops/array/slice_grad.hpp>
 #include <rill/ops/array/split.hpp>
 #include <rill/ops/array/split_v.hpp>
 #include <rill/ops/array/squeeze.hpp>
@@ -36,6 +37,7 @@
 #include <rill/ops/array/strided_slice.hpp>
 #include <rill/ops/array/strided_slice_grad.hpp>
 #include <rill/ops/array/tile.hpp>
+#include <rill/ops/array/tile_grad.hpp>
 #include <rill/ops/array/transpose.hpp>
 #include <rill/ops/array/unique.hpp>
 #include <rill/ops/array/unstack.hpp>
@@ -236,6 +238,7 @@ using catalogue = op_list<
     cumsum_op,
     digamma_op,
     div_op,
+    dropout_rate_op,
     elu_op,
     equal_op,
     erf_op,
@@ -290,6 +293,7 @@ using catalogue = op_list<
     random_shuffle_op,
     random_uniform_like_op,
     random_uniform_op,
+    range_op,
     rank_op,
     real_op,
     reciprocal_op,
@@ -318,6 +322,7 @@ using catalogue = op_list<
     sin_op,
     sinh_op,
     size_op,
+    slice_grad_op,
     slice_op,
     softmax_cross_entropy_op,
     softmax_op,
@@ -340,6 +345,7 @@ using catalogue = op_list<
     sub_op,
     tan_op,
     tanh_op,
+    tile_grad_op,
     tile_op,
     transpose_op,
     truncated_normal_op,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <map>
 #include <span>
 
 #include <rill/core/vector.hpp>
 #include <rill/device/registry.hpp>
 #include <rill/runtime/bound_graph.hpp>
+#include <rill/runtime/known_values.hpp>
 #include <rill/runtime/lifetimes.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -19,7 +19,8 @@ public:
 
 private:
     void infer(std::span<const tensor_type> feed_types, const body_plans& bodies, allocator& memory);
-    void known_values(std::size_t i, vector<const any_array*>& values);
+    /// Of an item in the host's memory, which no step need compute then.
+    const std::vector<any_array>* known_value(std::size_t i) const;
     void find_folded();
     void find_chains();
     bool stays_in_block(std::size_t i, std::size_t port) const;
@@ -45,7 +46,7 @@ private:
     void note_start_reads();
 
     std::map<int, std::shared_ptr<const frame_region_step>> region_of_; // per item that runs bodies
-    std::map<int, any_array> known_; // values of items that follow from types, where a shape rule asked
+    known_values known_{graph, types};
     vector<shared_place> may_share_;
     vector<step_cost> costs_; // per step
 

@@ -36,9 +36,19 @@ RILL_COLD bound_graph binder::bind(const subgraph& g, std::span<const tensor_typ
     return std::move(static_cast<bound_graph&>(b));
 }
 
+/// The values of an item's inputs, as its shape rule asks for them.
+class asked_values final : public input_values {
+public:
+    asked_values(known_values& known, const subgraph::item& at) : known_(known), at_(at) {}
+    const any_array* value(std::size_t input) const override { return known_.find(at_.inputs[input]); }
+
+private:
+    known_values& known_;
+    const subgraph::item& at_;
+};
+
 RILL_COLD void binder::infer(std::span<const tensor_type> feed_types, const body_plans& bodies, allocator& memory) {
     std::vector<tensor_type> in;
-    vector<const any_array*> values;
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         const auto& it = graph.items[i];
         if (it.feed >= 0) {
@@ -52,14 +62,13 @@ RILL_COLD void binder::infer(std::span<const tensor_type> feed_types, const body
             continue;
         }
         try {
-            values.clear();
-            if (it.op->reads_values()) known_values(i, values);
+            const asked_values values(known_, it);
             if (it.origin->bodies) {
                 auto bound = bind_region(it, in, bodies, memory);
                 types.push_back(std::move(bound.outputs));
                 region_of_.emplace(static_cast<int>(i), std::static_pointer_cast<const frame_region_step>(bound.step));
             } else {
-                types.push_back(it.op->outputs({in, values}));
+                types.push_back(it.op->outputs({in, &values}));
             }
         } catch (const error& problem) {
             std::string shapes;
@@ -77,25 +86,9 @@ RILL_COLD void binder::infer(std::span<const tensor_type> feed_types, const body
     }
 }
 
-/// What is known of an item's inputs before anything runs: constants, and shapes.
-RILL_COLD void binder::known_values(std::size_t i, vector<const any_array*>& values) {
-    for (const auto& v : graph.items[i].inputs) {
-        int at = v.item;
-        while (graph.items[at].is_copy())
-            at = graph.items[at].inputs[0].item; // to another memory: the value is the same
-        const auto& from = graph.items[at];
-        const any_array* value = from.op ? from.op->constant() : nullptr;
-        if (from.op && !value && from.feed < 0) {
-            auto& known = known_[at];
-            if (known.empty()) {
-                std::vector<tensor_type> in;
-                for (const auto& input : from.inputs) in.push_back(type_of(input));
-                known = from.op->known(in);
-            }
-            if (!known.empty()) value = &known;
-        }
-        values.push_back(value);
-    }
+RILL_COLD const std::vector<any_array>* binder::known_value(std::size_t i) const {
+    const auto& it = graph.items[i];
+    return it.after.empty() && !it.memory() ? known_.of_item(static_cast<int>(i)) : nullptr;
 }
 
 RILL_COLD void binder::find_folded() {
@@ -105,7 +98,8 @@ RILL_COLD void binder::find_folded() {
         const bool pure =
             it.is_copy() || (it.origin && !it.origin->bodies && graph.role(static_cast<int>(i)) == op_role::ordinary &&
                              !it.op->stateful() && !it.is_write());
-        if (pure && !it.inputs.empty() && it.after.empty())
+        folded[i] = known_value(i) != nullptr;
+        if (!folded[i] && pure && !it.inputs.empty() && it.after.empty())
             folded[i] = std::all_of(it.inputs.begin(), it.inputs.end(), [&](const auto& v) {
                 return graph.role(v.item) == op_role::constant || folded[v.item];
             });
@@ -202,6 +196,7 @@ RILL_COLD bool binder::is_step(std::size_t i) const {
     if (it.feed >= 0) return false;
     if (!it.origin) return true;
     if (it.op->role() != op_role::ordinary) return false;
+    if (known_value(i)) return false;
     const bool aliases = it.op->alias() >= 0 && !it.is_write() &&
                          slot_of({static_cast<int>(i), 0}) == slot_of(it.inputs[it.op->alias()]);
     return !aliases;
@@ -214,6 +209,9 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
             if (c.items[0] == static_cast<int>(i)) bind_chain(c, resources);
             continue;
         }
+        if (const auto* known = known_value(i))
+            for (std::size_t port = 0; port < known->size(); ++port)
+                folded_values.push_back({value_slot[i][port], (*known)[port]});
         if (!is_step(i)) continue;
         const auto& it = graph.items[i];
         std::vector<tensor_type> in;

@@ -53,6 +53,11 @@ struct bound_graph {
         bool many_strands = false;  // several use it in the stretch of steps that uses it last
     };
 
+    struct folded_value {
+        int slot;
+        any_array value;
+    };
+
     /// The memory of a step in one space.
     struct arena {
         const device_type* space = nullptr;
@@ -63,12 +68,13 @@ struct bound_graph {
     subgraph graph;
     vector<std::vector<tensor_type>> types;   // per item and port
     std::vector<std::vector<int>> value_slot; // per item and port
-    std::vector<char> folded;                 // items that depend on constants alone
+    std::vector<char> folded;                 // items that depend on constants alone, and what shape rules asked for
     vector<slot_value> slots;
     std::vector<std::int32_t> feed_slots, indices, write_list;
     vector<bound_variable> variables;
     vector<step> steps, folded_steps;
     vector<std::shared_ptr<const frame_region_step>> regions; // of steps that run bodies
+    vector<folded_value> folded_values; // of slots: what shape rules asked for
     vector<chain> chains;
     std::vector<int> chained;         // per item: its chain, or -1
     vector<branches> parallel;        // stretches of steps that run in several strands

@@ -33,6 +33,7 @@ template <class T, class A> T* room_in(std::vector<T, A>& all, const dims& shape
     all.resize(static_cast<std::size_t>(shape.size()));
     return all.data();
 }
+template <class A> bool* room_in(std::vector<bool, A>&, const dims&); // refused: it has no bools, only bits
 template <class A>
     requires requires(A& a) {
         a.dimension();
@@ -43,8 +44,13 @@ auto* room_in(A& array, const dims& shape) {
     bool same = static_cast<int>(rank) == shape.rank;
     for (std::size_t i = 0; same && i < rank; ++i)
         same = static_cast<index_t>(array.shape(i)) == shape[static_cast<int>(i)];
-    if (!same) {
-        auto wanted = array.shape(); // the type of shapes that the array has: for a fixed rank an array of that length
+    if (same) return array.data();
+    auto wanted = array.shape(); // the type of shapes that the array has: for a fixed rank an array of that length
+    if constexpr (!requires { wanted[0] = 0; }) {
+        dims fixed;
+        for (const auto n : wanted) fixed.push(static_cast<index_t>(n));
+        refuse_room(shape, "an array whose shape is always " + to_string(fixed));
+    } else {
         if constexpr (requires { wanted.resize(rank); })
             wanted.resize(static_cast<std::size_t>(shape.rank));
         else if (wanted.size() != static_cast<std::size_t>(shape.rank))
@@ -55,6 +61,9 @@ auto* room_in(A& array, const dims& shape) {
     }
     return array.data();
 }
+
+template <class A> inline constexpr bool has_its_elements = true;
+template <class A> inline constexpr bool has_its_elements<std::vector<bool, A>> = false;
 
 template <class A> inline constexpr bool is_row_major = true;
 template <class A>
@@ -74,11 +83,12 @@ template <class Array, class Tensor> inline constexpr bool is_room_for = true;
 template <class Array, typed_operand X>
 inline constexpr bool is_room_for<Array, X> = std::is_same_v<host_element<Array>, value_type_of<X>>;
 
-/// s.run(into(y, array), …): the value goes into an array that is there: a dense row-major xtensor, a std::vector or std::span
+/// s.run(into(y, array), …): the value goes into an array that is there: a dense row-major xtensor (of fixed shape too), a std::vector or std::span
 /// (flat), or a number for rank 0. Where nothing needs to be resized, nothing is allocated. It must not be an array that the
 /// same run is fed with, and holds anything if the run fails.
 template <graph_operand X, class A> into_fetch<X, A> into(const X& what, A& array) {
     static_assert(is_room_for<A, X>, "into: the array's element type differs from the tensor's");
+    static_assert(detail::has_its_elements<A>, "into: a std::vector<bool> holds bits; take an xtensor of bool");
     static_assert(detail::is_row_major<A>, "into: the array must be row-major");
     return {what, &array};
 }

@@ -81,6 +81,8 @@ public:
     std::shared_ptr<variable_state> variable(const node* n, const device_type* space = nullptr);
     /// Null if nobody asked for it yet.
     std::shared_ptr<variable_state> known_variable(const node* n);
+    /// The variable has this value, which others may have too.
+    void share(const node* n, std::shared_ptr<variable_state> value);
     /// Forgets everything: steps under way keep what they hold.
     void release() noexcept;
     /// What the variables that have a value take.

@@ -61,6 +61,11 @@ RILL_COLD std::shared_ptr<variable_state> resource_store::known_variable(const n
     return at == variables_.end() ? nullptr : at->second;
 }
 
+RILL_COLD void resource_store::share(const node* n, std::shared_ptr<variable_state> value) {
+    const std::lock_guard lock(mutex_);
+    variables_[n] = std::move(value);
+}
+
 RILL_INLINE void resource_store::release() noexcept {
     const std::lock_guard lock(mutex_);
     variables_.clear();

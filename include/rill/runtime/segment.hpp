@@ -101,11 +101,6 @@ private:
     thread_pool* pool_; // for strands
     std::vector<tensor_type> feed_types_;
     bound_graph b_;
-    struct folded_value {
-        int slot;
-        any_array value;
-    };
-    vector<folded_value> folded_values_;
     mutable std::mutex mutex_;
     std::size_t frames_ = 0; // made, in use or idle
     vector<std::unique_ptr<frame>> idle_;

@@ -162,7 +162,7 @@ RILL_COLD void segment::fold_constants() {
             const auto& type = b_.slots[o].type;
             any_array value(type.type, type.shape, memory_of(b_.slots[o].space));
             f->slots[o] = value.mutable_data();
-            folded_values_.push_back({o, std::move(value)});
+            b_.folded_values.push_back({o, std::move(value)});
         }
         const auto scratch_slot = static_cast<std::size_t>(b_.indices[static_cast<std::size_t>(s.end) - 1]);
         const memory_block scratch(memory_of(b_.slots[scratch_slot].space), b_.slots[scratch_slot].bytes);
@@ -205,7 +205,7 @@ RILL_COLD std::unique_ptr<frame> segment::make_frame() const {
         }
     }
     for (const auto& r : b_.regions) f->regions.push_back(r->make_memory());
-    for (const auto& v : folded_values_) f->slots[v.slot] = const_cast<void*>(v.value.data());
+    for (const auto& v : b_.folded_values) f->slots[v.slot] = const_cast<void*>(v.value.data());
     for (std::size_t i = 0; i < b_.graph.items.size(); ++i)
         if (b_.graph.role(static_cast<int>(i)) == op_role::constant)
             f->slots[b_.value_slot[i][0]] = const_cast<void*>(b_.graph.items[i].op->constant()->data());

@@ -17,6 +17,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 // Names only: programs compile none of what runs them.
 class plan;
+class variable_state;
 struct held_step;
 
 /// A finished step of a plan, which must outlive it: the fetched values stay in the frame until it goes.
@@ -66,6 +67,10 @@ public:
     endpoint fetched(const std::string& name) const;
 
     std::string memory_report();
+
+    /// A variable of the graph has a value that others may have too. Before any plan of it is bound.
+    void share(const node* variable, std::shared_ptr<variable_state> value);
+    std::shared_ptr<variable_state> shared(const node* variable);
 
 private:
     struct state;

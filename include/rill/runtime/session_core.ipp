@@ -133,6 +133,14 @@ RILL_COLD std::shared_ptr<session_core> make_session_core(const rill::graph& g, 
     return std::make_shared<session_core>(g, options);
 }
 
+RILL_COLD void session_core::share(const node* variable, std::shared_ptr<variable_state> value) {
+    state_->resources->share(variable, std::move(value));
+}
+
+RILL_COLD std::shared_ptr<variable_state> session_core::shared(const node* variable) {
+    return state_->resources->variable(variable);
+}
+
 RILL_INLINE bool session_core::closed() const noexcept { return state_->closed; }
 
 RILL_INLINE void session_core::close() noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/array/broadcast_to.hpp>
 
+#include <rill/ops/array/shape.hpp>
 #include <rill/ops/math/mul.hpp>
 
 #include "ops/array/slice_test.hpp"
@@ -28,6 +29,21 @@ TEST_CASE("broadcast_to: values and gradients, to second order") {
                           [](const auto& x) { return xt::xarray<int>(std::vector<std::size_t>{3}, x()); }, {{}});
     op_test::node<float, 1>([](const auto& x) { return broadcast_to<2, 0>(x); },
                             [](const auto&) { return xt::xarray<float>(std::vector<std::size_t>{2, 0}); }, {{1}});
+}
+
+TEST_CASE("broadcast_to: to a shape that the shapes of a run say") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<double, dyn> x("x");
+    placeholder<double, dyn, dyn> y("y");
+    const auto z = broadcast_to(x, shape(y));
+    static_assert(std::is_same_v<decltype(z), const tensor<double, dyn, dyn>>);
+    const auto at = op_test::point_array<double>({-1, 1}, {3}), like = op_test::point_array<double>({-1, 1}, {2, 3});
+    CHECK(op_test::run(s, z, {x, y}, {at, like}).shape() == dims{2, 3});
+    op_test::gradient_check{s, {x, y}, {at, like}}.check(tensor(z * z * y), 2);
+    CHECK_THROWS_WITH(op_test::run(s, z, {x, y}, {at, op_test::point_array<double>({-1, 1}, {2, 2})}),
+                      contains("broadcast_to: the tensor does not stretch to that shape (asked for [2, 2])"));
 }
 
 TEST_CASE("broadcast_to: at run time") {

@@ -71,4 +71,27 @@ TEST_CASE("pad: at run time") {
     CHECK(make_op("PadV2", 1, bytes_of_fields(*made))->equals(*made));
 }
 
+TEST_CASE("pad: with whole numbers that no double is") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const auto around = [&]<class T>(T number) {
+        const tensor c(constant(xt::xtensor<T, 1>{T(1)}));
+        return s.run(pad<padding{1, 0}>(c, number))(0);
+    };
+    using limits = std::numeric_limits<std::int64_t>;
+    for (const std::int64_t n : {limits::max(), limits::min(), limits::max() - 1, limits::min() + 1,
+                                 (std::int64_t(1) << 53) + 1, -(std::int64_t(1) << 60) - 3, std::int64_t(-1)})
+        CHECK(around(n) == n);
+    for (const std::uint64_t n : {~std::uint64_t(0), (std::uint64_t(1) << 63) + 1, std::uint64_t(7)})
+        CHECK(around(n) == n);
+    const tensor c(constant(xt::xtensor<std::int64_t, 1>{1}));
+    CHECK_THROWS_WITH(pad(c, {{1, 0}}, std::uint64_t(1) << 63), contains("is no int64"));
+    CHECK_THROWS_WITH(pad(c, {{1, 0}}, (std::uint64_t(1) << 63) + 4097), contains("is no int64"));
+    CHECK(s.run(pad(constant({1, 2}), {{1, 0}}, 3.)).elements<int>()[0] == 3);
+    const op_ptr made = make_op(pad_op{{1}, {2}, limits::max()});
+    CHECK(make_op("PadV2", 1, bytes_of_fields(*made))->equals(*made));
+    CHECK_FALSE(make_op(pad_op{{1}, {2}, limits::max() - 1})->equals(*made));
+}
+
 } // namespace test_ops_array_pad

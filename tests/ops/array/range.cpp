@@ -3,7 +3,12 @@
 
 #include <limits>
 
-#include "catch.hpp"
+#include <rill/ops/array/size.hpp>
+#include <rill/ops/math/cast.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/reduce_sum.hpp>
+
+#include "ops/harness.hpp"
 
 using namespace rill;
 
@@ -34,6 +39,32 @@ TEST_CASE("range: the ends of integers") {
     CHECK(down == std::vector<int>{limits::max(), -1});
     CHECK(numbers(rill::range<std::int8_t>(-128, 127, 100)) == std::vector<std::int8_t>{-128, -28, 72});
 }
+
+TEST_CASE("range: as far as the shapes of a run say") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<float, dyn> x("x");
+    const std::vector<float> at(5, 2);
+    const auto all = rill::range(0, size(x), 2);
+    static_assert(std::is_same_v<decltype(all), const tensor<int, dyn>>);
+    CHECK(op_test::list(s.run(all, feed(x, at))) == std::vector<int>{0, 2, 4});
+    CHECK(op_test::list(s.run(rill::range(size<std::int64_t>(x)), feed(x, at))) ==
+          std::vector<std::int64_t>{0, 1, 2, 3, 4});
+    CHECK(op_test::list(s.run(rill::range(3, size(x)) * 2, feed(x, at))) == std::vector<int>{6, 8});
+    const auto halves = rill::range(1, cast<float>(size(x)), 0.5f); // a literal beside floats, as in 1 + x
+    CHECK(s.run(halves, feed(x, at))(7) == 4.5f);
+    CHECK(s.run(reduce_sum(x * cast<float>(rill::range(size(x)))), feed(x, at)) == 20.f);
+    CHECK(op_test::difference<int>(s.run(rill::range(any_tensor(size(x)), 0, -2), feed(x, at)), {3}, {5, 3, 1}) == "");
+    CHECK_THROWS_WITH(s.run(rill::range(9, size(x)), feed(x, at)),
+                      contains("range: the step leads away from the limit") && contains("node 'range"));
+    CHECK_THROWS_WITH(s.run(rill::range(reduce_sum(x)), feed(x, at)),
+                      contains("range: the shape float32 [?] depends on data"));
+    CHECK_THROWS_WITH(rill::range(any_tensor(size(x)), any_tensor(x)), contains("range: the dtypes differ"));
+    CHECK_THROWS_WITH(rill::range(any_tensor(size(x)), 0.5), contains("range: the literal 0.5"));
+}
+
+TEST_CASE("range: made by name") { CHECK(make_op("Range")->equals(*make_op(range_op{}))); }
 
 TEST_CASE("range: refusals") {
     CHECK_THROWS_AS(rill::range(0, 10, 0), invalid_argument);

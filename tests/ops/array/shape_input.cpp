@@ -4,7 +4,10 @@
 #include <rill/ops/array/fill.hpp>
 #include <rill/ops/array/reshape.hpp>
 #include <rill/ops/array/shape.hpp>
+#include <rill/ops/array/size.hpp>
+#include <rill/ops/array/stack.hpp>
 #include <rill/ops/math/add.hpp>
+#include <rill/ops/math/div.hpp>
 #include <rill/ops/math/mul.hpp>
 
 #include "ops/harness.hpp"
@@ -38,6 +41,17 @@ TEST_CASE("shape_input: reshape and fill by tensors, known when shapes are bound
     CHECK_THROWS_WITH(s.run(z, feed(x, std::vector<float>{1}), feed(y, xt::xtensor<float, 2>({2, 2}))),
                       contains("reshape: the sizes differ (asked for [2, 2])"));
     CHECK(s.run(reshape(x, constant({dyn, index_t(2)})), feed(x, std::vector<float>{1, 2, 3, 4})).shape(0) == 2);
+}
+
+TEST_CASE("shape_input: shapes put together, on any device") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<float, dyn> x("x");
+    const auto halves = reshape(x * 2.f, stack<0>(size(x) / 2, constant(2)));
+    const auto both = s.run(std::tuple(halves, size(x) / 2), feed(x, std::vector<float>{1, 2, 3, 4, 5, 6}));
+    CHECK(std::get<0>(both)(2, 1) == 12);
+    CHECK(std::get<1>(both) == 3);
 }
 
 TEST_CASE("shape_input: what can't be a shape") {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/array/slice.hpp>
 
+#include <rill/ops/array/shape.hpp>
+#include <rill/ops/math/div.hpp>
 #include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/sub.hpp>
 
 #include "ops/array/slice_test.hpp"
 
@@ -45,6 +48,54 @@ TEST_CASE("slice: at run time, and what does not fit") {
     CHECK_THROWS_WITH((slice<2, 2>(c, {0})), contains("slice: a begin and a size are expected of each axis"));
     CHECK_THROWS_WITH((slice<2, 2>(c, {0, -1})), contains("slice: a begin or a size is negative"));
     CHECK(s.run(slice<1, 2>(c, {1, 1}))(0, 1) == 6);
+}
+
+static_assert(
+    std::is_same_v<decltype(slice<2, dyn>(std::declval<tensor<float, 4, 5>>(), std::declval<tensor<int, 2>>())),
+                   tensor<float, 2, dyn>>);
+static_assert(std::is_same_v<decltype(slice(std::declval<tensor<float, 4, 5>>(), std::declval<tensor<int, 2>>(),
+                                            std::declval<tensor<std::int64_t, 2>>())),
+                             tensor<float, dyn, dyn>>);
+
+TEST_CASE("slice: from where data says on") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<float, dyn, 3> x("x");
+    placeholder<std::int64_t, 2> from("from");
+    const xt::xtensor<float, 2> at{{0, 1, 2}, {3, 4, 5}, {6, 7, 8}};
+    const auto y = slice<2, 2>(x, from);
+    const auto run = [&](std::int64_t row, std::int64_t column) {
+        return op_test::list(s.run(y, feed(x, at), feed(from, {row, column})));
+    };
+    CHECK(run(0, 0) == std::vector<float>{0, 1, 3, 4});
+    CHECK(run(1, 1) == std::vector<float>{4, 5, 7, 8});
+    CHECK_THROWS_WITH(run(2, 0),
+                      contains("slice: the slice reaches beyond the tensor: [2, 2] of [3, 3] from [2, 0] on"));
+    CHECK_THROWS_AS(run(0, -1), out_of_range);
+    CHECK_THROWS_WITH((s.run(slice<dyn, 2>(x, from), feed(x, at), feed(from, {0, 0}))), contains("depends on data"));
+    CHECK_THROWS_WITH((slice(any_tensor(x), constant({1}), constant({1, 1}))),
+                      contains("slice: a begin and a size are expected of each axis"));
+    CHECK_THROWS_WITH((slice(any_tensor(x), any_tensor(x), constant({1, 1}))), contains("the begin must be int32"));
+    const auto [dx] = gradients(y * y, x);
+    CHECK(op_test::list(s.run(dx, feed(x, at), feed(from, {1, 0}))) == std::vector<float>{0, 0, 0, 6, 8, 0, 12, 14, 0});
+}
+
+TEST_CASE("slice: of a size that the shapes of a run say") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<double, dyn, dyn> x("x");
+    const auto half = slice(x, shape(x) / 2, shape(x) - shape(x) / 2);
+    const auto rest = slice(any_tensor(x), shape(x) / 2, constant({-1, 1}));
+    const auto at = op_test::point_array<double>({-1, 1}, {4, 3});
+    const auto all = at.elements<double>();
+    CHECK(op_test::difference<double>(op_test::run(s, half, {x}, {at}), {2, 2}, {all[7], all[8], all[10], all[11]}) ==
+          "");
+    CHECK(op_test::difference<double>(op_test::run(s, rest, {x}, {at}), {2, 1}, {all[7], all[10]}) == "");
+    op_test::gradient_check{s, {x}, {at}}.check(tensor(half * half), 2);
+    CHECK_THROWS_WITH(op_test::run(s, slice(x, shape(x) / 2, shape(x)), {x}, {at}),
+                      contains("slice: the slice reaches beyond the tensor"));
 }
 
 TEST_CASE("slice: made by name, its fields read back") {

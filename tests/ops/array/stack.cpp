@@ -38,7 +38,12 @@ TEST_CASE("stack: at run time") {
     const tensor a = constant({1, 2}), b = constant({3, 4});
     CHECK(op_test::difference<int>(s.run(stack({a, b}, 1)), {2, 2}, {1, 3, 2, 4}) == "");
     CHECK_THROWS_WITH(stack({}, 0), contains("stack: no tensors"));
-    CHECK_THROWS_WITH(stack({a, tensor(constant({1, 2, 3}))}, 0), contains("the extents beside the axis differ"));
+    const any_tensor any = a, longer = tensor(constant({1, 2, 3})), floating = tensor(constant({1.f, 2.f}));
+    CHECK_THROWS_WITH(stack({a, longer}, 0), contains("stack: the shapes differ: int32 [2] and int32 [3]"));
+    CHECK_THROWS_WITH(stack<0>(any, longer), contains("stack: the shapes differ: int32 [2] and int32 [3]"));
+    CHECK_THROWS_WITH(stack<0>(a, floating), contains("stack: the dtypes differ: int32 [2] and float32 [2]"));
+    CHECK_THROWS_WITH(stack<2>(any), contains("stack: ") && contains("axis 2 of int32 [2]"));
+    CHECK_THROWS_WITH(stack({any}, -3), contains("stack: ") && contains("axis -3 of int32 [2]"));
 }
 
 } // namespace test_ops_array_stack

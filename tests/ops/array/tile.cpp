@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/array/tile.hpp>
 
+#include <rill/ops/array/shape.hpp>
 #include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/square.hpp>
+#include <rill/ops/math/sub.hpp>
 
 #include "ops/array/slice_test.hpp"
 
@@ -48,6 +51,28 @@ TEST_CASE("tile: gradients where shapes are known") {
     op_test::gradient_check{s, {x}, {op_test::point_array<double>({-1, 1}, {2, 3})}}.check(tile<40, 2>(x), 2);
     const auto [none] = gradients(tile<0, 1>(x), x);
     CHECK(op_test::list(s.run(none, feed(x, xt::xtensor<double, 2>({2, 3}, 1.)))) == std::vector<double>(6));
+}
+
+static_assert(std::is_same_v<decltype(tile(std::declval<tensor<float, 2, 3>>(), std::declval<tensor<int, 2>>())),
+                             tensor<float, dyn, dyn>>);
+static_assert(!as_many_as_axes<extents<2, 3>, extents<3>> && as_many_as_axes<extents<2, 3>, extents<dyn>>);
+
+TEST_CASE("tile: by multiples that the shapes of a run say") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<double, dyn, dyn> x("x");
+    placeholder<int, dyn> n("n");
+    const auto at = op_test::point_array<double>({-1, 1}, {2, 3});
+    const auto y = tile(x, shape(x));
+    CHECK(op_test::run(s, y, {x}, {at}).shape() == dims{4, 9});
+    CHECK(op_test::run(s, tensor(y - tile<2, 3>(x)), {x}, {at}).elements<double>()[35] == 0);
+    op_test::gradient_check{s, {x}, {at}}.check(tensor(y * y), 2);
+    op_test::gradient_check{s, {x}, {at}}.check(square(tile(any_tensor(x), constant({1, 2}))), 2);
+    CHECK_THROWS_WITH(s.run(tile(x, n), feed(x, xt::xtensor<double, 2>({2, 2})), feed(n, {1, 1})),
+                      contains("tile: the shape float64 [?, ?] depends on data"));
+    CHECK_THROWS_WITH(tile(any_tensor(x), constant({1})), contains("tile: a multiple is expected for each axis"));
+    CHECK_THROWS_WITH(tile(x, constant({1, -1})), contains("tile: a multiple is negative"));
 }
 
 TEST_CASE("tile: at run time") {

@@ -21,4 +21,13 @@ TEST_CASE("dot: values and gradients, to second order") {
     op_test::node<int, 1, 1>([](const auto& a, const auto& b) { return dot(a, b); }, reference, {{0}, {0}});
 }
 
+TEST_CASE("dot: of types known at run time only, refusals name it") {
+    const graph g;
+    const graph_scope here(g);
+    const any_tensor a = tensor(constant({1.f, 2.f})), longer = tensor(constant({1.f, 2.f, 3.f})),
+                     whole = tensor(constant({1, 2}));
+    CHECK_THROWS_WITH(dot(a, longer), contains("dot: the sizes differ: float32 [2] and float32 [3]"));
+    CHECK_THROWS_WITH(dot(a, whole), contains("dot: the dtypes differ: float32 [2] and int32 [2]"));
+}
+
 } // namespace test_ops_linalg_dot

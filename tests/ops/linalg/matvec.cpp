@@ -23,4 +23,17 @@ TEST_CASE("matvec: values and gradients, to second order") {
                                 {{2, 3}, {3}});
 }
 
+TEST_CASE("matvec: types known at run time only, and what is refused") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const any_tensor m = tensor(constant({{1.f, 2.f}, {3.f, 4.f}})), v = tensor(constant({1.f, 2.f})),
+                     longer = tensor(constant({1.f, 2.f, 3.f})), whole = tensor(constant({1, 2}));
+    CHECK(op_test::difference<float>(s.run(matvec(m, v)), {2}, {5, 11}) == "");
+    CHECK_THROWS_WITH(matvec(m, longer), contains("matvec: a matrix [m, k] and a vector [k] are expected, not "
+                                                  "float32 [2, 2] and float32 [3]"));
+    CHECK_THROWS_WITH(matvec(v, v), contains("matvec: a matrix [m, k] and a vector [k] are expected"));
+    CHECK_THROWS_WITH(matvec(m, whole), contains("matvec: the dtypes differ: float32 [2, 2] and int32 [2]"));
+}
+
 } // namespace test_ops_linalg_matvec

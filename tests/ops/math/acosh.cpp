@@ -17,6 +17,18 @@ TEST_CASE("acosh: values, typed and untyped") {
 
 TEST_CASE("acosh: gradient, to second order") { op_test::gradients(test_acosh::f, {{1.2, 3}}, 2); }
 
+TEST_CASE("acosh: no gradient below 1, as there is no value") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<double> x("x");
+    const auto [d] = gradients(acosh(x), x);
+    for (const double below : {0.5, -0.5, -1., -2., -1e300}) CHECK(std::isnan(s.run(d, feed(x, below))));
+    CHECK(s.run(d, feed(x, 1.)) == std::numeric_limits<double>::infinity());
+    CHECK(s.run(d, feed(x, 1e300)) == Approx(1e-300));
+    CHECK(s.run(d, feed(x, 1 + 1e-12)) == Approx(1 / std::sqrt(2e-12)).epsilon(1e-3));
+}
+
 TEST_CASE("acosh: known by name") {
     const auto* op = find_op("Acosh");
     REQUIRE(op);

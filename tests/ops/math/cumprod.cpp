@@ -17,6 +17,37 @@ struct op {
 
 TEST_CASE("cumprod: values and gradients, to second order") { scan_test::values_and_gradients<op>(); }
 
+TEST_CASE("cumprod: gradients at zeros") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<double, 4> x("x");
+    for (const bool exclusive : {false, true})
+        for (const bool reverse : {false, true})
+            for (const auto& at : std::vector<std::vector<double>>{{0, 2, 3, 4},
+                                                                   {2, 0, 3, 4},
+                                                                   {2, 3, 4, 0},
+                                                                   {0, 2, 0, 3},
+                                                                   {2, 0, 0, 3},
+                                                                   {0, 0, 0, 0},
+                                                                   {1, 2, 3, 4}}) {
+                INFO(exclusive << reverse << " at " << at[0] << at[1] << at[2] << at[3]);
+                const auto y = cumprod<0>(x, {exclusive, reverse});
+                const auto [dy] = gradients(y, x);
+                const auto sum = [&](std::vector<double> moved, std::size_t k, double by) {
+                    moved[k] += by;
+                    return s.run(reduce_sum(y), feed(x, moved));
+                };
+                const auto found = s.run(dy, feed(x, at));
+                for (std::size_t k = 0; k < 4; ++k) // as TensorFlow: nothing flows to a zero
+                    CHECK(found(k) ==
+                          Approx(at[k] == 0 ? 0 : (sum(at, k, 1e-6) - sum(at, k, -1e-6)) / 2e-6).epsilon(1e-6));
+            }
+    const auto [d] = gradients(cumprod<0>(x), x);
+    const auto [d2] = gradients(d, x);
+    for (const double v : s.run(d2, feed(x, std::vector<double>{2, 0, 3, 0}))) CHECK(std::isfinite(v));
+}
+
 TEST_CASE("cumprod: at run time") {
     const graph g;
     const graph_scope here(g);

@@ -97,10 +97,25 @@ TEST_CASE("dropout: a rate that is fed, and types known at run time only") {
     const auto rare = op_test::reals(fed(number, 0));
     CHECK(std::count(rare.begin(), rare.end(), 0.0) > 8);
 
+    for (const any_tensor& y : {typed, untyped})
+        for (const float r : {1.f, -0.5f, std::nanf("")})
+            CHECK_THROWS_WITH(fed(y, r), contains("dropout: the rate is ") && contains("must lie in [0, 1)") &&
+                                             contains("dropout.cpp"));
+    CHECK_THROWS_WITH(dropout(any_tensor(x), any_tensor(x)), contains("dropout: the rate must be one number"));
     CHECK_THROWS_WITH(dropout(x, 1), contains("dropout: the rate is 1.0"));
     CHECK_THROWS_AS(dropout(x, -0.1), invalid_argument);
     CHECK_THROWS_AS(dropout(x, std::nan("")), invalid_argument);
     CHECK_THROWS_WITH(dropout(any_placeholder("ids", dtype::int32), 0.5), contains("dropout") && contains("int32"));
+}
+
+TEST_CASE("dropout: the gradient by the rate, and its op by name") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<double> rate("rate");
+    const auto y = apply_node(dropout_rate_op{}, {}, rate);
+    op_test::gradient_check{s, {rate}, {op_test::make_array<double>({}, {0.5})}}.check(y, 2);
+    CHECK(make_op("DropoutRate")->equals(*make_op(dropout_rate_op{})));
 }
 
 } // namespace test_dropout

@@ -2,6 +2,7 @@
 #include <rill/ops/nn/gelu.hpp>
 
 #include <rill/ops/math/expm1.hpp>
+#include <rill/ops/math/greater.hpp>
 #include <rill/ops/math/log.hpp>
 #include <rill/ops/math/tanh.hpp>
 #include <rill/ops/nn/elu.hpp>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/nn/huber_loss.hpp>
 
+#include <rill/ops/array/zeros.hpp>
+#include <rill/ops/math/cast.hpp>
+
 #include "ops/harness.hpp"
 
 using namespace rill;
@@ -41,6 +44,22 @@ TEST_CASE("huber_loss: a delta of 1 unless given, and the gradient on the bound"
     const auto [value, slope] = s.run(std::tuple(loss, d), feed(labels, zeros), feed(x, at));
     CHECK(value == Approx((0.125 + 2.5 + 0.5) / 4));
     CHECK(op_test::list(slope) == std::vector<float>{0.125f, -0.25f, 0.25f, 0});
+}
+
+TEST_CASE("huber_loss: a delta above all numbers, where only squares are left") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<float, 2> x("x");
+    const auto zero = zeros<float, 2>();
+    const std::vector<float> at{3, 1};
+    for (const double delta : {1e300, std::numeric_limits<double>::infinity()}) {
+        CHECK(s.run(huber_loss(zero, x, delta), feed(x, at)) == 2.5f);
+        const auto [d] = gradients(huber_loss(zero, x, delta), x);
+        CHECK(op_test::list(s.run(d, feed(x, at))) == std::vector<float>{1.5f, 0.5f});
+        const auto [dh] = gradients(huber_loss(cast<half>(zero), cast<half>(x), delta), x);
+        CHECK(op_test::list(s.run(dh, feed(x, at))) == std::vector<float>{1.5f, 0.5f});
+    }
 }
 
 TEST_CASE("huber_loss: types known at run time only, and what is refused") {

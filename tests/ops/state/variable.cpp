@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/state/variable.hpp>
 
+#include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/math/mul.hpp>
 #include <rill/runtime/session.hpp>
 
 #include "catch.hpp"
 
 using namespace rill;
+
+TEST_CASE("variable: a first value that is computed of what is fed") {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, 2> x("x");
+    const variable v("v", x * 2.f, {.trainable = false});
+    static_assert(std::is_same_v<decltype(v), const variable<float, 2>>);
+    const session s;
+    s.run(global_variables_initializer(), feed(x, {1.f, 2.f}));
+    CHECK(s.run(v)(1) == 4.f);
+    CHECK_THROWS_WITH(s.run(global_variables_initializer()), contains("placeholder 'x'"));
+    CHECK(s.run(v)(1) == 4.f);
+}
 
 TEST_CASE("variable: first values of every form, collections, names") {
     const graph g;

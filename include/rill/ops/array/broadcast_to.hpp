@@ -3,6 +3,7 @@
 
 #include <rill/device/strided_layout.hpp>
 #include <rill/expr/fused_op.hpp>
+#include <rill/ops/array/shape_input.hpp>
 #include <rill/ops/math/reduce.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -36,10 +37,11 @@ endpoint summed_like(const endpoint& g, const endpoint& x);
 
 } // namespace detail
 
-/// A tensor stretched to a shape: extents of 1 are repeated, axes are added in front; an extent of dyn stays as it is. Gradient: g, summed to the
-/// shape of x.
+/// A tensor stretched to a shape: extents of 1 are repeated, axes are added in front; an extent of dyn stays as it is. The shape
+/// is a field, or the second input. Gradient: g, summed to the shape of x.
 struct broadcast_to_op {
     static constexpr auto name = "BroadcastTo";
+    static constexpr int least_inputs = 1;
     using domain_type = domains::every;
     using compiled_types = types::moved;
     using brings = op_list<combining<combine::sum>>;
@@ -47,9 +49,8 @@ struct broadcast_to_op {
 
     static void fields(auto& op, auto& visit) { visit("shape", op.to); }
     constexpr shape_result shape(const dims& x) const { return rules::broadcast_to(x, to); }
-    std::vector<endpoint> gradient(const gradient_request& r) const {
-        return {detail::summed_like(r.gradient(), r.input(0))};
-    }
+    std::vector<tensor_type> outputs(const known_inputs& in) const;
+    std::vector<endpoint> gradient(const gradient_request& r) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
         const dims &x = request.inputs[0].shape, &y = request.outputs[0].shape;
         const auto from = detail::dense_strides(x), into = detail::dense_strides(y);
@@ -81,11 +82,39 @@ any_tensor broadcast_to(const X& x, const dims& to,
                         const std::source_location& where = std::source_location::current()) {
     return apply_node(broadcast_to_op{to}, where, x);
 }
+/// To the shape that a tensor of whole numbers says, which is known when the shapes of a run are.
+template <graph_operand X, graph_operand S>
+auto broadcast_to(const X& x, const S& to, const std::source_location& where = std::source_location::current()) {
+    if constexpr (typed_operand<S>)
+        static_assert(is_shape_tensor<extents_of<S>, value_type_of<S>>,
+                      "broadcast_to: the new shape must be of rank 1, and of int or std::int64_t");
+    constexpr auto rule = [](const dims&, const dims& s) { return shape_result{detail::rank_from(s)}; };
+    return apply_node(broadcast_to_op{}, rule, where, x, to);
+}
 
 }} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill { inline namespace RILL_ABI { namespace detail {
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> broadcast_to_op::outputs(const known_inputs& in) const {
+    if (in.types.size() > 2) throw invalid_argument("a tensor, and a shape at most, are expected");
+    const bool by_input = in.types.size() == 2;
+    const dims asked = by_input ? detail::shape_from(in, 1) : to;
+    if (by_input && (!asked.known_rank() || (asked.rank > 0 && !in.value(1))))
+        return {{in.types[0].type, asked}}; // known later
+    const auto r = broadcast_to_op{asked}.shape(in.types[0].shape);
+    if (!r.ok()) throw invalid_argument(std::string(r.broken) + " (asked for " + to_string(asked) + ")");
+    return {{in.types[0].type, r.shape}};
+}
+
+RILL_INLINE std::vector<endpoint> broadcast_to_op::gradient(const gradient_request& r) const {
+    std::vector<endpoint> d{detail::summed_like(r.gradient(), r.input(0))};
+    d.resize(r.at.inputs.size());
+    return d;
+}
+
+namespace detail {
 
 RILL_INLINE endpoint summed_like(const endpoint& g, const endpoint& x) {
     const dtype type = type_of(g).type;
@@ -100,5 +129,7 @@ RILL_INLINE endpoint summed_like(const endpoint& g, const endpoint& x) {
     return {add_node(graph(*g.from->owner), make_op(fused_op{std::move(spec)}), {g, x}), 0};
 }
 
-}}} // namespace rill::RILL_ABI::detail
+} // namespace detail
+
+}} // namespace rill::RILL_ABI
 #endif

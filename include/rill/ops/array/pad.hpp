@@ -35,6 +35,38 @@ constexpr shape_result pad(const dims& x, const dims& before, const dims& after)
 
 } // namespace rules
 
+/// A number around a tensor: a double, and by how much a whole number of 64 bits differs from that.
+struct pad_constant {
+    double nearest = 0;
+    std::int64_t rest = 0;
+
+    pad_constant() = default;
+    template <class V>
+        requires std::is_arithmetic_v<V>
+    constexpr pad_constant(V v) : nearest(static_cast<double>(v)) {
+        if constexpr (std::is_integral_v<V>)
+            rest = static_cast<std::int64_t>(static_cast<std::uint64_t>(v) - as_unsigned(nearest));
+    }
+    /// The number itself; it must fit.
+    template <class T> T as() const {
+        if constexpr (std::is_same_v<T, bool>)
+            return nearest != 0;
+        else if constexpr (is_integral<T>)
+            return static_cast<T>(as_unsigned(nearest) + static_cast<std::uint64_t>(rest));
+        else
+            return static_cast<T>(nearest);
+    }
+    template <class T> bool fits() const;
+
+private:
+    static constexpr std::uint64_t as_unsigned(double v) {
+        constexpr double all = 18446744073709551616.; // 2^64, which is 0 again
+        return v < 0     ? static_cast<std::uint64_t>(static_cast<std::int64_t>(v))
+               : v < all ? static_cast<std::uint64_t>(v)
+                         : 0;
+    }
+};
+
 /// A tensor with a constant around it, which its dtype has. Gradient: the inner part of g.
 struct pad_op {
     static constexpr int inputs = 1;
@@ -43,12 +75,13 @@ struct pad_op {
     using compiled_types = types::common;
     using brings = op_list<strided_slice_op>;
     dims before, after;
-    double value = 0;
+    pad_constant value;
 
     static void fields(auto& op, auto& visit) {
         visit("before", op.before);
         visit("after", op.after);
-        visit("value", op.value);
+        visit("value", op.value.nearest);
+        visit("value_rest", op.value.rest);
     }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
@@ -57,7 +90,7 @@ struct pad_op {
         const dims &x = request.inputs[0].shape, &y = request.outputs[0].shape;
         const auto l = detail::layout_of_slice(y, inside(), false);
         const bool exact = x == y;
-        return kernel([l, exact, n = y.size(), around = static_cast<T>(value)](const kernel_args& a) {
+        return kernel([l, exact, n = y.size(), around = value.template as<T>()](const kernel_args& a) {
             if (!exact) D::fill(n, a.out<T>(0), around);
             if (!l.empty) D::copy(a.in<T>(0), a.out<T>(0) + l.begin, l.layout);
         });
@@ -77,7 +110,7 @@ template <std::size_t N> constexpr shape_result padded(const dims& shape, const 
     }
     return rules::pad(shape, before, after);
 }
-pad_op pad_by(std::span<const padding> all, double value);
+pad_op pad_by(std::span<const padding> all, const pad_constant& value);
 
 /// Mirrors one axis of so many.
 any_tensor mirrored(const any_tensor& x, int axis, int rank, const padding& by, bool with_edge,
@@ -98,7 +131,8 @@ inline constexpr bool paddings_fit = detail::padded(E::value, std::array<padding
 /// pad<padding{1, 1}, padding{0, 2}>(x), with zeros; pad<…>(x, -1) with another constant.
 template <padding... P, graph_operand X>
     requires(sizeof...(P) > 0)
-auto pad(const X& x, double value = 0, const std::source_location& where = std::source_location::current()) {
+auto pad(const X& x, const pad_constant& value = {},
+         const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>)
         static_assert(paddings_fit<extents_of<X>, P...>, "pad: two numbers are expected for each axis, none negative");
     constexpr std::array<padding, sizeof...(P)> all{P...};
@@ -109,7 +143,7 @@ auto pad(const X& x, double value = 0, const std::source_location& where = std::
 }
 /// By numbers known at run time only: pad(x, {{1, 1}, {0, 2}}).
 template <graph_operand X>
-any_tensor pad(const X& x, std::initializer_list<padding> all, double value = 0,
+any_tensor pad(const X& x, std::initializer_list<padding> all, const pad_constant& value = {},
                const std::source_location& where = std::source_location::current()) {
     return apply_node(detail::pad_by(std::span(all.begin(), all.size()), value), where, x);
 }
@@ -117,7 +151,7 @@ any_tensor pad(const X& x, std::initializer_list<padding> all, double value = 0,
 template <graph_operand X>
 any_tensor pad(const X& x, std::initializer_list<padding> all, pad_mode mode,
                const std::source_location& where = std::source_location::current()) {
-    if (mode == pad_mode::constant) return pad(x, all, 0., where);
+    if (mode == pad_mode::constant) return pad(x, all, pad_constant(), where);
     detail::require_mirror<X>();
     any_tensor y = detail::seal(x);
     if (type_of(y.end()).shape.known_rank() && type_of(y.end()).shape.rank != static_cast<int>(all.size()))
@@ -136,6 +170,14 @@ any_tensor pad(const X& x, std::initializer_list<padding> all, pad_mode mode,
 
 namespace rill { inline namespace RILL_ABI {
 
+template <class T> bool pad_constant::fits() const {
+    if constexpr (std::is_same_v<T, bool>) return nearest == 0 || nearest == 1;
+    constexpr double low = static_cast<double>(std::numeric_limits<T>::min()),
+                     past =
+                         static_cast<double>(std::numeric_limits<T>::max() / 2 + 1) * 2; // a power of two, just outside
+    return nearest == std::floor(nearest) && nearest >= low && (nearest < past || (nearest == past && rest < 0));
+}
+
 RILL_INLINE rules::slicing pad_op::inside() const {
     rules::slicing s;
     for (int i = 0; i < before.rank; ++i) s.push({before[i], after[i] == 0 ? slice_range::all : -after[i], 1});
@@ -147,14 +189,9 @@ RILL_INLINE std::vector<tensor_type> pad_op::outputs(std::span<const tensor_type
     if (!padded.ok()) throw invalid_argument(padded.broken);
     bool fits = true;
     detail::visit_dtype(in[0].type, [&]<class T>(std::type_identity<T>) {
-        if constexpr (std::is_same_v<T, bool>)
-            fits = value == 0 || value == 1;
-        else if constexpr (is_integral<
-                               T>) // the bounds as doubles: the upper one may be a power of two that is just outside
-            fits = value == std::floor(value) && value >= static_cast<double>(std::numeric_limits<T>::min()) &&
-                   value < static_cast<double>(std::numeric_limits<T>::max() / 2 + 1) * 2;
+        if constexpr (std::is_same_v<T, bool> || is_integral<T>) fits = value.template fits<T>();
     });
-    if (!fits) throw invalid_argument(std::to_string(value) + " is no " + std::string(to_string(in[0].type)));
+    if (!fits) throw invalid_argument(std::to_string(value.nearest) + " is no " + std::string(to_string(in[0].type)));
     return {{in[0].type, padded.shape}};
 }
 
@@ -164,7 +201,7 @@ RILL_INLINE std::vector<endpoint> pad_op::gradient(const gradient_request& r) co
 
 namespace detail {
 
-RILL_INLINE pad_op pad_by(std::span<const padding> all, double value) {
+RILL_INLINE pad_op pad_by(std::span<const padding> all, const pad_constant& value) {
     pad_op op;
     op.value = value;
     for (const auto& p : all) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cmath>
+#include <cstring>
 
-#include <rill/expr/constant.hpp>
+#include <rill/device/device.hpp>
+#include <rill/expr/node_op.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -29,17 +31,8 @@ template <class T> index_t range_size(T start, T limit, T delta) {
     }
 }
 
-} // namespace detail
-
-/// range(0, 10, 2): 0, 2, 4, 6, 8, a constant; the limit is not reached. A step of 1 may be left out.
-template <element T>
-auto range(const T& start, const T& limit, const T& delta = T(1),
-           const std::source_location& where = std::source_location::current()) {
-    static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>,
-                  "range: the element type must be an integer, float or double");
-    const index_t n = detail::range_size(start, limit, delta);
-    any_array all(dtype_of<T>, dims{n});
-    auto* to = static_cast<T*>(all.mutable_data());
+/// Writes start, start + delta, …
+template <class T> void write_range(T start, T delta, index_t n, T* to) {
     for (index_t i = 0; i < n; ++i) {
         if constexpr (std::is_integral_v<T>) {
             using U = std::make_unsigned_t<T>;
@@ -49,11 +42,142 @@ auto range(const T& start, const T& limit, const T& delta = T(1),
             to[i] = static_cast<T>(static_cast<double>(start) + static_cast<double>(i) * static_cast<double>(delta));
         }
     }
+}
+
+/// The element types that a range counts in.
+struct range_domain {
+    template <class T> static constexpr bool has = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
+};
+
+/// The element type that the operands of a range show: that of the first tensor whose type is known; void if there is none.
+template <class... A> struct range_type {
+    using type = void;
+};
+template <class A, class... More> struct range_type<A, More...> : range_type<More...> {};
+template <typed_operand A, class... More> struct range_type<A, More...> {
+    using type = value_type_of<A>;
+};
+
+/// A number beside tensors of a dtype as a constant.
+template <class A> any_tensor range_operand(const A& a, dtype type, const graph& g, const std::source_location& where) {
+    if constexpr (literal<A>) {
+        const scalar_value number = literal_scalar(type, a, "range");
+        any_array value(type, {});
+        std::memcpy(value.mutable_data(), number.bytes.data(), size_of(type));
+        const graph_scope here(g);
+        return constant(value, where);
+    } else {
+        return any_tensor(seal(a, g));
+    }
+}
+
+} // namespace detail
+
+/// Numbers from a start up to a limit, which is not reached; all three are values, known when the shapes of a run are.
+struct range_op {
+    static constexpr auto name = "Range";
+    static constexpr int inputs = 3; // start, limit, step
+    using domain_type = detail::range_domain;
+    using compiled_types = types::numbers;
+    static constexpr auto no_gradient = "how many numbers there are does not change smoothly";
+
+    std::vector<tensor_type> outputs(const known_inputs& in) const;
+    static input_list host_inputs() { return {0, 1, 2}; }
+
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        return kernel([n = request.outputs[0].shape.size(), to = find_device(D::type)](const kernel_args& a) {
+            any_array all(dtype_of<T>, dims{n});
+            detail::write_range(*a.in<T>(0), *a.in<T>(2), n, static_cast<T*>(all.mutable_data()));
+            detail::copy_between(cpu_device(), all.data(), *to, a.out<T>(0), dtype_of<T>, n);
+        });
+    }
+};
+
+/// range(0, 10, 2): 0, 2, 4, 6, 8, a constant; the limit is not reached. A step of 1 may be left out.
+template <element T>
+auto range(const T& start, const T& limit, const T& delta = T(1),
+           const std::source_location& where = std::source_location::current()) {
+    static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>,
+                  "range: the element type must be an integer, float or double");
+    const index_t n = detail::range_size(start, limit, delta);
+    any_array all(dtype_of<T>, dims{n});
+    detail::write_range(start, delta, n, static_cast<T*>(all.mutable_data()));
     return constant_value<T, dyn>(std::move(all), where);
 }
 /// range(5): 0, 1, 2, 3, 4.
 template <element T> auto range(const T& limit, const std::source_location& where = std::source_location::current()) {
     return range(T(0), limit, T(1), where);
 }
+/// range(0, size(x), 1): numbers or tensors of rank 0, whose values are known when the shapes of a run are.
+template <class A, class B, class C>
+    requires(graph_operand<A> || graph_operand<B> || graph_operand<C>) && (graph_operand<A> || literal<A>) &&
+            (graph_operand<B> || literal<B>) && (graph_operand<C> || literal<C>)
+auto range(const A& start, const B& limit, const C& delta,
+           const std::source_location& where = std::source_location::current()) {
+    using T = typename detail::range_type<A, B, C>::type;
+    static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>> && dtypes_agree<dtype_tag<B>, dtype_tag<C>> &&
+                      dtypes_agree<dtype_tag<A>, dtype_tag<C>>,
+                  "range: the dtypes differ; convert with cast<T>()");
+    static_assert(std::is_void_v<T> || detail::range_domain::has<T>,
+                  "range: the element type must be an integer, float or double");
+    detail::require_kernel_for<range_op, std::conditional_t<std::is_void_v<T>, any_tensor, T>>();
+    const graph_state* home = nullptr;
+    dtype type = dtype_of<T>;
+    const auto look = [&](const auto& x) {
+        if constexpr (graph_operand<std::decay_t<decltype(x)>>) {
+            home = home ? home : detail::home_of(x);
+            if constexpr (!typed_operand<std::decay_t<decltype(x)>>) type = type == dtype::invalid ? x.dtype() : type;
+        }
+    };
+    look(start), look(limit), look(delta);
+    const graph g = detail::graph_or_current(home);
+    const any_tensor made =
+        apply_node(range_op{}, where, detail::range_operand(start, type, g, where),
+                   detail::range_operand(limit, type, g, where), detail::range_operand(delta, type, g, where));
+    if constexpr (std::is_void_v<T>)
+        return made;
+    else
+        return tensor<T, dyn>(made);
+}
+/// By steps of 1.
+template <class A, class B>
+    requires(graph_operand<A> || graph_operand<B>) && (graph_operand<A> || literal<A>) &&
+            (graph_operand<B> || literal<B>)
+auto range(const A& start, const B& limit, const std::source_location& where = std::source_location::current()) {
+    return range(start, limit, 1, where);
+}
+/// From 0 on.
+template <graph_operand A>
+auto range(const A& limit, const std::source_location& where = std::source_location::current()) {
+    return range(0, limit, 1, where);
+}
 
 }} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> range_op::outputs(const known_inputs& in) const {
+    const dtype type = in.types[0].type;
+    for (const auto& t : in.types) {
+        if (t.type != type)
+            throw invalid_argument("the dtypes differ: " + to_string(in.types[0]) + " and " + to_string(t));
+        if (t.shape.known_rank() && t.shape.rank != 0)
+            throw invalid_argument("start, limit and step must be of rank 0");
+    }
+    dims made{dyn};
+    const any_array *start = in.value(0), *limit = in.value(1), *delta = in.value(2);
+    bool counts = false;
+    detail::visit_dtype(type, [&]<class T>(std::type_identity<T>) {
+        if constexpr (detail::range_domain::has<T>) {
+            counts = true;
+            if (start && limit && delta)
+                made[0] = detail::range_size(start->value<T>(), limit->value<T>(), delta->value<T>());
+        }
+    });
+    if (!counts) throw invalid_argument("the element type must be an integer, float or double");
+    return {{type, made}};
+}
+
+}} // namespace rill::RILL_ABI
+#endif

@@ -26,7 +26,7 @@ constexpr dims rank_from(const dims& vector) {
 
 /// The shape that an input says: all of it where its value is known, else its rank, if that is. Throws invalid_argument if it
 /// can't be one.
-dims shape_from(const known_inputs& in, std::size_t input);
+dims shape_from(const known_inputs& in, std::size_t input, const char* what = "the shape");
 
 } // namespace detail
 
@@ -35,11 +35,13 @@ dims shape_from(const known_inputs& in, std::size_t input);
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE dims shape_from(const known_inputs& in, std::size_t input) {
+RILL_INLINE dims shape_from(const known_inputs& in, std::size_t input, const char* what) {
     const tensor_type& type = in.types[input];
-    check_index_type(type.type, "the shape");
-    if (type.shape.known_rank() && type.shape.rank != 1) throw invalid_argument("the shape must be a tensor of rank 1");
-    if (rules::extent_along(type.shape, 0) > max_rank) throw invalid_argument("a shape has at most 8 extents");
+    check_index_type(type.type, what);
+    if (type.shape.known_rank() && type.shape.rank != 1)
+        throw invalid_argument(std::string(what) + " must be a tensor of rank 1");
+    if (rules::extent_along(type.shape, 0) > max_rank)
+        throw invalid_argument(std::string(what) + " has at most 8 extents");
     const any_array* value = in.value(input);
     if (!value) return rank_from(type.shape);
     return with_index_type(type.type, [&]<class I>(std::type_identity<I>) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/ops/array/shape_input.hpp>
 #include <rill/ops/array/strided_slice_grad.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -27,12 +28,16 @@ constexpr shape_result slice_of_size(const dims& x, const dims& size, const dims
 
 } // namespace rules
 
-/// A block of a tensor: where it begins and its size along each axis. Gradient: g, put back among zeros.
+struct slice_grad_op;
+
+/// A block of a tensor: where it begins and its size along each axis. Where it begins may be the second input, which data may
+/// decide; its size a third, known when the shapes of a run are. Gradient: g, put back among zeros.
 struct slice_op {
     static constexpr auto name = "Slice";
+    static constexpr int least_inputs = 1;
     using domain_type = domains::every;
     using compiled_types = types::moved;
-    using brings = op_list<strided_slice_grad_op>;
+    using brings = op_list<strided_slice_grad_op, slice_grad_op>;
     index_list begin, size;
 
     static void fields(auto& op, auto& visit) {
@@ -40,9 +45,19 @@ struct slice_op {
         visit("size", op.size);
     }
     constexpr shape_result shape(const dims& x) const { return rules::slice_of_size(x, size, &begin); }
+    std::vector<tensor_type> outputs(const known_inputs& in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
+    static input_list host_inputs() { return {1, 2}; }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
+        if (request.inputs.size() > 1)
+            return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
+                const dims &x = request.inputs[0].shape, &y = request.outputs[0].shape;
+                return kernel([l = detail::block_layout(x, y, true), empty = y.size() == 0](const kernel_args& a) {
+                    const index_t first = l.begin(a.in<I>(1));
+                    if (!empty) D::copy(a.in<T>(0) + first, a.out<T>(0), l.layout);
+                });
+            });
         const auto l = detail::layout_of_slice(request.inputs[0].shape, ranges(), true);
         return kernel([l](const kernel_args& a) {
             if (!l.empty) D::copy(a.in<T>(0) + l.begin, a.out<T>(0), l.layout);
@@ -73,8 +88,40 @@ any_tensor slice(const X& x, const dims& begin, const dims& size,
                  const std::source_location& where = std::source_location::current()) {
     return apply_node(slice_op{begin, size}, where, x);
 }
+/// slice<2, 3>(x, begin): where the block begins is a tensor of whole numbers, which data may decide.
+template <index_t... Size, graph_operand X, graph_operand B>
+    requires(sizeof...(Size) > 0)
+auto slice(const X& x, const B& begin, const std::source_location& where = std::source_location::current()) {
+    if constexpr (typed_operand<B>)
+        static_assert(is_shape_tensor<extents_of<B>, value_type_of<B>>,
+                      "slice: the begin must be of rank 1, and of int or std::int64_t");
+    if constexpr (typed_operand<X>)
+        static_assert(slice_fits<extents_of<X>, Size...>,
+                      "slice: the sizes don't fit the tensor: one for each axis, none above its extent");
+    constexpr auto rule = [](const dims& shape, const dims&) {
+        return rules::slice_of_size(shape, dims{Size...}, nullptr);
+    };
+    return apply_node(slice_op{{}, dims{Size...}}, rule, where, x, begin);
+}
+/// Its size is a tensor too, and known when the shapes of a run are.
+template <graph_operand X, graph_operand B, graph_operand S>
+auto slice(const X& x, const B& begin, const S& size,
+           const std::source_location& where = std::source_location::current()) {
+    if constexpr (typed_operand<B>)
+        static_assert(is_shape_tensor<extents_of<B>, value_type_of<B>>,
+                      "slice: the begin must be of rank 1, and of int or std::int64_t");
+    if constexpr (typed_operand<S>)
+        static_assert(is_shape_tensor<extents_of<S>, value_type_of<S>>,
+                      "slice: the size must be of rank 1, and of int or std::int64_t");
+    constexpr auto rule = [](const dims& shape, const dims&, const dims& s) {
+        return rules::slice_of_size(shape, detail::rank_from(s), nullptr);
+    };
+    return apply_node(slice_op{}, rule, where, x, begin, size);
+}
 
 }} // namespace rill::RILL_ABI
+
+#include <rill/ops/array/slice_grad.hpp> // its gradient, as this is the gradient of that
 
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
@@ -88,7 +135,36 @@ RILL_INLINE rules::slicing slice_op::ranges() const {
     return s;
 }
 
+RILL_INLINE std::vector<tensor_type> slice_op::outputs(const known_inputs& in) const {
+    const std::size_t count = in.types.size();
+    const dims& x = in.types[0].shape;
+    if (count > 3) throw invalid_argument("a tensor, a begin and a size at most are expected");
+    dims from = begin;
+    if (count > 1) {
+        from = detail::shape_from(in, 1, "the begin");
+        if (from.rank > 0 && !in.value(1)) from.rank = -1;
+    }
+    const bool later = !from.known_rank();
+    if (later && x.known_rank() && rules::extent_along(in.types[1].shape, 0) != dyn && in.types[1].shape[0] != x.rank)
+        throw invalid_argument("a begin and a size are expected of each axis");
+    const dims wanted = count > 2 ? detail::shape_from(in, 2, "the size") : dims(size);
+    if (count > 2 && !wanted.known_rank()) {
+        dims unsaid = x;
+        for (int i = 0; i < x.rank; ++i) unsaid[i] = dyn;
+        return {{in.types[0].type, unsaid}};
+    }
+    const bool unsaid = count > 2 && wanted.rank > 0 && !in.value(2); // then dyn is not all that is left
+    const auto r = rules::slice_of_size(x, wanted, later || unsaid ? nullptr : &from);
+    if (!r.ok()) throw invalid_argument(r.broken);
+    return {{in.types[0].type, r.shape}};
+}
+
 RILL_INLINE std::vector<endpoint> slice_op::gradient(const gradient_request& r) const {
+    if (r.at.inputs.size() > 1) {
+        std::vector<endpoint> d{r.add<slice_op>(slice_grad_op{}, {r.gradient(), r.input(0), r.input(1)})};
+        d.resize(r.at.inputs.size());
+        return d;
+    }
     return {r.add<slice_op>(strided_slice_grad_op{ranges()}, {r.gradient(), r.input(0)})};
 }
 

@@ -83,6 +83,23 @@ void fields_of_slicing(auto& s, auto& visit) {
     visit("strides", s.step);
 }
 
+/// The copy of a block of `size` out of an array of shape `whole`, or into it, but for where the block begins.
+struct block_layout {
+    dims whole, size;
+    strided_layout layout;
+
+    block_layout(const dims& array, const dims& block, bool out_of);
+    /// Where the block begins in the array, by numbers that the host reads. Throws out_of_range.
+    template <class I> index_t begin(const I* numbers) const {
+        index_list at;
+        for (int i = 0; i < whole.rank; ++i) at.push(static_cast<index_t>(numbers[i]));
+        return checked_begin(at);
+    }
+
+private:
+    index_t checked_begin(const index_list& at) const;
+};
+
 /// Slicings that are whole: as many begins as ends as steps. What is read from files may be anything.
 shape_result checked_slice(const dims& x, const rules::slicing& s);
 
@@ -108,6 +125,24 @@ RILL_INLINE sliced_layout layout_of_slice(const dims& x, const rules::slicing& s
     }
     l.layout.collapse();
     return l;
+}
+
+RILL_INLINE block_layout::block_layout(const dims& array, const dims& block, bool out_of) : whole(array), size(block) {
+    const auto wide = dense_strides(whole), dense = dense_strides(size);
+    for (int i = 0; i < whole.rank; ++i) layout.push(size[i], out_of ? wide[i] : dense[i], out_of ? dense[i] : wide[i]);
+    layout.collapse();
+}
+
+RILL_INLINE index_t block_layout::checked_begin(const index_list& at) const {
+    const auto wide = dense_strides(whole);
+    index_t first = 0;
+    for (int i = 0; i < whole.rank; ++i) {
+        if (at[i] < 0 || at[i] > whole[i] - size[i])
+            throw out_of_range("the slice reaches beyond the tensor: " + to_string(size) + " of " + to_string(whole) +
+                               " from " + to_string(at) + " on");
+        first += at[i] * wide[i];
+    }
+    return first;
 }
 
 RILL_INLINE shape_result checked_slice(const dims& x, const rules::slicing& s) {

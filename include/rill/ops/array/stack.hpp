@@ -10,6 +10,10 @@ namespace rill { inline namespace RILL_ABI {
 template <class First, class... E>
 inline constexpr bool all_shapes_agree = (rules::compatible(First::value, E::value) && ...);
 
+namespace detail {
+void check_stack(std::span<const tensor_type> all, int axis);
+} // namespace detail
+
 /// stack<1>(a, b, …): tensors of one shape side by side along a new axis; a negative one counts from the end of the result.
 /// Gradient: g, cut into slices.
 template <int Axis, graph_operand... X>
@@ -22,6 +26,8 @@ auto stack(const X&... x) {
         static_assert(all_shapes_agree<extents_of<first>, extents_of<X>...>, "stack: the shapes differ");
         static_assert(rank_may_grow<extents_of<first>>, "stack: the result would have more than 8 dimensions");
         static_assert(axis_fits<extents_of<first>, Axis>, "stack: the axis is out of range");
+    } else {
+        detail::check_stack(std::array{detail::operand_type(x)...}, Axis);
     }
     return concat<Axis>(expand_dims<Axis>(x)...);
 }
@@ -30,9 +36,29 @@ template <class... Unused> // a template, so that only programs that call it hav
 any_tensor stack(const std::vector<any_tensor>& all, int axis,
                  const std::source_location& where = std::source_location::current()) {
     if (all.empty()) throw invalid_argument("stack: no tensors were given");
+    std::vector<tensor_type> types;
+    for (const auto& x : all) types.push_back(detail::operand_type(x));
+    detail::check_stack(types, axis);
     std::vector<any_tensor> deeper;
     for (const auto& x : all) deeper.push_back(expand_dims(x, axis, where));
     return concat(deeper, axis, where);
 }
 
 }} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE void detail::check_stack(std::span<const tensor_type> all, int axis) {
+    for (const auto& t : all) {
+        const auto both = to_string(all[0]) + " and " + to_string(t);
+        if (t.type != all[0].type) throw invalid_argument("stack: the dtypes differ: " + both);
+        if (!rules::compatible(t.shape, all[0].shape)) throw invalid_argument("stack: the shapes differ: " + both);
+        if (const auto deeper = rules::insert_axis(t.shape, axis, 1); !deeper.ok())
+            throw invalid_argument(std::string("stack: ") + deeper.broken + " (axis " + std::to_string(axis) + " of " +
+                                   to_string(t) + ")");
+    }
+}
+
+}} // namespace rill::RILL_ABI
+#endif

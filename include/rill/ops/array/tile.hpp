@@ -3,6 +3,7 @@
 
 #include <rill/core/vector.hpp>
 #include <rill/ops/array/reshape.hpp>
+#include <rill/ops/array/shape_input.hpp>
 #include <rill/ops/array/split.hpp>
 #include <rill/ops/math/add_n.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
@@ -29,6 +30,16 @@ constexpr shape_result tile(const dims& x, const dims& multiples) {
     return {r};
 }
 
+/// What is known while the multiples, a tensor of this shape, are not.
+constexpr shape_result tile_later(const dims& x, const dims& multiples) {
+    const index_t n = extent_along(multiples, 0);
+    dims r = x;
+    if (x.known_rank() && n != dyn && n != x.rank) return {x, "a multiple is expected for each axis"};
+    if (!x.known_rank()) return {detail::rank_from(multiples)};
+    for (int i = 0; i < x.rank; ++i) r[i] = dyn;
+    return {r};
+}
+
 } // namespace rules
 
 namespace detail {
@@ -38,33 +49,41 @@ struct tiling {
     strided_layout layout;
     vector<index_t> begins; // in the result
 };
-tiling tiling_of(const dims& x, const dims& multiples);
+tiling tiling_of(const dims& x, const dims& tiled);
 
 } // namespace detail
 
-/// A tensor repeated along its axes. Gradient: the sum of what reaches the repetitions.
+struct tile_grad_op;
+
+/// A tensor repeated along its axes, as often as a field says, or the second input. Gradient: the sum of what reaches the repetitions.
 struct tile_op {
     static constexpr auto name = "Tile";
+    static constexpr int least_inputs = 1;
     using domain_type = domains::every;
     using compiled_types = types::moved;
-    using brings = op_list<reshape_op, split_op, add_op, combining<combine::sum>>;
+    using brings = op_list<reshape_op, split_op, add_op, tile_grad_op, combining<combine::sum>>;
     dims multiples;
 
     static void fields(auto& op, auto& visit) { visit("multiples", op.multiples); }
     constexpr shape_result shape(const dims& x) const { return rules::tile(x, multiples); }
+    std::vector<tensor_type> outputs(const known_inputs& in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const bool empty = request.outputs[0].shape.size() == 0;
-        return kernel([=, t = detail::tiling_of(request.inputs[0].shape, multiples)](const kernel_args& a) {
-            if (empty) return;
-            for (const index_t begin : t.begins) D::copy(a.in<T>(0), a.out<T>(0) + begin, t.layout);
-        });
+        return kernel(
+            [=, t = detail::tiling_of(request.inputs[0].shape, request.outputs[0].shape)](const kernel_args& a) {
+                if (empty) return;
+                for (const index_t begin : t.begins) D::copy(a.in<T>(0), a.out<T>(0) + begin, t.layout);
+            });
     }
 };
 
 template <class E, index_t... Multiples>
 inline constexpr bool a_multiple_for_each_axis = rules::tile(E::value, dims{Multiples...}).ok();
+
+/// A tensor of extents M has a number for each axis of one of extents E, as far as is known.
+template <class E, class M> inline constexpr bool as_many_as_axes = rules::tile_later(E::value, M::value).ok();
 
 /// tile<2, 1>(x): twice along the first axis.
 template <index_t... Multiples, graph_operand X>
@@ -81,27 +100,40 @@ any_tensor tile(const X& x, const dims& multiples,
                 const std::source_location& where = std::source_location::current()) {
     return apply_node(tile_op{multiples}, where, x);
 }
+/// By multiples that a tensor of whole numbers says, which is known when the shapes of a run are.
+template <graph_operand X, graph_operand M>
+auto tile(const X& x, const M& multiples, const std::source_location& where = std::source_location::current()) {
+    if constexpr (typed_operand<M>)
+        static_assert(is_shape_tensor<extents_of<M>, value_type_of<M>>,
+                      "tile: the multiples must be of rank 1, and of int or std::int64_t");
+    if constexpr (typed_operand<X> && typed_operand<M>)
+        static_assert(as_many_as_axes<extents_of<X>, extents_of<M>>, "tile: a multiple is expected for each axis");
+    constexpr auto rule = [](const dims& shape, const dims& m) { return rules::tile_later(shape, m); };
+    return apply_node(tile_op{}, rule, where, x, multiples);
+}
 
 }} // namespace rill::RILL_ABI
+
+#include <rill/ops/array/tile_grad.hpp> // its gradient, as this is the gradient of that
 
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-RILL_INLINE tiling tiling_of(const dims& x, const dims& multiples) {
+RILL_INLINE tiling tiling_of(const dims& x, const dims& tiled) {
     tiling t;
-    const auto from = dense_strides(x), to = dense_strides(rules::tile(x, multiples).shape);
+    const auto from = dense_strides(x), to = dense_strides(tiled);
     int room = max_rank - x.rank; // dimensions of the layout that are left for repetitions
     t.begins.push_back(0);
     for (int i = 0; i < x.rank; ++i) {
-        const index_t step = x[i] * to[i];
-        if (multiples[i] > 1 && room > 0) {
-            t.layout.push(multiples[i], 0, step);
+        const index_t step = x[i] * to[i], times = x[i] > 0 ? tiled[i] / x[i] : 0;
+        if (times > 1 && room > 0) {
+            t.layout.push(times, 0, step);
             --room;
-        } else if (multiples[i] > 1) {
+        } else if (times > 1) {
             vector<index_t> all;
-            for (index_t k = 0; k < multiples[i]; ++k)
+            for (index_t k = 0; k < times; ++k)
                 for (const index_t begin : t.begins) all.push_back(begin + k * step);
             t.begins = std::move(all);
         }
@@ -113,7 +145,19 @@ RILL_INLINE tiling tiling_of(const dims& x, const dims& multiples) {
 
 } // namespace detail
 
+RILL_INLINE std::vector<tensor_type> tile_op::outputs(const known_inputs& in) const {
+    if (in.types.size() > 2) throw invalid_argument("a tensor, and multiples at most, are expected");
+    const bool by_input = in.types.size() == 2;
+    const dims asked = by_input ? detail::shape_from(in, 1, "the list of multiples") : multiples;
+    const dims& x = in.types[0].shape;
+    const bool known = !by_input || (asked.known_rank() && (asked.rank == 0 || in.value(1)));
+    const auto r = known ? rules::tile(x, asked) : rules::tile_later(x, in.types[1].shape);
+    if (!r.ok()) throw invalid_argument(r.broken);
+    return {{in.types[0].type, r.shape}};
+}
+
 RILL_INLINE std::vector<endpoint> tile_op::gradient(const gradient_request& r) const {
+    if (r.at.inputs.size() == 2) return {r.add<tile_op>(tile_grad_op{}, {r.gradient(), r.input(0), r.input(1)}), {}};
     // along one axis after the other: its repetitions as an axis of their own, which is summed, where the shapes are known so
     // far; as parts, which are added, elsewhere
     endpoint g = r.gradient();

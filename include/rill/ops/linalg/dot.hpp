@@ -14,6 +14,8 @@ inline constexpr bool are_vectors_of_one_size = A::rank == 1 && B::rank == 1 && 
 
 namespace detail {
 
+void check_dot(const tensor_type& a, const tensor_type& b);
+
 /// A product refuses in the run what a * b would broadcast.
 template <class A, class B> auto dot_product(const A& a, const B& b, const std::source_location& where) {
     return squeeze<0, 1>(matmul(expand_dims<0>(a, where), expand_dims<1>(b, where), where), where);
@@ -35,8 +37,21 @@ auto dot(const A& a, const B& b, const std::source_location& where = std::source
     } else {
         detail::require_rank("dot", a, 1);
         detail::require_rank("dot", b, 1);
+        detail::check_dot(detail::operand_type(a), detail::operand_type(b));
         return detail::dot_product(a, b, where);
     }
 }
 
 }} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE void detail::check_dot(const tensor_type& a, const tensor_type& b) {
+    const auto both = to_string(a) + " and " + to_string(b);
+    if (a.type != b.type) throw invalid_argument("dot: the dtypes differ: " + both);
+    if (!rules::compatible(a.shape, b.shape)) throw invalid_argument("dot: the sizes differ: " + both);
+}
+
+}} // namespace rill::RILL_ABI
+#endif

@@ -49,12 +49,7 @@ struct matmul_op {
 namespace detail {
 
 /// What is known of an operand's rank, or -1.
-template <class X> int rank_of(const X& x) {
-    if constexpr (typed_operand<X>)
-        return extents_of<X>::rank;
-    else
-        return type_of(checked(x.end())).shape.rank;
-}
+template <class X> int rank_of(const X& x) { return operand_type(x).shape.rank; }
 
 /// Refuses a tensor whose rank is known to be another one.
 template <class X> void require_rank(const char* op, const X& x, int rank) {

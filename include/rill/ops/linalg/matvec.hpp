@@ -13,13 +13,36 @@ inline constexpr bool is_matrix_and_vector =
     A::rank >= 2 && B::rank >= 1 &&
     rules::extents_compatible(rules::extent_along(A::value, -1), rules::extent_along(B::value, -1));
 
+namespace detail {
+void check_matvec(const tensor_type& matrix, const tensor_type& vector);
+} // namespace detail
+
 /// matvec(m, v): [m, k] times [k] gives [m]; batches broadcast as matmul's. Gradients: those of matmul.
 template <graph_operand A, graph_operand B>
 auto matvec(const A& matrix, const B& vector, const std::source_location& where = std::source_location::current()) {
-    if constexpr (typed_operand<A> && typed_operand<B>)
+    if constexpr (typed_operand<A> && typed_operand<B>) {
         static_assert(is_matrix_and_vector<extents_of<A>, extents_of<B>>,
                       "matvec: a matrix [m, k] and a vector [k] are expected");
+        static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "matvec: the dtypes differ; convert with cast<T>()");
+    } else {
+        detail::check_matvec(detail::operand_type(matrix), detail::operand_type(vector));
+    }
     return squeeze<-1>(matmul(matrix, expand_dims<-1>(vector, where), where), where);
 }
 
 }} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE void detail::check_matvec(const tensor_type& matrix, const tensor_type& vector) {
+    const dims &m = matrix.shape, &v = vector.shape;
+    const auto both = to_string(matrix) + " and " + to_string(vector);
+    if (matrix.type != vector.type) throw invalid_argument("matvec: the dtypes differ: " + both);
+    const bool fits = (!m.known_rank() || m.rank >= 2) && (!v.known_rank() || v.rank >= 1) &&
+                      rules::extents_compatible(rules::extent_along(m, -1), rules::extent_along(v, -1));
+    if (!fits) throw invalid_argument("matvec: a matrix [m, k] and a vector [k] are expected, not " + both);
+}
+
+}} // namespace rill::RILL_ABI
+#endif

@@ -9,8 +9,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The product over axes; of nothing, 1. Gradient: g times the (conjugate of the) product of the other elements, also where some are 0 or infinite, as the
-/// products of what lies before and of what lies after; the gradient of that divides by x, as cumprod's does.
+/// The product over axes; of nothing, 1. Gradient: g times the (conjugate of the) product of the other elements, also where some are 0
+/// or infinite, as the products of what lies before and of what lies after.
 struct reduce_prod_op {
     static constexpr auto name = "Prod", label = "reduce_prod";
     using domain_type = domains::numeric;

@@ -15,21 +15,44 @@ struct dropout_options {
     std::uint64_t seed = 0; // 0: derived from the graph's seed and the node's name
 };
 
+/// The rate of a dropout that a run says: it must lie in [0, 1). Gradient: g.
+struct dropout_rate_op {
+    static constexpr auto name = "DropoutRate", label = "dropout";
+    using domain_type = domains::real_floating;
+    using compiled_types = types::floats;
+
+    static input_list host_inputs() { return {0}; }
+    constexpr shape_result shape(const dims& rate) const {
+        return {dims{}, rate.known_rank() && rate.rank != 0 ? "the rate must be one number" : nullptr};
+    }
+    std::vector<endpoint> gradient(const gradient_request& r) const { return {r.gradient()}; }
+
+    template <class D, class T> kernel bind(kernel_request& request) const;
+};
+
 namespace detail {
 
-void check_rate(double rate);
+void check_rate(double rate, const char* op = "dropout: ");
 
-template <class R> auto checked_rate(const R& rate) {
+template <class R> auto checked_rate(const R& rate, const std::source_location& where) {
     if constexpr (std::is_arithmetic_v<R>) {
         const auto number = static_cast<double>(rate);
         check_rate(number);
         return number;
     } else {
-        return rate;
+        return apply_node(dropout_rate_op{}, [](const dims&) { return shape_result{}; }, where, rate);
     }
 }
 
 } // namespace detail
+
+template <class D, class T> kernel dropout_rate_op::bind(kernel_request&) const {
+    return kernel([](const kernel_args& a) {
+        const T rate = *a.in<T>(0);
+        detail::check_rate(static_cast<double>(rate), "");
+        D::fill(1, a.out<T>(0), rate);
+    });
+}
 
 /// The rate of a dropout is one number.
 template <class R> inline constexpr bool is_one_number = std::is_arithmetic_v<R> || extents_of<R>::rank == 0;
@@ -48,7 +71,7 @@ auto dropout(const X& x, const R& rate, const dropout_options& options = {},
                           "dropout: the dtypes of tensor and rate differ; convert with cast<T>()");
     }
     if constexpr (typed_operand<R>) static_assert(is_one_number<R>, "dropout: the rate must be one number");
-    const auto drop = detail::checked_rate(rate);
+    const auto drop = detail::checked_rate(rate, where);
     const auto value = sealed(x); // read by two nodes
     const auto noise = random_uniform_like(value, {options.seed}, where);
     return select(noise >= drop, value / (1 - drop), 0);
@@ -59,9 +82,9 @@ auto dropout(const X& x, const R& rate, const dropout_options& options = {},
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE void detail::check_rate(double rate) {
+RILL_INLINE void detail::check_rate(double rate, const char* op) {
     if (rate >= 0 && rate < 1) return;
-    throw invalid_argument("dropout: the rate is " + std::to_string(rate) + ", and must lie in [0, 1)");
+    throw invalid_argument(std::string(op) + "the rate is " + std::to_string(rate) + ", and must lie in [0, 1)");
 }
 
 }} // namespace rill::RILL_ABI

@@ -3,9 +3,10 @@
 
 #include <rill/ops/math/abs.hpp>
 #include <rill/ops/math/add.hpp>
-#include <rill/ops/math/minimum.hpp>
+#include <rill/ops/math/less_equal.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/reduce_mean.hpp>
+#include <rill/ops/math/select.hpp>
 #include <rill/ops/math/square.hpp>
 #include <rill/ops/math/sub.hpp>
 
@@ -15,7 +16,9 @@ namespace rill { inline namespace RILL_ABI {
 template <class A, class B> inline constexpr bool error_shapes_agree = rules::compatible(A::value, B::value);
 
 namespace detail {
-void check_huber(const tensor_type* labels, const tensor_type* predictions, double delta);
+/// The delta: no more than the largest number of the element type, beyond which there are no errors.
+double checked_delta(dtype type, double delta);
+void check_huber(const tensor_type& labels, const tensor_type& predictions);
 } // namespace detail
 
 /// The mean, over all elements, of e^2 / 2 where the error e lies within delta, and of delta |e| - delta^2 / 2 beyond it: a
@@ -28,15 +31,14 @@ auto huber_loss(const A& labels, const B& predictions, double delta = 1,
                       "huber_loss: the dtypes differ; convert with cast<T>()");
         static_assert(error_shapes_agree<extents_of<A>, extents_of<B>>, "huber_loss: the shapes differ");
         static_assert(is_real_floating<value_type_of<A>>, "huber_loss: the element type is not floating");
-        detail::check_huber(nullptr, nullptr, delta);
+        delta = detail::checked_delta(dtype_of<value_type_of<A>>, delta);
     } else {
         const any_tensor a = labels, b = predictions;
-        const tensor_type of_a{a.dtype(), a.static_shape()}, of_b{b.dtype(), b.static_shape()};
-        detail::check_huber(&of_a, &of_b, delta);
+        detail::check_huber({a.dtype(), a.static_shape()}, {b.dtype(), b.static_shape()});
+        delta = detail::checked_delta(a.dtype(), delta);
     }
     const auto error = abs(predictions - labels);
-    const auto within = minimum(error, delta);
-    return reduce_mean(0.5 * square(within) + delta * (error - within), where);
+    return reduce_mean(select(error <= delta, 0.5 * square(error), delta * (error - 0.5 * delta)), where);
 }
 
 }} // namespace rill::RILL_ABI
@@ -44,14 +46,21 @@ auto huber_loss(const A& labels, const B& predictions, double delta = 1,
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE void detail::check_huber(const tensor_type* labels, const tensor_type* predictions, double delta) {
+RILL_INLINE double detail::checked_delta(dtype type, double delta) {
     if (!(delta > 0))
         throw invalid_argument("huber_loss: delta is " + std::to_string(delta) + ", and must be positive");
-    if (!labels) return;
-    const auto both = to_string(*labels) + " and " + to_string(*predictions);
-    if (labels->type != predictions->type)
+    const double largest = type == dtype::float32    ? static_cast<double>(std::numeric_limits<float>::max())
+                           : type == dtype::half     ? 65504.
+                           : type == dtype::bfloat16 ? 0x1.FEp127
+                                                     : std::numeric_limits<double>::max();
+    return std::min(delta, largest); // infinity times 0 would be NaN
+}
+
+RILL_INLINE void detail::check_huber(const tensor_type& labels, const tensor_type& predictions) {
+    const auto both = to_string(labels) + " and " + to_string(predictions);
+    if (labels.type != predictions.type)
         throw invalid_argument("huber_loss: the dtypes differ: " + both + "; convert with cast<T>()");
-    if (!rules::compatible(labels->shape, predictions->shape))
+    if (!rules::compatible(labels.shape, predictions.shape))
         throw invalid_argument("huber_loss: the shapes differ: " + both);
 }
 

@@ -252,6 +252,10 @@ private:
     }
 };
 
+/// Of the type of its first value, a tensor: variable v("v", x * 2.f).
+template <class T, index_t... D>
+variable(const std::string&, const operand<T, D...>&, const variable_options& = {}) -> variable<T, D...>;
+
 namespace detail {
 
 operation initializers_of(const std::string& collection, const std::string& name, const std::source_location& where);

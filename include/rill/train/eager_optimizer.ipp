@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/train/eager_optimizer.hpp>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <rill/runtime/resources.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD endpoint eager_states::add(const eager_state& v) {
+    const endpoint made = add_variable(v.state()->type(), v.name(), {.collections = {}}, {});
+    values_[made.from->name] = v.state(); // made anew for each graph, in the same order: under the same name
+    return made;
+}
+
+RILL_COLD std::shared_ptr<session_core> eager_states::session_of(const graph& g) {
+    auto core = make_session_core(g, session_options{});
+    plan_key first_values;
+    std::vector<const node*> fresh;
+    for (const node* n : g.nodes()) {
+        if (n->op->role() != op_role::variable) continue;
+        const auto known = values_.find(n->name);
+        if (known == values_.end()) {
+            fresh.push_back(n);
+            first_values.targets.push_back(g.state().initializer(n));
+        } else if (known->second->type() == n->outputs[0]) {
+            core->share(n, known->second);
+        } else {
+            throw invalid_argument("eager_optimizer: '" + n->name + "' was " + to_string(known->second->type()) +
+                                   " before, and is " + to_string(n->outputs[0]) + " now (" + place_of(*n) + ")");
+        }
+    }
+    if (fresh.empty()) return core;
+    core->run(*core->find_plan(first_values), {});
+    for (const node* n : fresh) values_[n->name] = core->shared(n);
+    return core;
+}
+
+}}} // namespace rill::RILL_ABI::detail
