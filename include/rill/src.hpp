@@ -72,6 +72,8 @@
 #include <rill/passes/subgraph.ipp>
 #include <rill/passes/transfer.ipp>
 #include <rill/runtime/binding.ipp>
+#include <rill/runtime/bodies.ipp>
+#include <rill/runtime/bound_body.ipp>
 #include <rill/runtime/branches.ipp>
 #include <rill/runtime/chains.ipp>
 #include <rill/runtime/cut.ipp>
@@ -87,7 +89,6 @@
 #include <rill/runtime/piecewise_bodies.ipp>
 #include <rill/runtime/plan.ipp>
 #include <rill/runtime/plan_key.ipp>
-#include <rill/runtime/region_step.ipp>
 #include <rill/runtime/resources.ipp>
 #include <rill/runtime/segment.ipp>
 #include <rill/runtime/session.ipp>

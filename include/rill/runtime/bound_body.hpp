@@ -8,26 +8,17 @@
 #include <utility>
 #include <vector>
 
-#include <rill/runtime/plan.hpp>
+#include <rill/runtime/segment.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
+
+class plan;
 
 /// A body bound to the types of what it is fed.
 class bound_body {
 public:
     bound_body(const body& b, std::shared_ptr<plan> made, std::span<const tensor_type> arguments,
-               std::span<const tensor_type> inputs)
-        : of_(b), plan_(std::move(made)) {
-        std::vector<tensor_type> feeds(arguments.begin(), arguments.end());
-        for (const int c : b.captured) feeds.push_back(inputs[c]);
-        steps_ = plan_->bind(feeds);
-        int fetch = 0;
-        for (const auto& r : b.results) {
-            fetch_.push_back(r ? fetch++ : -1);
-            types_.push_back(r ? steps_->fetch_type(fetch_.back()) : tensor_type{});
-            direct_.push_back(r && steps_->can_redirect(fetch_.back()));
-        }
-    }
+               std::span<const tensor_type> inputs);
 
     const body& of() const { return of_; }
     segment& steps() const { return *steps_; }
@@ -98,21 +89,13 @@ private:
 };
 
 /// Which of so many bodies a value chooses.
-inline std::size_t chosen_body(const any_array& by, std::size_t bodies) {
-    const std::size_t last = bodies - 1;
-    if (by.dtype() == dtype::boolean) return *static_cast<const bool*>(by.data()) ? 0 : last;
-    const std::int64_t i = by.dtype() == dtype::int32 ? *static_cast<const std::int32_t*>(by.data())
-                                                      : *static_cast<const std::int64_t*>(by.data());
-    return i < 0 || static_cast<std::uint64_t>(i) > last ? last : static_cast<std::size_t>(i);
-}
+std::size_t chosen_body(const any_array& by, std::size_t bodies);
 
 /// Errors from within say in which iteration they came.
-[[noreturn]] inline void rethrow_from_iteration(std::int64_t k) {
-    try {
-        throw;
-    } catch (const error& problem) {
-        throw_error(problem.code(), "in iteration " + std::to_string(k) + ": " + problem.what());
-    }
-}
+[[noreturn]] void rethrow_from_iteration(std::int64_t k);
 
 }}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/runtime/bound_body.ipp>
+#endif

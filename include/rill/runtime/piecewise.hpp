@@ -12,11 +12,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+class plan;
 struct held_step;
-
-/// Compiles the bodies that an item runs.
-void compile_bodies(body_plans& into, const subgraph::item& it, const session_options& options,
-                    const std::shared_ptr<resource_store>& resources, const device_type& otherwise);
 
 /// A node that stands alone, bound to types as they come.
 class alone_node {

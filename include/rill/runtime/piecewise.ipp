@@ -16,28 +16,10 @@
 
 #include <rill/device/registry.hpp>
 #include <rill/graph/graph.hpp>
+#include <rill/runtime/bodies.hpp>
 #include <rill/runtime/plan.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
-
-/// What a run of a body is.
-RILL_COLD plan_key key_of(const body& b) {
-    plan_key key;
-    for (const auto& r : b.results)
-        if (r) key.fetches.push_back(r);
-    key.targets = b.effects;
-    key.feeds = b.arguments;
-    key.feeds.insert(key.feeds.end(), b.captures.begin(), b.captures.end());
-    key.within = b.of;
-    return key;
-}
-
-RILL_COLD void compile_bodies(body_plans& into, const subgraph::item& it, const session_options& options,
-                              const std::shared_ptr<resource_store>& resources, const device_type& otherwise) {
-    if (!it.origin || !it.origin->bodies) return;
-    for (const auto& b : *it.origin->bodies)
-        into.emplace(&b, std::make_shared<plan>(key_of(b), options, resources, otherwise));
-}
 
 // ---- a node that stands alone --------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@
 #include <rill/core/shape_rules.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/runtime/bound_body.hpp>
+#include <rill/runtime/piecewise.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

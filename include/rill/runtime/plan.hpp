@@ -8,17 +8,22 @@
 #include <span>
 
 #include <rill/runtime/options.hpp>
-#include <rill/runtime/piecewise.hpp>
 #include <rill/runtime/plan_key.hpp>
 #include <rill/runtime/segment.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+class piecewise_plan;
+class piecewise_run;
+
 /// What a run holds: a frame and the segment it belongs to; of a run in pieces, the pieces'.
 struct held_step {
     std::shared_ptr<segment> of;
     std::unique_ptr<frame> memory;
-    std::unique_ptr<piecewise_run> in_pieces = {};
+    std::unique_ptr<piecewise_run> in_pieces;
+
+    held_step();
+    ~held_step();
 };
 
 /// A run, compiled: pruned, shared, ordered and placed once; bound to shapes as they come.

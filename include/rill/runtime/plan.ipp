@@ -23,6 +23,8 @@
 #include <rill/passes/prune.hpp>
 #include <rill/passes/share.hpp>
 #include <rill/passes/transfer.hpp>
+#include <rill/runtime/bodies.hpp>
+#include <rill/runtime/piecewise.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -67,13 +69,17 @@ RILL_COLD void plan::place_items(const session_options& options, const device_ty
     for (const auto& it : graph_.items) compile_bodies(bodies_, it, options, resources_, otherwise);
 }
 
+RILL_INLINE held_step::held_step() = default;
+RILL_INLINE held_step::~held_step() = default;
+
 RILL_INLINE plan::~plan() { delete ready_.load(); }
 
 RILL_INLINE std::unique_ptr<held_step> plan::acquire(std::span<const any_array> feeds) {
     if (pieces_) {
         if (closed_) throw cancelled("the session is closed");
-        return std::make_unique<held_step>(
-            held_step{nullptr, nullptr, std::make_unique<piecewise_run>(*pieces_, feeds)});
+        auto step = std::make_unique<held_step>();
+        step->in_pieces = std::make_unique<piecewise_run>(*pieces_, feeds);
+        return step;
     }
     std::unique_ptr<held_step> step(ready_.exchange(nullptr, std::memory_order_acquire));
     if (step) {

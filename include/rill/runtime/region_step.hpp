@@ -39,12 +39,9 @@ struct bound_region {
     std::shared_ptr<const region_step> step;
 };
 
-/// Binds the bodies of a node to the types of its inputs: to a frame_region_step, unless the node stands alone.
+/// Binds the bodies of a node to the types of its inputs: to a frame_region_step, unless the node stands alone. Defined in
+/// runtime/bodies.ipp, which needs whole plans.
 bound_region bind_region(const subgraph::item& it, std::span<const tensor_type> inputs, const body_plans& plans,
                          allocator& memory);
 
 }}} // namespace rill::RILL_ABI::detail
-
-#if !RILL_COMPILED
-#include <rill/runtime/region_step.ipp>
-#endif

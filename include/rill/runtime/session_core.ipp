@@ -19,6 +19,7 @@
 
 #include <rill/core/names.hpp>
 #include <rill/core/vector.hpp>
+#include <rill/runtime/piecewise.hpp>
 #include <rill/runtime/plan.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/runtime/region_step.hpp>
+#include <rill/runtime/bodies.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -18,6 +18,25 @@
 #include <rill/runtime/plan.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// What a run of a body is.
+RILL_COLD plan_key key_of(const body& b) {
+    plan_key key;
+    for (const auto& r : b.results)
+        if (r) key.fetches.push_back(r);
+    key.targets = b.effects;
+    key.feeds = b.arguments;
+    key.feeds.insert(key.feeds.end(), b.captures.begin(), b.captures.end());
+    key.within = b.of;
+    return key;
+}
+
+RILL_COLD void compile_bodies(body_plans& into, const subgraph::item& it, const session_options& options,
+                              const std::shared_ptr<resource_store>& resources, const device_type& otherwise) {
+    if (!it.origin || !it.origin->bodies) return;
+    for (const auto& b : *it.origin->bodies)
+        into.emplace(&b, std::make_shared<plan>(key_of(b), options, resources, otherwise));
+}
 
 /// A step with bodies; each kind runs them in its own way.
 class bodies_step : public frame_region_step {
@@ -188,8 +207,8 @@ private:
 
 class loop_step final : public bodies_step {
 public:
-    loop_step(const subgraph::item& it, std::span<const tensor_type> inputs, allocator& memory)
-        : bodies_step(it, inputs), allocator_(memory) {}
+    loop_step(const subgraph::item& it, std::span<const tensor_type> inputs, allocator& from)
+        : bodies_step(it, inputs), allocator_(from) {}
 
     std::unique_ptr<frame_region_step::memory> make_memory() const override {
         return std::make_unique<memory>(bodies_[0], bodies_[1], state_types(), allocator_);
@@ -260,8 +279,8 @@ private:
 
 class scan_step final : public bodies_step {
 public:
-    scan_step(const subgraph::item& it, std::span<const tensor_type> inputs, allocator& memory)
-        : bodies_step(it, inputs), allocator_(memory),
+    scan_step(const subgraph::item& it, std::span<const tensor_type> inputs, allocator& from)
+        : bodies_step(it, inputs), allocator_(from),
           length_(use_.operands > use_.carried ? inputs[static_cast<std::size_t>(use_.carried)].shape[0] : use_.most) {}
 
     std::unique_ptr<frame_region_step::memory> make_memory() const override {

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+
+#include <rill/runtime/options.hpp>
+#include <rill/runtime/plan_key.hpp>
+#include <rill/runtime/region_step.hpp>
+#include <rill/runtime/resources.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// What a run of a body is.
+plan_key key_of(const body& b);
+
+/// Compiles the bodies that an item runs.
+void compile_bodies(body_plans& into, const subgraph::item& it, const session_options& options,
+                    const std::shared_ptr<resource_store>& resources, const device_type& otherwise);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/runtime/bodies.ipp>
+#endif

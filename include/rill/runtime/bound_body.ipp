@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/bound_body.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <rill/runtime/plan.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD bound_body::bound_body(const body& b, std::shared_ptr<plan> made, std::span<const tensor_type> arguments,
+                                 std::span<const tensor_type> inputs)
+    : of_(b), plan_(std::move(made)) {
+    std::vector<tensor_type> feeds(arguments.begin(), arguments.end());
+    for (const int c : b.captured) feeds.push_back(inputs[c]);
+    steps_ = plan_->bind(feeds);
+    int fetch = 0;
+    for (const auto& r : b.results) {
+        fetch_.push_back(r ? fetch++ : -1);
+        types_.push_back(r ? steps_->fetch_type(fetch_.back()) : tensor_type{});
+        direct_.push_back(r && steps_->can_redirect(fetch_.back()));
+    }
+}
+
+RILL_INLINE std::size_t chosen_body(const any_array& by, std::size_t bodies) {
+    const std::size_t last = bodies - 1;
+    if (by.dtype() == dtype::boolean) return *static_cast<const bool*>(by.data()) ? 0 : last;
+    const std::int64_t i = by.dtype() == dtype::int32 ? *static_cast<const std::int32_t*>(by.data())
+                                                      : *static_cast<const std::int64_t*>(by.data());
+    return i < 0 || static_cast<std::uint64_t>(i) > last ? last : static_cast<std::size_t>(i);
+}
+
+[[noreturn]] RILL_COLD void rethrow_from_iteration(std::int64_t k) {
+    try {
+        throw;
+    } catch (const error& problem) {
+        throw_error(problem.code(), "in iteration " + std::to_string(k) + ": " + problem.what());
+    }
+}
+
+}}} // namespace rill::RILL_ABI::detail

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Random programs of branches, loops, folds, functions and writes, nested: what a graph computes of them is what plain C++ does, on
+// any number of threads; gradients, and gradients of those, are what differences say.
+#include <cmath>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include <rill/rill.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+namespace test_random_control_flow {
+
+/// A program: an expression over numbers that have been computed so far.
+struct program {
+    enum kind { argument, number, sum, product, sine, branch, loop, fold_over, call, write } what = number;
+    double value = 0; // of a number
+    int place = 0;    // of an argument; of a loop: how often at most
+    std::vector<program> parts;
+};
+
+class generator {
+public:
+    explicit generator(std::uint64_t seed) : random_(seed) {}
+
+    program make(int depth, int arguments) {
+        program p;
+        const int pick = depth == 0 ? below(2) : 2 + below(12);
+        switch (pick) {
+        case 0: return p.what = program::argument, p.place = below(arguments), p;
+        case 1: return p.what = program::number, p.value = (below(200) - 100) / 64., p;
+        case 2:
+        case 3: return two(program::sum, depth, arguments);
+        case 4:
+        case 5: return two(program::product, depth, arguments);
+        case 6: p.what = program::sine, p.parts = {make(depth - 1, arguments)}; return p;
+        case 7:
+        case 8: // condition, one branch, the other
+            p.what = program::branch;
+            p.parts = {make(depth - 1, arguments), make(depth - 1, arguments), make(depth - 1, arguments)};
+            return p;
+        case 9:
+        case 10: // the first state, the body with the state as a further argument
+            p.what = program::loop, p.place = below(4);
+            p.parts = {make(depth - 1, arguments), make(depth - 1, arguments + 1)};
+            return p;
+        case 11: // the first state, the body with state and slice
+            p.what = program::fold_over;
+            p.parts = {make(depth - 1, arguments), make(depth - 1, arguments + 2)};
+            return p;
+        case 12: // what is given, the function's body
+            p.what = program::call;
+            p.parts = {make(depth - 1, arguments), make(depth - 1, 1)};
+            return p;
+        default: // adds to the variable, and gives what was added
+            p.what = program::write, p.parts = {make(depth - 1, arguments)};
+            return p;
+        }
+    }
+
+private:
+    int below(int n) { return static_cast<int>(random_() % static_cast<std::uint64_t>(n)); }
+    program two(program::kind what, int depth, int arguments) {
+        program p;
+        p.what = what;
+        p.parts = {make(depth - 1, arguments), make(depth - 1, arguments)};
+        return p;
+    }
+    std::mt19937_64 random_;
+};
+
+const std::vector<double> slices{0.3, -0.7, 0.5};
+
+/// In C++. `nearest` is how close a condition came to its edge.
+struct interpreter {
+    double written = 0, nearest = 1e9;
+
+    double run(const program& p, std::vector<double>& known) {
+        switch (p.what) {
+        case program::argument: return known[static_cast<std::size_t>(p.place)];
+        case program::number: return p.value;
+        case program::sum: {
+            const double a = run(p.parts[0], known);
+            return a + run(p.parts[1], known);
+        }
+        case program::product: {
+            const double a = run(p.parts[0], known);
+            return a * run(p.parts[1], known) * 0.5;
+        }
+        case program::sine: return std::sin(run(p.parts[0], known));
+        case program::branch: {
+            const double c = run(p.parts[0], known);
+            nearest = std::min(nearest, std::abs(c));
+            return run(p.parts[c > 0 ? 1 : 2], known);
+        }
+        case program::loop: {
+            double state = run(p.parts[0], known);
+            for (int k = 0; k < p.place && state < 5; ++k) {
+                nearest = std::min(nearest, std::abs(state - 5));
+                state = with(known, {state}, p.parts[1]);
+            }
+            nearest = std::min(nearest, std::abs(state - 5));
+            return state;
+        }
+        case program::fold_over: {
+            double state = run(p.parts[0], known);
+            for (const double s : slices) state = with(known, {state, s}, p.parts[1]);
+            return state;
+        }
+        case program::call: {
+            std::vector<double> own{run(p.parts[0], known)};
+            return run(p.parts[1], own);
+        }
+        case program::write: {
+            const double v = run(p.parts[0], known);
+            written += v;
+            return v;
+        }
+        }
+        return 0;
+    }
+    double with(std::vector<double>& known, const std::vector<double>& more, const program& p) {
+        known.insert(known.end(), more.begin(), more.end());
+        const double result = run(p, known);
+        known.resize(known.size() - more.size());
+        return result;
+    }
+};
+
+using scalar_tensor = tensor<double>;
+
+/// In a graph.
+struct builder {
+    const variable<double>& written;
+    const tensor<double, 3>& over;
+
+    scalar_tensor build(const program& p, const std::vector<scalar_tensor>& known) const {
+        switch (p.what) {
+        case program::argument: return known[static_cast<std::size_t>(p.place)];
+        case program::number: return scalar_tensor(constant(p.value));
+        case program::sum: return scalar_tensor(build(p.parts[0], known) + build(p.parts[1], known));
+        case program::product: return scalar_tensor(build(p.parts[0], known) * build(p.parts[1], known) * 0.5);
+        case program::sine: return scalar_tensor(sin(build(p.parts[0], known)));
+        case program::branch:
+            return cond(
+                build(p.parts[0], known) > 0., [&] { return build(p.parts[1], known); },
+                [&] { return build(p.parts[2], known); });
+        case program::loop: {
+            const auto [k, state] =
+                while_loop([&](auto i, auto s) { return logical_and(i < p.place, s < 5.); },
+                           [&](auto i, auto s) { return std::tuple(i + 1, build(p.parts[1], with(known, {s}))); },
+                           constant(0), build(p.parts[0], known));
+            return state;
+        }
+        case program::fold_over:
+            return fold([&](auto s, auto in) { return build(p.parts[1], with(known, {s, in})); },
+                        build(p.parts[0], known), over);
+        case program::call: {
+            const auto f = function([&](auto x) { return build(p.parts[1], {x}); });
+            return f(build(p.parts[0], known));
+        }
+        case program::write: {
+            const auto v = build(p.parts[0], known);
+            written.assign_add(v);
+            return v;
+        }
+        }
+        return {};
+    }
+    static std::vector<scalar_tensor> with(std::vector<scalar_tensor> known, const std::vector<scalar_tensor>& more) {
+        known.insert(known.end(), more.begin(), more.end());
+        return known;
+    }
+};
+
+bool close(double a, double b, double tolerance) {
+    return a == b || std::abs(a - b) <= tolerance * std::max({1., std::abs(a), std::abs(b)}) ||
+           (std::isnan(a) && std::isnan(b));
+}
+
+TEST_CASE("random control flow: equal to plain C++, with gradients of two orders") {
+    int compared = 0, differentiated = 0, wrong = 0;
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        generator random(seed);
+        const auto p = random.make(4, 2);
+        const graph_scope here{graph()};
+        placeholder<double> x("x"), y("y");
+        const variable<double> written("written", 0.);
+        const tensor<double, 3> over = constant({0.3, -0.7, 0.5});
+        scalar_tensor z;
+        { z = builder{written, over}.build(p, {x, y}); }
+        // all that is written, in a body or not, is written when the body runs; outside of all bodies by name
+        std::vector<operation> writes;
+        for (const auto* n : current_graph().nodes())
+            if (!n->inside && !n->op->writes().empty() && n->name.find("written/") == std::string::npos)
+                writes.emplace_back(n);
+        const operation all = group(writes);
+        const auto [dx, dy] = gradients(z, x, y);
+        const auto [dxx, dxy] = gradients(dx, x, y);
+
+        const double at_x = 0.4 + static_cast<double>(seed) * 0.01, at_y = -0.6;
+        const auto value = [&](double a, double b) {
+            std::vector<double> known{a, b};
+            interpreter i;
+            const double v = i.run(p, known);
+            return std::tuple(v, i.written, i.nearest);
+        };
+        const auto [v, w, nearest] = value(at_x, at_y);
+        for (const int threads : {0, 1, 3}) {
+            const session s({.inter_op_threads = threads, .intra_op_threads = threads});
+            s.run(global_variables_initializer());
+            const auto [found] = s.run(std::tuple(z, all), feed(x, at_x), feed(y, at_y));
+            INFO("seed " << seed << ", " << threads << " threads: " << found << " and " << v);
+            ++compared;
+            wrong += !close(found, v, 1e-12);
+            CHECK(close(found, v, 1e-12));
+            CHECK(close(s.run(written), w, 1e-12));
+        }
+        if (nearest < 1e-2 || !std::isfinite(v)) continue; // differences would go across an edge
+        const session s;
+        s.run(global_variables_initializer());
+        const auto first = [&](double a, double b) { return s.run(std::tuple(dx, dy), feed(x, a), feed(y, b)); };
+        const double e = 1e-5;
+        const auto f = [&](double a, double b) { return std::get<0>(value(a, b)); };
+        const auto [gx, gy] = first(at_x, at_y);
+        INFO("seed " << seed);
+        CHECK(close(gx, (f(at_x + e, at_y) - f(at_x - e, at_y)) / (2 * e), 1e-5));
+        CHECK(close(gy, (f(at_x, at_y + e) - f(at_x, at_y - e)) / (2 * e), 1e-5));
+        const auto [hxx, hxy] = s.run(std::tuple(dxx, dxy), feed(x, at_x), feed(y, at_y));
+        CHECK(close(hxx, (std::get<0>(first(at_x + e, at_y)) - std::get<0>(first(at_x - e, at_y))) / (2 * e), 1e-5));
+        CHECK(close(hxy, (std::get<0>(first(at_x, at_y + e)) - std::get<0>(first(at_x, at_y - e))) / (2 * e), 1e-5));
+        ++differentiated;
+    }
+    CHECK(compared == 180);
+    CHECK(differentiated > 30);
+    CHECK(wrong == 0);
+}
+
+} // namespace test_random_control_flow
