@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <map>
+#include <memory>
 #include <span>
 
 #include <rill/core/vector.hpp>
@@ -15,7 +17,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class binder : private bound_graph {
 public:
     static bound_graph bind(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources,
-                            const body_plans& bodies);
+                            const body_plans& bodies = {});
 
 private:
     void infer(std::span<const tensor_type> feed_types, const body_plans& bodies, allocator& memory);

@@ -20,10 +20,10 @@ TEST_CASE("scan: all states, from either end") {
     const auto sums = scan([](auto h, auto in) { return h + in; }, constant({0.f, 0.f}), x);
     static_assert(std::is_same_v<std::remove_const_t<decltype(sums)>, tensor<float, dyn, 2>>);
     const session s;
-    const xt::xtensor<float, 2> in{{1.f, 2.f}, {3.f, 4.f}, {5.f, 6.f}};
-    CHECK((s.run(sums, feed(x, in)) == xt::xtensor<float, 2>{{1.f, 2.f}, {4.f, 6.f}, {9.f, 12.f}}));
+    const xt::xtensor<float, 2> rows{{1.f, 2.f}, {3.f, 4.f}, {5.f, 6.f}};
+    CHECK((s.run(sums, feed(x, rows)) == xt::xtensor<float, 2>{{1.f, 2.f}, {4.f, 6.f}, {9.f, 12.f}}));
     const auto back = scan([](auto h, auto in) { return h + in; }, constant({0.f, 0.f}), x, {.reverse = true});
-    CHECK((s.run(back, feed(x, in)) == xt::xtensor<float, 2>{{9.f, 12.f}, {8.f, 10.f}, {5.f, 6.f}}));
+    CHECK((s.run(back, feed(x, rows)) == xt::xtensor<float, 2>{{9.f, 12.f}, {8.f, 10.f}, {5.f, 6.f}}));
     CHECK((s.run(sums, feed(x, xt::xtensor<float, 2>(xt::xtensor<float, 2>::shape_type{0, 2}))).size() == 0));
     // state and inputs of several parts
     const auto [a, b] = scan(

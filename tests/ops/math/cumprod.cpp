@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/math/cumprod.hpp>
 
+#include <rill/ops/math/reduce_sum.hpp>
+
 #include "ops/math/scan_test.hpp"
 
 using namespace rill;

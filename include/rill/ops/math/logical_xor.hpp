@@ -11,7 +11,7 @@ struct logical_xor_op {
     using domain_type = domains::boolean;
     using compiled_types = types::common;
     static constexpr int cost = 1;
-    template <class V> RILL_FN static auto value(const V& a, const V& b) { return a != b; }
+    template <class V, class W> RILL_FN static auto value(const V& a, const W& b) { return a != b; }
 };
 
 template <class A, class B>
