@@ -100,6 +100,4 @@ private:
 
 }}} // namespace rill::RILL_ABI::detail
 
-#if !RILL_COMPILED
-#include <rill/runtime/piecewise.ipp>
-#endif
+// Defined where plans are: plan.hpp.

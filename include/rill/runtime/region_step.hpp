@@ -45,6 +45,4 @@ bound_region bind_region(const subgraph::item& it, std::span<const tensor_type> 
 
 }}} // namespace rill::RILL_ABI::detail
 
-#if !RILL_COMPILED
-#include <rill/runtime/region_step.ipp>
-#endif
+// Defined where plans are: plan.hpp.
