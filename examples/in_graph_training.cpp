@@ -90,8 +90,11 @@ fitted one_call_each(const points& p) {
 int main() {
     const points p = sample();
     const fitted inside = one_call(p), outside = one_call_each(p);
-    std::printf("%d steps in one call    w %.6f  b %.6f  %.2f us a step\n", steps, inside.w, inside.b, inside.microseconds);
-    std::printf("%d calls of one step    w %.6f  b %.6f  %.2f us a step\n", steps, outside.w, outside.b, outside.microseconds);
+    std::printf("%d steps in one call    w %.6f  b %.6f  %.2f us a step\n", steps, inside.w, inside.b,
+                inside.microseconds);
+    std::printf("%d calls of one step    w %.6f  b %.6f  %.2f us a step\n", steps, outside.w, outside.b,
+                outside.microseconds);
     expect(inside.w == outside.w && inside.b == outside.b, "both end at the same weights, to the last bit");
-    expect(inside.w > 1.4f && inside.w < 1.6f && inside.b > 0.45f && inside.b < 0.55f, "the line is the one of the data");
+    expect(inside.w > 1.4f && inside.w < 1.6f && inside.b > 0.45f && inside.b < 0.55f,
+           "the line is the one of the data");
 }

@@ -94,5 +94,6 @@ int main() {
     xt::xtensor<float, 2> shorter({7, batch});
     std::copy_n(some.steps.begin(), shorter.size(), shorter.begin());
     const auto answers = s.run(logits, feed(in, some.steps), feed(lengths, some.lengths));
-    expect(answers == s.run(logits, feed(in, shorter), feed(lengths, some.lengths)), "nothing behind a sequence's end counts");
+    expect(answers == s.run(logits, feed(in, shorter), feed(lengths, some.lengths)),
+           "nothing behind a sequence's end counts");
 }

@@ -173,7 +173,8 @@ struct rnn {
     variable<float, 32, 32> w{"w", peers::weights(32, 32)}, u{"u", peers::rnn_state_weights()};
 
     auto states() const {
-        return scan([&](auto h, auto in) { return tanh(matmul(in, w) + matmul(h, u)); }, zeros<float, 32, 32>(), inputs);
+        return scan([&](auto h, auto in) { return tanh(matmul(in, w) + matmul(h, u)); }, zeros<float, 32, 32>(),
+                    inputs);
     }
 };
 row scan_rnn() {
@@ -201,7 +202,9 @@ row train_in_graph() {
                                  },
                                  0);
     auto s = initialized();
-    auto run = [s, call = s->make_callable(done, x, y), xs = peers::filled(100), ys = peers::filled(100, 1)] { call(xs, ys); };
+    auto run = [s, call = s->make_callable(done, x, y), xs = peers::filled(100), ys = peers::filled(100, 1)] {
+        call(xs, ys);
+    };
     return peers::steps(
         [=, anew = operation(global_variables_initializer())] {
             s->run(anew);

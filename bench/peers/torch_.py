@@ -127,9 +127,9 @@ def cond_scalar() -> Row:
 
 def while_scalar_1e3() -> Row:
     def run() -> float:
-        i, t = torch.tensor(0), torch.tensor(1.0)
-        while i < 1_000:
-            i, t = i + 1, t + i.float()
+        t = torch.tensor(1.0)
+        for i in range(1_000):
+            t = t + i
         return t.item()
     return Row(lambda: [run()], run)
 
