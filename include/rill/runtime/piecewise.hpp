@@ -100,4 +100,4 @@ private:
 
 }}} // namespace rill::RILL_ABI::detail
 
-// Defined where plans are: plan.hpp.
+// Its definitions need plans, whose header needs this one: session_core.ipp includes them.

@@ -75,7 +75,5 @@ std::vector<any_array> run_plan(plan& p, std::span<const any_array> feeds, const
 }}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED
-#include <rill/runtime/piecewise.ipp> // these two need plans, and plans their headers
 #include <rill/runtime/plan.ipp>
-#include <rill/runtime/region_step.ipp>
 #endif

@@ -45,4 +45,4 @@ bound_region bind_region(const subgraph::item& it, std::span<const tensor_type> 
 
 }}} // namespace rill::RILL_ABI::detail
 
-// Defined where plans are: plan.hpp.
+// Its definitions need plans, whose header needs this one: session_core.ipp includes them.
