@@ -100,4 +100,6 @@ private:
 
 }}} // namespace rill::RILL_ABI::detail
 
-// Its definitions need plans, whose header needs this one: session_core.ipp includes them.
+#if !RILL_COMPILED
+#include <rill/runtime/piecewise.ipp>
+#endif

@@ -45,4 +45,6 @@ bound_region bind_region(const subgraph::item& it, std::span<const tensor_type> 
 
 }}} // namespace rill::RILL_ABI::detail
 
-// Its definitions need plans, whose header needs this one: session_core.ipp includes them.
+#if !RILL_COMPILED
+#include <rill/runtime/region_step.ipp>
+#endif

@@ -286,8 +286,8 @@ private:
 
 class loop_step final : public bodies_step {
 public:
-    loop_step(const subgraph::item& it, std::span<const tensor_type> inputs, allocator& a)
-        : bodies_step(it, inputs), allocator_(a) {}
+    loop_step(const subgraph::item& it, std::span<const tensor_type> inputs, allocator& memory)
+        : bodies_step(it, inputs), allocator_(memory) {}
 
     std::unique_ptr<frame_region_step::memory> make_memory() const override {
         return std::make_unique<memory>(bodies_[0], bodies_[1], state_types(), allocator_);
@@ -355,8 +355,8 @@ private:
 
 class scan_step final : public bodies_step {
 public:
-    scan_step(const subgraph::item& it, std::span<const tensor_type> inputs, allocator& a)
-        : bodies_step(it, inputs), allocator_(a),
+    scan_step(const subgraph::item& it, std::span<const tensor_type> inputs, allocator& memory)
+        : bodies_step(it, inputs), allocator_(memory),
           length_(use_.operands > use_.carried ? inputs[static_cast<std::size_t>(use_.carried)].shape[0] : use_.most) {}
 
     std::unique_ptr<frame_region_step::memory> make_memory() const override {

@@ -20,10 +20,6 @@
 #include <rill/core/names.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/runtime/plan.hpp>
-#if !RILL_COMPILED // what plans run, whose headers can't bring it
-#include <rill/runtime/piecewise.ipp>
-#include <rill/runtime/region_step.ipp>
-#endif
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
