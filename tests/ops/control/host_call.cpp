@@ -23,12 +23,14 @@ TEST_CASE("host_call: any function as a node") {
             return v;
         },
         x);
-    const auto scaled = host_call<double>([](const xt::xtensor<float, 1>& v, int by) { return double(v(0)) * by; }, sorted * 2.f, constant(3));
+    const auto scaled = host_call<double>([](const xt::xtensor<float, 1>& v, int by) { return double(v(0)) * by; },
+                                          sorted * 2.f, constant(3));
     const session s;
     CHECK((s.run(sorted, feed(x, {3.f, 1.f, 2.f})) == xt::xtensor<float, 1>{1.f, 2.f, 3.f}));
     CHECK(s.run(scaled, feed(x, {3.f, 1.f, 2.f})) == 6.);
     // extents of its own choice
-    const auto longer = host_call<int, dyn>([](int n) { return std::vector<int>(static_cast<std::size_t>(n), 7); }, constant(4));
+    const auto longer =
+        host_call<int, dyn>([](int n) { return std::vector<int>(static_cast<std::size_t>(n), 7); }, constant(4));
     CHECK(s.run(reduce_sum(longer)) == 28);
     CHECK_THROWS_AS(gradients(sorted, x), unimplemented);
 }
@@ -68,9 +70,7 @@ TEST_CASE("host_call: its errors name the node; a result of another type is refu
 TEST_CASE("host_call: a function that brings its result later") {
     const graph_scope here{graph()};
     std::vector<std::thread> workers;
-    const auto slow = [&](float x, host_result<float> done) {
-        workers.emplace_back([x, done] { done(x * 10.f); });
-    };
+    const auto slow = [&](float x, host_result<float> done) { workers.emplace_back([x, done] { done(x * 10.f); }); };
     const auto a = host_call<float>(slow, constant(1.f)), b = host_call<float>(slow, constant(2.f));
     const tensor sum(a + b, "sum");
     const session s;
@@ -83,6 +83,23 @@ TEST_CASE("host_call: a function that brings its result later") {
         constant(1.f));
     CHECK_THROWS_AS(s.run(fails), unavailable);
     CHECK_THROWS_WITH(s.run(fails), contains("nobody is there") && contains("node 'host_call"));
+    for (auto& w : workers) w.join();
+}
+
+TEST_CASE("host_call: the first result counts") {
+    const graph_scope here{graph()};
+    std::vector<std::thread> workers;
+    const auto twice = host_call<float>(
+        [](float x, host_result<float> done) {
+            done(x);
+            done(x * 2.f);
+            done.fail(std::make_exception_ptr(unavailable("too late")));
+        },
+        constant(1.f));
+    const auto other = host_call<float>(
+        [&](float x, host_result<float> done) { workers.emplace_back([x, done] { done(x); }); }, constant(10.f));
+    const session s;
+    CHECK(s.run(std::tuple(twice, other, tensor(twice + other))) == std::tuple(1.f, 10.f, 11.f));
     for (auto& w : workers) w.join();
 }
 
