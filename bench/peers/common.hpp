@@ -50,6 +50,12 @@ inline std::vector<float> weights(std::int64_t in, std::int64_t out) {
                                            std::sqrt(static_cast<double>(in))));
     return v;
 }
+/// Of the states of the recurrent network.
+inline std::vector<float> rnn_state_weights() {
+    auto v = filled(32 * 32, 1);
+    for (float& x : v) x /= 4;
+    return v;
+}
 
 // ---- what is checked -------------------------------------------------------------------------------------------------
 using numbers = std::vector<double>;
@@ -65,6 +71,12 @@ inline numbers of_product(std::span<const float> c) {
     double sum = 0;
     for (const float v : c) sum += std::abs(v);
     return {sum, c.front(), c[c.size() / 2], c.back()};
+}
+inline numbers of_products(std::initializer_list<std::span<const float>> arrays) {
+    numbers all;
+    for (const auto& array : arrays)
+        for (const double v : of_product(array)) all.push_back(v);
+    return all;
 }
 /// y = y * 1.0001 + x by so many nodes from x = y = 1, over what it is without rounding: 1.
 inline double relative_to_chain(double y, int nodes) {

@@ -69,6 +69,11 @@ def mlp_data(row: str) -> tuple[np.ndarray, np.ndarray, list[tuple[np.ndarray, n
             [(weights(i, o), np.zeros(o, np.float32)) for i, o in zip(widths, widths[1:])])
 
 
+def rnn_data() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Inputs of 100 steps of 32 examples, and the weights of inputs and states."""
+    return filled(100, 32, 32), weights(32, 32), filled(32, 32, salt=1) / 4
+
+
 # ---- what is checked -------------------------------------------------------------------------------------------------
 def of_array(y) -> list[float]:
     """Sum, first, middle and last element."""
@@ -89,6 +94,10 @@ def of_product(c) -> list[float]:
     """Sums of products may cancel, so the sum is that of the absolute values."""
     c = np.asarray(c).ravel()
     return [float(np.abs(c).sum(dtype=np.float64)), float(c[0]), float(c[c.size // 2]), float(c[-1])]
+
+
+def of_products(arrays) -> list[float]:
+    return [number for array in arrays for number in of_product(array)]
 
 
 def relative_to_chain(y: float, nodes: int) -> list[float]:
@@ -158,7 +167,9 @@ def claim_stdout() -> TextIO:
 
 def rows_of(program: dict[str, Callable]) -> Rows:
     """The rows that a program has functions for: by their names, given a network's row or a size."""
-    single = ("empty_callable", "empty_run", "linear_regression", "chain_build", "chain_gradients", "chain_first_run")
+    single = ("empty_callable", "empty_run", "linear_regression", "chain_build", "chain_gradients", "chain_first_run",
+              "cond_scalar", "while_scalar_1e3", "while_scalar_grad_1e3", "scan_rnn_100x32", "scan_rnn_grad_100x32",
+              "train_in_graph_1e3")
     rows = {name: program[name] for name in single if name in program}
     rows |= {name: partial(program["mlp"], name) for name in LAYERS}
     if "embedding" in program:

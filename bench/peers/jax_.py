@@ -7,6 +7,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jax.extend.core import jaxpr_as_fun
 
 import common
@@ -127,6 +128,58 @@ def written(n: int, add: bool) -> Row:
 
 def matmul(n: int) -> Row:
     return resident(jnp.matmul, [common.filled(n, n, salt=salt) for salt in range(2)], common.of_product)
+
+
+def called(function, value: np.float32) -> Row:
+    """A compiled call whose argument and result are numbers of the host's."""
+    compiled = jax.jit(function)
+    run = lambda: float(compiled(value))
+    return Row(lambda: [run()], run)
+
+
+def cond_scalar() -> Row:
+    return called(lambda x: lax.cond(x > 0, jnp.sin, lambda x: x * 2, x), ONE)
+
+
+def while_scalar_1e3() -> Row:
+    return called(lambda x: lax.while_loop(lambda s: s[0] < 1_000, lambda s: (s[0] + 1, s[1] + s[0].astype(jnp.float32)),
+                                           (0, x))[1], ONE)
+
+
+def while_scalar_grad_1e3() -> Row:
+    """Only loops of known length can be differentiated backwards: a scan without inputs."""
+    value = lambda x: lax.scan(lambda y, _: (jnp.sin(y * x), None), jnp.ones(()), length=1_000)[0]
+    return called(jax.grad(value), np.float32(1.3))
+
+
+def rnn_states(inputs, w, u):
+    def step(h, x):
+        h = jnp.tanh(x @ w + h @ u)
+        return h, h
+    return lax.scan(step, jnp.zeros((32, 32)), inputs)[1]
+
+
+def scan_rnn_100x32() -> Row:
+    return resident(rnn_states, list(common.rnn_data()), common.of_product)
+
+
+def scan_rnn_grad_100x32() -> Row:
+    slopes = jax.grad(lambda w, u, inputs: jnp.mean(jnp.square(rnn_states(inputs, w, u))), argnums=(0, 1))
+    inputs, w, u = map(jnp.array, common.rnn_data())
+    compiled = jax.jit(slopes)
+    run = lambda: jax.block_until_ready(compiled(w, u, inputs))
+    return Row(lambda: common.of_products(run()), run)
+
+
+def train_in_graph_1e3() -> Row:
+    loss = lambda parameters, x, y: jnp.mean(jnp.square(parameters[0] * x + parameters[1] - y))
+
+    @jax.jit
+    def train(parameters, x, y):
+        return lax.fori_loop(0, 1_000, lambda _, p: sgd(0.05, (p,), jax.grad(loss)(p, x, y))[0], parameters)
+    begin = jnp.zeros(()), jnp.zeros(())
+    run = lambda: jax.block_until_ready(train(begin, common.filled(100), common.filled(100, salt=1)))
+    return Row(lambda: [float(v) for v in run()], run)
 
 
 def chain(x):

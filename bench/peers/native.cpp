@@ -156,29 +156,29 @@ row matmul(int n) {
 }
 
 // ---- training --------------------------------------------------------------------------------------------------------
+struct line_model {
+    static constexpr int n = 100;
+    std::vector<float> x = peers::filled(n), y = peers::filled(n, 1);
+    float w = 0, b = 0;
+    void step() {
+        float dw = 0, db = 0;
+        for (int i = 0; i < n; ++i) {
+            const float e = w * x[i] + b - y[i];
+            dw += e * x[i];
+            db += e;
+        }
+        w -= 0.05f * 2 / n * dw;
+        b -= 0.05f * 2 / n * db;
+        used(*this);
+    }
+    double loss() const {
+        double sum = 0;
+        for (int i = 0; i < n; ++i) sum += std::pow(w * x[i] + b - y[i], 2);
+        return sum / n;
+    }
+};
 row linear_regression() {
-    constexpr int n = 100;
-    struct model {
-        std::vector<float> x = peers::filled(n), y = peers::filled(n, 1);
-        float w = 0, b = 0;
-        void step() {
-            float dw = 0, db = 0;
-            for (int i = 0; i < n; ++i) {
-                const float e = w * x[i] + b - y[i];
-                dw += e * x[i];
-                db += e;
-            }
-            w -= 0.05f * 2 / n * dw;
-            b -= 0.05f * 2 / n * db;
-            used(*this);
-        }
-        double loss() const {
-            double sum = 0;
-            for (int i = 0; i < n; ++i) sum += std::pow(w * x[i] + b - y[i], 2);
-            return sum / n;
-        }
-    };
-    const auto m = std::make_shared<model>();
+    const auto m = std::make_shared<line_model>();
     return peers::training([=] { m->step(); }, [=] { return m->loss(); });
 }
 
@@ -368,6 +368,87 @@ row mlp(int batch, const std::vector<int>& widths, bool adam = false) {
     return peers::training([=] { net->step(); }, [=] { return net->forward<true>(); });
 }
 
+// ---- control flow ----------------------------------------------------------------------------------------------------
+/// A number for a number that the compiler does not know.
+template <class F> row called(float value, F f) {
+    const auto run = [=] {
+        float x = value;
+        asm volatile("" : "+m"(x));
+        return f(x);
+    };
+    return peers::steps([=] { return numbers{run()}; }, [=] { used(run()); });
+}
+float conditional(float x) { return x > 0 ? std::sin(x) : 2 * x; }
+/// Added up in order: that it could be multiplied is not what is measured.
+float counted(float t) {
+    for (int i = 0; i < 1'000; ++i) {
+        t += static_cast<float>(i);
+        asm volatile("" : "+x"(t));
+    }
+    return t;
+}
+/// Value and derivative go forward together: for one number nothing must be kept.
+float sine_slope(float x) {
+    float y = 1, slope = 0;
+    for (int i = 0; i < 1'000; ++i) {
+        slope = std::cos(y * x) * (slope * x + y);
+        y = std::sin(y * x);
+    }
+    return slope;
+}
+
+/// h = tanh(x w + h u), all states kept. The inputs' part is one product.
+struct rnn {
+    static constexpr int steps = 100, batch = 32, units = 32, size = batch * units;
+    array inputs = floats(peers::filled(steps * size)), w = floats(peers::weights(units, units)),
+          u = floats(peers::rnn_state_weights()), states = floats(steps * size), d = floats(steps * size),
+          dw = floats(units * units), du = floats(units * units);
+
+    void forward() {
+        product(false, false, steps * batch, units, units, 1, inputs.get(), w.get(), 0, states.get());
+        for (int t = 0; t < steps; ++t) {
+            float* h = states.get() + t * size;
+            if (t > 0) product(false, false, batch, units, units, 1, h - size, u.get(), 1, h);
+            for (int i = 0; i < size; ++i) h[i] = 1 - 2 / (1 + exp2_of(2 * log2_e * h[i]));
+        }
+        used(states.get());
+    }
+    /// Of the mean of the states' squares, by both weights.
+    void backward() {
+        forward();
+        constexpr float mean = 2.f / (steps * size);
+        for (int t = steps; t-- > 0;) {
+            const float* h = states.get() + t * size;
+            float* dh = d.get() + t * size;
+            for (int i = 0; i < size; ++i) dh[i] = mean * h[i];
+            if (t + 1 < steps) product(false, true, batch, units, units, 1, dh + size, u.get(), 1, dh);
+            for (int i = 0; i < size; ++i) dh[i] *= 1 - h[i] * h[i];
+        }
+        product(true, false, units, units, steps * batch, 1, inputs.get(), d.get(), 0, dw.get());
+        product(true, false, units, units, (steps - 1) * batch, 1, states.get(), d.get() + size, 0, du.get());
+        used(du.get());
+    }
+};
+row scan_rnn() {
+    const auto r = std::make_shared<rnn>();
+    return peers::steps([=] { return r->forward(), peers::of_product({r->states.get(), rnn::steps * rnn::size}); },
+                        [=] { r->forward(); });
+}
+row scan_rnn_grad() {
+    const auto r = std::make_shared<rnn>();
+    constexpr std::size_t n = rnn::units * rnn::units;
+    return peers::steps([=] { return r->backward(), peers::of_products({{r->dw.get(), n}, {r->du.get(), n}}); },
+                        [=] { r->backward(); });
+}
+row train_in_graph() {
+    const auto run = [m = std::make_shared<line_model>()] {
+        m->w = m->b = 0;
+        for (int i = 0; i < 1'000; ++i) m->step();
+        return numbers{m->w, m->b};
+    };
+    return peers::steps(run, run);
+}
+
 peers::row_list rows() {
     peers::row_list all{
         {"linear_regression", linear_regression},
@@ -382,6 +463,12 @@ peers::row_list rows() {
         {"assign_add_1e7", [] { return gelu_added(10'000'000); }},
         {"matmul_256", [] { return matmul(256); }},
         {"matmul_1024", [] { return matmul(1024); }},
+        {"cond_scalar", [] { return called(1, conditional); }},
+        {"while_scalar_1e3", [] { return called(1, counted); }},
+        {"while_scalar_grad_1e3", [] { return called(1.3f, sine_slope); }},
+        {"scan_rnn_100x32", scan_rnn},
+        {"scan_rnn_grad_100x32", scan_rnn_grad},
+        {"train_in_graph_1e3", train_in_graph},
     };
     for (const auto& [label, n] : {std::pair("1e3", 1'000), std::pair("1e5", 100'000), std::pair("1e7", 10'000'000)}) {
         all.emplace_back(std::string("gelu_") + label, [n = n] { return map_row(n, gelu); });

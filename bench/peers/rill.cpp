@@ -144,6 +144,77 @@ template <index_t N> row product() {
     return fetched(matmul(a, b), [](const auto& c) { return peers::of_product({c.data(), c.size()}); });
 }
 
+/// A number for a number.
+template <class Y> row called(const Y& y, const placeholder<float>& x, float value) {
+    auto s = new_session();
+    auto run = [s, call = s->make_callable(y, x), value] { return std::get<0>(call(value)); };
+    return peers::steps([=] { return numbers{run()}; }, [=] { used(run()); });
+}
+row cond_scalar() {
+    placeholder<float> x("x");
+    return called(cond(x > 0.f, [&] { return sin(x); }, [&] { return x * 2.f; }), x, 1.f);
+}
+row while_scalar() {
+    placeholder<float> x("x");
+    const auto [count, total] = while_loop([](auto i, auto) { return i < 1'000; },
+                                           [](auto i, auto t) { return std::tuple(i + 1, t + cast<float>(i)); }, 0, x);
+    return called(total, x, 1.f);
+}
+row while_scalar_grad() {
+    placeholder<float> x("x");
+    const auto [count, y] = while_loop([](auto i, auto) { return i < 1'000; },
+                                       [&](auto i, auto v) { return std::tuple(i + 1, sin(v * x)); }, 0, 1.f);
+    const auto [slope] = gradients(y, x);
+    return called(slope, x, 1.3f);
+}
+
+struct rnn {
+    variable<float, 100, 32, 32> inputs{"inputs", peers::filled(100 * 32 * 32)};
+    variable<float, 32, 32> w{"w", peers::weights(32, 32)}, u{"u", peers::rnn_state_weights()};
+
+    auto states() const {
+        return scan([&](auto h, auto in) { return tanh(matmul(in, w) + matmul(h, u)); }, zeros<float, 32, 32>(),
+                    inputs);
+    }
+};
+row scan_rnn() {
+    return fetched(rnn().states(), [](const auto& y) { return peers::of_product({y.data(), y.size()}); });
+}
+row scan_rnn_grad() {
+    const rnn r;
+    auto s = initialized();
+    auto run = [s, call = s->make_callable(gradients(reduce_mean(square(r.states())), r.w, r.u))] { return call(); };
+    return peers::steps(
+        [=] {
+            const auto [dw, du] = run();
+            return peers::of_products({{dw.data(), dw.size()}, {du.data(), du.size()}});
+        },
+        [=] { used(run()); });
+}
+/// A thousand steps in one call.
+row train_in_graph() {
+    placeholder<float, dyn> x("x"), y("y");
+    variable<float> w("w", 0.f), b("b", 0.f);
+    const auto done = while_loop([](auto i) { return i < 1'000; },
+                                 [&](auto i) {
+                                     gradient_descent(0.05f).minimize(reduce_mean(square(w * x + b - y)));
+                                     return i + 1;
+                                 },
+                                 0);
+    auto s = initialized();
+    auto run = [s, call = s->make_callable(done, x, y), xs = peers::filled(100), ys = peers::filled(100, 1)] {
+        call(xs, ys);
+    };
+    return peers::steps(
+        [=, anew = operation(global_variables_initializer())] {
+            s->run(anew);
+            run();
+            const auto [wv, bv] = s->run(std::tuple(w, b));
+            return numbers{wv, bv};
+        },
+        run);
+}
+
 /// Assignment seals: two nodes a turn.
 tensor<float> chain(const tensor<float>& x) {
     tensor<float> y = x;
@@ -225,6 +296,12 @@ const peers::row_list rows{
     {"assign_add_1e7", fresh([] { return written<10'000'000>(true); })},
     {"matmul_256", fresh(product<256>)},
     {"matmul_1024", fresh(product<1024>)},
+    {"cond_scalar", fresh(cond_scalar)},
+    {"while_scalar_1e3", fresh(while_scalar)},
+    {"while_scalar_grad_1e3", fresh(while_scalar_grad)},
+    {"scan_rnn_100x32", fresh(scan_rnn)},
+    {"scan_rnn_grad_100x32", fresh(scan_rnn_grad)},
+    {"train_in_graph_1e3", fresh(train_in_graph)},
     {"chain_build", chain_build},
     {"chain_gradients", chain_gradients},
     {"chain_first_run", chain_first_run},

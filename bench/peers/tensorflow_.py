@@ -123,6 +123,61 @@ def matmul(n: int) -> Row:
     return resident(tf.matmul, [common.filled(n, n, salt=salt) for salt in range(2)], common.of_product)
 
 
+def called(build, value: np.ndarray, check) -> Row:
+    """A prepared call of what `build` makes of a placeholder."""
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.float32, value.shape)
+        call = session().make_callable(build(x), [x])
+    run = lambda: call(value)
+    return Row(lambda: check(run()), run)
+
+
+def cond_scalar() -> Row:
+    return called(lambda x: tf.cond(x > 0, lambda: tf.sin(x), lambda: x * 2), ONE, lambda y: [float(y)])
+
+
+def while_scalar_1e3() -> Row:
+    return called(lambda x: tf.while_loop(lambda i, t: i < 1_000, lambda i, t: (i + 1, t + tf.cast(i, tf.float32)),
+                                          (tf.constant(0), x))[1], ONE, lambda y: [float(y)])
+
+
+def while_scalar_grad_1e3() -> Row:
+    def slope(x):
+        _, y = tf.while_loop(lambda i, y: i < 1_000, lambda i, y: (i + 1, tf.sin(y * x)), (tf.constant(0), tf.constant(1.0)))
+        return tf.gradients(y, x)[0]
+    return called(slope, np.float32(1.3), lambda y: [float(y)])
+
+
+def rnn_states(inputs, w, u):
+    return tf.scan(lambda h, x: tf.tanh(tf.matmul(x, w) + tf.matmul(h, u)), inputs, tf.zeros([32, 32]))
+
+
+def scan_rnn_100x32() -> Row:
+    return resident(rnn_states, list(common.rnn_data()), common.of_product)
+
+
+def scan_rnn_grad_100x32() -> Row:
+    return resident(lambda inputs, w, u: tf.gradients(tf.reduce_mean(tf.square(rnn_states(inputs, w, u))), [w, u]),
+                    list(common.rnn_data()), common.of_products)
+
+
+def train_in_graph_1e3() -> Row:
+    with tf.Graph().as_default():
+        x, y = v1.placeholder(tf.float32, [None]), v1.placeholder(tf.float32, [None])
+        w, b = v1.Variable(0.0, use_resource=True), v1.Variable(0.0, use_resource=True)
+
+        def body(i):
+            loss = tf.reduce_mean(tf.square(w * x + b - y))
+            with tf.control_dependencies([v1.train.GradientDescentOptimizer(0.05).minimize(loss, var_list=[w, b])]):
+                return i + 1
+        s = session()
+        train = s.make_callable(tf.while_loop(lambda i: i < 1_000, body, [tf.constant(0)], parallel_iterations=1), [x, y])
+        initialize, weights = s.make_callable(v1.global_variables_initializer()), s.make_callable([w, b])
+    initialize()
+    run = lambda: train(common.filled(100), common.filled(100, salt=1))
+    return Row(lambda: (initialize(), run(), [float(v) for v in weights()])[-1], run)
+
+
 def timed(work):
     begin = time.perf_counter()
     result = work()

@@ -118,5 +118,66 @@ def matmul(n: int) -> Row:
     return Row(lambda: common.of_product(run()), run)
 
 
+def cond_scalar() -> Row:
+    def run() -> float:
+        x = torch.tensor(1.0)
+        return (torch.sin(x) if x > 0 else x * 2).item()
+    return Row(lambda: [run()], run)
+
+
+def while_scalar_1e3() -> Row:
+    def run() -> float:
+        t = torch.tensor(1.0)
+        for i in range(1_000):
+            t = t + i
+        return t.item()
+    return Row(lambda: [run()], run)
+
+
+def while_scalar_grad_1e3() -> Row:
+    def run() -> float:
+        x, y = torch.tensor(1.3, requires_grad=True), torch.tensor(1.0)
+        for _ in range(1_000):
+            y = torch.sin(y * x)
+        return torch.autograd.grad(y, x)[0].item()
+    return Row(lambda: [run()], run)
+
+
+def rnn_states(inputs: torch.Tensor, w: torch.Tensor, u: torch.Tensor) -> torch.Tensor:
+    h, states = torch.zeros(32, 32), []
+    for x in inputs:
+        h = torch.tanh(x @ w + h @ u)
+        states.append(h)
+    return torch.stack(states)
+
+
+def scan_rnn_100x32() -> Row:
+    data = [torch.from_numpy(a) for a in common.rnn_data()]
+    run = lambda: rnn_states(*data)
+    return Row(lambda: common.of_product(run()), run)
+
+
+def scan_rnn_grad_100x32() -> Row:
+    inputs, w, u = (torch.from_numpy(a) for a in common.rnn_data())
+    w.requires_grad_(), u.requires_grad_()
+    run = lambda: torch.autograd.grad(torch.mean(torch.square(rnn_states(inputs, w, u))), (w, u))
+    return Row(lambda: common.of_products(run()), run)
+
+
+def train_in_graph_1e3() -> Row:
+    """A loop of steps: there is no graph."""
+    x, y = torch.from_numpy(common.filled(100)), torch.from_numpy(common.filled(100, salt=1))
+
+    def run() -> list[float]:
+        w, b = nn.Parameter(torch.zeros(())), nn.Parameter(torch.zeros(()))
+        sgd = torch.optim.SGD([w, b], lr=0.05)
+        for _ in range(1_000):
+            sgd.zero_grad()
+            torch.mean(torch.square(w * x + b - y)).backward()
+            sgd.step()
+        return [w.item(), b.item()]
+    return Row(run, run)
+
+
 if __name__ == "__main__":
     common.main(globals(), first=lambda: (torch.tensor(3.0) + torch.tensor(5.0)).item())

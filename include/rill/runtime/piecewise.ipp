@@ -140,6 +140,7 @@ struct piecewise_run::arrivals {
     std::mutex mutex;
     std::condition_variable more;
     std::vector<arrival> all;
+    std::vector<std::size_t> came; // pieces that have brought theirs: a second time does not count
 };
 
 RILL_COLD piecewise_run::piecewise_run(const piecewise_plan& p, std::span<const any_array> feeds)
@@ -223,6 +224,8 @@ RILL_COLD void piecewise_run::start_alone(std::size_t p, const step_context& con
         const auto to = into.lock(); // gone: the step has ended
         if (!to) return;
         const std::lock_guard lock(to->mutex);
+        if (std::ranges::find(to->came, p) != to->came.end()) return;
+        to->came.push_back(p);
         to->all.push_back({p, std::move(problem), std::move(outputs)});
         to->more.notify_one();
     };

@@ -86,6 +86,23 @@ TEST_CASE("host_call: a function that brings its result later") {
     for (auto& w : workers) w.join();
 }
 
+TEST_CASE("host_call: the first result counts") {
+    const graph_scope here{graph()};
+    std::vector<std::thread> workers;
+    const auto twice = host_call<float>(
+        [](float x, host_result<float> done) {
+            done(x);
+            done(x * 2.f);
+            done.fail(std::make_exception_ptr(unavailable("too late")));
+        },
+        constant(1.f));
+    const auto other = host_call<float>(
+        [&](float x, host_result<float> done) { workers.emplace_back([x, done] { done(x); }); }, constant(10.f));
+    const session s;
+    CHECK(s.run(std::tuple(twice, other, tensor(twice + other))) == std::tuple(1.f, 10.f, 11.f));
+    for (auto& w : workers) w.join();
+}
+
 TEST_CASE("host_call: one that never comes back ends with its step's time, its patience or its token") {
     const graph_scope here{graph()};
     std::vector<host_result<float>> kept;

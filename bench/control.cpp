@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Branches and loops of the graph: what an iteration costs beside its arithmetic, what its gradient costs, and whole runs of
+// training in one call. Times are of calls; "per_iteration" is their part.
+#include <benchmark/benchmark.h>
+
+#include "models.hpp"
+
+using namespace rill;
+
+namespace {
+
+/// A call of what `make` prepares in a graph of its own.
+template <class Make> void time(benchmark::State& state, std::int64_t iterations, const Make& make) {
+    const graph g;
+    const graph_scope here(g);
+    const auto call = make();
+    for (auto _ : state) benchmark::DoNotOptimize(call());
+    state.counters["per_iteration"] = benchmark::Counter(
+        static_cast<double>(iterations), benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+
+template <class Y> auto prepared(const Y& y, const placeholder<float>& x, float value) {
+    const auto s = models::ready();
+    return [s, call = s->make_callable(y, x), value] { return call(value); };
+}
+
+void cond_scalar(benchmark::State& state) {
+    time(state, 1, [] {
+        placeholder<float> x("x");
+        return prepared(cond(x > 0.f, [&] { return sin(x); }, [&] { return x * 2.f; }), x, 1.f);
+    });
+}
+BENCHMARK(cond_scalar);
+
+void while_scalar(benchmark::State& state) {
+    const auto n = static_cast<int>(state.range(0));
+    time(state, n, [n] {
+        placeholder<float> x("x");
+        const auto [count, total] =
+            while_loop([n](auto i, auto) { return i < n; },
+                       [](auto i, auto t) { return std::tuple(i + 1, t + cast<float>(i)); }, 0, x);
+        return prepared(total, x, 1.f);
+    });
+}
+BENCHMARK(while_scalar)->Arg(1)->Arg(1'000);
+
+void while_scalar_grad(benchmark::State& state) {
+    const auto n = static_cast<int>(state.range(0));
+    time(state, n, [n] {
+        placeholder<float> x("x");
+        const auto [count, y] = while_loop([n](auto i, auto) { return i < n; },
+                                           [&](auto i, auto v) { return std::tuple(i + 1, sin(v * x)); }, 0, 1.f);
+        const auto [slope] = gradients(y, x);
+        return prepared(slope, x, 1.3f);
+    });
+}
+BENCHMARK(while_scalar_grad)->Arg(1)->Arg(1'000);
+
+constexpr index_t steps = 100, batch = 32, units = 32;
+
+struct rnn {
+    variable<float, steps, batch, units> inputs{"inputs", random_normal({.seed = 1})};
+    variable<float, units, units> w{"w", glorot_uniform(2)}, u{"u", glorot_uniform(3)};
+
+    auto states() const {
+        return scan([&](auto h, auto in) { return tanh(matmul(in, w) + matmul(h, u)); }, zeros<float, batch, units>(),
+                    inputs);
+    }
+};
+
+void scan_rnn(benchmark::State& state) {
+    time(state, steps, [] {
+        const auto y = rnn().states();
+        const auto s = models::ready();
+        return [s, call = s->make_callable(y)] { return call(); };
+    });
+}
+BENCHMARK(scan_rnn)->Unit(benchmark::kMicrosecond);
+
+void scan_rnn_grad(benchmark::State& state) {
+    time(state, steps, [] {
+        const rnn r;
+        const auto slopes = gradients(reduce_mean(square(r.states())), r.w, r.u);
+        const auto s = models::ready();
+        return [s, call = s->make_callable(slopes)] { return call(); };
+    });
+}
+BENCHMARK(scan_rnn_grad)->Unit(benchmark::kMicrosecond);
+
+/// Steps of steps.cpp's linear_regression_sgd.
+void train_in_graph(benchmark::State& state) {
+    const auto n = static_cast<int>(state.range(0));
+    time(state, n, [n] {
+        placeholder<float, dyn> x("x"), y("y");
+        variable<float> w("w", 0.f), b("b", 0.f);
+        const auto done = while_loop([n](auto i) { return i < n; },
+                                     [&](auto i) {
+                                         gradient_descent(0.05f).minimize(reduce_mean(square(w * x + b - y)));
+                                         return i + 1;
+                                     },
+                                     0);
+        const auto s = models::ready();
+        return [s, call = s->make_callable(done, x, y), xs = std::vector<float>(100, 0.5f),
+                ys = std::vector<float>(100, 1.f)] { return call(xs, ys); };
+    });
+}
+BENCHMARK(train_in_graph)->Arg(1'000)->Unit(benchmark::kMicrosecond);
+
+} // namespace
