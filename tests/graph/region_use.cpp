@@ -63,7 +63,7 @@ TEST_CASE("region_use: a node whose bodies do not fit it is refused") {
     refused("lies elsewhere",
             [&](auto& spec, auto&, auto&) { spec.bodies[0].of = g.state().add_region(spec.bodies[0].of, "q", {}); });
     refused("takes other arguments", [](auto& spec, auto&, auto&) { spec.bodies[0].arguments.clear(); });
-    refused("argument of a body is another value",
+    refused("argument of a body lies elsewhere",
             [&](auto& spec, auto&, auto&) { spec.bodies[0].arguments[0] = x.end(); });
     refused("no place among the inputs", [&](auto& spec, auto&, auto&) { spec.bodies[0].captures.push_back(x.end()); });
     refused("from outside is another value", [&](auto& spec, auto&, auto&) {

@@ -69,6 +69,25 @@ WITHOUT = {
     "TruncatedNormal": "the numbers are drawn by another generator than TensorFlow's",
     "VariableV2": "what a variable is, the runs between its writes say; no value follows from operands",
 }
+WITHOUT["_Arg"] = "what a body is given: an input of it as Placeholder is of a graph"
+for name in ("Case", "While", "ScanSlices", "PartitionedCall"):
+    WITHOUT[name] = "what its bodies compute is compared with plain C++ by tests/random_control_flow.cpp"
+for name in ("HostCall", "AsyncHostCall"):
+    WITHOUT[name] = "a function of the program's; its test says what comes back"
+for name in ("Where", "Unique"):
+    WITHOUT[name] = "only data decides its extents, and a graph here is told them; its test says what it gives"
+for name in ("AsString", "StringJoin", "StringLength", "StringToNumber", "StringEqual", "StringSelect"):
+    WITHOUT[name] = "the graphs here hold no text; its test says what it gives"
+for name in ("Real", "Imag", "Complex"):
+    WITHOUT[name] = "the graphs here hold no complex numbers; its test compares with the standard library's"
+for name in ("RandomGamma", "RandomPoissonV2"):
+    WITHOUT[name] = "the numbers are drawn by another generator than TensorFlow's"
+WITHOUT["CountUpTo"] = "a write of a variable, which has no gradient; its test says what the variable holds"
+WITHOUT["IsVariableInitialized"] = "it asks for a variable's state, not for a value"
+WITHOUT["DropoutRate"] = "TensorFlow has no such op: a check of the rate that a run gives dropout"
+WITHOUT["Range"] = "its operands are numbers that decide its extent; its test counts along"
+WITHOUT["SliceGrad"] = "the gradient of Slice, which is compared"
+WITHOUT["TileGrad"] = "the gradient of Tile, which is compared"
 WRITES = ("Assign", "AssignAdd", "AssignSub", "ScatterAdd", "ScatterSub", "ScatterUpdate", "AssignMovingAverage")
 for name in WRITES:
     WITHOUT[name] = "a write of a variable, which has no gradient; its test says what the variable holds"

@@ -182,11 +182,15 @@ RILL_COLD void graph_state::check_bodies(const node_spec& spec) {
     for (const auto& b : spec.bodies) {
         require(b.of && b.of->parent == spec.inside, "a body lies elsewhere");
         require(static_cast<int>(b.arguments.size()) == (chooses ? 0 : use->operands), "a body takes other arguments");
-        for (std::size_t a = 0; a < b.arguments.size(); ++a)
-            require(
-                b.arguments[a] && b.arguments[a].from->inside == b.of &&
-                    fits(b.arguments[a], spec.inputs[a], use->how == form::scan && static_cast<int>(a) >= use->carried),
-                "an argument of a body is another value");
+        for (std::size_t a = 0; a < b.arguments.size(); ++a) {
+            const auto& e = b.arguments[a];
+            require(e && e.from->inside == b.of, "an argument of a body lies elsewhere");
+            const bool slice = use->how == form::scan && static_cast<int>(a) >= use->carried;
+            if (!fits(e, spec.inputs[a], slice))
+                throw invalid_argument(spec.op->label() + ": argument '" + name_of(e) + "' of a body is " +
+                                       to_string(type_of(e)) + ", and is given " + (slice ? "slices of " : "") +
+                                       to_string(type_of(spec.inputs[a])) + " (node '" + spec.name + "')");
+        }
         require(b.captures.size() == b.captured.size(), "what a body takes from outside has no place among the inputs");
         for (std::size_t c = 0; c < b.captures.size(); ++c)
             require(b.captured[c] >= 0 && b.captured[c] < inputs && b.captures[c] &&

@@ -14,7 +14,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class plan;
 
-/// A body bound to the types of what it is fed.
+/// A body bound to the types of what it is fed. Of a branch that takes what another one left out there is nothing to bind: both were
+/// chosen by one value, so it won't run.
 class bound_body {
 public:
     bound_body(const body& b, std::shared_ptr<plan> made, std::span<const tensor_type> arguments,
@@ -40,8 +41,7 @@ private:
 /// A frame to run a body in, again and again.
 class body_memory {
 public:
-    explicit body_memory(const bound_body& b)
-        : body_(b), frame_(b.steps().acquire()), feeds_(b.of().arguments.size() + b.of().captured.size()) {}
+    explicit body_memory(const bound_body& b) : body_(b), feeds_(b.of().arguments.size() + b.of().captured.size()) {}
     body_memory(body_memory&& other) noexcept = default;
     ~body_memory() {
         if (frame_) body_.steps().release(std::move(frame_));
@@ -49,6 +49,7 @@ public:
 
     /// What it takes from outside, for the runs that follow.
     void begin(const kernel_args& args) {
+        if (!frame_) frame_ = body_.steps().acquire(); // a branch that is never taken needs none
         frame_->context = args.step;
         std::size_t at = body_.of().arguments.size();
         for (const int c : body_.of().captured) feeds_[at++] = args.in<void>(c);

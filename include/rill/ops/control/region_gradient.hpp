@@ -29,7 +29,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class body_copy {
 public:
     /// `again`: whatever can be computed again is, whatever it costs.
-    explicit body_copy(const body& b, bool again = false) : body_(b), again_(again) {}
+    explicit body_copy(const body& b, bool again = false, bool inner = false)
+        : body_(b), again_(again), inner_(inner) {}
 
     void map(const endpoint& from, const endpoint& to) { copies_[key(from)] = to; }
     endpoint of(const endpoint& e) {
@@ -57,7 +58,7 @@ private:
     }
     /// Computing it again would give something else.
     static bool is_drawn(const node& n) {
-        return (n.op->stateful() && n.op->role() == op_role::ordinary) || !n.op->writes().empty();
+        return !n.bodies && ((n.op->stateful() && n.op->role() == op_role::ordinary) || !n.op->writes().empty());
     }
 
     void copy_before(const endpoint& e) {
@@ -78,10 +79,11 @@ private:
     void copy_node(const node& n) {
         const graph g(*n.owner);
         if (is_drawn(n) || n.op->role() == op_role::variable) {
-            if (n.bodies && n.op->regions()->effects)
-                throw unimplemented(
-                    "gradients: a loop or branch within a body draws random numbers or writes variables (" +
-                    place_of(n) + "): its gradient is not known; draw and write outside of the inner one");
+            if (inner_) // whose values nothing keeps
+                throw unimplemented("gradients: '" + n.name + "' draws random numbers or depends on writes (" +
+                                    place_of(n) +
+                                    ") in a loop or branch within a body: its gradient is not known; draw "
+                                    "and write outside of the inner one");
             for (int port = 0; port < static_cast<int>(n.outputs.size()); ++port) {
                 const endpoint copy{add_node(g, make_op(argument_op{n.outputs[port]}), {}, {}, false, n.where), 0};
                 copies_.try_emplace({&n, port}, copy);
@@ -90,7 +92,10 @@ private:
             return;
         }
         endpoint_list inputs;
-        for (const auto& in : n.inputs) {
+        const auto values =
+            n.bodies ? n.inputs.size() - static_cast<std::size_t>(n.op->regions()->written) : n.inputs.size();
+        for (std::size_t i = 0; i < values; ++i) {
+            const endpoint in = n.inputs[i];
             if (is_written(in) && !n.control_inputs.empty())
                 throw unimplemented("gradients: '" + n.name + "' reads variable '" + in.from->name +
                                     "' after a write in the same body (" + place_of(n) +
@@ -116,7 +121,7 @@ private:
         region_node_scope scope(graph(*n.owner), n.op->label());
         std::vector<traced_body> bodies;
         for (const auto& b : *n.bodies) {
-            body_copy inner(b, true);
+            body_copy inner(b, true, true);
             for (std::size_t c = 0; c < b.captures.size(); ++c) inner.map(b.captures[c], inputs[b.captured[c]]);
             bodies.push_back(
                 trace_body(graph(*n.owner), "body", types_of(b.arguments), n.where, [&](const auto& arguments) {
@@ -138,7 +143,7 @@ private:
     }
 
     const body& body_;
-    bool again_;
+    bool again_, inner_;
     std::vector<const node*> sized_; // nodes whose extents data decides
     std::map<key_type, endpoint> copies_;
     std::vector<kept_value> kept_;
@@ -172,10 +177,14 @@ private:
 /// Values of body number `which` as outputs of a node: of its last twin, or of a new one that gives them too.
 inline std::vector<endpoint> keep_values(const node& n, std::size_t which, const std::vector<endpoint>& values) {
     const node* last = n.owner->last_twin(&n);
+    const auto& use = *n.op->regions();
+    using form = region_use::form;
+    // what a loop gives as its state is the last value alone
+    const int first = use.how == form::repeat ? use.operands : use.how == form::scan ? use.carried : 0;
     auto results = (*last->bodies)[which].results;
     std::vector<int> ports;
     for (const auto& v : values) {
-        auto at = std::ranges::find(results, v);
+        auto at = std::find(results.begin() + first, results.end(), v);
         if (at == results.end()) at = results.insert(at, v);
         ports.push_back(static_cast<int>(at - results.begin()));
     }
@@ -191,7 +200,7 @@ inline std::vector<endpoint> keep_values(const node& n, std::size_t which, const
         spec.inside = last->inside;
         spec.bodies = *last->bodies;
         spec.bodies.first_twin = n.bodies->first_twin ? n.bodies->first_twin : &n;
-        const bool branches = n.op->regions()->how == region_use::form::choose;
+        const bool branches = use.how == form::choose;
         for (std::size_t b = 0; b < spec.bodies.size(); ++b)
             if (b == which || branches) spec.bodies[b].results.resize(results.size());
         spec.bodies[which].results = results;
