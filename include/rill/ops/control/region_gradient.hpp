@@ -105,7 +105,7 @@ private:
         const node* copy = n.bodies ? copy_with_bodies(n, std::move(inputs))
                                     : add_node(g, n.op, std::move(inputs), {}, false, n.where);
         // values of extents that differ from one iteration to the next can't be stacked
-        const bool sized = n.op->sizes_itself() || std::ranges::any_of(inputs_of(n), [&](const node* i) {
+        const bool sized = sizes_itself(n) || std::ranges::any_of(inputs_of(n), [&](const node* i) {
                                return std::ranges::find(sized_, i) != sized_.end();
                            });
         if (sized) sized_.push_back(&n);
@@ -136,6 +136,12 @@ private:
         return scope.add(*n.op, use, std::move(operands), bodies, n.where);
     }
 
+    /// Also a loop whose histories are kept for gradients of its own.
+    static bool sizes_itself(const node& n) {
+        if (!n.bodies) return n.op->sizes_itself();
+        const auto& use = *n.op->regions();
+        return use.how == region_use::form::repeat && n.outputs.size() > static_cast<std::size_t>(use.operands);
+    }
     static std::vector<const node*> inputs_of(const node& n) {
         std::vector<const node*> all;
         for (const auto& e : n.inputs) all.push_back(e.from);
