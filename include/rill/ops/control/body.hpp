@@ -79,7 +79,7 @@ template <class X> std::vector<endpoint> endpoints_of(const X& x, const graph& g
             },
             x);
     else if constexpr (literal<X>)
-        return {seal(constant(x), g)};
+        return {seal(constant(x, std::source_location{}), g)};
     else if constexpr (graph_operand<X>)
         return {seal(x, g)};
     else

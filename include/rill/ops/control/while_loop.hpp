@@ -64,7 +64,8 @@ auto while_loop(const Cond& condition, const Body& body, const std::tuple<X...>&
 template <class Cond, class Body, class... X>
     requires(sizeof...(X) > 0 && (detail::body_value<X> && ...))
 auto while_loop(const Cond& condition, const Body& body, const X&... initial) {
-    return while_loop(condition, body, std::tuple<X...>(initial...));
+    // where it is, only an operand can say
+    return while_loop(condition, body, std::tuple<X...>(initial...), {}, std::source_location{});
 }
 /// Of tensors whose types, or whose number, only run time knows: both take and the body gives a std::vector<any_tensor>.
 template <class Cond, class Body>
