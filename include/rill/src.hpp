@@ -46,6 +46,7 @@
 #include <rill/expr/expression.ipp>
 #include <rill/expr/fused_op.ipp>
 #include <rill/expr/handle.ipp>
+#include <rill/expr/scalar_loop_of.ipp>
 #include <rill/expr/structure_program.ipp>
 #include <rill/expr/tracer.ipp>
 #include <rill/graph/add_graph.ipp>
@@ -90,6 +91,7 @@
 #include <rill/runtime/plan.ipp>
 #include <rill/runtime/plan_key.ipp>
 #include <rill/runtime/resources.ipp>
+#include <rill/runtime/scalar_loop_step.ipp>
 #include <rill/runtime/segment.ipp>
 #include <rill/runtime/session.ipp>
 #include <rill/runtime/session_core.ipp>

@@ -10,6 +10,7 @@
 
 #include <rill/device/block.hpp>
 #include <rill/device/kernel.hpp>
+#include <rill/device/scalar_loop.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -80,6 +81,7 @@ struct RILL_EXPORT kernel_registry {
     detail::registry_table<block_kernels> blocks;             // a program's key
     detail::registry_table<combiner> combiners;               // "Sum/float32"
     detail::registry_table<detail::pullback_trace> pullbacks; // a one-op program's key
+    detail::registry_table<scalar_loop> loops;                // the keys of its expressions
 };
 
 /// For looking up. Where the program links rill::kernels, the first call adds what is in there.
@@ -110,6 +112,7 @@ void register_blocks(const std::string& key, int level, const block_kernels& ker
 void register_primitive_blocks(const std::string& key, int level, block_function forward);
 void register_combiner(std::string_view how, dtype type, int level, const combiner& loops);
 void register_pullback(const std::string& key, pullback_trace trace);
+void register_scalar_loop(const std::string& key, int level, scalar_loop loop);
 
 } // namespace detail
 

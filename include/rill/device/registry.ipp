@@ -97,6 +97,10 @@ RILL_COLD void register_combiner(std::string_view how, dtype type, int level, co
     if (supports_level(level)) kernel_tables().combiners.add(kernel_key(how, type), level, loops);
 }
 
+RILL_COLD void register_scalar_loop(const std::string& key, int level, scalar_loop loop) {
+    if (supports_level(level)) kernel_tables().loops.add(key, level, loop);
+}
+
 RILL_COLD void register_pullback(const std::string& key, pullback_trace trace) {
     if (!kernel_tables().pullbacks.find(key)) kernel_tables().pullbacks.add(key, 0, trace);
 }

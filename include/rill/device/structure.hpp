@@ -139,6 +139,21 @@ template <class... Args> constexpr int scalars_before(std::size_t k) {
     return n;
 }
 
+/// Element types of the leaves and of the scalars of a structure, by occurrence.
+template <class S> struct element_lists;
+template <class T> struct element_lists<leaf<T>> {
+    using leaves = type_list<T>;
+    using scalars = type_list<>;
+};
+template <class T> struct element_lists<scalar_leaf<T>> {
+    using leaves = type_list<>;
+    using scalars = type_list<T>;
+};
+template <class Op, class R, class... Args> struct element_lists<structure<Op, R, Args...>> {
+    using leaves = joined<typename element_lists<Args>::leaves...>;
+    using scalars = joined<typename element_lists<Args>::scalars...>;
+};
+
 /// The values of a node and of all below it: what the backward sweep needs, kept in registers.
 template <class V, class... Below> struct sweep {
     V value;

@@ -219,8 +219,9 @@ public:
         // sealed in the scopes of the parent: control inputs and devices may differ from one parent to the next
         const auto& now = scopes();
         const std::lock_guard lock(mutex_);
-        const bool same_scopes = pass == pass_ || (controls_ == now.control_inputs && inside_ == now.inside && devices_ == now.devices.size() &&
-                                                   now.devices.empty() && colocated_ == now.colocated);
+        const bool same_scopes =
+            pass == pass_ || (controls_ == now.control_inputs && inside_ == now.inside &&
+                              devices_ == now.devices.size() && now.devices.empty() && colocated_ == now.colocated);
         if (done_ && &done_.graph().state() == &g.state() && same_scopes) return done_;
         const endpoint made = detail::seal(part_, g, {}, true, {}, pass);
         done_ = made;
@@ -256,7 +257,9 @@ template <class T, index_t... D> auto handle_of(const operand<T, D...>&, const a
 
 /// How an operand is kept in an expression: handles as plain tensors, the rest as it is.
 template <class X> auto as_argument(const X& x) {
-    if constexpr (requires { x.end(); })
+    if constexpr (requires { X::loop_part_number; }) // of a loop's state: its type says which
+        return x;
+    else if constexpr (requires { x.end(); })
         return handle_of(x, x);
     else
         return x;

@@ -16,6 +16,7 @@
 #include <rill/runtime/bound_body.hpp>
 #include <rill/runtime/piecewise_bodies.hpp>
 #include <rill/runtime/plan.hpp>
+#include <rill/runtime/scalar_loop_step.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -341,6 +342,8 @@ RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const ten
     const auto operands = inputs.first(static_cast<std::size_t>(use.operands));
     if (std::ranges::any_of(bodies, [&](const body& b) { return plans.at(&b)->in_pieces(); }))
         return {{}, bind_in_pieces(it, plans, memory)};
+    if (auto loop = bind_scalar_loop(it, inputs))
+        return {{inputs.begin(), inputs.begin() + use.operands}, std::move(loop)};
     std::shared_ptr<bodies_step> made;
     std::vector<tensor_type> arguments(operands.begin(), operands.end());
     using form = region_use::form;

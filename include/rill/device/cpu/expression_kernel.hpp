@@ -22,20 +22,6 @@ struct lanes_of<structure<Op, R, Args...>>
 
 // ---- loading: a pointer per leaf, and scalars spread over a pack once a call ---------------------------------------------
 
-template <class S> struct element_lists;
-template <class T> struct element_lists<leaf<T>> {
-    using leaves = type_list<T>;
-    using scalars = type_list<>;
-};
-template <class T> struct element_lists<scalar_leaf<T>> {
-    using leaves = type_list<>;
-    using scalars = type_list<T>;
-};
-template <class Op, class R, class... Args> struct element_lists<structure<Op, R, Args...>> {
-    using leaves = joined<typename element_lists<Args>::leaves...>;
-    using scalars = joined<typename element_lists<Args>::scalars...>;
-};
-
 template <int N, class List> struct leaf_loader;
 template <int N, class... T> struct leaf_loader<N, type_list<T...>> {
     plain_tuple<const T*...> from;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/expr/scalar_loop_of.hpp>
 #include <rill/ops/control/body.hpp>
 
 // What the bodies of loops give, beside what they take.
@@ -25,10 +26,26 @@ template <class States, class Given, std::size_t... I> constexpr void check_stat
                   "the body of a loop gives a part of the state another element type or shape");
 }
 
+/// The state as condition and body get it: numbers know which part they are.
+template <int Part, class H> struct loop_part_of {
+    using type = H;
+};
+template <int Part, class T>
+    requires std::is_arithmetic_v<T>
+struct loop_part_of<Part, tensor<T>> {
+    using type = loop_part<Part, T>;
+};
+template <class States, class Numbers> struct loop_parts_of;
+template <class... H, std::size_t... I> struct loop_parts_of<std::tuple<H...>, std::index_sequence<I...>> {
+    using type = std::tuple<typename loop_part_of<static_cast<int>(I), H>::type...>;
+};
+template <class States>
+using loop_parts = typename loop_parts_of<States, std::make_index_sequence<std::tuple_size_v<States>>>::type;
+
 /// Calls a body with handles to its arguments, checks what it gives against the state, and returns the endpoints.
-template <class States, class F>
+template <class States, class Handles = States, class F>
 std::vector<endpoint> next_state(const F& f, const std::vector<endpoint>& arguments, const graph& g) {
-    const auto given = std::apply([&](const auto&... state) { return f(state...); }, handles<States>(arguments));
+    const auto given = std::apply([&](const auto&... state) { return f(state...); }, handles<Handles>(arguments));
     using G = std::remove_cvref_t<decltype(given)>;
     constexpr std::size_t parts = std::tuple_size_v<States>, count = handle_count<handle_type<G>>;
     static_assert(state_is_whole<count, parts>, "the body of a loop gives every part of the state, as a tuple");

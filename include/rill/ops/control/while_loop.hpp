@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/expr/scalar_loop_of.hpp>
 #include <rill/ops/control/scan.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -43,12 +44,16 @@ auto while_loop(const Cond& condition, const Body& body, const std::tuple<X...>&
                 const while_options& options = {},
                 const std::source_location& where = std::source_location::current()) {
     using states = detail::handle_type<std::tuple<X...>>;
+    using parts = detail::loop_parts<states>;
+    using condition_type = decltype(std::apply(condition, std::declval<const parts&>()));
+    using given_type = decltype(std::apply(body, std::declval<const parts&>()));
+    require_scalar_loop<std::remove_cvref_t<condition_type>, std::remove_cvref_t<given_type>>();
     const graph g = detail::home_graph(initial);
     const auto ends = detail::add_while(
         g, detail::endpoints_of(initial, g),
         [&](const std::vector<endpoint>& arguments) {
             const auto go_on = std::apply([&](const auto&... state) { return condition(state...); },
-                                          detail::handles<states>(arguments));
+                                          detail::handles<parts>(arguments));
             using C = std::remove_cvref_t<decltype(go_on)>;
             if constexpr (typed_operand<C>) {
                 static_assert(same_dtype<value_type_of<C>, bool>, "while_loop: the condition must give a bool");
@@ -56,8 +61,8 @@ auto while_loop(const Cond& condition, const Body& body, const std::tuple<X...>&
             }
             return detail::endpoints_of(go_on, g);
         },
-        [&](const std::vector<endpoint>& arguments) { return detail::next_state<states>(body, arguments, g); }, options,
-        where);
+        [&](const std::vector<endpoint>& arguments) { return detail::next_state<states, parts>(body, arguments, g); },
+        options, where);
     return detail::as_result<states>(ends);
 }
 /// The parts of the first state, one by one.
