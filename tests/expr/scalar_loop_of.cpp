@@ -19,13 +19,14 @@ static_assert(std::is_void_v<detail::scalar_expression<any_tensor>::type>);
 
 TEST_CASE("scalar_loop_of: a loop is found by its expressions and by which parts of the state they read") {
     using E = detail::scalar_expression<mixed>::type;
-    CHECK(detail::loop_key_of<E>::text() == key_of<E::structure_type>() + "[1...]");
-    CHECK(detail::loop_key_of<detail::scalar_expression<part>::type>::text() == "float32[1.]");
+    CHECK(detail::loop_key_of<E>::text() == key_of<E::structure_type>() + "[1..]");
+    CHECK(detail::loop_key_of<detail::scalar_expression<part>::type>::text() == "$0:float32[1.]");
     CHECK(detail::joined_loop_key({"a", "b"}) == "a;b");
-    require_scalar_loop<decltype(std::declval<part>() < 3.f), mixed>();
-    const auto key = detail::joined_loop_key(
-        {detail::loop_key_of<detail::scalar_expression<decltype(std::declval<part>() < 3.f)>::type>::text(),
-         detail::loop_key_of<E>::text()});
+    using condition = decltype(std::declval<part>() < 3.f);
+    require_scalar_loop<condition, std::tuple<int, mixed>>();
+    const auto key = detail::joined_loop_key({detail::loop_key_of<detail::scalar_expression<condition>::type>::text(),
+                                              detail::loop_key_of<detail::scalar_expression<int>::type>::text(),
+                                              detail::loop_key_of<E>::text()});
     CHECK(the_kernels().loops.find(key));
     CHECK_FALSE(the_kernels().loops.find(key + ";"));
 }

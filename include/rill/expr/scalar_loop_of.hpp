@@ -74,17 +74,14 @@ struct scalar_expression<expression<Op, Args...>> {
     using type = typename loop_expression_with<typename strip<of>::type, typename parts_of<of>::type>::type;
 };
 
-/// The key of an expression (of a value as it is, its dtype) with the parts of the state that its leaves are.
+/// The key of an expression with the parts of the state that its leaves are.
 std::string loop_key(const std::string& expression, std::span<const int> parts);
 
 template <class E> struct loop_key_of;
 template <class S, int... Part> struct loop_key_of<loop_expression<S, Part...>> {
     static std::string text() {
         const std::array<int, sizeof...(Part)> parts{Part...};
-        if constexpr (requires { key_of<S>(); })
-            return loop_key(key_of<S>(), parts);
-        else
-            return loop_key(std::string(to_string(dtype_of<typename S::value_type>)), parts);
+        return loop_key(key_of<S>(), parts);
     }
 };
 

@@ -106,7 +106,7 @@ inline std::optional<std::pair<scalar_loop_step::expression, std::string>> expre
     scalar_loop_step::expression made;
     if (const auto leaf = leaf_in(b, e)) {
         made.leaves.push_back(*leaf);
-        return keyed(std::move(made), std::string(to_string(type_of(e).type)));
+        return keyed(std::move(made), "$0:" + std::string(to_string(type_of(e).type)));
     }
     const fused_spec* spec = e.from->inside == b.of ? e.from->op->fused() : nullptr;
     if (!spec || spec->kernel().empty() || spec->results.size() != 1 || spec->results[0].reduce.how != combine::map ||
