@@ -14,7 +14,7 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE dims shape_of_flat(index_t count, const dims& wanted) {
-    if (!wanted.known_rank()) return dims{count};
+    if (!wanted.known_rank() || (wanted.rank == 1 && rules::extents_compatible(wanted[0], count))) return dims{count};
     const auto solved = rules::reshape(dims{count}, wanted);
     if (!solved.ok() || !solved.shape.complete())
         throw invalid_argument("host value: " + std::to_string(count) + " elements don't fill the shape " +
