@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/graph/serialization.hpp>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -291,6 +292,26 @@ TEST_CASE("serialization: the file of version 1 is read for ever") {
     const std::vector<float> wanted{1.10360348f, 1.08162093f, 1.06829166f, 1.05592346f, 1.04561377f};
     REQUIRE(losses.size() == wanted.size());
     for (std::size_t i = 0; i < wanted.size(); ++i) CHECK(losses[i] == Approx(wanted[i]).epsilon(1e-5));
+}
+
+TEST_CASE("serialization: the file of version 2, with branches and loops, is read for ever") {
+    const char* const folder = std::getenv("RILL_TEST_DATA"); // else from the root of the tree
+    const graph g = import_graph(std::string(folder ? folder : "tests/data") + "/graphs/flow.rill");
+    const session s(g);
+    s.run(fetch("v/initialize"));
+    const auto y = [&](bool p) {
+        return s.run(fetch("y"), feed("x:0", std::vector{0.1, 0.2, 0.3}), feed("p:0", p)).value<double>();
+    };
+    double h = 0.5, v = 1;
+    for (const double in : {0.1, 0.2, 0.3}) {
+        double z = in;
+        for (int k = 0; k < 3; ++k) z = std::sin(z * in) + 2 * h;
+        v += z;
+        h = std::tanh(z);
+    }
+    CHECK(y(true) == Approx(h));
+    CHECK(y(false) == Approx(0.6));
+    CHECK(s.run(fetch("v")).value<double>() == Approx(v));
 }
 
 TEST_CASE("serialization: cut off anywhere, or longer than it should be, it is refused") {
