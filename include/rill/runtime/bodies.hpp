@@ -11,7 +11,7 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// What a run of a body is.
-plan_key key_of(const body& b);
+plan_key plan_key_of(const body& b);
 
 /// Compiles the bodies that an item runs.
 void compile_bodies(body_plans& into, const subgraph::item& it, const session_options& options,

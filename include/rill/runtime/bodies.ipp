@@ -21,7 +21,7 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// What a run of a body is.
-RILL_COLD plan_key key_of(const body& b) {
+RILL_COLD plan_key plan_key_of(const body& b) {
     plan_key key;
     for (const auto& r : b.results)
         if (r) key.fetches.push_back(r);
@@ -36,7 +36,7 @@ RILL_COLD void compile_bodies(body_plans& into, const subgraph::item& it, const 
                               const std::shared_ptr<resource_store>& resources, const device_type& otherwise) {
     if (!it.origin || !it.origin->bodies) return;
     for (const auto& b : *it.origin->bodies)
-        into.emplace(&b, std::make_shared<plan>(key_of(b), options, resources, otherwise));
+        into.emplace(&b, std::make_shared<plan>(plan_key_of(b), options, resources, otherwise));
 }
 
 /// A step with bodies; each kind runs them in its own way.
