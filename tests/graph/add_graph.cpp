@@ -1,32 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/graph/add_graph.hpp>
 
-#include <rill/all_kernels.hpp>
-
 #include "catch.hpp"
+#include "graph/sample_graph.hpp"
 
 using namespace rill;
 
-namespace test_add_graph {
-
-/// x, y = tanh(x) + x, a variable that is given its first value, and an update of it.
-inline graph sample() {
-    const graph g;
-    const graph_scope here(g);
-    placeholder<float, dyn, 2> x("x");
-    const name_scope scope("layer");
-    const tensor y(tanh(x) + x, "y");
-    variable<float, 2> w("w", zeros());
-    const tensor added = w.assign_add(reduce_sum<0>(y));
-    group(operation(added.node()));
-    g.add_to_collection("mine", y.end());
-    return g;
-}
-
-} // namespace test_add_graph
-
 TEST_CASE("add_graph: into another graph, below a prefix") {
-    using namespace test_add_graph;
+    using sample_graph::sample;
     const graph from = sample(), to;
     const graph_scope here(to);
     placeholder<float> x("x");

@@ -4,26 +4,13 @@
 #include <rill/all_kernels.hpp>
 
 #include "catch.hpp"
+#include "graph/sample_graph.hpp"
 
 using namespace rill;
 
 namespace test_saved_graph {
 
-using detail::saved_graph, detail::load_graph, detail::save_graph;
-
-/// x, y = tanh(x) + x, a variable that is given its first value, and an update of it.
-inline graph sample() {
-    const graph g;
-    const graph_scope here(g);
-    placeholder<float, dyn, 2> x("x");
-    const name_scope scope("layer");
-    const tensor y(tanh(x) + x, "y");
-    variable<float, 2> w("w", zeros());
-    const tensor added = w.assign_add(reduce_sum<0>(y));
-    group(operation(added.node()));
-    g.add_to_collection("mine", y.end());
-    return g;
-}
+using sample_graph::sample, detail::saved_graph, detail::load_graph, detail::save_graph;
 
 inline saved_graph saved() { return save_graph(sample()); }
 

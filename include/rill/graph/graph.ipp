@@ -25,10 +25,8 @@ RILL_INLINE const node* graph_state::add(node_spec spec) {
         if (found != detail::hash_index::none) return &nodes_[found];
     }
     auto outputs = infer(spec);
-    const bool has_bodies = !spec.bodies.empty();
     auto name = free_name(std::move(spec.name), spec.scope_of_its_own);
-    if (!spec.bodies.empty()) bodies_.push_back(std::move(spec.bodies));
-    const auto* bodies = has_bodies ? &bodies_.back() : nullptr;
+    const auto* bodies = spec.bodies.empty() ? nullptr : &bodies_.emplace_back(std::move(spec.bodies));
     names_.reserve(nodes_.size() + 1); // from here on nothing fails half way
     shared_.reserve(nodes_.size() + 1);
     node& n = nodes_.emplace_back();
@@ -53,14 +51,15 @@ RILL_INLINE const node* graph_state::add(node_spec spec) {
 RILL_COLD const region* graph_state::add_region(const region* parent, std::string name,
                                                 const std::source_location& where) {
     const std::lock_guard lock(mutex_);
-    return &regions_.emplace_back(region{parent, static_cast<std::uint32_t>(regions_.size()), std::move(name), where});
+    return &regions_.emplace_back(region{parent, static_cast<std::uint32_t>(regions_.size()), std::move(name), where,
+                                         static_cast<std::uint32_t>(nodes_.size())});
 }
 
 RILL_COLD std::vector<const node*> graph_state::nodes_of(const region* r) const {
     const std::lock_guard lock(mutex_);
     std::vector<const node*> all;
-    for (const auto& n : nodes_)
-        if (n.inside == r) all.push_back(&n);
+    for (std::size_t i = r->first_node; i < nodes_.size(); ++i)
+        if (nodes_[i].inside == r) all.push_back(&nodes_[i]);
     return all;
 }
 
@@ -73,7 +72,7 @@ RILL_COLD std::vector<const region*> graph_state::regions() const {
 
 RILL_COLD const node* graph_state::last_twin(const node* n) const {
     const std::lock_guard lock(mutex_);
-    const node* first = n->bodies && n->bodies->first_twin ? n->bodies->first_twin : n;
+    const node* first = first_twin(*n);
     const auto at = last_twins_.find(first);
     return at == last_twins_.end() ? first : at->second;
 }

@@ -30,6 +30,9 @@ struct node {
     const tensor_type& output(int port) const { return outputs[port]; }
 };
 
+/// Of a node that has bodies: the one whose twin it is, or itself.
+inline const node* first_twin(const node& n) { return n.bodies && n.bodies->first_twin ? n.bodies->first_twin : &n; }
+
 inline endpoint gradient_request::input(int i) const { return at.inputs[i]; }
 inline endpoint gradient_request::output(int i) const { return {&at, i}; }
 

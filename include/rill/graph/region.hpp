@@ -17,6 +17,7 @@ struct region {
     std::uint32_t id = 0;           // in order of creation: parents have smaller ids
     std::string name;               // "while/body"
     std::source_location where;
+    std::uint32_t first_node = 0; // its nodes have this id or larger ones
 };
 
 /// What a node runs of a region: a run whose fetches are its results, fed with its arguments and what it takes from outside.

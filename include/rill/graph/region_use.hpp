@@ -23,7 +23,7 @@ struct region_use {
     int operands = 0, captures = 0, written = 0;
     int carried = 0;        // of a scan
     bool reverse = false;   // a scan from the last slice to the first
-    std::int64_t most = -1; // steps: of a loop at most so many (-1: no limit); of a scan without slices exactly so many
+    std::int64_t most = -1; // iterations of a loop; -1: no limit
     bool recompute = false; // gradients compute the values within again, and nothing is kept for them
     bool effects = false;   // a body draws random numbers, or does more than compute its results
 

@@ -18,7 +18,7 @@ RILL_COLD subgraph merge_twins(subgraph g) {
         now[i] = static_cast<int>(i);
         const node* n = g.items[i].origin;
         if (!n || !n->bodies) continue;
-        const node* first = n->bodies->first_twin ? n->bodies->first_twin : n;
+        const node* first = first_twin(*n);
         const auto [at, fresh] = kept.try_emplace(first, now[i]);
         if (fresh) continue;
         // all have the same inputs, so the first place is late enough

@@ -13,6 +13,7 @@
 
 #include <rill/core/shape_rules.hpp>
 #include <rill/core/vector.hpp>
+#include <rill/runtime/array_slots.hpp>
 #include <rill/runtime/bound_body.hpp>
 #include <rill/runtime/piecewise_bodies.hpp>
 #include <rill/runtime/plan.hpp>
@@ -56,18 +57,10 @@ public:
     }
 
     std::vector<any_array> run_alone(std::span<const any_array> inputs, const step_context* context) const override {
-        std::vector<any_array> outputs;
-        for (const auto& t : outputs_) outputs.emplace_back(t.type, t.shape);
-        std::vector<void*> slots;
-        std::vector<std::int32_t> numbers;
-        const auto add = [&](const void* data) {
-            numbers.push_back(static_cast<std::int32_t>(slots.size()));
-            slots.push_back(const_cast<void*>(data));
-        };
-        for (const auto& in : inputs) add(in.data());
-        for (const auto& out : outputs) add(out.data());
+        auto outputs = arrays_of(outputs_);
+        array_slots slots(inputs, outputs);
         const auto own = make_memory();
-        run(*own, {slots.data(), numbers.data(), numbers.data() + inputs.size(), nullptr, context});
+        run(*own, slots.args(context));
         return outputs;
     }
     void set_outputs(std::vector<tensor_type> outputs) { outputs_ = std::move(outputs); }
@@ -159,13 +152,13 @@ inline void advance(const bound_body& b, body_memory& m, loop_state& state, std:
                     const kernel_args& args) {
     for (std::size_t i = 0; i < parts; ++i) {
         m.feed(i, state.at(i));
-        if (!b.passes(i, i)) m.want(i, state.next(i, args));
+        if (!b.stays(i)) m.want(i, state.next(i, args));
     }
     m.run();
     for (std::size_t i = 0; i < parts; ++i)
-        if (!b.passes(i, i)) m.deliver(i, state.next(i, args));
+        if (!b.stays(i)) m.deliver(i, state.next(i, args));
     for (std::size_t i = 0; i < parts; ++i)
-        if (!b.passes(i, i)) state.set(i, state.next(i, args));
+        if (!b.stays(i)) state.set(i, state.next(i, args));
 }
 
 /// Values of one type, one for each iteration, stacked.
@@ -222,21 +215,13 @@ public:
     /// With the histories of values that the body gives beside the state.
     std::vector<any_array> run_alone(std::span<const any_array> inputs, const step_context* context) const override {
         const auto parts = state_types().size();
-        std::vector<any_array> outputs;
-        for (const auto& t : state_types()) outputs.emplace_back(t.type, t.shape);
-        std::vector<void*> slots;
-        std::vector<std::int32_t> numbers;
-        const auto add = [&](const void* data) {
-            numbers.push_back(static_cast<std::int32_t>(slots.size()));
-            slots.push_back(const_cast<void*>(data));
-        };
-        for (const auto& in : inputs) add(in.data());
-        for (const auto& out : outputs) add(out.data());
+        auto outputs = arrays_of(state_types());
+        array_slots slots(inputs, outputs);
         vector<history> histories;
         for (auto r = parts; r < bodies_[1].types().size(); ++r)
             histories.emplace_back(bodies_[1].types()[r], allocator_);
         memory own(bodies_[0], bodies_[1], state_types(), allocator_);
-        run(own, {slots.data(), numbers.data(), numbers.data() + inputs.size(), nullptr, context}, histories);
+        run(own, slots.args(context), histories);
         for (auto& h : histories) outputs.push_back(std::move(h).take());
         return outputs;
     }
@@ -281,8 +266,7 @@ private:
 class scan_step final : public bodies_step {
 public:
     scan_step(const subgraph::item& it, std::span<const tensor_type> inputs, allocator& from)
-        : bodies_step(it, inputs), allocator_(from),
-          length_(use_.operands > use_.carried ? inputs[static_cast<std::size_t>(use_.carried)].shape[0] : use_.most) {}
+        : bodies_step(it, inputs), allocator_(from), length_(inputs[static_cast<std::size_t>(use_.carried)].shape[0]) {}
 
     std::unique_ptr<frame_region_step::memory> make_memory() const override {
         return std::make_unique<memory>(bodies_[0], state_types(), allocator_);

@@ -26,8 +26,8 @@ public:
     const std::vector<tensor_type>& types() const { return types_; } // of the results; invalid where it gives none
     int fetch(std::size_t result) const { return fetch_[result]; }
     bool direct(std::size_t result) const { return direct_[result] != 0; }
-    /// Result r is argument a as it came.
-    bool passes(std::size_t r, std::size_t a) const { return of_.results[r] == of_.arguments[a]; }
+    /// Result r is argument r as it came.
+    bool stays(std::size_t r) const { return stays_[r] != 0; }
 
 private:
     const body& of_;
@@ -36,6 +36,7 @@ private:
     std::vector<int> fetch_; // per result
     std::vector<tensor_type> types_;
     std::vector<char> direct_; // computed where it is wanted
+    std::vector<char> stays_;
 };
 
 /// A frame to run a body in, again and again.

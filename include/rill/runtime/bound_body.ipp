@@ -24,6 +24,7 @@ RILL_COLD bound_body::bound_body(const body& b, std::shared_ptr<plan> made, std:
         fetch_.assign(b.results.size(), -1);
         types_.resize(b.results.size());
         direct_.resize(b.results.size());
+        stays_.resize(b.results.size());
         return;
     }
     steps_ = plan_->bind(feeds);
@@ -31,6 +32,7 @@ RILL_COLD bound_body::bound_body(const body& b, std::shared_ptr<plan> made, std:
     for (const auto& r : b.results) {
         fetch_.push_back(r ? fetch++ : -1);
         types_.push_back(r ? steps_->fetch_type(fetch_.back()) : tensor_type{});
+        stays_.push_back(stays_.size() < b.arguments.size() && r == b.arguments[stays_.size()]);
         direct_.push_back(r && steps_->can_redirect(fetch_.back()));
     }
 }

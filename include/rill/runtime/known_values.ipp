@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <rill/device/registry.hpp>
+#include <rill/runtime/array_slots.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -65,13 +66,13 @@ RILL_COLD bool known_values::may_be_known(int item) const {
 RILL_COLD std::vector<any_array> known_values::work_out(int item) const {
     const auto& it = graph_.items[item];
     std::vector<tensor_type> in;
-    std::vector<void*> slots;
+    array_slots slots;
     bool known = true;
     for (const auto& v : it.inputs) {
         in.push_back(types_[v.item][v.port]);
         const auto* value = told(source(v));
         known = known && value;
-        slots.push_back(value ? const_cast<void*>(value->data()) : nullptr);
+        slots.input(value ? value->data() : nullptr);
     }
     if (auto value = it.op->known(in); !value.empty()) return {std::move(value)};
     if (!known) return {};
@@ -81,15 +82,11 @@ RILL_COLD std::vector<any_array> known_values::work_out(int item) const {
     try {
         kernel_request request{in, out};
         const kernel run = (*factory)(it.op->attributes(), request);
-        std::vector<any_array> made;
-        for (const auto& t : out) slots.push_back(made.emplace_back(t.type, t.shape).mutable_data());
+        auto made = arrays_of(out);
+        for (auto& m : made) slots.output(m.mutable_data());
         const memory_block scratch(default_allocator(), request.scratch_bytes);
-        slots.push_back(scratch.data());
-        std::vector<std::int32_t> numbers;
-        for (std::size_t k = 0; k < slots.size(); ++k) numbers.push_back(static_cast<std::int32_t>(k));
         const step_context context;
-        run({slots.data(), numbers.data(), numbers.data() + in.size(), numbers.data() + in.size() + out.size(),
-             &context});
+        run(slots.args(&context, scratch.data()));
         return made;
     } catch (const error& problem) {
         throw_error(problem.code(), it.op->label() + ": " + problem.what() + " (" + place_of(*it.origin) + ")");

@@ -26,6 +26,8 @@ public:
     /// Its outputs; of one that waits they come by `done`.
     std::vector<any_array> run(std::span<const any_array> inputs, const step_context* context,
                                const completion* done) const;
+    /// What is being handled, as an error of the node's.
+    [[noreturn]] void rethrow() const;
     void close() const;
 
 private:

@@ -16,6 +16,7 @@
 
 #include <rill/device/registry.hpp>
 #include <rill/graph/graph.hpp>
+#include <rill/runtime/array_slots.hpp>
 #include <rill/runtime/bodies.hpp>
 #include <rill/runtime/plan.hpp>
 
@@ -68,32 +69,29 @@ RILL_COLD std::vector<any_array> alone_node::run_kernel(std::span<const any_arra
     for (const auto& in : inputs) types.push_back(in.type());
     const auto b = bind(types);
     if (b->region.step) return b->region.step->run_alone(inputs, context);
-    std::vector<void*> slots;
-    std::vector<std::int32_t> numbers;
-    for (const auto& in : inputs) {
-        numbers.push_back(static_cast<std::int32_t>(slots.size()));
-        slots.push_back(const_cast<void*>(in.data()));
-    }
+    std::vector<any_array> none, outputs(item_.origin->outputs.size());
+    array_slots slots(inputs, none);
     const memory_block scratch(memory_, b->scratch);
-    const auto scratch_slot = static_cast<std::int32_t>(slots.size());
-    slots.push_back(scratch.data());
-    std::vector<any_array> outputs(item_.origin->outputs.size());
-    b->run({slots.data(), numbers.data(), nullptr, &scratch_slot, context, outputs.data(), done});
+    auto args = slots.args(context, scratch.data());
+    args.sized = outputs.data();
+    args.done = done;
+    b->run(args);
     return outputs;
 }
 
 RILL_COLD std::vector<any_array> alone_node::run(std::span<const any_array> inputs, const step_context* context,
                                                  const completion* done) const {
-    const auto described = [&](const std::string& what) {
-        return item_.op->label() + ": " + what + " (" + place_of(*item_.origin) + ")";
-    };
     try {
         return run_kernel(inputs, context, done);
-    } catch (const error& problem) {
-        throw_error(problem.code(), described(problem.what()));
-    } catch (const std::exception& problem) {
-        std::throw_with_nested(internal(described(problem.what())));
+    } catch (...) {
+        rethrow();
     }
+}
+
+RILL_COLD void alone_node::rethrow() const {
+    rethrow_described([&](const std::string& what) {
+        return item_.op->label() + ": " + what + " (" + place_of(*item_.origin) + ")";
+    });
 }
 
 RILL_COLD void alone_node::close() const {
@@ -254,16 +252,11 @@ RILL_COLD void piecewise_run::wait(const step_context& context) {
     }
     for (auto& a : here) {
         --waiting_;
-        const auto& node = plan_.alone(a.piece)->item();
         if (a.problem) {
             try {
                 std::rethrow_exception(a.problem);
-            } catch (const error& problem) {
-                throw_error(problem.code(),
-                            node.op->label() + ": " + problem.what() + " (" + place_of(*node.origin) + ")");
-            } catch (const std::exception& problem) {
-                std::throw_with_nested(
-                    internal(node.op->label() + ": " + problem.what() + " (" + place_of(*node.origin) + ")"));
+            } catch (...) {
+                plan_.alone(a.piece)->rethrow();
             }
         }
         const auto& gives = plan_.cut().all[a.piece].gives;

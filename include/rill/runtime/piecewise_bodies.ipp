@@ -92,7 +92,7 @@ private:
                                 const step_context* context) const {
         const auto carried = static_cast<std::size_t>(use_.carried);
         const std::vector<any_array> sliced(state.begin() + use_.carried, state.end());
-        const std::int64_t length = sliced.empty() ? use_.most : sliced[0].shape()[0];
+        const std::int64_t length = sliced[0].shape()[0];
         for (const auto& s : sliced)
             if (s.shape()[0] != length)
                 throw invalid_argument("one operand has " + std::to_string(length) + " slices, another " +

@@ -14,7 +14,7 @@
 
 #include <rill/device/registry.hpp>
 #include <rill/expr/scalar_loop_of.hpp>
-#include <rill/runtime/bound_body.hpp>
+#include <rill/runtime/array_slots.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -55,13 +55,9 @@ public:
     }
 
     std::vector<any_array> run_alone(std::span<const any_array> inputs, const step_context* context) const override {
-        std::vector<any_array> outputs;
-        std::vector<void*> slots;
-        std::vector<std::int32_t> numbers;
-        for (const auto& in : inputs) slots.push_back(const_cast<void*>(in.data()));
-        for (const auto& t : state_) slots.push_back(outputs.emplace_back(t.type, t.shape).mutable_data());
-        for (std::size_t i = 0; i < slots.size(); ++i) numbers.push_back(static_cast<std::int32_t>(i));
-        run(*make_memory(), {slots.data(), numbers.data(), numbers.data() + inputs.size(), nullptr, context});
+        auto outputs = arrays_of(state_);
+        array_slots slots(inputs, outputs);
+        run(*make_memory(), slots.args(context));
         return outputs;
     }
 
@@ -102,7 +98,7 @@ inline std::pair<scalar_loop_step::expression, std::string> keyed(scalar_loop_st
 
 /// The one expression that gives a result, and its key; nothing if there is another kind of node.
 inline std::optional<std::pair<scalar_loop_step::expression, std::string>> expression_of(const body& b,
-                                                                                           const endpoint& e) {
+                                                                                         const endpoint& e) {
     scalar_loop_step::expression made;
     if (const auto leaf = leaf_in(b, e)) {
         made.leaves.push_back(*leaf);

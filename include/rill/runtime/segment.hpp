@@ -12,6 +12,19 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+/// Throws what is being handled again, with its place: our errors keep their code, others are nested in `internal`.
+template <class Describe> [[noreturn]] void rethrow_described(const Describe& described) {
+    try {
+        throw;
+    } catch (const error& problem) {
+        throw_error(problem.code(), described(problem.what()));
+    } catch (const std::exception& problem) {
+        std::throw_with_nested(internal(described(problem.what())));
+    } catch (...) {
+        std::throw_with_nested(internal(described("an exception of unknown type")));
+    }
+}
+
 /// Versions of variables that a step began with, for those of its pieces that start later.
 using pinned_versions = std::unordered_map<const variable_state*, std::shared_ptr<element_block>>;
 
@@ -94,7 +107,7 @@ private:
 
     [[noreturn]] void throw_uninitialised(std::size_t v) const;
     std::string described(const step& s, const std::string& what) const;
-    /// What left a kernel, with its place: our errors keep their code, others are nested in `internal`.
+    /// What left a kernel, with its place.
     [[noreturn]] void rethrow_from(const step& s) const;
 
     allocator& memory_;

@@ -294,15 +294,7 @@ RILL_COLD std::string segment::described(const step& s, const std::string& what)
 }
 
 RILL_COLD void segment::rethrow_from(const step& s) const {
-    try {
-        throw;
-    } catch (const error& problem) {
-        throw_error(problem.code(), described(s, problem.what()));
-    } catch (const std::exception& problem) {
-        std::throw_with_nested(internal(described(s, problem.what())));
-    } catch (...) {
-        std::throw_with_nested(internal(described(s, "an exception of unknown type")));
-    }
+    rethrow_described([&](const std::string& what) { return described(s, what); });
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -35,7 +35,6 @@ public:
 
 private:
     graph graph_;
-    std::string outer_prefix_;
     name_scope scope_;
 };
 
@@ -144,8 +143,7 @@ RILL_INLINE traced_body trace_body(const graph& g, const std::string& name, std:
     return body;
 }
 
-RILL_INLINE region_node_scope::region_node_scope(const graph& g, const std::string& name)
-    : graph_(g), outer_prefix_(scopes().prefix), scope_(name) {}
+RILL_INLINE region_node_scope::region_node_scope(const graph& g, const std::string& name) : graph_(g), scope_(name) {}
 
 /// Gathers what bodies take from outside.
 class body_closer {

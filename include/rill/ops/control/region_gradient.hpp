@@ -20,6 +20,7 @@ std::vector<endpoint> loop_gradient(const gradient_request& r, const op& scan);
 #if RILL_DEFINE
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
 #include <rill/graph/gradients.hpp>
 
@@ -63,10 +64,11 @@ private:
 
     void copy_before(const endpoint& e) {
         std::vector<const node*> open{e.from}, needed;
+        std::unordered_set<const node*> seen;
         while (!open.empty()) {
             const node* n = open.back();
             open.pop_back();
-            if (std::ranges::find(needed, n) != needed.end()) continue;
+            if (!seen.insert(n).second) continue;
             needed.push_back(n);
             if (is_drawn(*n)) continue;
             for (const auto& in : n->inputs)
@@ -105,10 +107,9 @@ private:
         const node* copy = n.bodies ? copy_with_bodies(n, std::move(inputs))
                                     : add_node(g, n.op, std::move(inputs), {}, false, n.where);
         // values of extents that differ from one iteration to the next can't be stacked
-        const bool sized = sizes_itself(n) || std::ranges::any_of(inputs_of(n), [&](const node* i) {
-                               return std::ranges::find(sized_, i) != sized_.end();
-                           });
-        if (sized) sized_.push_back(&n);
+        const bool sized = sizes_itself(n) ||
+                           std::ranges::any_of(n.inputs, [&](const endpoint& in) { return sized_.contains(in.from); });
+        if (sized) sized_.insert(&n);
         const bool cheap = sized || n.op->fused() || n.op->alias() >= 0 || n.op->role() != op_role::ordinary || again_;
         for (int port = 0; port < static_cast<int>(n.outputs.size()); ++port) {
             copies_.try_emplace({&n, port}, endpoint{copy, port});
@@ -142,15 +143,9 @@ private:
         const auto& use = *n.op->regions();
         return use.how == region_use::form::repeat && n.outputs.size() > static_cast<std::size_t>(use.operands);
     }
-    static std::vector<const node*> inputs_of(const node& n) {
-        std::vector<const node*> all;
-        for (const auto& e : n.inputs) all.push_back(e.from);
-        return all;
-    }
-
     const body& body_;
     bool again_, inner_;
-    std::vector<const node*> sized_; // nodes whose extents data decides
+    std::unordered_set<const node*> sized_; // nodes whose extents data decides
     std::map<key_type, endpoint> copies_;
     std::vector<kept_value> kept_;
 };
@@ -160,7 +155,7 @@ class needed_values {
 public:
     needed_values(const region* of, const std::vector<endpoint>& results, const std::vector<endpoint>& may_be_fed) {
         std::vector<endpoint> open(results);
-        std::vector<const node*> seen;
+        std::unordered_set<const node*> seen;
         while (!open.empty()) {
             const endpoint e = open.back();
             open.pop_back();
@@ -169,8 +164,7 @@ public:
                 if (!contains(e)) needed_.push_back(e);
                 continue;
             }
-            if (std::ranges::find(seen, e.from) != seen.end()) continue;
-            seen.push_back(e.from);
+            if (!seen.insert(e.from).second) continue;
             for (const auto& in : e.from->inputs) open.push_back(in);
         }
     }
@@ -205,7 +199,7 @@ inline std::vector<endpoint> keep_values(const node& n, std::size_t which, const
         spec.where = n.where;
         spec.inside = last->inside;
         spec.bodies = *last->bodies;
-        spec.bodies.first_twin = n.bodies->first_twin ? n.bodies->first_twin : &n;
+        spec.bodies.first_twin = first_twin(n);
         const bool branches = use.how == form::choose;
         for (std::size_t b = 0; b < spec.bodies.size(); ++b)
             if (b == which || branches) spec.bodies[b].results.resize(results.size());

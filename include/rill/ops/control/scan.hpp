@@ -140,7 +140,7 @@ RILL_INLINE std::vector<tensor_type> scan_slices_op::outputs(const known_inputs&
     if (next.size() < carried)
         throw invalid_argument("the state has " + std::to_string(carried) + " parts, the body gives " +
                                std::to_string(next.size()));
-    index_t length = use.operands > use.carried ? dyn : use.most;
+    index_t length = dyn;
     for (auto i = carried; i < static_cast<std::size_t>(use.operands); ++i) {
         const auto& shape = in.types[i].shape;
         if (!shape.known_rank()) continue;

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include <rill/device/kernel.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Arrays as the slots of a call outside of any frame: inputs, then outputs, then scratch memory.
+class array_slots {
+public:
+    array_slots() = default;
+    array_slots(std::span<const any_array> inputs, std::vector<any_array>& outputs) {
+        for (const auto& in : inputs) input(in.data());
+        for (auto& out : outputs) output(out.mutable_data());
+    }
+
+    /// All inputs come before the outputs.
+    void input(const void* data) {
+        slots_.push_back(const_cast<void*>(data));
+        ++inputs_;
+    }
+    void output(void* data) { slots_.push_back(data); }
+
+    /// They point into this, which must stay.
+    kernel_args args(const step_context* step, void* scratch = nullptr) {
+        slots_.push_back(scratch);
+        numbers_.resize(slots_.size());
+        std::iota(numbers_.begin(), numbers_.end(), 0);
+        return {slots_.data(), numbers_.data(), numbers_.data() + inputs_, &numbers_.back(), step};
+    }
+
+private:
+    std::vector<void*> slots_;
+    std::vector<std::int32_t> numbers_;
+    std::size_t inputs_ = 0;
+};
+
+/// Uninitialised arrays of complete types.
+inline std::vector<any_array> arrays_of(std::span<const tensor_type> types) {
+    std::vector<any_array> all;
+    for (const auto& t : types) all.emplace_back(t.type, t.shape);
+    return all;
+}
+
+}}} // namespace rill::RILL_ABI::detail
