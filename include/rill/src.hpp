@@ -26,6 +26,7 @@
 #include <rill/core/number_text.ipp>
 #include <rill/core/platform.ipp>
 #include <rill/core/program.ipp>
+#include <rill/core/resource.ipp>
 #include <rill/core/thread_pool.ipp>
 #include <rill/data/csv.ipp>
 #include <rill/device/cpu/fused.ipp>
@@ -77,6 +78,7 @@
 #include <rill/runtime/bound_body.ipp>
 #include <rill/runtime/branches.ipp>
 #include <rill/runtime/chains.ipp>
+#include <rill/runtime/containers.ipp>
 #include <rill/runtime/cut.ipp>
 #include <rill/runtime/eager_variable.ipp>
 #include <rill/runtime/evaluate.ipp>

@@ -31,7 +31,8 @@ TEST_CASE("piecewise: values, feeds, variables and constants reach every piece")
     xt::xtensor<float, 1> place({2});
     s.run(into(boolean_mask(x, x > 0.f), place), feed(x, {1.f, -1.f, 2.f}));
     CHECK(place(1) == 2.f);
-    CHECK_THROWS_WITH(s.run(boolean_mask(x, x > 0.f) + x, feed(x, {1.f, 1.f, -1.f})), contains("[2]") && contains("[3]"));
+    CHECK_THROWS_WITH(s.run(boolean_mask(x, x > 0.f) + x, feed(x, {1.f, 1.f, -1.f})),
+                      contains("[2]") && contains("[3]"));
 }
 
 TEST_CASE("piecewise: writes and reads of variables keep their order across pieces") {

@@ -67,6 +67,18 @@ WITHOUT = {
     "RandomUniform": "the numbers are drawn by another generator than TensorFlow's",
     "RandomUniformLike": "the numbers are drawn by another generator than TensorFlow's",
     "TruncatedNormal": "the numbers are drawn by another generator than TensorFlow's",
+    "QueueEnqueue": "it changes a queue and has no value",
+    "QueueEnqueueMany": "it changes a queue and has no value",
+    "QueueDequeue": "what comes out is what was put in: no computation to compare",
+    "QueueDequeueMany": "what comes out is what was put in: no computation to compare",
+    "QueueDequeueUpTo": "what comes out is what was put in: no computation to compare",
+    "QueueClose": "it changes a queue and has no value",
+    "QueueSize": "it looks at a queue",
+    "QueueIsClosed": "it looks at a queue",
+    "FIFOQueue": "the handle of a queue",
+    "PaddingFIFOQueue": "the handle of a queue",
+    "PriorityQueue": "the handle of a queue",
+    "RandomShuffleQueue": "the handle of a queue",
     "VariableV2": "what a variable is, the runs between its writes say; no value follows from operands",
 }
 WITHOUT["_Arg"] = "what a body is given: an input of it as Placeholder is of a graph"

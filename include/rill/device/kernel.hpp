@@ -8,6 +8,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include <rill/core/any_array.hpp>
+#include <rill/core/resource.hpp>
 #include <rill/core/thread_pool.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -25,6 +27,8 @@ struct step_context {
     const std::atomic<bool>* token = nullptr;  // the same, by who asked for the run
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
     void* stream = nullptr; // of a device that has any
+    std::vector<std::function<void()>>* on_failure =
+        nullptr; // of a step that may wait: what to do if it ends by an error
 
     /// Throws `cancelled` or `deadline_exceeded`: for kernels that take long or wait.
     void check() const;
@@ -34,6 +38,17 @@ struct step_context {
 /// after the step has ended, it does nothing.
 using completion = std::function<void(std::exception_ptr problem, std::vector<any_array> outputs)>;
 
+/// How an op that waits goes on after its kernel has returned. One that need not wait gives its outputs at once, as other ops do.
+class waiting {
+public:
+    /// The op is done when what this gives is called. `give_up` is called if the step ends before: it tells whether the op goes without
+    /// having come to anything; where it does not, the completion was called, or is being called.
+    virtual completion later(std::function<bool()> give_up = {}) = 0;
+
+protected:
+    ~waiting() = default;
+};
+
 /// What a bound kernel sees when it runs: the slots of its step's frame.
 struct kernel_args {
     void* const* slots;
@@ -41,8 +56,8 @@ struct kernel_args {
     const std::int32_t* outputs; // slot numbers
     const std::int32_t* scratch_slot;
     const step_context* step;
-    any_array* sized = nullptr;       // the outputs of an op whose extents only its run decides: it puts them there
-    const completion* done = nullptr; // of an op that waits: it copies this and what it needs of its inputs, and returns
+    any_array* sized = nullptr; // the outputs of an op whose extents only its run decides: it puts them there
+    waiting* wait = nullptr;    // of an op that waits: it copies what it needs of its inputs
 
     template <class T> const T* in(int i) const { return static_cast<const T*>(slots[inputs[i]]); }
     template <class T> T* out(int i) const { return static_cast<T*>(slots[outputs[i]]); }
@@ -50,6 +65,20 @@ struct kernel_args {
     template <class T> T* variable(int i) const { return static_cast<T*>(slots[inputs[i]]); }
     /// As much as was asked for when the kernel was bound.
     template <class T = void> T* scratch() const { return static_cast<T*>(slots[*scratch_slot]); }
+};
+
+/// Tells those who ask when a session ends.
+class session_end {
+public:
+    ~session_end() { now(); }
+    /// `then` is called once, when the session ends; at once if it has.
+    void call(std::function<void()> then);
+    void now() noexcept;
+
+private:
+    std::mutex mutex_;
+    bool over_ = false;
+    std::vector<std::function<void()>> all_;
 };
 
 /// What an op sees when its kernel is bound: everything that does not change from step to step.
@@ -62,6 +91,13 @@ struct kernel_request {
     bool shared = false;     // set by the op: the pool helps
     std::uint64_t seed = 0;  // of a random op: graph seed and node name, or the op's own
 
+    /// What the node's handle stands for, made if it is not there; `described` is what it would say of itself.
+    std::function<std::shared_ptr<resource>(
+        const resource_name& name, const std::string& described,
+        const std::function<std::shared_ptr<resource>(const std::string& name, allocator& memory)>& make)>
+        find_resource = {};
+    /// Who runs it, as long as it does: what holds a lock lets it go when its session ends.
+    std::shared_ptr<session_end> session = {};
     /// The node's own counter in this session; a random op draws its stream from it.
     std::function<std::shared_ptr<std::atomic<std::uint64_t>>()> counter = {};
 };

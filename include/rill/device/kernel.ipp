@@ -14,4 +14,22 @@ RILL_INLINE void step_context::check() const {
         throw deadline_exceeded("the step's deadline is over");
 }
 
+RILL_COLD void session_end::call(std::function<void()> then) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (!over_) return all_.push_back(std::move(then));
+    }
+    then();
+}
+
+RILL_COLD void session_end::now() noexcept {
+    std::vector<std::function<void()>> all;
+    {
+        const std::lock_guard lock(mutex_);
+        over_ = true;
+        all.swap(all_);
+    }
+    for (const auto& then : all) then();
+}
+
 }} // namespace rill::RILL_ABI

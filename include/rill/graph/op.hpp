@@ -13,6 +13,7 @@
 #include <rill/core/hash.hpp>
 #include <rill/core/names.hpp>
 #include <rill/core/op_traits.hpp>
+#include <rill/core/resource.hpp>
 #include <rill/core/small_vector.hpp>
 #include <rill/graph/fields.hpp>
 #include <rill/graph/region_use.hpp>
@@ -91,8 +92,8 @@ struct known_inputs {
     const any_array* value(std::size_t i) const { return values ? values->value(i) : nullptr; }
 };
 
-/// Nodes that a plan treats in ways of their own. Control: nothing to compute, it only waits.
-enum class op_role : std::uint8_t { ordinary, placeholder, constant, variable, control };
+/// Nodes that a plan treats in ways of their own. Control: nothing to compute, it only waits. Resource: the handle of one.
+enum class op_role : std::uint8_t { ordinary, placeholder, constant, variable, control, resource };
 
 /// An op with its fields, as the graph sees it. Immutable once in a graph.
 class RILL_EXPORT op {
@@ -139,8 +140,10 @@ public:
     virtual bool in_place() const = 0;
     /// Its outputs have extents that only its run decides (kernel_args::sized).
     virtual bool sizes_itself() const = 0;
-    /// It may wait for what others do, and holds no thread meanwhile (kernel_args::done).
+    /// It may wait for what others do, and holds no thread meanwhile (kernel_args::wait).
     virtual bool waits() const = 0;
+    /// Of a variable or a resource: where it lives.
+    virtual resource_name resource_place() const = 0;
     /// What a fused node computes, else null: plans run several of them together.
     virtual const fused_spec* fused() const = 0;
     /// How it runs the bodies that its nodes have, else null.
@@ -331,6 +334,12 @@ public:
             return Op::waits;
         else
             return false;
+    }
+    resource_name resource_place() const override {
+        if constexpr (requires { self_.place; })
+            return self_.place;
+        else
+            return {};
     }
     const fused_spec* fused() const override {
         if constexpr (requires { self_.fused(); })

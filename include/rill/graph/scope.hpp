@@ -29,6 +29,7 @@ struct scope_state {
     std::vector<device_function> devices;
     std::vector<const node*> control_inputs;
     const node* colocated = nullptr;
+    std::string container;                               // where resources live; empty: with the session
     const region* inside = nullptr;                      // whose nodes are being made
     std::shared_ptr<const variables_in_scope> variables; // what the variable_scopes say
 };
@@ -113,6 +114,13 @@ public:
 
 private:
     static std::vector<device_function> push(device_function f);
+};
+
+/// Variables, queues and other resources made in this scope live in a container of the process, under their nodes' names: sessions
+/// share them, and session::reset empties it.
+class container_scope : detail::scoped<std::string> {
+public:
+    explicit container_scope(const std::string& container) : scoped(detail::scopes().container, container) {}
 };
 
 namespace detail {

@@ -65,6 +65,7 @@ RILL_INLINE graph_scope::~graph_scope() = default;
 
 RILL_INLINE detail::scope_state graph_scope::entered(const graph& g) {
     auto state = g == current_graph() ? detail::scopes() : detail::scope_state{};
+    state.container = detail::scopes().container; // which is of the process, not of a graph
     state.current = g;
     return state;
 }

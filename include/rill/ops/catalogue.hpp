@@ -165,6 +165,19 @@
 #include <rill/ops/nn/softsign.hpp>
 #include <rill/ops/nn/sparse_softmax_cross_entropy.hpp>
 
+#include <rill/ops/queue/dequeue.hpp>
+#include <rill/ops/queue/dequeue_many.hpp>
+#include <rill/ops/queue/dequeue_up_to.hpp>
+#include <rill/ops/queue/enqueue.hpp>
+#include <rill/ops/queue/enqueue_many.hpp>
+#include <rill/ops/queue/fifo_queue.hpp>
+#include <rill/ops/queue/padding_fifo_queue.hpp>
+#include <rill/ops/queue/priority_queue.hpp>
+#include <rill/ops/queue/queue_close.hpp>
+#include <rill/ops/queue/queue_is_closed.hpp>
+#include <rill/ops/queue/queue_size.hpp>
+#include <rill/ops/queue/random_shuffle_queue.hpp>
+
 #include <rill/ops/random/bernoulli.hpp>
 #include <rill/ops/random/multinomial.hpp>
 #include <rill/ops/random/random_gamma.hpp>
@@ -236,16 +249,22 @@ using catalogue = op_list<
     count_up_to_op,
     cumprod_op,
     cumsum_op,
+    dequeue_many_op,
+    dequeue_op,
+    dequeue_up_to_op,
     digamma_op,
     div_op,
     dropout_rate_op,
     elu_op,
+    enqueue_many_op,
+    enqueue_op,
     equal_op,
     erf_op,
     erfc_op,
     exp_op,
     expand_dims_op,
     expm1_op,
+    fifo_queue_op,
     fill_op,
     floor_op,
     floordiv_op,
@@ -284,13 +303,19 @@ using catalogue = op_list<
     one_hot_op,
     orthogonal_op,
     pad_op,
+    padding_fifo_queue_op,
     placeholder_op,
     polygamma_op,
     pow_op,
+    priority_queue_op,
+    queue_close_op,
+    queue_is_closed_op,
+    queue_size_op,
     random_gamma_op,
     random_normal_op,
     random_poisson_op,
     random_shuffle_op,
+    random_shuffle_queue_op,
     random_uniform_like_op,
     random_uniform_op,
     range_op,

@@ -195,7 +195,7 @@ RILL_COLD bool binder::is_step(std::size_t i) const {
     const auto& it = graph.items[i];
     if (it.feed >= 0) return false;
     if (!it.origin) return true;
-    if (it.op->role() != op_role::ordinary) return false;
+    if (it.op->role() != op_role::ordinary && it.op->role() != op_role::resource) return false;
     if (known_value(i)) return false;
     const bool aliases = it.op->alias() >= 0 && !it.is_write() &&
                          slot_of({static_cast<int>(i), 0}) == slot_of(it.inputs[it.op->alias()]);
@@ -222,6 +222,8 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
             request.seed =
                 it.op->seed() ? it.op->seed() : hash_combine(it.origin->owner->seed(), hash_bytes(it.origin->name));
             request.counter = [&] { return resources.counter(it.origin); };
+            request.find_resource = resources.finder(it.origin);
+            request.session = resources.session();
         }
         step s;
         s.item = static_cast<std::int32_t>(i);

@@ -18,7 +18,12 @@ struct pieces {
         std::vector<int> gives; // values
         std::vector<int> after; // pieces that are complete before it starts
     };
+    struct handle {
+        subgraph::item of; // a resource
+        int value;
+    };
     std::deque<piece> all;
+    std::vector<handle> handles; // what pieces take of them is there before the step
     int values = 0;
     std::vector<int> fetches; // values
 };

@@ -151,6 +151,11 @@ private:
     int value_of(const subgraph::value& v, int taker = -1) {
         const auto& from = graph_.items[v.item];
         if (from.feed >= 0) return from.feed;
+        if (graph_.role(v.item) == op_role::resource && piece_of_[v.item] < 0) {
+            const auto [at, fresh] = given_.try_emplace({v.item, v.port}, cut_.values);
+            if (fresh) cut_.handles.push_back({from, cut_.values++});
+            return at->second;
+        }
         int p = piece_of_[v.item];
         if (p < 0) p = piece_of_[v.item] = source_piece(v.item); // fetched, or taken by a node that stands alone
         if (taker >= 0 && taker != p) wait_for(taker, p);

@@ -8,18 +8,21 @@
 
 #include <rill/core/thread_pool.hpp>
 #include <rill/device/device.hpp>
+#include <rill/device/kernel.hpp>
 #include <rill/graph/node.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// A variable's value. Steps that read it hold the version they began with; a write changes the newest version in place
 /// when nobody else holds it, and a copy of it otherwise, so every reader sees one whole version.
-class variable_state {
+class variable_state : public resource {
 public:
     variable_state(const tensor_type& type, allocator& memory, const device_type* space)
         : type_(type), memory_(memory), space_(space) {}
 
     const tensor_type& type() const noexcept { return type_; }
+    std::string described() const override { return described(type_); }
+    static std::string described(const tensor_type& type) { return "variable " + to_string(type); }
 
     /// The current version, or null if none has been assigned.
     std::shared_ptr<element_block> read() const;
@@ -68,8 +71,8 @@ struct step_threads {
     thread_pool* for_ops() const noexcept { return within_ops ? pool.get() : nullptr; }
 };
 
-/// What outlives a run: variables, the counters of random ops, and the threads that help.
-class resource_store {
+/// What outlives a run: variables, queues and the like, the counters of random ops, and the threads that help.
+class resource_store : public std::enable_shared_from_this<resource_store> {
 public:
     explicit resource_store(allocator& memory, step_threads threads = {})
         : memory_(memory), threads_(std::move(threads)) {}
@@ -85,6 +88,15 @@ public:
     void share(const node* n, std::shared_ptr<variable_state> value);
     /// Forgets everything: steps under way keep what they hold.
     void release() noexcept;
+    /// Steps under way end, later ones throw `cancelled`.
+    void end(const char* why) noexcept;
+    const std::atomic<bool>& ended() const noexcept { return ended_; }
+    const char* why_ended() const noexcept { return why_ended_; }
+
+    const std::shared_ptr<session_end>& session() const noexcept { return session_; }
+
+    /// How a node's kernel finds the resource that its handle stands for.
+    decltype(kernel_request::find_resource) finder(const node* n);
     /// What the variables that have a value take.
     std::size_t variable_bytes();
     std::shared_ptr<std::atomic<std::uint64_t>> counter(const node* n);
@@ -92,9 +104,17 @@ public:
 private:
     allocator& memory_;
     step_threads threads_;
+    /// What a shared name stands for, in the process's containers.
+    std::shared_ptr<resource> shared(const node* n, const resource_name& name, const std::string& described,
+                                     const std::function<std::shared_ptr<resource>(const std::string&)>& make);
+
     std::mutex mutex_;
     std::unordered_map<const node*, std::shared_ptr<variable_state>> variables_;
+    std::unordered_map<const node*, std::shared_ptr<resource>> resources_;
     std::unordered_map<const node*, std::shared_ptr<std::atomic<std::uint64_t>>> counters_;
+    std::shared_ptr<session_end> session_ = std::make_shared<session_end>();
+    std::atomic<bool> ended_{false};
+    std::atomic<const char*> why_ended_{""};
 };
 
 }}} // namespace rill::RILL_ABI::detail

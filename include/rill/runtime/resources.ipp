@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <rill/core/any_array.hpp>
+#include <rill/runtime/containers.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -49,10 +50,46 @@ RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node*
         if (!n->outputs[0].shape.complete())
             throw unimplemented("variable '" + n->name + "' has the shape " + to_string(n->outputs[0].shape) +
                                 ": every extent of a variable must be known");
-        found =
-            std::make_shared<variable_state>(n->outputs[0], space && space->memory ? *space->memory : memory_, space);
+        const auto name = n->op->resource_place();
+        auto& memory = space && space->memory ? *space->memory : name.is_private() ? memory_ : default_allocator();
+        const auto make = [&](const std::string&) {
+            return std::make_shared<variable_state>(n->outputs[0], memory, space);
+        };
+        found = name.is_private() ? make({})
+                                  : std::static_pointer_cast<variable_state>(
+                                        shared(n, name, variable_state::described(n->outputs[0]), make));
     }
     return found;
+}
+
+RILL_COLD std::shared_ptr<resource>
+resource_store::shared(const node* n, const resource_name& name, const std::string& described,
+                       const std::function<std::shared_ptr<resource>(const std::string&)>& make) {
+    try {
+        return shared_resources::of_process().find(name, n->name, described, make, weak_from_this());
+    } catch (const invalid_argument& two_of_one_name) {
+        throw invalid_argument(n->op->label() + ": " + two_of_one_name.what() + " (" + place_of(*n) + ")");
+    }
+}
+
+RILL_COLD decltype(kernel_request::find_resource) resource_store::finder(const node* n) {
+    return [this, n](const resource_name& name, const std::string& described, const auto& make) {
+        const std::lock_guard lock(mutex_);
+        auto& found = resources_[n];
+        if (found) return found;
+        if (!name.is_private())
+            return found = shared(n, name, described,
+                                  [&](const std::string& known_as) { return make(known_as, default_allocator()); });
+        found = make(n->name, memory_);
+        make_findable(found);
+        return found;
+    };
+}
+
+RILL_COLD void resource_store::end(const char* why) noexcept {
+    why_ended_ = why;
+    ended_ = true;
+    session_->now();
 }
 
 RILL_COLD std::shared_ptr<variable_state> resource_store::known_variable(const node* n) {
@@ -69,6 +106,7 @@ RILL_COLD void resource_store::share(const node* n, std::shared_ptr<variable_sta
 RILL_INLINE void resource_store::release() noexcept {
     const std::lock_guard lock(mutex_);
     variables_.clear();
+    resources_.clear();
     counters_.clear();
 }
 

@@ -148,6 +148,11 @@ public:
     void close() noexcept { core_->close(); }
     const rill::graph& graph() const noexcept { return core_->graph(); }
 
+    /// Empties containers (none named: all) and closes the sessions that use them. `target` is empty: the containers of this process.
+    static void reset(const std::string& target = {}, const std::vector<std::string>& containers = {}) {
+        detail::reset_containers(target, containers);
+    }
+
     /// The memory of variables and, for each kind of run so far, of a step: beside the least that any layout would need.
     std::string memory_report() const { return core_->memory_report(); }
 

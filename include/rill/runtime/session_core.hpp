@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <rill/device/device.hpp>
 #include <rill/device/kernel.hpp>
@@ -86,6 +87,8 @@ private:
     const device_type& device_;
     std::unique_ptr<state> state_;
 };
+
+void reset_containers(const std::string& target, const std::vector<std::string>& containers);
 
 std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options);
 

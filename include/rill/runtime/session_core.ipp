@@ -19,6 +19,7 @@
 
 #include <rill/core/names.hpp>
 #include <rill/core/vector.hpp>
+#include <rill/runtime/containers.hpp>
 #include <rill/runtime/piecewise.hpp>
 #include <rill/runtime/plan.hpp>
 
@@ -103,9 +104,10 @@ RILL_COLD void kept_plans::clear() {
 }
 
 struct session_core::state {
+    explicit state(std::shared_ptr<resource_store> all) : resources(std::move(all)), context{&resources->ended()} {}
+
     std::shared_ptr<resource_store> resources;
-    std::atomic<bool> closed{false};
-    const step_context context{&closed}; // of every step
+    const step_context context; // of every step
     std::mutex mutex;
     kept_plans plans;
 };
@@ -124,14 +126,19 @@ inline step_threads threads_for(const session_options& o) {
 }
 
 RILL_COLD session_core::session_core(const rill::graph& g, const session_options& options)
-    : graph_(g), options_(options), device_(default_device()), state_(std::make_unique<state>()) {
-    state_->resources =
-        std::make_shared<resource_store>(options.memory ? *options.memory : default_allocator(), threads_for(options));
-}
+    : graph_(g), options_(options), device_(default_device()),
+      state_(std::make_unique<state>(std::make_shared<resource_store>(
+          options.memory ? *options.memory : default_allocator(), threads_for(options)))) {}
 RILL_COLD session_core::~session_core() = default;
 
 RILL_COLD std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options) {
     return std::make_shared<session_core>(g, options);
+}
+
+RILL_COLD void reset_containers(const std::string& target, const std::vector<std::string>& containers) {
+    if (!target.empty())
+        throw unimplemented("session::reset: no session of this program has the target '" + target + "'");
+    shared_resources::of_process().reset(containers);
 }
 
 RILL_COLD void session_core::share(const node* variable, std::shared_ptr<variable_state> value) {
@@ -142,10 +149,10 @@ RILL_COLD std::shared_ptr<variable_state> session_core::shared(const node* varia
     return state_->resources->variable(variable);
 }
 
-RILL_INLINE bool session_core::closed() const noexcept { return state_->closed; }
+RILL_INLINE bool session_core::closed() const noexcept { return state_->resources->ended(); }
 
 RILL_INLINE void session_core::close() noexcept {
-    state_->closed = true;
+    state_->resources->end("");
     const std::lock_guard lock(state_->mutex);
     state_->plans.each([](const auto& p) { p->close(); }); // callables may hold plans for ever
     state_->plans.clear();
@@ -249,7 +256,10 @@ RILL_COLD endpoint session_core::named(const std::string& name) const {
 }
 
 RILL_INLINE void session_core::check_open() const {
-    if (state_->closed) throw cancelled("the session is closed");
+    if (closed()) {
+        const std::string why = state_->resources->why_ended();
+        throw cancelled("the session is closed" + (why.empty() ? "" : ": " + why));
+    }
 }
 
 RILL_COLD void session_core::check_key(const plan_key& key) const {

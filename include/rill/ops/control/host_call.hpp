@@ -10,12 +10,11 @@ namespace detail {
 
 /// A function of the program's that a node calls. Its identity is its number.
 struct host_function {
-    std::function<void(std::span<const any_array> inputs, any_array* outputs, const completion* done)> call;
+    std::function<void(std::span<const any_array> inputs, any_array* outputs, waiting* wait)> call;
     std::uint64_t number = 0;
 };
 
-std::shared_ptr<const host_function>
-numbered(std::function<void(std::span<const any_array>, any_array*, const completion*)> f);
+std::shared_ptr<const host_function> numbered(std::function<void(std::span<const any_array>, any_array*, waiting*)> f);
 
 } // namespace detail
 
@@ -101,15 +100,15 @@ tensor<T, D...> host_call(const F& f, const X&... operands) {
     constexpr auto all = std::index_sequence_for<X...>{};
     constexpr bool later =
         std::is_invocable_v<const F&, decltype(detail::host_argument<X>(any_array()))..., host_result<T, D...>>;
-    auto call = [f]<std::size_t... I>(std::span<const any_array> in, any_array* out, const completion* done,
+    auto call = [f]<std::size_t... I>(std::span<const any_array> in, any_array* out, waiting* wait,
                                       std::index_sequence<I...>) {
         if constexpr (later)
-            f(detail::host_argument<X>(in[I])..., host_result<T, D...>(*done));
+            f(detail::host_argument<X>(in[I])..., host_result<T, D...>(wait->later()));
         else
             *out = detail::host_result_array<T, D...>(f(detail::host_argument<X>(in[I])...));
     };
-    const auto function = detail::numbered([call, all](std::span<const any_array> in, any_array* out,
-                                                       const completion* done) { call(in, out, done, all); });
+    const auto function = detail::numbered(
+        [call, all](std::span<const any_array> in, any_array* out, waiting* wait) { call(in, out, wait, all); });
     using op_type = std::conditional_t<later, async_host_call_op, host_call_op>;
     op_type op;
     op.type = dtype_of<T>;
@@ -123,7 +122,7 @@ tensor<T, D...> host_call(const F& f, const X&... operands) {
 template <class F, class... X>
     requires(graph_operand<X> && ...)
 operation host_call(const F& f, const X&... operands) {
-    const auto function = detail::numbered([f](std::span<const any_array> in, any_array*, const completion*) {
+    const auto function = detail::numbered([f](std::span<const any_array> in, any_array*, waiting*) {
         [&]<std::size_t... I>(std::index_sequence<I...>) {
             f(detail::host_argument<X>(in[I])...);
         }(std::index_sequence_for<X...>{});
@@ -144,7 +143,7 @@ namespace rill { inline namespace RILL_ABI {
 namespace detail {
 
 RILL_INLINE std::shared_ptr<const host_function>
-numbered(std::function<void(std::span<const any_array>, any_array*, const completion*)> f) {
+numbered(std::function<void(std::span<const any_array>, any_array*, waiting*)> f) {
     static std::atomic<std::uint64_t> last{0};
     return std::make_shared<const host_function>(host_function{std::move(f), ++last});
 }
@@ -171,9 +170,9 @@ RILL_INLINE kernel host_call_op::bound(const kernel_request& r) const {
         std::vector<any_array> in;
         for (std::size_t i = 0; i < types.size(); ++i) {
             const any_array borrowed(types[i].type, types[i].shape, a.in<void>(static_cast<int>(i)), nullptr);
-            in.push_back(a.done ? detail::owned_copy(borrowed) : borrowed); // who works elsewhere may outlive the step
+            in.push_back(a.wait ? detail::owned_copy(borrowed) : borrowed); // who works elsewhere may outlive the step
         }
-        f->call(in, a.sized, a.done);
+        f->call(in, a.sized, a.wait);
     });
 }
 

@@ -12,7 +12,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A value that outlives runs: each session has its own.
+/// A value that outlives runs: each session has its own, unless it lives in a container of the process.
 struct variable_op {
     static constexpr auto name = "VariableV2", label = "variable";
     static constexpr int inputs = 0;
@@ -20,11 +20,15 @@ struct variable_op {
     static constexpr auto no_gradient = ""; // nothing comes in
     static constexpr auto role = op_role::variable;
     static constexpr bool stateful = true;
+    static constexpr int version = 2; // 1 had no place
     tensor_type type;
+    resource_name place = {};
 
     static void fields(auto& op, auto& visit) {
         visit("dtype", op.type.type);
         visit("shape", op.type.shape);
+        visit("container", op.place.container);
+        visit("shared_name", op.place.shared_name);
     }
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const;
 };
@@ -35,6 +39,7 @@ struct variable_options {
     /// The graph's collections that it joins, beside the trainable ones (a local one: local_variables). Of one that is in none
     /// global_variables_initializer knows nothing.
     std::vector<std::string> collections = {rill::collections::variables};
+    std::string shared_name = {}; // sessions of this process share the value under this name
 };
 
 /// Builds the node of a variable's first value, for the variable's element type and shape.
@@ -290,7 +295,8 @@ RILL_INLINE endpoint add_variable(const tensor_type& type, const std::string& na
     const graph g = current_graph();
     make_known<variable_op>();
     const region_scope outside(nullptr); // it is there whatever the nodes made beside it wait for, or are part of
-    const endpoint e{add_node(g, make_op(variable_op{type}), {}, name, false, where), 0};
+    const endpoint e{
+        add_node(g, make_op(variable_op{type, {scopes().container, options.shared_name}}), {}, name, false, where), 0};
     for (const auto& c : options.collections)
         g.add_to_collection(options.local && c == collections::variables ? collections::local_variables : c, e);
     if (options.trainable && !options.local) g.add_to_collection(collections::trainable_variables, e);

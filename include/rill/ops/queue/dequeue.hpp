@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/queue/queue_op.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Takes a tuple out of a queue; waits while there is none. A queue that is closed and empty: `out_of_range`.
+struct dequeue_op : detail::queue_user {
+    static constexpr auto name = "QueueDequeue", label = "dequeue";
+    static constexpr int inputs = 1;
+    static constexpr bool waits = true, sizes_itself = true;
+    std::vector<tensor_type> components;
+
+    static void fields(auto& op, auto& visit) { detail::visit_components(op.components, visit); }
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return components; }
+    template <class D, class T> kernel bind(kernel_request&) const {
+        return kernel([](const kernel_args& a) { detail::queue_of(a)->dequeue(*a.wait, a.sized); });
+    }
+};
+
+}} // namespace rill::RILL_ABI

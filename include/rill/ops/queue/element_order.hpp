@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include <rill/config.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// In which order the elements of a queue leave.
+class element_order {
+public:
+    virtual ~element_order() = default;
+    virtual void put(std::int32_t slot, std::int64_t priority) = 0;
+    virtual std::int32_t take() = 0;
+    /// An element that was taken, the last one first: it leaves again before others, where there is such an order.
+    virtual void put_back(std::int32_t slot, std::int64_t priority) = 0;
+    /// Takes the one that would leave last.
+    virtual std::int32_t take_last() = 0;
+    virtual std::size_t size() const = 0;
+};
+
+std::unique_ptr<element_order> first_in_first_out();
+/// Any one, by a generator of that seed.
+std::unique_ptr<element_order> in_random_order(std::uint64_t seed);
+/// The smallest number first; of equal ones, the first that came.
+std::unique_ptr<element_order> by_priority();
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if RILL_DEFINE
+#include <deque>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include <rill/device/philox.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+class fifo_order final : public element_order {
+public:
+    void put(std::int32_t slot, std::int64_t) override { slots_.push_back(slot); }
+    void put_back(std::int32_t slot, std::int64_t) override { slots_.push_front(slot); }
+    std::int32_t take() override {
+        const auto slot = slots_.front();
+        slots_.pop_front();
+        return slot;
+    }
+    std::int32_t take_last() override {
+        const auto slot = slots_.back();
+        slots_.pop_back();
+        return slot;
+    }
+    std::size_t size() const override { return slots_.size(); }
+
+private:
+    std::deque<std::int32_t> slots_;
+};
+
+class random_order final : public element_order {
+public:
+    explicit random_order(std::uint64_t seed) : stream_{seed} {}
+    void put(std::int32_t slot, std::int64_t) override { slots_.push_back(slot); }
+    void put_back(std::int32_t slot, std::int64_t) override { slots_.push_back(slot); }
+    std::int32_t take() override {
+        const auto bits = stream_.block(drawn_++);
+        const std::uint64_t wide = bits[0] | std::uint64_t(bits[1]) << 32;
+        std::swap(slots_[wide % slots_.size()], slots_.back());
+        return take_last();
+    }
+    std::int32_t take_last() override {
+        const auto slot = slots_.back();
+        slots_.pop_back();
+        return slot;
+    }
+    std::size_t size() const override { return slots_.size(); }
+
+private:
+    random_stream stream_;
+    std::uint64_t drawn_ = 0;
+    std::vector<std::int32_t> slots_;
+};
+
+class priority_order final : public element_order {
+public:
+    void put(std::int32_t slot, std::int64_t priority) override { slots_.insert({priority, ++last_, slot}); }
+    void put_back(std::int32_t slot, std::int64_t priority) override { slots_.insert({priority, --first_, slot}); }
+    std::int32_t take() override { return take(slots_.begin()); }
+    std::int32_t take_last() override { return take(std::prev(slots_.end())); }
+    std::size_t size() const override { return slots_.size(); }
+
+private:
+    using all = std::set<std::tuple<std::int64_t, std::int64_t, std::int32_t>>; // priority, when it came, slot
+
+    std::int32_t take(all::iterator at) {
+        const auto slot = std::get<2>(*at);
+        slots_.erase(at);
+        return slot;
+    }
+
+    all slots_;
+    std::int64_t first_ = 0, last_ = 0;
+};
+
+RILL_COLD std::unique_ptr<element_order> first_in_first_out() { return std::make_unique<fifo_order>(); }
+RILL_COLD std::unique_ptr<element_order> in_random_order(std::uint64_t seed) {
+    return std::make_unique<random_order>(seed);
+}
+RILL_COLD std::unique_ptr<element_order> by_priority() { return std::make_unique<priority_order>(); }
+
+}}} // namespace rill::RILL_ABI::detail
+#endif

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <rill/core/any_array.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Where a queue keeps its elements: tuples of arrays, each in a slot. Components of one small size lie side by side, so that a batch
+/// of elements that came one after another leaves in one copy; others are arrays of their own.
+class element_slots {
+public:
+    element_slots(std::span<const tensor_type> components, allocator& memory);
+
+    /// Copies what it is given, or element k of a batch.
+    std::int32_t put(std::span<const any_array> element);
+    std::int32_t put(std::span<const any_array> batch, index_t k);
+    /// The element of a slot, which is free then.
+    std::vector<any_array> take(std::int32_t slot);
+    /// Elements along a new first axis; `pad`: filled up with zeros to the longest of them. Their slots stay as they are. Throws
+    /// invalid_argument where shapes differ and nothing is filled up.
+    std::vector<any_array> stacked(std::span<const std::int32_t> slots, bool pad) const;
+    void drop(std::int32_t slot);
+    /// The first component, an int64 of rank 0.
+    std::int64_t priority(std::int32_t slot) const;
+
+private:
+    struct component {
+        tensor_type type;
+        std::size_t bytes = 0; // of an element, where all are packed; 0: they are arrays
+        memory_block packed = {};
+        std::vector<any_array> arrays = {};
+    };
+    static constexpr std::size_t small = 4096; // bytes
+
+    std::int32_t free_slot();
+    void store(component& c, std::int32_t slot, const tensor_type& type, const void* data);
+    any_array stacked(const component& c, std::span<const std::int32_t> slots, bool pad) const;
+
+    allocator& memory_;
+    std::vector<component> components_;
+    std::deque<std::int32_t> free_; // the longest free one first: slots follow one another as elements do
+    std::int32_t count_ = 0, capacity_ = 0;
+};
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if RILL_DEFINE
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD element_slots::element_slots(std::span<const tensor_type> components, allocator& memory) : memory_(memory) {
+    for (const auto& t : components) {
+        auto& c = components_.emplace_back(component{t});
+        if (!t.shape.complete() || t.type == dtype::string) continue;
+        const auto bytes = static_cast<std::size_t>(t.shape.size()) * size_of(t.type);
+        if (bytes <= small) c.bytes = bytes;
+    }
+}
+
+RILL_INLINE std::int32_t element_slots::free_slot() {
+    if (!free_.empty()) {
+        const auto slot = free_.front();
+        free_.pop_front();
+        return slot;
+    }
+    if (count_ == capacity_) {
+        const std::int32_t larger = std::max(capacity_ * 2, 16);
+        for (auto& c : components_) {
+            if (c.bytes == 0) {
+                c.arrays.resize(static_cast<std::size_t>(larger));
+                continue;
+            }
+            memory_block wider(memory_, c.bytes * static_cast<std::size_t>(larger));
+            if (count_ > 0) std::memcpy(wider.data(), c.packed.data(), c.bytes * static_cast<std::size_t>(count_));
+            c.packed = std::move(wider);
+        }
+        capacity_ = larger;
+    }
+    return count_++;
+}
+
+RILL_INLINE void element_slots::store(component& c, std::int32_t slot, const tensor_type& type, const void* data) {
+    if (c.bytes > 0) {
+        std::memcpy(static_cast<std::byte*>(c.packed.data()) + c.bytes * static_cast<std::size_t>(slot), data, c.bytes);
+        return;
+    }
+    any_array own(type.type, type.shape, memory_);
+    copy_elements(type.type, data, own.mutable_data(), type.shape.size());
+    c.arrays[static_cast<std::size_t>(slot)] = std::move(own);
+}
+
+RILL_INLINE std::int32_t element_slots::put(std::span<const any_array> element) {
+    const auto slot = free_slot();
+    try {
+        for (std::size_t i = 0; i < components_.size(); ++i)
+            store(components_[i], slot, element[i].type(), element[i].data());
+    } catch (...) {
+        drop(slot);
+        throw;
+    }
+    return slot;
+}
+
+RILL_INLINE std::int32_t element_slots::put(std::span<const any_array> batch, index_t k) {
+    const auto slot = free_slot();
+    try {
+        for (std::size_t i = 0; i < components_.size(); ++i) {
+            tensor_type one = batch[i].type();
+            one.shape = dims();
+            for (int axis = 1; axis < batch[i].shape().rank; ++axis) one.shape.push(batch[i].shape()[axis]);
+            const auto bytes = static_cast<std::size_t>(one.shape.size()) * size_of(one.type);
+            store(components_[i], slot, one,
+                  static_cast<const std::byte*>(batch[i].data()) + bytes * static_cast<std::size_t>(k));
+        }
+    } catch (...) {
+        drop(slot);
+        throw;
+    }
+    return slot;
+}
+
+RILL_INLINE std::vector<any_array> element_slots::take(std::int32_t slot) {
+    std::vector<any_array> element;
+    element.reserve(components_.size());
+    for (auto& c : components_) {
+        if (c.bytes > 0) {
+            auto& made = element.emplace_back(c.type.type, c.type.shape, memory_);
+            std::memcpy(made.mutable_data(),
+                        static_cast<const std::byte*>(c.packed.data()) + c.bytes * static_cast<std::size_t>(slot),
+                        c.bytes);
+        } else {
+            element.push_back(std::move(c.arrays[static_cast<std::size_t>(slot)]));
+        }
+    }
+    drop(slot);
+    return element;
+}
+
+RILL_INLINE void element_slots::drop(std::int32_t slot) {
+    for (auto& c : components_)
+        if (c.bytes == 0) c.arrays[static_cast<std::size_t>(slot)] = {};
+    free_.push_back(slot);
+}
+
+RILL_INLINE std::int64_t element_slots::priority(std::int32_t slot) const {
+    return static_cast<const std::int64_t*>(components_[0].packed.data())[slot];
+}
+
+RILL_INLINE std::vector<any_array> element_slots::stacked(std::span<const std::int32_t> slots, bool pad) const {
+    std::vector<any_array> all;
+    for (const auto& c : components_) all.push_back(stacked(c, slots, pad));
+    return all;
+}
+
+/// Copies an array into the corner of a larger one of the same rank.
+inline void copy_into_corner(const any_array& from, const dims& room, std::byte* to) {
+    const int rank = room.rank;
+    const std::size_t size = size_of(from.dtype());
+    const index_t row = rank == 0 ? 1 : from.shape()[rank - 1];
+    if (from.size() == 0) return;
+    index_list at;
+    at.rank = rank;
+    for (index_t done = 0; done < from.size(); done += row) {
+        index_t place = 0;
+        for (int i = 0; i < rank; ++i) place = place * room[i] + at[i];
+        copy_elements(from.dtype(), static_cast<const std::byte*>(from.data()) + static_cast<std::size_t>(done) * size,
+                      to + static_cast<std::size_t>(place) * size, row);
+        for (int i = rank - 2; i >= 0 && ++at[i] == from.shape()[i]; --i) at[i] = 0;
+    }
+}
+
+RILL_INLINE any_array element_slots::stacked(const component& c, std::span<const std::int32_t> slots, bool pad) const {
+    const auto array = [&](std::int32_t slot) -> const any_array& { return c.arrays[static_cast<std::size_t>(slot)]; };
+    dims each = c.type.shape;
+    if (c.bytes == 0) {
+        for (int i = 0; i < each.rank; ++i)
+            if (each[i] == dyn) each[i] = 0;
+        for (std::size_t k = 0; k < slots.size(); ++k) {
+            const dims& one = array(slots[k]).shape();
+            if (k == 0 && (!pad || !each.known_rank())) each = one;
+            if (one == each) continue;
+            if (!pad)
+                throw invalid_argument("elements of the shapes " + to_string(each) + " and " + to_string(one) +
+                                       " can't be stacked; a padding_fifo_queue fills them up");
+            for (int i = 0; i < each.rank; ++i) each[i] = std::max(each[i], one[i]);
+        }
+    }
+    dims shape{static_cast<index_t>(slots.size())};
+    for (int i = 0; i < each.rank; ++i) shape.push(each[i]);
+    any_array made(c.type.type, shape, memory_);
+    auto* to = static_cast<std::byte*>(made.mutable_data());
+    const std::size_t bytes = static_cast<std::size_t>(each.size()) * size_of(c.type.type);
+    if (c.bytes > 0) {
+        const auto* from = static_cast<const std::byte*>(c.packed.data());
+        for (std::size_t k = 0; k < slots.size();) { // slots that follow one another go at once
+            std::size_t end = k + 1;
+            while (end < slots.size() && slots[end] == slots[end - 1] + 1) ++end;
+            std::memcpy(to + k * bytes, from + static_cast<std::size_t>(slots[k]) * bytes, (end - k) * bytes);
+            k = end;
+        }
+        return made;
+    }
+    for (std::size_t k = 0; k < slots.size(); ++k, to += bytes) {
+        const auto& one = array(slots[k]);
+        if (one.shape() == each) {
+            copy_elements(c.type.type, one.data(), to, each.size());
+            continue;
+        }
+        if (c.type.type != dtype::string) std::memset(to, 0, bytes);
+        copy_into_corner(one, each, to);
+    }
+    return made;
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif

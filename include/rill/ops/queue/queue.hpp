@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tuple>
+
+#include <rill/expr/constant.hpp>
+#include <rill/ops/array/fill.hpp>
+#include <rill/ops/queue/dequeue.hpp>
+#include <rill/ops/queue/dequeue_many.hpp>
+#include <rill/ops/queue/dequeue_up_to.hpp>
+#include <rill/ops/queue/enqueue.hpp>
+#include <rill/ops/queue/enqueue_many.hpp>
+#include <rill/ops/queue/queue_close.hpp>
+#include <rill/ops/queue/queue_is_closed.hpp>
+#include <rill/ops/queue/queue_size.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+struct queue_close_options {
+    bool cancel_pending_enqueues = false;
+};
+
+/// As many operands as the queue's elements have components.
+template <std::size_t Given, std::size_t Components> inline constexpr bool one_operand_each = Given == Components;
+/// An operand may be a component: of its dtype, and a shape that fits.
+template <class X, class Component>
+inline constexpr bool fits_component = dtypes_agree<value_type_of<Component>, dtype_tag<X>>;
+template <typed_operand X, class Component>
+inline constexpr bool fits_component<X, Component> =
+    same_dtype<value_type_of<X>, value_type_of<Component>> &&
+    rules::compatible(extents_of<X>::value, extents_of<Component>::value);
+/// An operand may be a batch of a component, along the first axis.
+template <class X, class Component> inline constexpr bool fits_batch = untyped_operand<X>;
+template <typed_operand X, class Component>
+inline constexpr bool fits_batch<X, Component> =
+    same_dtype<value_type_of<X>, value_type_of<Component>> && extents_of<X>::rank >= 1 &&
+    rules::compatible(rules::slice(extents_of<X>::value), extents_of<Component>::value);
+
+namespace detail {
+
+template <class T, index_t N> struct batch_of;
+template <class T, index_t... D, index_t N> struct batch_of<tensor<T, D...>, N> {
+    using type = tensor<T, N, D...>;
+};
+
+/// A number stands for a component of rank 0.
+template <class Component, class X> any_tensor component_operand(const X& x, const graph& g) {
+    if constexpr (literal<X>)
+        return seal(filled_constant<value_type_of<Component>>(literal_value<value_type_of<Component>>(x, "enqueue"),
+                                                              std::source_location{}),
+                    g);
+    else
+        return seal(x, g);
+}
+
+} // namespace detail
+
+/// A queue of tuples that lives in the graph's sessions, or under a shared name in the process. Base of the four kinds; T are the
+/// tensors that an element is made of. What is put in is copied; who has to wait holds no thread.
+template <class... T> class queue {
+    static_assert(sizeof...(T) > 0, "a queue's elements have one component or more");
+
+public:
+    /// Puts one element in, when there is room.
+    template <class... X> operation enqueue(const X&... components) const {
+        static_assert(one_operand_each<sizeof...(X), sizeof...(T)>, "enqueue: one operand for each component");
+        if constexpr (sizeof...(X) == sizeof...(T)) {
+            static_assert((fits_component<X, T> && ...), "enqueue: an operand differs from the queue's component");
+            return put<enqueue_op>(components...);
+        } else {
+            return {};
+        }
+    }
+    /// Puts the slices along the first axis in, as there is room: not at once.
+    template <class... X> operation enqueue_many(const X&... components) const {
+        static_assert(one_operand_each<sizeof...(X), sizeof...(T)>, "enqueue_many: one operand for each component");
+        if constexpr (sizeof...(X) == sizeof...(T)) {
+            static_assert((fits_batch<X, T> && ...), "enqueue_many: an operand is no batch of the queue's component");
+            return put<enqueue_many_op>(components...);
+        } else {
+            return {};
+        }
+    }
+    /// Takes one element out: a tensor, or a tuple of several.
+    auto dequeue(const std::source_location& where = std::source_location::current()) const {
+        dequeue_op op;
+        op.components = component_types();
+        return results<T...>(take(std::move(op), {}, where));
+    }
+    /// Takes n elements out, as a batch.
+    template <index_t N> auto dequeue_many(const std::source_location& where = std::source_location::current()) const {
+        static_assert(N >= 0, "dequeue_many: the number of elements is below 0");
+        return batch<N, dequeue_many_op>(constant(static_cast<std::int64_t>(N)), where);
+    }
+    template <class N>
+    auto dequeue_many(const N& n, const std::source_location& where = std::source_location::current()) const {
+        return batch<dyn, dequeue_many_op>(n, where);
+    }
+    /// The same, or fewer where a closed queue has no more.
+    template <class N>
+    auto dequeue_up_to(const N& n, const std::source_location& where = std::source_location::current()) const {
+        return batch<dyn, dequeue_up_to_op>(n, where);
+    }
+    /// Nothing is put in any more; what is in comes out.
+    operation close(const queue_close_options& options = {},
+                    const std::source_location& where = std::source_location::current()) const {
+        queue_close_op op;
+        op.cancel_pending_enqueues = options.cancel_pending_enqueues;
+        return operation(apply_node(op, where, handle_).node());
+    }
+    tensor<int> size(const std::source_location& where = std::source_location::current()) const {
+        return {detail::unchecked, apply_node(queue_size_op{}, where, handle_)};
+    }
+    tensor<bool> is_closed(const std::source_location& where = std::source_location::current()) const {
+        return {detail::unchecked, apply_node(queue_is_closed_op{}, where, handle_)};
+    }
+    /// The name of its node.
+    const std::string& name() const { return handle_.node()->name; }
+    const any_tensor& handle() const { return handle_; }
+
+protected:
+    explicit queue(any_tensor handle) : handle_(std::move(handle)) {}
+
+    static std::vector<tensor_type> component_types() { return {static_type<T>...}; }
+
+private:
+    template <class Op, class... X> operation put(const X&... x) const {
+        Op op;
+        op.components = component_types();
+        const graph g = handle_.graph();
+        return operation(apply_node(op, std::source_location{}, handle_, detail::component_operand<T>(x, g)...).node());
+    }
+    template <class Op> const node* take(Op op, const any_tensor& count, const std::source_location& where) const {
+        if (count) return apply_node(op, where, handle_, count).node();
+        return apply_node(op, where, handle_).node();
+    }
+    template <index_t N, class Op, class Count>
+    auto batch(const Count& count, const std::source_location& where) const {
+        Op op;
+        op.components = component_types();
+        const graph g = handle_.graph();
+        const any_tensor n = detail::component_operand<tensor<std::int64_t>>(count, g);
+        return results<typename detail::batch_of<T, N>::type...>(take(std::move(op), n, where));
+    }
+    template <class... R> static auto results(const node* n) {
+        int port = 0;
+        std::tuple<R...> all{R(detail::unchecked, any_tensor(endpoint{n, port++}))...};
+        if constexpr (sizeof...(R) == 1)
+            return std::get<0>(all);
+        else
+            return all;
+    }
+
+    any_tensor handle_;
+};
+
+}} // namespace rill::RILL_ABI

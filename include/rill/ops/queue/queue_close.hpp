@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/queue/queue_op.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Closes a queue: nothing is put into it any more, what is in it can be taken out. What waits to be put in goes in before, or is told
+/// `cancelled`. A second time: `cancelled`.
+struct queue_close_op : detail::queue_user {
+    static constexpr auto name = "QueueClose", label = "close";
+    static constexpr int inputs = 1;
+    static constexpr bool waits = true;
+    bool cancel_pending_enqueues = false;
+
+    static void fields(auto& op, auto& visit) { visit("cancel_pending_enqueues", op.cancel_pending_enqueues); }
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {}; }
+    template <class D, class T> kernel bind(kernel_request&) const {
+        return kernel(
+            [cancel = cancel_pending_enqueues](const kernel_args& a) { detail::queue_of(a)->close(cancel, *a.wait); });
+    }
+};
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <rill/expr/node_op.hpp>
+#include <rill/ops/queue/element_queue.hpp>
+
+// What the ops of queues have in common.
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// dtype and shape of each component of a queue's elements, as fields.
+void visit_components(std::vector<tensor_type>& all, field_visitor& visit);
+
+std::shared_ptr<element_queue> queue_of(const kernel_args& a);
+/// The operands behind the handle, borrowed.
+std::vector<any_array> components_given(const std::vector<tensor_type>& inputs, const kernel_args& a);
+/// Checks the operands behind the handle against what elements are, or batches of them.
+void check_components(std::span<const tensor_type> inputs, std::span<const tensor_type> components, bool batch);
+
+/// Of the op that makes a queue: the number of the queue.
+kernel queue_kernel(kernel_request& r, const resource_name& place, queue_traits traits,
+                    void (*give)(const kernel_args&, std::int64_t));
+
+/// The node of a queue, named by its kind unless a name is given.
+template <class Op>
+any_tensor add_queue(const queue_traits& traits, const std::string& shared_name, const std::string& name,
+                     const std::source_location& where) {
+    require_kernel<Op, void>();
+    Op op;
+    op.traits = traits;
+    op.place = {scopes().container, shared_name};
+    const region_scope outside(nullptr); // it is there whatever the nodes made beside it are part of
+    return any_tensor(endpoint{add_node(current_graph(), make_op(std::move(op)), {}, name, false, where), 0});
+}
+
+/// Base of the ops that make queues; `Self` names itself and how it takes elements in and out.
+template <class Self> struct queue_maker {
+    static constexpr int inputs = 0;
+    using domain_type = domains::untyped;
+    using compiled_types = types::untyped;
+    static constexpr auto no_gradient = ""; // nothing comes in
+    static constexpr auto role = op_role::resource;
+    static constexpr bool stateful = true;
+    queue_traits traits;
+    resource_name place;
+
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const {
+        all_traits().check();
+        return {{dtype::int64, dims{}}};
+    }
+    template <class D, class T> kernel bind(kernel_request& r) const {
+        return queue_kernel(r, place, all_traits(), [](const kernel_args& a, std::int64_t number) {
+            D::fill(1, a.out<std::int64_t>(0), number);
+        });
+    }
+    static void common_fields(auto& op, auto& visit) {
+        visit_components(op.traits.components, visit);
+        visit("capacity", op.traits.capacity);
+        visit("container", op.place.container);
+        visit("shared_name", op.place.shared_name);
+    }
+
+private:
+    queue_traits all_traits() const {
+        auto all = traits;
+        all.kind = Self::name;
+        Self::settle(all);
+        return all;
+    }
+};
+
+/// Base of the ops that use a queue: the handle is their first input.
+struct queue_user {
+    using domain_type = domains::untyped;
+    using compiled_types = types::untyped;
+    static constexpr auto no_gradient = "what goes through a queue is cut off: gradients end there";
+    static constexpr bool stateful = true;
+    input_list host_inputs() const { return {0}; }
+};
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if RILL_DEFINE
+#include <rill/core/shape_rules.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD void visit_components(std::vector<tensor_type>& all, field_visitor& visit) {
+    constexpr std::int32_t most = 1000;
+    auto count = static_cast<std::int32_t>(all.size());
+    visit("components", count);
+    if (count < 0 || count > most) throw invalid_argument("a queue of " + std::to_string(count) + " components");
+    all.resize(static_cast<std::size_t>(count));
+    for (std::int32_t i = 0; i < count; ++i) {
+        visit(("dtype_" + std::to_string(i)).c_str(), all[static_cast<std::size_t>(i)].type);
+        visit(("shape_" + std::to_string(i)).c_str(), all[static_cast<std::size_t>(i)].shape);
+    }
+}
+
+RILL_INLINE std::shared_ptr<element_queue> queue_of(const kernel_args& a) {
+    return resource_as<element_queue>(*a.in<std::int64_t>(0));
+}
+
+RILL_INLINE std::vector<any_array> components_given(const std::vector<tensor_type>& inputs, const kernel_args& a) {
+    std::vector<any_array> all;
+    all.reserve(inputs.size() - 1);
+    for (std::size_t i = 1; i < inputs.size(); ++i)
+        all.emplace_back(inputs[i].type, inputs[i].shape, a.in<void>(static_cast<int>(i)), nullptr);
+    return all;
+}
+
+RILL_COLD void check_components(std::span<const tensor_type> inputs, std::span<const tensor_type> components,
+                                bool batch) {
+    if (inputs.size() != components.size() + 1)
+        throw invalid_argument("the queue's elements have " + std::to_string(components.size()) + " components, " +
+                               std::to_string(inputs.empty() ? 0 : inputs.size() - 1) + " are given");
+    for (std::size_t i = 0; i < components.size(); ++i) {
+        const auto& given = inputs[i + 1];
+        const bool fits = given.type == components[i].type &&
+                          rules::compatible(batch ? rules::slice(given.shape) : given.shape, components[i].shape) &&
+                          !(batch && given.shape.known_rank() && given.shape.rank == 0);
+        if (!fits)
+            throw invalid_argument("component " + std::to_string(i) + " of the queue's elements is " +
+                                   to_string(components[i]) + (batch ? ", no batch of them is " : ", not ") +
+                                   to_string(given));
+    }
+}
+
+RILL_COLD kernel queue_kernel(kernel_request& r, const resource_name& place, queue_traits traits,
+                              void (*give)(const kernel_args&, std::int64_t)) {
+    if (traits.seed == 0) traits.seed = r.seed;
+    auto queue = r.find_resource(place, traits.described(), [&](const std::string& name, allocator& memory) {
+        return std::make_shared<element_queue>(traits, name, memory);
+    });
+    return kernel([queue = std::move(queue), give](const kernel_args& a) { give(a, queue->number()); });
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif
