@@ -14,8 +14,10 @@
 #include <rill/runtime/value_and_grad.hpp>
 #include <rill/train/catalogue.hpp>
 #include <rill/train/clipping.hpp>
+#include <rill/train/coordinator.hpp>
 #include <rill/train/dense.hpp>
 #include <rill/train/eager_optimizer.hpp>
 #include <rill/train/get_variable.hpp>
 #include <rill/train/initializers.hpp>
 #include <rill/train/schedules.hpp>
+#include <rill/train/start_queue_runners.hpp>

@@ -100,10 +100,12 @@
 #include <rill/runtime/step_order.ipp>
 #include <rill/runtime/trace.ipp>
 #include <rill/train/clipping.ipp>
+#include <rill/train/coordinator.ipp>
 #include <rill/train/eager_optimizer.ipp>
 #include <rill/train/get_variable.ipp>
 #include <rill/train/initializers.ipp>
 #include <rill/train/moving_average.ipp>
 #include <rill/train/optimizer.ipp>
+#include <rill/train/start_queue_runners.ipp>
 #include <rill/train/update_op.ipp>
 #include <rill/train/update_rows_op.ipp>

@@ -73,6 +73,7 @@ WITHOUT = {
     "QueueDequeueMany": "what comes out is what was put in: no computation to compare",
     "QueueDequeueUpTo": "what comes out is what was put in: no computation to compare",
     "QueueClose": "it changes a queue and has no value",
+    "QueueRunner": "a note in the graph, which computes nothing",
     "QueueSize": "it looks at a queue",
     "QueueIsClosed": "it looks at a queue",
     "FIFOQueue": "the handle of a queue",

@@ -95,6 +95,14 @@ private:
     void* data_ = nullptr;
 };
 
+namespace detail {
+
+/// The same elements in memory of its own: for who keeps what it was lent.
+any_array owned_copy(const any_array& a);
+any_array owned_copy(dtype type, const dims& shape, const void* data);
+
+} // namespace detail
+
 }} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED

@@ -31,4 +31,15 @@ RILL_INLINE void any_array::refuse_many() const {
     throw invalid_argument("any_array::value: one element expected, the shape is " + to_string(shape()));
 }
 
+namespace detail {
+
+RILL_INLINE any_array owned_copy(dtype type, const dims& shape, const void* data) {
+    any_array copy(type, shape);
+    copy_elements(type, data, copy.mutable_data(), copy.size());
+    return copy;
+}
+RILL_INLINE any_array owned_copy(const any_array& a) { return owned_copy(a.dtype(), a.shape(), a.data()); }
+
+} // namespace detail
+
 }} // namespace rill::RILL_ABI

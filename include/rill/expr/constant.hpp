@@ -30,10 +30,6 @@ namespace detail {
 endpoint add_constant(const graph& g, const any_array& value, bool share, const std::string& name = {},
                       const std::source_location& where = {});
 
-/// A constant keeps its value: what was borrowed is copied.
-any_array owned_copy(const any_array& a);
-any_array owned_copy(dtype type, const dims& shape, const void* data);
-
 } // namespace detail
 
 /// A constant that has not joined a graph yet: it joins the graph it is used in, once.

@@ -21,13 +21,6 @@ RILL_INLINE endpoint add_constant(const graph& g, const any_array& value, bool s
     return {add_node(g, make_op(constant_op{value}), {}, name, share, where), 0};
 }
 
-RILL_INLINE any_array owned_copy(dtype type, const dims& shape, const void* data) {
-    any_array copy(type, shape);
-    copy_elements(type, data, copy.mutable_data(), copy.size());
-    return copy;
-}
-RILL_INLINE any_array owned_copy(const any_array& a) { return owned_copy(a.dtype(), a.shape(), a.data()); }
-
 } // namespace detail
 
 RILL_INLINE any_tensor constant(const any_array& value, const std::source_location& where) {

@@ -175,6 +175,7 @@
 #include <rill/ops/queue/priority_queue.hpp>
 #include <rill/ops/queue/queue_close.hpp>
 #include <rill/ops/queue/queue_is_closed.hpp>
+#include <rill/ops/queue/queue_runner.hpp>
 #include <rill/ops/queue/queue_size.hpp>
 #include <rill/ops/queue/random_shuffle_queue.hpp>
 
@@ -310,6 +311,7 @@ using catalogue = op_list<
     priority_queue_op,
     queue_close_op,
     queue_is_closed_op,
+    queue_runner_op,
     queue_size_op,
     random_gamma_op,
     random_normal_op,

@@ -67,6 +67,13 @@ public:
         };
     }
 
+    /// The same calls, each with a limit of time or a token: step.with({.timeout = 5s})(x).
+    callable with(const run_options& how) const {
+        callable same = *this;
+        same.how_ = how;
+        return same;
+    }
+
 private:
     /// Fetch I, into its array if it has a value.
     template <std::size_t I, class Arrays> auto placed_fetch(const Arrays& arrays) const {
@@ -94,7 +101,8 @@ private:
         detail::fetch_arrays<Wanted> into(fetches);
         if constexpr (one_value_each<given, wanted> && values_fit<given, wanted>) {
             const auto feeds = arrays(std::index_sequence_for<X...>{}, std::forward<X>(values)...);
-            const auto result = core_->run(*plan_, feeds, into.places_without(operations_));
+            const auto result =
+                core_->run(*plan_, feeds, into.places_without(operations_), nullptr, how_ ? &*how_ : nullptr);
             return detail::take_values(fetches, result, into, operations_);
         } else { // a static_assert has spoken
             return detail::take_values(fetches, core_->run(*plan_, {}), into, operations_);
@@ -111,6 +119,7 @@ private:
     std::tuple<Inputs...> inputs_;
     std::shared_ptr<detail::plan> plan_;
     std::vector<std::size_t> operations_; // names of operations among the fetches
+    std::optional<run_options> how_;
 };
 
 namespace detail {
@@ -129,6 +138,9 @@ finished_run run_once(fetch_list& list, std::span<const feed_value* const> feeds
                       step_trace* trace, const run_options* how = nullptr);
 
 } // namespace detail
+
+class coordinator; // train/coordinator.hpp
+class coordinated_thread;
 
 /// Runs parts of a graph and keeps its variables. May be used from several threads at once; several sessions on one graph
 /// are independent. The graph may grow meanwhile.
@@ -219,6 +231,8 @@ public:
     }
 
 private:
+    friend std::vector<coordinated_thread> start_queue_runners(const session& s, const coordinator& c);
+
     template <class In> static auto input_handle(const In& input) {
         if constexpr (typed_operand<In>)
             return detail::as_argument(input);

@@ -69,6 +69,9 @@ public:
 
     std::string memory_report();
 
+    /// Whether nobody has asked before: of what happens once in a session.
+    bool first_time(const std::string& what);
+
     /// A variable of the graph has a value that others may have too. Before any plan of it is bound.
     void share(const node* variable, std::shared_ptr<variable_state> value);
     std::shared_ptr<variable_state> shared(const node* variable);

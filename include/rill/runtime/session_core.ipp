@@ -11,6 +11,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -110,6 +111,7 @@ struct session_core::state {
     const step_context context; // of every step
     std::mutex mutex;
     kept_plans plans;
+    std::set<std::string> done_once;
 };
 
 /// One pool for work within ops and for branches, as large as the larger number asked for.
@@ -218,6 +220,11 @@ RILL_COLD std::string session_core::memory_report() {
     std::sort(lines.begin(), lines.end());
     for (const auto& l : lines) text += l;
     return text;
+}
+
+RILL_COLD bool session_core::first_time(const std::string& what) {
+    const std::lock_guard lock(state_->mutex);
+    return state_->done_once.insert(what).second;
 }
 
 RILL_COLD endpoint session_core::edge(const std::string& name) const {

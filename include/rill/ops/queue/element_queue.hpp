@@ -64,6 +64,7 @@ private:
         std::vector<any_array> outputs = {};
         std::exception_ptr problem = {};
         completion tell = {};
+        bool over = false;
     };
     using attempt_ptr = std::shared_ptr<attempt>;
     using line = std::deque<attempt_ptr>;
@@ -183,8 +184,8 @@ RILL_INLINE bool element_queue::close(bool cancel_pending_enqueues, waiting& wai
     bool done = false;
     {
         const std::lock_guard lock(mutex_);
-        if (closed_ || std::ranges::any_of(to_put_, [](const auto& a) { return a->what == form::close; }))
-            throw cancelled(named() + " is already closed");
+        const bool closing = std::ranges::any_of(to_put_, [](const auto& a) { return a->what == form::close; });
+        if (closed_ || (closing && !cancel_pending_enqueues)) throw cancelled(named() + " is already closed");
         if (cancel_pending_enqueues) {
             closed_ = done = true;
             serve_both(told);
@@ -214,12 +215,11 @@ RILL_INLINE bool element_queue::start(attempt now, line& in, waiting& wait, any_
             // its arrays may be borrowed from the step, which may end before
             for (auto& a : now.batch) a = owned_copy(a);
             const auto kept = std::make_shared<attempt>(std::move(now));
-            kept->tell = wait.later([self = std::weak_ptr(std::static_pointer_cast<element_queue>(shared_from_this())),
-                                     kept = std::weak_ptr(kept)] {
-                const auto queue = self.lock();
-                const auto a = kept.lock();
-                return !queue || !a || queue->give_up(a);
-            });
+            kept->tell =
+                wait.later([self = std::weak_ptr(std::static_pointer_cast<element_queue>(shared_from_this())), kept] {
+                    const auto queue = self.lock();
+                    return queue ? queue->give_up(kept) : !kept->over;
+                });
             in.push_back(kept);
         }
         if (!to_put_.empty() || !to_take_.empty()) serve_both(told);
@@ -321,6 +321,7 @@ RILL_INLINE void element_queue::serve_both(std::vector<attempt_ptr>& told) {
                 moves = moves || over || first->done != before;
                 if (!over) break;
                 in->pop_front();
+                first->over = true;
                 told.push_back(first);
             }
 }
@@ -354,6 +355,7 @@ RILL_COLD void element_queue::abandon() noexcept {
             for (auto& a : *in) {
                 put_back(*a);
                 a->problem = std::make_exception_ptr(cancelled(named() + " is gone: its container was reset"));
+                a->over = true;
                 told.push_back(a);
             }
             in->clear();

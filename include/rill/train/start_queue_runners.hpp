@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include <rill/ops/queue/queue_runner.hpp>
+#include <rill/runtime/session.hpp>
+#include <rill/train/coordinator.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Starts the threads that fill the queues of the session's graph (add_queue_runner), unless this session has started them: auto threads =
+/// start_queue_runners(s, c); at the end c.request_stop(); c.join(threads). A thread ends when there is nothing left to read; the last one
+/// of a queue closes it. Any other error stops all. When a stop is asked for, what waits to be put in is cancelled.
+std::vector<coordinated_thread> start_queue_runners(const session& s, const coordinator& c);
+
+}} // namespace rill::RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/train/start_queue_runners.ipp>
+#endif

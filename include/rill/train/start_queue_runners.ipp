@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/train/start_queue_runners.hpp>
+
+#include <atomic>
+#include <memory>
+#include <utility>
+
+namespace rill { inline namespace RILL_ABI {
+
+RILL_COLD std::vector<coordinated_thread> start_queue_runners(const session& s, const coordinator& c) {
+    std::vector<coordinated_thread> threads;
+    for (const auto& note : detail::queue_runners_of(s.graph())) {
+        if (!s.core_->first_time(note.name)) continue;
+        const auto left = std::make_shared<std::atomic<std::size_t>>(note.enqueue.size());
+        const auto close = s.make_callable(operation(note.close)), cancel = s.make_callable(operation(note.cancel));
+        for (const auto* n : note.enqueue)
+            threads.push_back(c.start(note.name + "/" + n->name,
+                                      [=, put = s.make_callable(operation(n)).with({.cancel = c.token()})] {
+                                          try {
+                                              while (!c.should_stop()) put();
+                                          } catch (const cancelled&) {
+                                              if (!c.should_stop()) throw;
+                                          } catch (const out_of_range&) { // there is nothing left to read
+                                              if (--*left == 0) close();
+                                          }
+                                      }));
+        threads.push_back(c.start(note.name + "/cancel", [=] {
+            while (*left > 0 && !c.wait_for_stop(std::chrono::milliseconds(50))) {}
+            try {
+                if (c.should_stop()) cancel();
+            } catch (const error&) { // it was closed before
+            }
+        }));
+    }
+    return threads;
+}
+
+}} // namespace rill::RILL_ABI

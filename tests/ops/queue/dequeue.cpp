@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/queue/dequeue.hpp>
+
+#include <rill/ops/catalogue.hpp>
+#include <rill/runtime/session.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+using namespace std::chrono_literals;
+
+namespace test_ops_queue_dequeue {
+
+TEST_CASE("dequeue: waits, is cancelled, times out; nothing is lost") {
+    const graph_scope here{graph()};
+    const fifo_queue<tensor<int>> q;
+    const auto got = q.dequeue();
+    const session s({.patience = 20ms});
+    CHECK_THROWS_WITH(s.run(got), contains("patience") && contains("0.02 s") && contains("node 'dequeue'"));
+    CHECK_THROWS_AS(s.run(got, {.timeout = 1ms}), deadline_exceeded);
+    const cancellation_token token;
+    token.cancel();
+    CHECK_THROWS_AS(s.run(got, {.cancel = token}), cancelled);
+    s.run(q.enqueue(1));
+    CHECK(s.run(got) == 1);
+    s.run(q.close());
+    CHECK_THROWS_WITH(s.run(got), contains("is closed and has insufficient elements (requested 1, current size 0)"));
+}
+
+TEST_CASE("dequeue: several of one run take one element each") {
+    const graph_scope here{graph()};
+    const fifo_queue<tensor<int>> q;
+    const auto a = q.dequeue(), b = q.dequeue();
+    const session s;
+    s.run(q.enqueue_many(range(1, 3)));
+    const auto [x, y] = s.run(std::tuple(a, b));
+    CHECK(x + y == 3);
+    CHECK(x != y);
+}
+
+} // namespace test_ops_queue_dequeue

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/queue/element_slots.hpp>
+
+#include <numeric>
+
+#include <rill/core/host_array.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+namespace test_ops_queue_element_slots {
+
+const std::vector<tensor_type> small{{dtype::float32, {2}}, {dtype::int64, {}}};
+
+std::vector<any_array> element(float x, std::int64_t n) {
+    return {detail::owned_copy(to_any_array<float>(std::vector<float>{x, -x}, dims{2})), to_any_array<std::int64_t>(n)};
+}
+
+TEST_CASE("element_slots: what goes in comes out, and slots are used again") {
+    detail::element_slots slots(small, default_allocator());
+    for (int round = 0; round < 3; ++round) {
+        std::vector<std::int32_t> used;
+        for (int i = 0; i < 40; ++i) used.push_back(slots.put(element(static_cast<float>(i), i)));
+        for (int i = 39; i >= 0; --i) {
+            const auto got = slots.take(used[static_cast<std::size_t>(i)]);
+            CHECK(got[0].elements<float>()[1] == static_cast<float>(-i));
+            CHECK(got[1].value<std::int64_t>() == i);
+        }
+        CHECK(*std::max_element(used.begin(), used.end()) < 40);
+    }
+}
+
+TEST_CASE("element_slots: slices of batches, and batches of slots in any order") {
+    detail::element_slots slots(small, default_allocator());
+    std::vector<float> x(20);
+    std::iota(x.begin(), x.end(), 0.f);
+    std::vector<std::int64_t> n(10);
+    std::iota(n.begin(), n.end(), 0);
+    const std::vector<any_array> batch{to_any_array<float>(x, dims{10, 2}), to_any_array<std::int64_t>(n, dims{10})};
+    std::vector<std::int32_t> used;
+    for (index_t k = 0; k < 10; ++k) used.push_back(slots.put(batch, k));
+    const std::vector<std::int32_t> some{used[3], used[4], used[5], used[9], used[0]};
+    const auto got = slots.stacked(some, false);
+    CHECK(got[0].shape() == dims{5, 2});
+    CHECK(got[0].elements<float>()[2] == 8.f);
+    CHECK(got[1].elements<std::int64_t>()[3] == 9);
+    CHECK(got[1].elements<std::int64_t>()[4] == 0);
+    CHECK(slots.take(used[4])[1].value<std::int64_t>() == 4); // they stay
+    CHECK(slots.stacked({}, false)[0].shape() == dims{0, 2});
+}
+
+TEST_CASE("element_slots: arrays of several shapes are filled up with zeros, or refused") {
+    const std::vector<tensor_type> types{{dtype::float32, {dyn, 2, dyn}}, {dtype::string, {dyn}}};
+    detail::element_slots slots(types, default_allocator());
+    const auto put = [&](index_t a, index_t b, const std::vector<std::string>& words) {
+        std::vector<float> x(static_cast<std::size_t>(a * 2 * b));
+        std::iota(x.begin(), x.end(), 1.f);
+        return slots.put(
+            std::vector<any_array>{to_any_array<float>(x, dims{a, 2, b}),
+                                   to_any_array<std::string>(words, dims{static_cast<index_t>(words.size())})});
+    };
+    const std::vector<std::int32_t> all{put(1, 3, {"a"}), put(2, 1, {"b", "c"}), put(0, 0, {})};
+    CHECK_THROWS_WITH(slots.stacked(all, false), contains("[1, 2, 3]") && contains("[2, 2, 1]"));
+    const auto got = slots.stacked(all, true);
+    CHECK(got[0].shape() == dims{3, 2, 2, 3});
+    const auto x = got[0].elements<float>();
+    CHECK(std::vector<float>(x.begin(), x.begin() + 12) == std::vector<float>{1, 2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0});
+    CHECK(std::vector<float>(x.begin() + 12, x.begin() + 24) == std::vector<float>{1, 0, 0, 2, 0, 0, 3, 0, 0, 4, 0, 0});
+    CHECK(std::accumulate(x.begin() + 24, x.end(), 0.f) == 0.f);
+    const auto words = got[1].elements<std::string>();
+    CHECK(std::vector<std::string>(words.begin(), words.end()) == std::vector<std::string>{"a", "", "b", "c", "", ""});
+}
+
+} // namespace test_ops_queue_element_slots
