@@ -18,6 +18,7 @@
 #include <rill/core/allocator.ipp>
 #include <rill/core/any_array.ipp>
 #include <rill/core/dims.ipp>
+#include <rill/core/environment.ipp>
 #include <rill/core/error.ipp>
 #include <rill/core/hash_index.ipp>
 #include <rill/core/host_array.ipp>

@@ -2,13 +2,15 @@
 #include <rill/runtime/piecewise.hpp>
 
 #include <atomic>
+#include <chrono>
+#include <functional>
 #include <thread>
 #include <vector>
 
 #include <rill/ops/catalogue.hpp>
 #include <rill/runtime/session.hpp>
 
-#include "catch.hpp"
+#include "schedules.hpp"
 
 using namespace rill;
 
@@ -105,6 +107,99 @@ TEST_CASE("piecewise: concurrent runs of one session") {
         });
     for (auto& t : threads) t.join();
     CHECK(wrong == 0);
+}
+
+/// A world in which time passes and answers come as a seed says.
+class drawn_world final : public environment {
+public:
+    explicit drawn_world(schedules::draws& next) : next_(next) {}
+    time_point now() override { return now_; }
+    std::size_t choose(std::size_t n) override { return next_(n); }
+    void wait(std::unique_lock<std::mutex>& lock, std::condition_variable&, std::chrono::nanoseconds most) override {
+        lock.unlock();
+        now_ += most * static_cast<int>(next_(3));
+        if (!answers.empty() && next_(4) > 0) {
+            std::swap(answers[next_(answers.size())], answers.back());
+            const auto answer = std::move(answers.back());
+            answers.pop_back();
+            answer();
+        } else if (at_rest) {
+            at_rest();
+        }
+        lock.lock();
+    }
+    std::vector<std::function<void()>> answers; // of calls that have been asked
+    std::function<void()> at_rest;
+
+private:
+    schedules::draws& next_;
+    time_point now_{};
+};
+
+TEST_CASE("piecewise: under every schedule the same values, and an end") {
+    const graph_scope here{graph()};
+    drawn_world* world = nullptr;
+    const auto later = [&](int x, host_result<int> done) { world->answers.push_back([x, done] { done(x * 10); }); };
+    const auto asked = [&](const auto& x) { return host_call<int>(later, x); };
+    const variable<int> v("v", 0);
+    const fifo_queue<tensor<int>> q({.capacity = 1});
+    placeholder<int> x("x");
+    const tensor a = asked(x), b = asked(x + 1), c = asked(a + b);
+    const auto [k, total] = while_loop([](auto k, auto) { return k < 3; },
+                                       [&](auto k, auto t) {
+                                           const tensor n = asked(t + k);
+                                           return std::tuple(k + 1, n + q.dequeue());
+                                       },
+                                       0, x);
+    const auto filled = while_loop([](auto k) { return k < 3; },
+                                   [&](auto k) {
+                                       const control_dependencies after(q.enqueue(asked(k)));
+                                       return tensor(k + 1, "next");
+                                   },
+                                   0);
+    const auto chosen = cond(c > 50, [&] { return asked(c); }, [&] { return tensor(c + 1); });
+    tensor<int> counted;
+    {
+        const control_dependencies after(chosen);
+        counted = v.assign_add(asked(x));
+    }
+    schedules::each(400, [&](schedules::draws& next) {
+        drawn_world drawn(next);
+        world = &drawn;
+        const session s({.patience = std::chrono::seconds(2), .around = &drawn});
+        s.run(v.initializer());
+        const int n = static_cast<int>(next(4));
+        const cancellation_token token;
+        std::size_t rests = 0;
+        const std::size_t ends_at = next(3) == 0 ? next(12) : 1000;
+        drawn.at_rest = [&] {
+            if (++rests == ends_at) token.cancel();
+        };
+        const int cc = 10 * (10 * n + 10 * (n + 1));
+        int t = n;
+        for (int i = 0; i < 3; ++i) t = 10 * (t + i) + 10 * i;
+        try {
+            const auto got = s.run(std::tuple(c, total, filled, chosen, counted), feed(x, n), {.cancel = token});
+            REQUIRE(got == std::tuple(cc, t, 3, cc > 50 ? 10 * cc : cc + 1, 10 * n));
+        } catch (const cancelled&) {
+            REQUIRE(token.is_cancelled());
+        } catch (const deadline_exceeded&) { // its world was slow
+        }
+        drawn.at_rest = nullptr;
+        for (const auto& answer : std::exchange(drawn.answers, {})) answer(); // nobody listens any more
+        // the session goes on, and what was waited for holds nothing up
+        while (s.run(q.size()) > 0) s.run(q.dequeue());
+        const int before = s.run(v);
+        for (;;) try {
+                const auto got = s.run(std::tuple(total, filled, counted), feed(x, n));
+                REQUIRE(got == std::tuple(t, 3, before + 10 * n));
+                break;
+            } catch (const deadline_exceeded&) {
+                for (const auto& answer : std::exchange(drawn.answers, {})) answer();
+                while (s.run(q.size()) > 0) s.run(q.dequeue());
+                if (s.run(v) != before) break; // it came that far
+            }
+    });
 }
 
 } // namespace test_runtime_piecewise

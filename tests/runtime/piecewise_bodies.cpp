@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/runtime/piecewise_bodies.hpp>
 
+#include <chrono>
+
 #include <rill/ops/catalogue.hpp>
 #include <rill/runtime/session.hpp>
 
@@ -74,6 +76,28 @@ TEST_CASE("piecewise_bodies: what can't be stacked says so, with the iteration")
     placeholder<float, dyn, dyn> rows("rows");
     const auto ragged = map([](auto r) { return boolean_mask(r, r > 0.f); }, rows);
     CHECK_THROWS_WITH(session().run(ragged, feed(rows, {{1.f, 2.f}, {-1.f, 1.f}})), contains("can't be stacked"));
+}
+
+TEST_CASE("piecewise_bodies: a loop that waits in its body holds up nothing else of the run") {
+    const graph_scope here{graph()};
+    const fifo_queue<tensor<int>> there({.capacity = 1}), back({.capacity = 1});
+    // two loops that need one another in every iteration
+    const auto [i, sum] = while_loop([](auto i, auto) { return i < 10; },
+                                     [&](auto i, auto sum) {
+                                         const control_dependencies after(there.enqueue(i));
+                                         return std::tuple(i + 1, sum + back.dequeue());
+                                     },
+                                     0, 0);
+    const auto n = while_loop([](auto k) { return k < 10; },
+                              [&](auto k) {
+                                  const control_dependencies after(back.enqueue(there.dequeue() * 2));
+                                  return tensor(k + 1, "next");
+                              },
+                              0);
+    const session s;
+    const auto [a, b] = s.run(std::tuple(sum, n), {.timeout = std::chrono::seconds(20)});
+    CHECK(a == 90);
+    CHECK(b == 10);
 }
 
 } // namespace test_runtime_piecewise_bodies

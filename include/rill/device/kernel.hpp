@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <rill/core/any_array.hpp>
+#include <rill/core/environment.hpp>
 #include <rill/core/resource.hpp>
 #include <rill/core/thread_pool.hpp>
 
@@ -26,10 +27,12 @@ struct step_context {
     const std::atomic<bool>* cancel = nullptr; // set when the step is to end
     const std::atomic<bool>* token = nullptr;  // the same, by who asked for the run
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-    void* stream = nullptr; // of a device that has any
+    void* stream = nullptr;        // of a device that has any
+    environment* around = nullptr; // null: the real one
     std::vector<std::function<void()>>* on_failure =
         nullptr; // of a step that may wait: what to do if it ends by an error
 
+    environment& env() const { return around ? *around : environment::real(); }
     /// Throws `cancelled` or `deadline_exceeded`: for kernels that take long or wait.
     void check() const;
 };

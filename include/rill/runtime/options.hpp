@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <rill/core/allocator.hpp>
+#include <rill/core/environment.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -46,7 +47,8 @@ struct session_options {
     gpu_options gpu = {};
     /// How long a run waits for others (a queue, a host_call) while nothing of it happens, before it throws deadline_exceeded.
     std::chrono::nanoseconds patience = std::chrono::minutes(10);
-    allocator* memory = nullptr; // where step memory and variables come from; null: default_allocator()
+    environment* around = nullptr; // clock and order of its runs; null: the real one
+    allocator* memory = nullptr;   // where step memory and variables come from; null: default_allocator()
 };
 
 }} // namespace rill::RILL_ABI

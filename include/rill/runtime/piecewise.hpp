@@ -2,12 +2,10 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <span>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include <rill/runtime/cut.hpp>
@@ -29,6 +27,8 @@ public:
     bool waits() const { return item_.op->waits(); }
     /// Its outputs, unless it asked `wait` to come later.
     std::vector<any_array> run(std::span<const any_array> inputs, const step_context* context, waiting* wait) const;
+    /// Of a node whose bodies are run in pieces: they are driven by who asks, which keeps what `keep` is. Null of others.
+    std::unique_ptr<body_sequence> begin(std::span<const any_array> inputs, std::shared_ptr<const void>& keep) const;
     /// What is being handled, as an error of the node's.
     [[noreturn]] void rethrow() const;
     void close() const;
@@ -84,28 +84,34 @@ private:
     std::chrono::nanoseconds patience_; // how long a step waits for nodes that wait, while nothing happens
 };
 
-/// One run in pieces: values between them, and the frames they lie in.
+class step_events;
+
+/// One run in pieces: values between them, and the frames they lie in. Of the runs of a step, that of the bodies of a node is part of the
+/// run that the node is in; all share what is ready and what they wait for, so that none holds another up.
 class piecewise_run {
 public:
     piecewise_run(const piecewise_plan& p, std::span<const any_array> feeds);
     ~piecewise_run();
 
+    /// All of it, as a step of its own.
     void run(const step_context& context);
     const any_array& fetched(std::size_t i) const { return values_[plan_.cut().fetches[i]]; }
 
 private:
-    struct arrivals;
+    friend class step_events;
     class place_to_wait;
+    struct body_run;
 
-    void run_or_give_up(const step_context& context);
-    void run_to_end(const step_context& context);
-    void run_line(std::size_t p, const step_context& context);
-    /// Whether it is done.
-    bool run_alone(std::size_t p, const step_context& context);
-    void wait(const step_context& context);
-    void check_patience(std::chrono::steady_clock::time_point since) const;
-    std::string waits_for() const;
-    bool give_up_waiting() noexcept;
+    void begin(step_events& events, const step_context& context);
+    void run_to_end();
+    void run_piece(std::size_t p);
+    void run_line(std::size_t p);
+    /// Whether it is done; else it waits, or its bodies run.
+    bool run_alone(std::size_t p);
+    bool go_on(std::size_t p, std::vector<any_array> given);
+    std::vector<any_array> all_fetched() const;
+    void arrived(std::size_t p, std::exception_ptr problem, std::vector<any_array> outputs);
+    [[noreturn]] void rethrow_outwards() const;
     void give(std::size_t p, std::vector<any_array> outputs);
     void complete(std::size_t p);
 
@@ -113,11 +119,12 @@ private:
     std::vector<any_array> values_;
     std::vector<std::unique_ptr<held_step>> held_; // per piece
     std::vector<int> missing_;                     // per piece
-    std::vector<std::size_t> ready_;
     std::size_t left_;
-    vector<std::pair<std::size_t, std::function<bool()>>>
-        waiting_;                        // pieces that were started and are not done: how each is given up
-    std::shared_ptr<arrivals> arrivals_; // made when something waits
+    vector<std::unique_ptr<body_run>> bodies_; // of nodes that have begun theirs
+    piecewise_run* outer_ = nullptr;           // whose node this is a body of
+    std::size_t outer_piece_ = 0;
+    step_events* events_ = nullptr;
+    const step_context* context_ = nullptr;
     pinned_versions versions_;
 };
 

@@ -22,103 +22,21 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class piecewise_bodies final : public region_step {
 public:
     piecewise_bodies(const subgraph::item& it, const body_plans& plans, allocator& memory)
-        : op_(it.op), use_(*it.op->regions()), memory_(memory) {
+        : use_(*it.op->regions()), memory_(memory) {
         for (const auto& b : *it.origin->bodies) bodies_.push_back({&b, plans.at(&b)});
     }
 
-    std::vector<any_array> run_alone(std::span<const any_array> inputs, const step_context* context) const override {
-        const auto operands = inputs.first(static_cast<std::size_t>(use_.operands));
-        std::vector<any_array> state(operands.begin(), operands.end());
-        using form = region_use::form;
-        switch (use_.how) {
-        case form::call: return run_body(0, state, inputs, context);
-        case form::choose: return run_body(chosen_body(inputs[0], bodies_.size()), {}, inputs, context);
-        case form::repeat: return repeat(std::move(state), inputs, context);
-        case form::scan: return scan(std::move(state), inputs, context);
-        }
-        return {};
+    std::unique_ptr<body_sequence> begin(std::span<const any_array> inputs) const override;
+    std::vector<any_array> run_alone(std::span<const any_array>, const step_context*) const override {
+        throw internal("bodies in pieces are begun, and driven");
     }
 
 private:
+    class sequence;
     struct planned {
         const body* of;
         std::shared_ptr<plan> steps;
     };
-
-    std::vector<any_array> run_body(std::size_t which, const std::vector<any_array>& arguments,
-                                    std::span<const any_array> inputs, const step_context* context) const {
-        const auto& [of, steps] = bodies_[which];
-        std::vector<any_array> feeds(arguments.begin(),
-                                     arguments.begin() + static_cast<std::ptrdiff_t>(of->arguments.size()));
-        for (const int c : of->captured) feeds.push_back(inputs[c]);
-        const auto given = run_plan(*steps, feeds, context);
-        std::vector<any_array> results;
-        std::size_t fetch = 0;
-        for (const auto& r : of->results) results.push_back(r ? given[fetch++] : any_array());
-        return results;
-    }
-
-    static void check_state(std::size_t part, const any_array& was, const any_array& is, const tensor_type& known) {
-        if (was.dtype() != is.dtype() || !rules::compatible(known.shape, is.shape()))
-            throw invalid_argument("part " + std::to_string(part) + " of the state is " + to_string(was.type()) +
-                                   ", the body gives " + to_string(is.type()));
-    }
-
-    std::vector<any_array> repeat(std::vector<any_array> state, std::span<const any_array> inputs,
-                                  const step_context* context) const {
-        const std::size_t parts = state.size();
-        std::vector<std::vector<any_array>> histories(bodies_[1].of->results.size() - parts);
-        std::int64_t k = 0;
-        try {
-            for (; use_.most < 0 || k < use_.most; ++k) {
-                if (context) context->check();
-                if (!run_body(0, state, inputs, context)[0].value<bool>()) break;
-                auto next = run_body(1, state, inputs, context);
-                for (std::size_t h = 0; h < histories.size(); ++h) histories[h].push_back(next[parts + h]);
-                next.resize(parts);
-                for (std::size_t i = 0; i < parts; ++i)
-                    check_state(i, state[i], next[i], type_of(bodies_[1].of->arguments[i]));
-                state = std::move(next);
-            }
-        } catch (...) {
-            rethrow_from_iteration(k);
-        }
-        for (std::size_t h = 0; h < histories.size(); ++h)
-            state.push_back(stacked(histories[h], type_of(bodies_[1].of->results[parts + h]), false));
-        return state;
-    }
-
-    std::vector<any_array> scan(std::vector<any_array> state, std::span<const any_array> inputs,
-                                const step_context* context) const {
-        const auto carried = static_cast<std::size_t>(use_.carried);
-        const std::vector<any_array> sliced(state.begin() + use_.carried, state.end());
-        const std::int64_t length = sliced[0].shape()[0];
-        for (const auto& s : sliced)
-            if (s.shape()[0] != length)
-                throw invalid_argument("one operand has " + std::to_string(length) + " slices, another " +
-                                       std::to_string(s.shape()[0]));
-        state.resize(carried);
-        std::vector<std::vector<any_array>> stacks(bodies_[0].of->results.size() - carried);
-        std::int64_t k = 0;
-        try {
-            for (; k < length; ++k) {
-                if (context) context->check();
-                auto arguments = state;
-                for (const auto& s : sliced) arguments.push_back(slice(s, use_.reverse ? length - 1 - k : k));
-                auto next = run_body(0, arguments, inputs, context);
-                for (std::size_t h = 0; h < stacks.size(); ++h) stacks[h].push_back(next[carried + h]);
-                next.resize(carried);
-                for (std::size_t i = 0; i < carried; ++i)
-                    check_state(i, state[i], next[i], type_of(bodies_[0].of->arguments[i]));
-                state = std::move(next);
-            }
-        } catch (...) {
-            rethrow_from_iteration(k);
-        }
-        for (std::size_t h = 0; h < stacks.size(); ++h)
-            state.push_back(stacked(stacks[h], type_of(bodies_[0].of->results[carried + h]), use_.reverse));
-        return state;
-    }
 
     static any_array slice(const any_array& a, std::int64_t k) {
         const dims shape = rules::slice(a.shape());
@@ -144,11 +62,117 @@ private:
         return made;
     }
 
-    op_ptr op_;
     region_use use_;
     allocator& memory_;
     vector<planned> bodies_;
 };
+
+class piecewise_bodies::sequence final : public body_sequence {
+public:
+    sequence(const piecewise_bodies& of, std::span<const any_array> inputs)
+        : of_(of), use_(of.use_), inputs_(inputs.begin(), inputs.end()) {
+        const auto operands = inputs.first(static_cast<std::size_t>(use_.operands));
+        const auto carried = static_cast<std::ptrdiff_t>(use_.how == form::scan ? use_.carried : use_.operands);
+        state_.assign(operands.begin(), operands.begin() + carried);
+        sliced_.assign(operands.begin() + carried, operands.end());
+    }
+
+    plan* next(std::vector<any_array>& given, std::vector<any_array>& feeds) override {
+        if (running_) given = results(std::move(given));
+        switch (use_.how) {
+        case form::call: return running_ ? nullptr : run(0, state_, feeds);
+        case form::choose: return running_ ? nullptr : run(chosen_body(inputs_[0], of_.bodies_.size()), {}, feeds);
+        case form::repeat: return repeat(given, feeds);
+        case form::scan: return scan(given, feeds);
+        }
+        return nullptr;
+    }
+
+    void rethrow() const override {
+        if (use_.how == form::repeat || use_.how == form::scan) rethrow_from_iteration(k_);
+        throw;
+    }
+
+private:
+    using form = region_use::form;
+
+    plan* run(std::size_t which, const std::vector<any_array>& arguments, std::vector<any_array>& feeds) {
+        running_ = &of_.bodies_[which];
+        feeds.assign(arguments.begin(),
+                     arguments.begin() + static_cast<std::ptrdiff_t>(running_->of->arguments.size()));
+        for (const int c : running_->of->captured) feeds.push_back(inputs_[static_cast<std::size_t>(c)]);
+        return running_->steps.get();
+    }
+
+    /// What the body gives, of what was fetched of it.
+    std::vector<any_array> results(std::vector<any_array> fetched) const {
+        std::vector<any_array> all;
+        std::size_t fetch = 0;
+        for (const auto& r : running_->of->results) all.push_back(r ? std::move(fetched[fetch++]) : any_array());
+        return all;
+    }
+
+    /// Takes the next state from what a body gave; the rest is kept.
+    void take_state(std::vector<any_array> given, const body& b) {
+        const std::size_t parts = state_.size();
+        for (std::size_t h = 0; h < kept_.size(); ++h) kept_[h].push_back(std::move(given[parts + h]));
+        for (std::size_t i = 0; i < parts; ++i) {
+            const auto& known = type_of(b.arguments[i]);
+            if (state_[i].dtype() != given[i].dtype() || !rules::compatible(known.shape, given[i].shape()))
+                throw invalid_argument("part " + std::to_string(i) + " of the state is " + to_string(state_[i].type()) +
+                                       ", the body gives " + to_string(given[i].type()));
+        }
+        given.resize(parts);
+        state_ = std::move(given);
+        ++k_;
+    }
+
+    plan* over(std::vector<any_array>& given, const body& b, bool reverse) {
+        const std::size_t parts = state_.size();
+        given = std::move(state_);
+        for (std::size_t h = 0; h < kept_.size(); ++h)
+            given.push_back(of_.stacked(kept_[h], type_of(b.results[parts + h]), reverse));
+        return nullptr;
+    }
+
+    plan* repeat(std::vector<any_array>& given, std::vector<any_array>& feeds) {
+        const auto& condition = of_.bodies_[0];
+        const auto& round = *of_.bodies_[1].of;
+        if (!running_) kept_.resize(round.results.size() - state_.size());
+        if (running_ == &condition) return given[0].value<bool>() ? run(1, state_, feeds) : over(given, round, false);
+        if (running_) take_state(std::move(given), round);
+        return use_.most < 0 || k_ < use_.most ? run(0, state_, feeds) : over(given, round, false);
+    }
+
+    plan* scan(std::vector<any_array>& given, std::vector<any_array>& feeds) {
+        const auto& round = *of_.bodies_[0].of;
+        if (running_) {
+            take_state(std::move(given), round);
+        } else {
+            kept_.resize(round.results.size() - state_.size());
+            length_ = sliced_[0].shape()[0];
+            for (const auto& s : sliced_)
+                if (s.shape()[0] != length_)
+                    throw invalid_argument("one operand has " + std::to_string(length_) + " slices, another " +
+                                           std::to_string(s.shape()[0]));
+        }
+        if (k_ == length_) return over(given, round, use_.reverse);
+        auto arguments = state_;
+        for (const auto& s : sliced_) arguments.push_back(slice(s, use_.reverse ? length_ - 1 - k_ : k_));
+        return run(0, arguments, feeds);
+    }
+
+    const piecewise_bodies& of_;
+    const region_use& use_;
+    std::vector<any_array> inputs_, state_, sliced_;
+    std::vector<std::vector<any_array>> kept_; // per result beyond the state: of each iteration
+    std::int64_t k_ = 0, length_ = 0;          // iterations that are over; how many there are
+    const planned* running_ = nullptr;         // whose results come next
+};
+
+RILL_COLD std::unique_ptr<body_sequence> piecewise_bodies::begin(std::span<const any_array> inputs) const {
+    return std::make_unique<sequence>(*this, inputs);
+}
 
 RILL_COLD std::shared_ptr<const region_step> bind_in_pieces(const subgraph::item& it, const body_plans& plans,
                                                             allocator& memory) {

@@ -16,11 +16,22 @@ class plan;
 /// The plans of the bodies that a plan's nodes run.
 using body_plans = std::unordered_map<const body*, std::shared_ptr<plan>>;
 
+/// A run of a node's bodies, one after another: whoever drives it runs the body that it asks for, and may do other things meanwhile.
+class body_sequence {
+public:
+    virtual ~body_sequence() = default;
+    /// What is to run next, given what the last one gave; null: it is over, and `given` is the node's outputs.
+    virtual plan* next(std::vector<any_array>& given, std::vector<any_array>& feeds) = 0;
+    /// What is being handled, with where it happened.
+    [[noreturn]] virtual void rethrow() const = 0;
+};
+
 /// What runs the bodies of a node: immutable, as all steps are.
 class region_step {
 public:
     virtual ~region_step() = default;
-    /// For a node that stands alone.
+    /// For a node that stands alone: body by body. Null if none of them is run in pieces: it is done at once then.
+    virtual std::unique_ptr<body_sequence> begin(std::span<const any_array> /*inputs*/) const { return nullptr; }
     virtual std::vector<any_array> run_alone(std::span<const any_array> inputs, const step_context* context) const = 0;
 };
 

@@ -105,7 +105,8 @@ RILL_COLD void kept_plans::clear() {
 }
 
 struct session_core::state {
-    explicit state(std::shared_ptr<resource_store> all) : resources(std::move(all)), context{&resources->ended()} {}
+    state(std::shared_ptr<resource_store> all, environment* around)
+        : resources(std::move(all)), context{.cancel = &resources->ended(), .around = around} {}
 
     std::shared_ptr<resource_store> resources;
     const step_context context; // of every step
@@ -130,7 +131,7 @@ inline step_threads threads_for(const session_options& o) {
 RILL_COLD session_core::session_core(const rill::graph& g, const session_options& options)
     : graph_(g), options_(options), device_(default_device()),
       state_(std::make_unique<state>(std::make_shared<resource_store>(
-          options.memory ? *options.memory : default_allocator(), threads_for(options)))) {}
+          options.memory ? *options.memory : default_allocator(), threads_for(options)), options.around)) {}
 RILL_COLD session_core::~session_core() = default;
 
 RILL_COLD std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options) {
@@ -204,7 +205,7 @@ RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> fe
 RILL_COLD step_context session_core::context_of(const run_options& how) const {
     step_context context = state_->context;
     if (how.cancel) context.token = &how.cancel->flag();
-    if (how.timeout != forever) context.deadline = std::chrono::steady_clock::now() + how.timeout;
+    if (how.timeout != forever) context.deadline = context.env().now() + how.timeout;
     return context;
 }
 
