@@ -54,7 +54,8 @@ void padded() {
     s.run(put, feed(x, xt::xtensor<float, 2>{{8, 9, 10, 11}}));
     const auto batch = s.run(q.dequeue_many<3>());
     std::printf("padded: a batch of %zu x %zu x %zu\n", batch.shape(0), batch.shape(1), batch.shape(2));
-    expect(batch.shape(1) == 3 && batch.shape(2) == 4 && batch(0, 1, 1) == 4 && batch(0, 2, 3) == 0 && batch(2, 0, 3) == 11,
+    expect(batch.shape(1) == 3 && batch.shape(2) == 4 && batch(0, 1, 1) == 4 && batch(0, 2, 3) == 0 &&
+               batch(2, 0, 3) == 11,
            "each is filled up with zeros to the largest");
 }
 
@@ -89,7 +90,8 @@ void by_priority() {
         order.push_back(s.run(t));
         std::printf(" %s%s", order.back().c_str(), i < 2 ? "," : "\n");
     }
-    expect(order[0] == "put out the fire" && order[1] == "water the plants" && order[2] == "answer the door", "by number");
+    expect(order[0] == "put out the fire" && order[1] == "water the plants" && order[2] == "answer the door",
+           "by number");
 }
 
 void between_threads() {
@@ -106,8 +108,7 @@ void between_threads() {
     long sum = 0;
     try {
         for (;;) sum += s.run(got); // waits while it is empty
-    } catch (const out_of_range&) {
-    }
+    } catch (const out_of_range&) {}
     producer.join();
     std::printf("between threads: the sum is %ld\n", sum);
     expect(sum == 500500, "everything arrives once");

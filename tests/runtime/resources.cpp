@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/runtime/resources.hpp>
 
+#include <rill/ops/state/variable.hpp>
+
 #include "catch.hpp"
 
 using namespace rill;
@@ -172,11 +174,33 @@ TEST_CASE("resources: readers see whole versions while writers write") {
     CHECK(ints(v.read())[n - 1] == 2000);
 }
 
+TEST_CASE("resources: in place, there is one version, which is written while others hold it") {
+    using namespace test_resources;
+    constexpr index_t n = 5;
+    variable_state v({dtype::int32, dims{n}}, default_allocator(), nullptr, true);
+    version first;
+    variable_state::writer(v, first, true).commit();
+    const version held = v.read();
+    std::fill_n(ints(held), n, 0);
+    version one, two;
+    variable_state::writer a(v, one, false), b(v, two, false); // at the same time
+    static_cast<std::int32_t*>(a.data())[0] += 3;
+    static_cast<std::int32_t*>(b.data())[1] += 4;
+    a.commit();
+    b.commit();
+    CHECK(one == held);
+    CHECK(v.read() == held);
+    CHECK(ints(held)[0] == 3);
+    CHECK(ints(held)[1] == 4);
+    CHECK(v.is_newest(held));
+}
+
 TEST_CASE("resources: each node has its own variable and counter, the same for every asker") {
     detail::resource_store store(default_allocator());
     node a, b, open;
     a.outputs = b.outputs = {{dtype::float32, dims{2}}};
     open.name = "open";
+    a.op = b.op = open.op = make_op(variable_op{a.outputs[0]});
     open.outputs = {{dtype::float32, dims{dyn}}};
     CHECK(store.variable(&a) == store.variable(&a));
     CHECK(store.variable(&a) != store.variable(&b));

@@ -144,6 +144,8 @@ public:
     virtual bool waits() const = 0;
     /// Of a variable or a resource: where it lives.
     virtual resource_name resource_place() const = 0;
+    /// A variable that is written where it is, whoever reads it.
+    virtual bool updates_in_place() const = 0;
     /// What a fused node computes, else null: plans run several of them together.
     virtual const fused_spec* fused() const = 0;
     /// How it runs the bodies that its nodes have, else null.
@@ -340,6 +342,12 @@ public:
             return self_.place;
         else
             return {};
+    }
+    bool updates_in_place() const override {
+        if constexpr (requires { self_.in_place_updates; })
+            return self_.in_place_updates;
+        else
+            return false;
     }
     const fused_spec* fused() const override {
         if constexpr (requires { self_.fused(); })

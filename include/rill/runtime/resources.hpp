@@ -14,15 +14,18 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// A variable's value. Steps that read it hold the version they began with; a write changes the newest version in place
-/// when nobody else holds it, and a copy of it otherwise, so every reader sees one whole version.
+/// when nobody else holds it, and a copy of it otherwise, so every reader sees one whole version. Of one whose updates are in place there
+/// is one version only: who writes takes no lock then, and who reads meanwhile sees some elements before and some after.
 class variable_state : public resource {
 public:
-    variable_state(const tensor_type& type, allocator& memory, const device_type* space)
-        : type_(type), memory_(memory), space_(space) {}
+    variable_state(const tensor_type& type, allocator& memory, const device_type* space, bool in_place = false)
+        : type_(type), memory_(memory), space_(space), in_place_(in_place) {}
 
     const tensor_type& type() const noexcept { return type_; }
-    std::string described() const override { return described(type_); }
-    static std::string described(const tensor_type& type) { return "variable " + to_string(type); }
+    std::string described() const override { return described(type_, in_place_); }
+    static std::string described(const tensor_type& type, bool in_place) {
+        return "variable " + to_string(type) + (in_place ? ", updated in place" : "");
+    }
 
     /// The current version, or null if none has been assigned.
     std::shared_ptr<element_block> read() const;
@@ -40,7 +43,7 @@ public:
         void* data() const noexcept { return mine_->data(); }
         /// The new version becomes visible. Without it, nothing was changed (or the op failed half way in place).
         void commit() noexcept {
-            if (v_.value_ == mine_) return; // changed in place: no count of references is touched
+            if (!lock_ || v_.value_ == mine_) return; // changed in place: no count of references is touched
             v_.value_ = mine_;
             v_.newest_.store(mine_.get(), std::memory_order_release);
         }
@@ -56,6 +59,7 @@ private:
     tensor_type type_;
     allocator& memory_;
     const device_type* space_; // where the memory is; null: the host's
+    const bool in_place_;
     mutable std::mutex mutex_;
     std::shared_ptr<element_block> value_;
     mutable bool lent_ = false;                         // read since it was last written in place

@@ -22,6 +22,12 @@ RILL_INLINE std::shared_ptr<element_block> variable_state::read() const {
 RILL_INLINE variable_state::writer::writer(variable_state& v, std::shared_ptr<element_block>& mine, bool whole)
     : v_(v), mine_(mine), lock_(v.mutex_) {
     if (!v_.value_ && !whole) return; // the caller reports it
+    if (v_.in_place_ && v_.value_) {
+        mine_ = v_.value_;
+        ready_ = true;
+        lock_.unlock(); // others write at the same time
+        return;
+    }
     const bool held = mine_ && mine_ == v_.value_;
     if (!v_.value_ || v_.value_.use_count() > 1 + (held ? 1 : 0)) { // somebody else holds it
         // not without an element: kernels that ask whether there is a value tell by its address
@@ -53,11 +59,12 @@ RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node*
         const auto name = n->op->resource_place();
         auto& memory = space && space->memory ? *space->memory : name.is_private() ? memory_ : default_allocator();
         const auto make = [&](const std::string&) {
-            return std::make_shared<variable_state>(n->outputs[0], memory, space);
+            return std::make_shared<variable_state>(n->outputs[0], memory, space, n->op->updates_in_place());
         };
-        found = name.is_private() ? make({})
-                                  : std::static_pointer_cast<variable_state>(
-                                        shared(n, name, variable_state::described(n->outputs[0]), make));
+        found = name.is_private()
+                    ? make({})
+                    : std::static_pointer_cast<variable_state>(
+                          shared(n, name, variable_state::described(n->outputs[0], n->op->updates_in_place()), make));
     }
     return found;
 }

@@ -131,7 +131,8 @@ inline step_threads threads_for(const session_options& o) {
 RILL_COLD session_core::session_core(const rill::graph& g, const session_options& options)
     : graph_(g), options_(options), device_(default_device()),
       state_(std::make_unique<state>(std::make_shared<resource_store>(
-          options.memory ? *options.memory : default_allocator(), threads_for(options)), options.around)) {}
+                                         options.memory ? *options.memory : default_allocator(), threads_for(options)),
+                                     options.around)) {}
 RILL_COLD session_core::~session_core() = default;
 
 RILL_COLD std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rill/ops/array/fill.hpp>
+#include <rill/ops/array/identity.hpp>
 #include <rill/ops/control/group.hpp>
 #include <rill/ops/state/assign_add.hpp>
 #include <rill/ops/state/assign_sub.hpp>
@@ -20,18 +21,25 @@ struct variable_op {
     static constexpr auto no_gradient = ""; // nothing comes in
     static constexpr auto role = op_role::variable;
     static constexpr bool stateful = true;
-    static constexpr int version = 2; // 1 had no place
+    static constexpr int version = 2; // 1 had no place, nor updates in place
     tensor_type type;
     resource_name place = {};
+    bool in_place_updates = false;
 
     static void fields(auto& op, auto& visit) {
         visit("dtype", op.type.type);
         visit("shape", op.type.shape);
         visit("container", op.place.container);
         visit("shared_name", op.place.shared_name);
+        visit("in_place_updates", op.in_place_updates);
     }
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const;
 };
+
+/// What a write does while others read. Versioned: who reads sees one whole version; a large variable is copied where a reader still
+/// holds the last one. In place: nobody copies and nobody waits; who reads meanwhile may see part of a write, and of two writes of one
+/// element at once one may be lost, as training that needs no order allows.
+enum class variable_updates { versioned, in_place };
 
 struct variable_options {
     bool trainable = true; // optimizers change it
@@ -40,6 +48,7 @@ struct variable_options {
     /// global_variables_initializer knows nothing.
     std::vector<std::string> collections = {rill::collections::variables};
     std::string shared_name = {}; // sessions of this process share the value under this name
+    variable_updates updates = variable_updates::versioned;
 };
 
 /// Builds the node of a variable's first value, for the variable's element type and shape.
@@ -296,7 +305,11 @@ RILL_INLINE endpoint add_variable(const tensor_type& type, const std::string& na
     make_known<variable_op>();
     const region_scope outside(nullptr); // it is there whatever the nodes made beside it wait for, or are part of
     const endpoint e{
-        add_node(g, make_op(variable_op{type, {scopes().container, options.shared_name}}), {}, name, false, where), 0};
+        add_node(g,
+                 make_op(variable_op{
+                     type, {scopes().container, options.shared_name}, options.updates == variable_updates::in_place}),
+                 {}, name, false, where),
+        0};
     for (const auto& c : options.collections)
         g.add_to_collection(options.local && c == collections::variables ? collections::local_variables : c, e);
     if (options.trainable && !options.local) g.add_to_collection(collections::trainable_variables, e);
