@@ -27,6 +27,10 @@ public:
         for (int i = 0; i < static_cast<int>(first_.size()); ++i) {
             auto here = as_chain(i);
             if (!here) continue;
+            if (here->space.size() == 1) {
+                join_numbers(i);
+                continue;
+            }
             chains_.emplace(i, std::move(*here));
             for (const int before : producers(i))
                 if (join(i, before)) break;
@@ -109,6 +113,18 @@ private:
         return true;
     }
 
+    /// Makes the item part of the chain of numbers that was begun last, if what it needs is there or in it, else the first of
+    /// another: any numbers run together, whether one is made of the other or not.
+    void join_numbers(int i) {
+        const auto there = [&](int d) { return first(d) <= numbers_ || is_source(d); };
+        const auto& it = item(i);
+        if (numbers_ >= 0 && it.device == item(numbers_).device &&
+            std::ranges::all_of(it.inputs, there, &subgraph::value::item) && std::ranges::all_of(it.after, there))
+            first_[i] = numbers_;
+        else
+            numbers_ = i;
+    }
+
     /// Whether all that the item needs is there where the chain begins, or flows to it within the chain and those joining it.
     bool fits(int i, int before, const std::vector<int>& joining) const {
         const auto& it = item(i);
@@ -133,6 +149,7 @@ private:
     std::span<const char> folded_;
     std::vector<int> first_;
     std::unordered_map<int, chain> chains_;
+    int numbers_ = -1; // the first item of a chain of numbers
 };
 
 RILL_COLD std::vector<int> find_chains(const subgraph& g, std::span<const std::vector<tensor_type>> types,
