@@ -131,8 +131,10 @@ public:
 private:
     struct call {
         block_function run;
-        std::int64_t lanes;
-        std::uint32_t first_place, operands, reads, first_scalar, first_mask;
+        int lanes;
+        std::uint32_t reads, operands; // the first are read, the others written
+        const void* const* scalars;
+        const std::uint32_t* masks;
     };
     struct transfer { // of an input or an output
         int number;
@@ -144,14 +146,14 @@ private:
         std::byte bytes[number_place::line];
     };
 
-    void add_call(const call& c, std::span<const int> operands, const number_layout& layout);
+    void add_call(call c, std::span<const int> operands, const number_layout& layout);
     void place_constants(const number_code& code, const number_layout& layout);
 
     vector<call> calls_;
-    vector<number_place> places_;
+    vector<number_place> places_; // of the operands of all calls
     std::vector<std::uint32_t> masks_;
     vector<scalar_value> numbers_;
-    vector<const void*> scalars_; // point into numbers_
+    vector<const void*> scalars_; // in numbers_
     std::vector<line> constants_;
     vector<transfer> loads_, stores_;
     std::size_t table_at_ = 0, widest_ = 0;
@@ -168,11 +170,12 @@ RILL_COLD number_kernel::number_kernel(const number_code& code, kernel_request& 
     for (std::size_t k = 0; k < code.calls.size(); ++k) {
         const auto& c = code.calls[k];
         layout.advance(k);
-        add_call({c.run, c.lanes, 0, 0, c.reads, c.first_scalar, c.first_mask},
+        add_call({c.run, c.lanes, c.reads, 0, scalars_.data() + c.first_scalar, masks_.data() + c.first_mask},
                  std::span(code.operands).subspan(c.first_operand, c.reads + c.writes), layout);
         for (const int w : layout.writes(c)) {
             if (w < 0 || code.values[w].lanes == c.lanes) continue;
-            add_call({spread_function(code.values[w].element), code.values[w].lanes, 0, 0, 1, 0, 0}, std::array{w, w}, layout);
+            add_call({spread_function(code.values[w].element), code.values[w].lanes, 1, 0, nullptr, nullptr},
+                     std::array{w, w}, layout);
         }
     }
     for (std::size_t r = 0; r < code.results.size(); ++r) {
@@ -186,10 +189,9 @@ RILL_COLD number_kernel::number_kernel(const number_code& code, kernel_request& 
     request.microseconds = 0.01 * static_cast<double>(calls_.size());
 }
 
-RILL_COLD void number_kernel::add_call(const call& c, std::span<const int> operands, const number_layout& layout) {
-    auto& added = calls_.emplace_back(c);
-    added.first_place = static_cast<std::uint32_t>(places_.size());
-    added.operands = static_cast<std::uint32_t>(operands.size());
+RILL_COLD void number_kernel::add_call(call c, std::span<const int> operands, const number_layout& layout) {
+    c.operands = static_cast<std::uint32_t>(operands.size());
+    calls_.push_back(c);
     for (const int o : operands) places_.push_back(layout[o]);
     widest_ = std::max(widest_, operands.size());
 }
@@ -208,11 +210,17 @@ RILL_INLINE void number_kernel::operator()(const kernel_args& a) const {
     for (const auto& l : loads_) spread_number(scratch + line(l.where.at), a.in<void>(l.number), l.element, l.lanes);
     // the constants are only read
     std::byte* const memory[] = {scratch, const_cast<std::byte*>(reinterpret_cast<const std::byte*>(constants_.data())), nullptr};
-    pointer_table<void*> operand(widest_, scratch + table_at_);
+    pointer_table<void*> table(widest_, scratch + table_at_);
+    void** const operand = table;
+    block_args args{operand, nullptr, nullptr, nullptr, 0};
+    const auto* place = places_.data();
     for (const auto& c : calls_) {
-        const auto* const place = places_.data() + c.first_place;
-        for (std::uint32_t k = 0; k < c.operands; ++k) operand[k] = memory[place[k].in] + line(place[k].at);
-        c.run({operand, scalars_.data() + c.first_scalar, operand + c.reads, masks_.data() + c.first_mask, c.lanes});
+        for (std::uint32_t k = 0; k < c.operands; ++k, ++place) operand[k] = memory[place->in] + line(place->at);
+        args.scalar = c.scalars;
+        args.result = operand + c.reads;
+        args.mask = c.masks;
+        args.n = c.lanes;
+        c.run(args);
     }
     for (const auto& s : stores_)
         std::memcpy(a.out<void>(s.number), memory[s.where.in] + line(s.where.at), s.element);

@@ -4,16 +4,17 @@
 #include <rill/device/cpu/number_code.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
-#include <cstring>
+#include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <rill/core/hash.hpp>
+#include <rill/core/hash_index.hpp>
+#include <rill/core/vector.hpp>
 #include <rill/device/cpu/fused_stages.hpp>
 #include <rill/device/cpu/interpreter.hpp>
 
@@ -34,11 +35,11 @@ public:
 
 private:
     using home = number_code::home;
-    using bytes = std::string; // a key
+    using u32s = std::span<const std::uint32_t>;
 
-    template <class T> static void put(bytes& key, const T& part) {
-        static_assert(std::is_trivially_copyable_v<T>);
-        key.append(reinterpret_cast<const char*>(&part), sizeof(T));
+    template <class T> static std::uint64_t hash_of(std::uint64_t seed, std::span<const T> all) {
+        for (const T x : all) seed = hash_combine(seed, static_cast<std::uint32_t>(x));
+        return seed;
     }
 
     int add_value(home where, std::uint32_t number, dtype type) {
@@ -51,15 +52,14 @@ private:
         return at->second;
     }
     std::uint32_t constant(const scalar_value& value) {
-        bytes key;
-        put(key, value.type);
-        put(key, value.bytes);
-        const auto [at, fresh] = constants_.try_emplace(std::move(key), 0);
-        if (fresh) {
-            at->second = static_cast<std::uint32_t>(code_.constants.size());
+        const auto hash = hash_bytes({reinterpret_cast<const char*>(value.bytes.data()), value.bytes.size()});
+        auto at = constants_.find(hash, [&](std::uint32_t n) { return code_.constants[n] == value; });
+        if (at == hash_index::none) {
+            at = static_cast<std::uint32_t>(code_.constants.size());
+            constants_.add(hash, at);
             code_.constants.push_back(value);
         }
-        return at->second;
+        return at;
     }
     int spread_constant(const scalar_value& value) {
         const auto number = constant(value);
@@ -68,32 +68,40 @@ private:
         return at->second;
     }
 
-    /// A call, or the results of one that computes the same. `types` of each place written, invalid where nothing is.
-    std::span<const int> add_call(block_function run, int lanes, std::span<const int> read,
-                                  std::span<const std::uint32_t> scalars, std::span<const dtype> types,
-                                  std::span<const std::uint32_t> masks) {
-        bytes key;
-        put(key, run);
-        for (const int r : read) put(key, r);
-        for (const auto s : scalars) put(key, s);
-        for (const auto m : masks) put(key, m);
-        const auto [at, fresh] = calls_.try_emplace(std::move(key), code_.calls.size());
-        if (fresh) {
-            number_code::call c;
-            c.run = run, c.lanes = lanes;
-            c.first_operand = static_cast<std::uint32_t>(code_.operands.size());
-            c.first_scalar = static_cast<std::uint32_t>(code_.scalars.size());
-            c.first_mask = static_cast<std::uint32_t>(code_.masks.size());
-            c.reads = static_cast<std::uint32_t>(read.size()), c.writes = static_cast<std::uint32_t>(types.size());
-            code_.operands.insert(code_.operands.end(), read.begin(), read.end());
-            code_.scalars.insert(code_.scalars.end(), scalars.begin(), scalars.end());
-            code_.masks.insert(code_.masks.end(), masks.begin(), masks.end());
-            for (const auto t : types)
-                code_.operands.push_back(t == dtype::invalid ? number_code::none : add_value(home::computed, 0, t));
-            code_.calls.push_back(c);
-        }
-        const auto& c = code_.calls[at->second];
+    std::span<const int> read_by(const number_code::call& c) const {
+        return std::span(code_.operands).subspan(c.first_operand, c.reads);
+    }
+    std::span<int> written_by(const number_code::call& c) {
         return std::span(code_.operands).subspan(c.first_operand + c.reads, c.writes);
+    }
+
+    /// What a call writes, or one that computes the same. `types` of each place, invalid where nothing is written.
+    std::span<const int> add_call(block_function run, int lanes, std::span<const int> read, u32s scalars,
+                                  std::span<const dtype> types, u32s masks) {
+        auto hash = hash_of(hash_of(std::bit_cast<std::uintptr_t>(run), read), scalars);
+        hash = hash_of(hash, masks);
+        const auto same = [&](std::uint32_t n) {
+            const auto& c = code_.calls[n];
+            return c.run == run && std::ranges::equal(read_by(c), read) &&
+                   std::ranges::equal(u32s(code_.scalars).subspan(c.first_scalar, scalars.size()), scalars) &&
+                   std::ranges::equal(u32s(code_.masks).subspan(c.first_mask, masks.size()), masks);
+        };
+        if (const auto known = calls_.find(hash, same); known != hash_index::none)
+            return written_by(code_.calls[known]);
+        calls_.add(hash, static_cast<std::uint32_t>(code_.calls.size()));
+        number_code::call c;
+        c.run = run, c.lanes = lanes;
+        c.first_operand = static_cast<std::uint32_t>(code_.operands.size());
+        c.first_scalar = static_cast<std::uint32_t>(code_.scalars.size());
+        c.first_mask = static_cast<std::uint32_t>(code_.masks.size());
+        c.reads = static_cast<std::uint32_t>(read.size()), c.writes = static_cast<std::uint32_t>(types.size());
+        code_.operands.insert(code_.operands.end(), read.begin(), read.end());
+        code_.scalars.insert(code_.scalars.end(), scalars.begin(), scalars.end());
+        code_.masks.insert(code_.masks.end(), masks.begin(), masks.end());
+        for (const auto t : types)
+            code_.operands.push_back(t == dtype::invalid ? number_code::none : add_value(home::computed, 0, t));
+        code_.calls.push_back(c);
+        return written_by(c);
     }
 
     void add(const fused_chain::link& link) {
@@ -167,11 +175,11 @@ private:
         auto* kept = code_.calls.end();
         for (std::size_t k = code_.calls.size(); k-- > 0;) {
             const auto c = code_.calls[k];
-            const auto written = std::span(code_.operands).subspan(c.first_operand + c.reads, c.writes);
+            const auto written = written_by(c);
             for (int& w : written)
                 if (w >= 0 && code_.values[static_cast<std::size_t>(w)].lanes == 0) w = number_code::none;
             if (std::ranges::all_of(written, [](int w) { return w < 0; })) continue;
-            for (const int r : std::span(code_.operands).subspan(c.first_operand, c.reads)) need(r, c.lanes);
+            for (const int r : read_by(c)) need(r, c.lanes);
             for (const int w : written)
                 if (w >= 0) need(w, c.lanes);
             *--kept = c;
@@ -183,9 +191,8 @@ private:
     std::vector<int> leaves_;                                // of the node at hand
     std::vector<std::vector<int>> made_;                     // per link and result
     std::unordered_map<int, int> inputs_;                    // values
-    std::unordered_map<bytes, std::uint32_t> constants_;     // their numbers
     std::unordered_map<std::uint32_t, int> spread_;          // values, by the constants' numbers
-    std::unordered_map<bytes, std::size_t> calls_;           // their numbers
+    hash_index constants_, calls_;                           // their numbers
     std::unordered_map<const program*, vector<block_interpreter::loop>> loops_;
 };
 
