@@ -260,7 +260,7 @@ RILL_COLD void binder::bind_chain(const chain& c, resource_store& resources) {
     fused_chain links;
     vector<subgraph::value> inputs;
     std::map<std::pair<int, int>, std::size_t> number_of; // of an input
-    std::unordered_map<int, std::size_t> last_reader; // of a slot: aliases are several inputs in one
+    std::unordered_map<int, std::size_t> last_reader;     // of a slot: aliases are several inputs in one
     std::vector<tensor_type> in, out;
     std::vector<int> outputs;
     for (std::size_t k = 0; k < c.items.size(); ++k) {

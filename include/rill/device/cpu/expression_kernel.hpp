@@ -193,7 +193,8 @@ template <class S> struct expression_registrar {
 
 template <class S> struct one_op_registrar {
     static bool ensure() {
-        static const bool done = (register_primitive_blocks(key_of<S>(), RILL_ISA_LEVEL, &forward_block<S>, lanes_of<S>::value), true);
+        static const bool done =
+            (register_primitive_blocks(key_of<S>(), RILL_ISA_LEVEL, &forward_block<S>, lanes_of<S>::value), true);
         return done;
     }
     static inline const bool at_start = ensure();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/core/program.hpp>
 #include <rill/device/kernel.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {

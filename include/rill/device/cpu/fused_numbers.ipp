@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include <rill/core/allocator.hpp>
 #include <rill/core/error.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/device/cpu/fused_stages.hpp>
@@ -42,8 +41,7 @@ inline void spread_number(void* to, const void* from, std::size_t element, int l
 
 /// The same as a call among others: of a number that some function reads more copies of than there are.
 template <class E> void spread_block(const block_args& a) {
-    spread_as<E>(static_cast<std::byte*>(a.result[0]), static_cast<const std::byte*>(a.leaf[0]),
-                 static_cast<int>(a.n));
+    spread_as<E>(static_cast<std::byte*>(a.result[0]), static_cast<const std::byte*>(a.leaf[0]), static_cast<int>(a.n));
 }
 inline block_function spread_function(std::size_t element) {
     switch (element) {
@@ -66,7 +64,8 @@ struct number_place {
 /// Gives numbers their places: one is another's after the last call that reads it.
 class number_layout {
 public:
-    explicit number_layout(const number_code& code) : code_(code), place_(code.values.size()), last_(code.values.size()) {
+    explicit number_layout(const number_code& code)
+        : code_(code), place_(code.values.size()), last_(code.values.size()) {
         for (std::size_t k = 0; k < code.calls.size(); ++k)
             for (const int r : reads(code.calls[k])) last_[r] = k;
         for (const int r : code.results) last_[r] = code.calls.size();
@@ -103,7 +102,8 @@ private:
         return static_cast<std::uint32_t>((bytes + number_place::line - 1) / number_place::line);
     }
     void put(std::size_t v) {
-        const auto in = code_.values[v].where == number_code::home::constant ? number_place::constant : number_place::scratch;
+        const auto in =
+            code_.values[v].where == number_code::home::constant ? number_place::constant : number_place::scratch;
         const auto lines = lines_of(v);
         auto& free = free_[lines];
         if (in == number_place::scratch && !free.empty()) {
@@ -183,9 +183,8 @@ RILL_COLD number_kernel::number_kernel(const number_code& code, kernel_request& 
         stores_.push_back({static_cast<int>(r), layout[code.results[r]], value.element, 1});
     }
     place_constants(code, layout);
-    request.scratch_bytes += layout.lines(number_place::scratch) * number_place::line;
-    table_at_ = request.scratch_bytes;
-    request.scratch_bytes += aligned_size(pointer_table<void*>::bytes_aside(widest_));
+    table_at_ = layout.lines(number_place::scratch) * number_place::line;
+    request.scratch_bytes = table_at_ + pointer_table<void*>::bytes_aside(widest_);
     request.microseconds = 0.01 * static_cast<double>(calls_.size());
 }
 
@@ -206,24 +205,24 @@ RILL_COLD void number_kernel::place_constants(const number_code& code, const num
 
 RILL_INLINE void number_kernel::operator()(const kernel_args& a) const {
     auto* const scratch = a.scratch<std::byte>();
-    const auto line = [](std::size_t n) { return n * number_place::line; };
-    for (const auto& l : loads_) spread_number(scratch + line(l.where.at), a.in<void>(l.number), l.element, l.lanes);
+    const auto bytes = [](std::uint32_t lines) { return lines * number_place::line; };
+    for (const auto& l : loads_) spread_number(scratch + bytes(l.where.at), a.in<void>(l.number), l.element, l.lanes);
     // the constants are only read
-    std::byte* const memory[] = {scratch, const_cast<std::byte*>(reinterpret_cast<const std::byte*>(constants_.data())), nullptr};
+    std::byte* const memory[] = {scratch, const_cast<std::byte*>(reinterpret_cast<const std::byte*>(constants_.data())),
+                                 nullptr};
     pointer_table<void*> table(widest_, scratch + table_at_);
     void** const operand = table;
     block_args args{operand, nullptr, nullptr, nullptr, 0};
     const auto* place = places_.data();
     for (const auto& c : calls_) {
-        for (std::uint32_t k = 0; k < c.operands; ++k, ++place) operand[k] = memory[place->in] + line(place->at);
+        for (std::uint32_t k = 0; k < c.operands; ++k, ++place) operand[k] = memory[place->in] + bytes(place->at);
         args.scalar = c.scalars;
         args.result = operand + c.reads;
         args.mask = c.masks;
         args.n = c.lanes;
         c.run(args);
     }
-    for (const auto& s : stores_)
-        std::memcpy(a.out<void>(s.number), memory[s.where.in] + line(s.where.at), s.element);
+    for (const auto& s : stores_) std::memcpy(a.out<void>(s.number), memory[s.where.in] + bytes(s.where.at), s.element);
     if (may_divide_ && (sticky_errors() & integer_division_by_zero)) {
         sticky_errors() &= ~integer_division_by_zero;
         throw invalid_argument("integer division by zero");

@@ -110,9 +110,9 @@ private:
         leaves_.clear();
         for (std::size_t i = 0; i < spec.leaves.size(); ++i) {
             const auto from = link.inputs[static_cast<std::size_t>(spec.leaves[i].input)];
-            leaves_.push_back(from.link < 0 ? input(from.index, spec.body->leaves[i])
-                                            : made_[static_cast<std::size_t>(from.link)]
-                                                   [static_cast<std::size_t>(from.index)]);
+            leaves_.push_back(from.link < 0
+                                  ? input(from.index, spec.body->leaves[i])
+                                  : made_[static_cast<std::size_t>(from.link)][static_cast<std::size_t>(from.index)]);
         }
         const auto function = find_function(spec, 1);
         auto& made = made_.emplace_back(function.run ? compiled(spec, function) : interpreted(spec));
@@ -141,7 +141,8 @@ private:
         if (loops.empty())
             for (const auto& i : p.code) loops.push_back(block_interpreter::need_loop(p, i));
         std::vector<int> value = leaves_, read;
-        value.resize(static_cast<std::size_t>(p.first_instruction()), number_code::none); // scalars when they are asked for
+        value.resize(static_cast<std::size_t>(p.first_instruction()),
+                     number_code::none); // scalars when they are asked for
         const auto value_of = [&](int v) {
             auto& known = value[static_cast<std::size_t>(v)];
             if (known < 0) known = spread_constant(spec.scalars[static_cast<std::size_t>(v - p.first_scalar())]);
@@ -188,11 +189,11 @@ private:
     }
 
     number_code code_;
-    std::vector<int> leaves_;                                // of the node at hand
-    std::vector<std::vector<int>> made_;                     // per link and result
-    std::unordered_map<int, int> inputs_;                    // values
-    std::unordered_map<std::uint32_t, int> spread_;          // values, by the constants' numbers
-    hash_index constants_, calls_;                           // their numbers
+    std::vector<int> leaves_;                       // of the node at hand
+    std::vector<std::vector<int>> made_;            // per link and result
+    std::unordered_map<int, int> inputs_;           // values
+    std::unordered_map<std::uint32_t, int> spread_; // values, by the constants' numbers
+    hash_index constants_, calls_;                  // their numbers
     std::unordered_map<const program*, vector<block_interpreter::loop>> loops_;
 };
 
