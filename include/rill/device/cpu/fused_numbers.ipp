@@ -125,6 +125,7 @@ private:
 class number_kernel {
 public:
     number_kernel(const number_code& code, kernel_request& request);
+    number_kernel(number_kernel&&) = default; // calls_ and scalars_ point into other members: a copy would share them
 
     void operator()(const kernel_args& a) const;
 
