@@ -74,6 +74,19 @@ def rnn_data() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return filled(100, 32, 32), weights(32, 32), filled(32, 32, salt=1) / 4
 
 
+def pendulum_step(angle, speed, sin: Callable):
+    """A Runge-Kutta step, over any kind of number."""
+    h, stiffness = 0.01, 9.81
+    k1 = -stiffness * sin(angle)
+    v2 = speed + 0.5 * h * k1
+    k2 = -stiffness * sin(angle + 0.5 * h * speed)
+    v3 = speed + 0.5 * h * k2
+    k3 = -stiffness * sin(angle + 0.5 * h * v2)
+    v4 = speed + h * k3
+    k4 = -stiffness * sin(angle + h * v3)
+    return angle + h / 6 * (speed + 2 * v2 + 2 * v3 + v4), speed + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+
 # ---- what is checked -------------------------------------------------------------------------------------------------
 def of_array(y) -> list[float]:
     """Sum, first, middle and last element."""
@@ -169,7 +182,7 @@ def rows_of(program: dict[str, Callable]) -> Rows:
     """The rows that a program has functions for: by their names, given a network's row or a size."""
     single = ("empty_callable", "empty_run", "linear_regression", "chain_build", "chain_gradients", "chain_first_run",
               "cond_scalar", "while_scalar_1e3", "while_scalar_grad_1e3", "scan_rnn_100x32", "scan_rnn_grad_100x32",
-              "train_in_graph_1e3")
+              "train_in_graph_1e3", "pendulum", "pendulum_grad", "pendulum_second")
     rows = {name: program[name] for name in single if name in program}
     rows |= {name: partial(program["mlp"], name) for name in LAYERS}
     if "embedding" in program:

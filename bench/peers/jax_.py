@@ -152,6 +152,16 @@ def while_scalar_grad_1e3() -> Row:
     return called(jax.grad(value), np.float32(1.3))
 
 
+def pendulum_of(order: int) -> Row:
+    value = lambda x: lax.scan(lambda s, _: (common.pendulum_step(*s, jnp.sin), None), (x, jnp.zeros(())), length=200)[0][0]
+    for _ in range(order):
+        value = jax.grad(value)
+    return called(value, ONE)
+
+
+pendulum, pendulum_grad, pendulum_second = (partial(pendulum_of, order) for order in range(3))
+
+
 def rnn_states(inputs, w, u):
     def step(h, x):
         h = jnp.tanh(x @ w + h @ u)

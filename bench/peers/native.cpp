@@ -14,6 +14,7 @@
 #include <cblas.h>
 #endif
 
+#include "../pendulum.hpp"
 #include "common.hpp"
 
 using peers::numbers;
@@ -469,6 +470,9 @@ peers::row_list rows() {
         {"scan_rnn_100x32", scan_rnn},
         {"scan_rnn_grad_100x32", scan_rnn_grad},
         {"train_in_graph_1e3", train_in_graph},
+        {"pendulum", [] { return called(1, pendulum::by_hand<0>); }},
+        {"pendulum_grad", [] { return called(1, pendulum::by_hand<1>); }},
+        {"pendulum_second", [] { return called(1, pendulum::by_hand<2>); }},
     };
     for (const auto& [label, n] : {std::pair("1e3", 1'000), std::pair("1e5", 100'000), std::pair("1e7", 10'000'000)}) {
         all.emplace_back(std::string("gelu_") + label, [n = n] { return map_row(n, gelu); });

@@ -4,6 +4,7 @@
 
 #include <rill/rill.hpp>
 
+#include "../pendulum.hpp"
 #include "common.hpp"
 
 using namespace rill;
@@ -167,6 +168,12 @@ row while_scalar_grad() {
     const auto [slope] = gradients(y, x);
     return called(slope, x, 1.3f);
 }
+template <std::size_t Order> row pendulum_of() {
+    placeholder<float> angle("angle");
+    auto y = pendulum::after_steps<tensor<float>>(angle, constant(0.f));
+    for (std::size_t i = 0; i < Order; ++i) y = std::get<0>(gradients(y, angle));
+    return called(y, angle, 1.f);
+}
 
 struct rnn {
     variable<float, 100, 32, 32> inputs{"inputs", peers::filled(100 * 32 * 32)};
@@ -302,6 +309,9 @@ const peers::row_list rows{
     {"scan_rnn_100x32", fresh(scan_rnn)},
     {"scan_rnn_grad_100x32", fresh(scan_rnn_grad)},
     {"train_in_graph_1e3", fresh(train_in_graph)},
+    {"pendulum", fresh(pendulum_of<0>)},
+    {"pendulum_grad", fresh(pendulum_of<1>)},
+    {"pendulum_second", fresh(pendulum_of<2>)},
     {"chain_build", chain_build},
     {"chain_gradients", chain_gradients},
     {"chain_first_run", chain_first_run},

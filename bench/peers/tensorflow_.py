@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The rows in TensorFlow: graphs and sessions with prepared callables, which take less per call than tf.function."""
 import time
+from functools import partial
 
 import numpy as np
 import tensorflow as tf
@@ -146,6 +147,20 @@ def while_scalar_grad_1e3() -> Row:
         _, y = tf.while_loop(lambda i, y: i < 1_000, lambda i, y: (i + 1, tf.sin(y * x)), (tf.constant(0), tf.constant(1.0)))
         return tf.gradients(y, x)[0]
     return called(slope, np.float32(1.3), lambda y: [float(y)])
+
+
+def pendulum_of(order: int) -> Row:
+    def value(x):
+        angle, speed = x, tf.constant(0.0)
+        for _ in range(200):
+            angle, speed = common.pendulum_step(angle, speed, tf.sin)
+        for _ in range(order):
+            angle = tf.gradients(angle, x)[0]
+        return angle
+    return called(value, ONE, lambda y: [float(y)])
+
+
+pendulum, pendulum_grad, pendulum_second = (partial(pendulum_of, order) for order in range(3))
 
 
 def rnn_states(inputs, w, u):

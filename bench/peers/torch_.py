@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The rows in PyTorch, eager. torch.compile would fuse more, but needs a compiler and Python's headers at run time."""
 
+from functools import partial
+
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -141,6 +143,21 @@ def while_scalar_grad_1e3() -> Row:
             y = torch.sin(y * x)
         return torch.autograd.grad(y, x)[0].item()
     return Row(lambda: [run()], run)
+
+
+def pendulum_of(order: int) -> Row:
+    def run() -> float:
+        x, speed = torch.tensor(1.0, requires_grad=order > 0), torch.tensor(0.0)
+        angle = x
+        for _ in range(200):
+            angle, speed = common.pendulum_step(angle, speed, torch.sin)
+        for i in range(order):
+            angle = torch.autograd.grad(angle, x, create_graph=i + 1 < order)[0]
+        return angle.item()
+    return Row(lambda: [run()], run)
+
+
+pendulum, pendulum_grad, pendulum_second = (partial(pendulum_of, order) for order in range(3))
 
 
 def rnn_states(inputs: torch.Tensor, w: torch.Tensor, u: torch.Tensor) -> torch.Tensor:

@@ -32,9 +32,11 @@
 #include <rill/data/csv.ipp>
 #include <rill/device/cpu/fused.ipp>
 #include <rill/device/cpu/fused_layout.ipp>
+#include <rill/device/cpu/fused_numbers.ipp>
 #include <rill/device/cpu/fused_stages.ipp>
 #include <rill/device/cpu/gemm_library.ipp>
 #include <rill/device/cpu/interpreter.ipp>
+#include <rill/device/cpu/number_code.ipp>
 #include <rill/device/cpu/padded_tail.ipp>
 #include <rill/device/device.ipp>
 #include <rill/device/kernel.ipp>

@@ -26,12 +26,14 @@ TEST_CASE("registry: each block function of an expression is the best that was r
     const block_function lesser = [](const block_args&) {}, better = [](const block_args& a) { (void)a.n; };
     const std::string key = "TestRegistryExpression($0:float32)";
     detail::register_blocks(key, 0, {lesser, lesser, nullptr});
-    detail::register_primitive_blocks(key, 1, better); // it has no adjoint
+    detail::register_primitive_blocks(key, 1, better, 8); // it has no adjoint
     auto known = the_kernels().blocks.find(key);
     REQUIRE(known);
     CHECK(known->forward == better);
     CHECK(known->level == 1);
+    CHECK(known->lanes == 8);
     CHECK(known->adjoint == lesser);
+    CHECK(known->adjoint_lanes == 1);
     CHECK(known->adjoint_level == 0);
     detail::register_blocks(key, 0, {lesser, better, nullptr});
     known = the_kernels().blocks.find(key);

@@ -11,6 +11,7 @@
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/reduce_mean.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
+#include <rill/ops/math/sub.hpp>
 #include <rill/ops/math/tanh.hpp>
 #include <rill/ops/state/assign_add.hpp>
 #include <rill/ops/state/variable.hpp>
@@ -197,4 +198,66 @@ TEST_CASE_METHOD(test_chains_fixture, "chains: as long as a kernel's operands al
     CHECK(bound.steps.size() == bound.chains.size());
     const session s;
     CHECK(s.run(last, feed(x, xt::xtensor<float, 2>(std::array<std::size_t, 2>{3, 3}, 1.f)))(2, 2) == 101.f);
+}
+
+TEST_CASE_METHOD(
+    test_chains_fixture,
+    "chains: numbers run together, whether one is made of the other or not, as long as nothing between is needed") {
+    const variable<float> v("v", 1.f), w("w", 2.f);
+    const tensor a(v * 2.f, "a"), b(w + 1.f, "b"), c(a * b, "c");
+    const tensor h(x * c, "h");
+    const tensor other(v - w, "other"); // joins those before h
+    const tensor total = reduce_sum(h);
+    const tensor d(total + b, "d"), e(d * other, "e");
+    const auto bound = bind({e, b});
+    CHECK(chains(bound) == names{{"a", "b", "c", "other"}, {"h", "reduce_sum"}, {"d", "e"}});
+    CHECK(bound.steps.size() == 3);
+    using home = detail::bound_graph::slot_value::home;
+    for (std::size_t i = 0; i < bound.graph.items.size(); ++i)
+        if (const auto* n = bound.graph.items[i].origin; n == a.node() || n == d.node())
+            CHECK(bound.slots[static_cast<std::size_t>(bound.value_slot[i][0])].where == home::block);
+    const session s;
+    s.run(global_variables_initializer());
+    const auto [ev, bv] =
+        s.run(std::tuple(e, b), feed(x, xt::xtensor<float, 2>(std::array<std::size_t, 2>{2, 2}, 1.f)));
+    CHECK(bv == 3.f);
+    CHECK(ev == -(4 * 6.f + 3));
+}
+
+TEST_CASE_METHOD(test_chains_fixture, "chains: numbers do not make one part of a step wait for another") {
+    const tensor left = reduce_sum(x), right = reduce_mean(matmul(x, x));
+    const tensor l(left * 2.f, "l"), l2(left + 1.f, "l2"), r(right * 2.f, "r"), l3(l * l2, "l3"), r2(r + right, "r2");
+    CHECK(chains(bind({l3, r2}, dims{4, 4})) == names{{"l", "l2", "l3"}, {"r", "r2"}});
+    const tensor both(l3 + r2, "both");
+    CHECK(chains(bind({both}, dims{4, 4})) == names{{"l", "l2", "l3"}, {"r", "r2", "both"}});
+}
+
+TEST_CASE_METHOD(test_chains_fixture, "chains: numbers after a write are not before it") {
+    const variable<float> v("v", 1.f);
+    const tensor before(v * 2.f, "before");
+    const auto write = v.assign_add(10.f);
+    const tensor after(write * 2.f, "after");
+    const auto late = [&] {
+        const control_dependencies wait(write);
+        return tensor(before + 1.f, "late");
+    }();
+    const tensor both(after + late, "both"), early(before * 3.f, "early");
+    CHECK(chains(bind({both, early})) == names{{"late", "both"}, {"before", "early"}});
+    const session s;
+    s.run(global_variables_initializer());
+    const auto [all, first] = s.run(std::tuple(both, early));
+    CHECK(all == 25.f);
+    CHECK(first == 6.f);
+}
+
+TEST_CASE_METHOD(test_chains_fixture, "chains: any number of numbers is one step, and a number alone is none") {
+    tensor<float> last = reduce_sum(x);
+    for (int i = 0; i < 3000; ++i) last = tensor<float>(last * 0.5f + 1.f);
+    const auto bound = bind({last});
+    CHECK(bound.chains.size() == 1);
+    CHECK(bound.steps.size() == 2);
+    const session s;
+    CHECK(s.run(last, feed(x, xt::xtensor<float, 2>(std::array<std::size_t, 2>{3, 3}, 1.f))) == 2.f);
+    const tensor alone(reduce_sum(x) * 2.f, "alone");
+    CHECK(chains(bind({alone})).empty());
 }

@@ -12,7 +12,8 @@ namespace rill { inline namespace RILL_ABI {
 /// Blocks are cut by shape alone, which keeps results independent of threads.
 inline constexpr std::int64_t block_elements = 1024;
 
-/// Operands, pointers and results that a chain of several fused nodes may have; a node alone may have any number.
+/// Operands, pointers and results that a chain of several fused nodes may have; a node alone, and a chain over one element,
+/// may have any number.
 inline constexpr std::size_t most_operands = 64;
 
 /// One call of a block function: n elements, every leaf and result contiguous.

@@ -24,6 +24,8 @@ struct block_kernels {
     block_function adjoint_of_one = nullptr; // every tensor leaf is the same handle
     int level = 0;                           // of the instruction set that forward was compiled for
     int adjoint_level = 0;
+    int lanes = 1; // elements that forward works on at a time: what is left over it pads to as many
+    int adjoint_lanes = 1;
 };
 
 /// The loops that bring blocks together, for one way of combining and one dtype. Where `widen` is there, they work on
@@ -109,7 +111,7 @@ namespace detail {
 void register_factory(std::string_view device, std::string_view op, dtype type, int level, kernel_factory make);
 void register_blocks(const std::string& key, int level, const block_kernels& kernels);
 /// As above, of one op: in place of what was compiled for lesser instruction sets, and beside an expression's adjoint.
-void register_primitive_blocks(const std::string& key, int level, block_function forward);
+void register_primitive_blocks(const std::string& key, int level, block_function forward, int lanes = 1);
 void register_combiner(std::string_view how, dtype type, int level, const combiner& loops);
 void register_pullback(const std::string& key, pullback_trace trace);
 void register_scalar_loop(const std::string& key, int level, scalar_loop loop);

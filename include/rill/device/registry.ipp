@@ -80,17 +80,22 @@ RILL_COLD void register_blocks(const std::string& key, int level, const block_ke
         if (!known.forward || known.level <= level) {
             known.forward = kernels.forward;
             known.level = level;
+            known.lanes = kernels.lanes;
         }
         if (kernels.adjoint && (!known.adjoint || known.adjoint_level <= level)) {
             known.adjoint = kernels.adjoint;
             known.adjoint_of_one = kernels.adjoint_of_one;
             known.adjoint_level = level;
+            known.adjoint_lanes = kernels.adjoint_lanes;
         }
     });
 }
 
-RILL_COLD void register_primitive_blocks(const std::string& key, int level, block_function forward) {
-    register_blocks(key, level, {forward, nullptr, nullptr});
+RILL_COLD void register_primitive_blocks(const std::string& key, int level, block_function forward, int lanes) {
+    block_kernels k;
+    k.forward = forward;
+    k.lanes = lanes;
+    register_blocks(key, level, k);
 }
 
 RILL_COLD void register_combiner(std::string_view how, dtype type, int level, const combiner& loops) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -260,7 +261,8 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
 RILL_COLD void binder::bind_chain(const chain& c, resource_store& resources) {
     fused_chain links;
     vector<subgraph::value> inputs;
-    std::unordered_map<int, std::size_t> last_reader; // of a slot: aliases are several inputs in one
+    std::map<std::pair<int, int>, std::size_t> number_of; // of an input
+    std::unordered_map<int, std::size_t> last_reader;     // of a slot: aliases are several inputs in one
     std::vector<tensor_type> in, out;
     std::vector<int> outputs;
     for (std::size_t k = 0; k < c.items.size(); ++k) {
@@ -273,13 +275,13 @@ RILL_COLD void binder::bind_chain(const chain& c, resource_store& resources) {
                 link.inputs.push_back({static_cast<int>(c.link_of(v.item)), v.port});
                 continue;
             }
-            const auto at = static_cast<std::size_t>(std::find(inputs.begin(), inputs.end(), v) - inputs.begin());
-            if (at == inputs.size()) {
+            const auto [known, fresh] = number_of.try_emplace({v.item, v.port}, inputs.size());
+            if (fresh) {
                 inputs.push_back(v);
                 in.push_back(type_of(v));
             }
             last_reader[slot_of(v)] = k;
-            link.inputs.push_back({-1, static_cast<int>(at)});
+            link.inputs.push_back({-1, static_cast<int>(known->second)});
         }
         for (std::size_t port = 0; port < types[i].size(); ++port) {
             link.results.push_back(c.needed[k][port] ? static_cast<int>(outputs.size()) : -1);
@@ -290,7 +292,7 @@ RILL_COLD void binder::bind_chain(const chain& c, resource_store& resources) {
     }
     // results are written block by block: none over an input that a later link reads
     for (std::size_t k = 0; k < c.items.size(); ++k)
-        if (graph.items[c.items[k]].op->in_place() && c.needed[k][0])
+        if (graph.items[c.items[k]].op->in_place() && c.needed[k][0] && types[c.items[k]][0].shape.size() > 1)
             for (const auto& v : inputs)
                 if (last_reader.at(slot_of(v)) <= k) may_share_.push_back({steps.size(), v, {c.items[k], 0}});
     kernel_request request{in, out};

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <rill/device/block.hpp>
@@ -27,6 +28,10 @@ public:
         for (int i = 0; i < static_cast<int>(first_.size()); ++i) {
             auto here = as_chain(i);
             if (!here) continue;
+            if (here->space.size() == 1) {
+                join_numbers(i);
+                continue;
+            }
             chains_.emplace(i, std::move(*here));
             for (const int before : producers(i))
                 if (join(i, before)) break;
@@ -109,6 +114,36 @@ private:
         return true;
     }
 
+    /// Makes the item part of a chain of numbers: of the last that one of its operands is in, or the last that was begun; else the
+    /// first of another. Where the chain begins all that it needs must be there.
+    void join_numbers(int i) {
+        int before = -1;
+        for (const auto& v : item(i).inputs)
+            if (numbers_.contains(first(v.item))) before = std::max(before, first(v.item));
+        if (!joins_numbers(i, before)) before = joins_numbers(i, last_numbers_) ? last_numbers_ : i;
+        if (before == i) last_numbers_ = i;
+        first_[i] = before;
+        auto& needed = numbers_[before];
+        for (const auto& v : item(i).inputs)
+            if (!is_source(v.item)) needed.insert(first(v.item));
+        for (const int a : item(i).after) needed.insert(first(a));
+    }
+
+    /// A number that is made of none of the chain's must wait for nothing else than they do: threads may run what it needs beside
+    /// what they need.
+    bool joins_numbers(int i, int before) const {
+        if (before < 0) return false;
+        const auto& it = item(i);
+        const auto there = [&](int d) { return first(d) <= before || is_source(d); };
+        const auto inside = [&](int d) { return first(d) == before; };
+        const auto known = [&](int d) { return is_source(d) || numbers_.at(before).contains(first(d)); };
+        return it.device == item(before).device && std::ranges::all_of(it.inputs, there, &subgraph::value::item) &&
+               std::ranges::all_of(it.after, there) &&
+               (std::ranges::any_of(it.inputs, inside, &subgraph::value::item) ||
+                (std::ranges::all_of(it.inputs, known, &subgraph::value::item) &&
+                 std::ranges::all_of(it.after, known)));
+    }
+
     /// Whether all that the item needs is there where the chain begins, or flows to it within the chain and those joining it.
     bool fits(int i, int before, const std::vector<int>& joining) const {
         const auto& it = item(i);
@@ -133,6 +168,8 @@ private:
     std::span<const char> folded_;
     std::vector<int> first_;
     std::unordered_map<int, chain> chains_;
+    std::unordered_map<int, std::unordered_set<int>> numbers_; // by the first of a chain of numbers: what they need
+    int last_numbers_ = -1;
 };
 
 RILL_COLD std::vector<int> find_chains(const subgraph& g, std::span<const std::vector<tensor_type>> types,

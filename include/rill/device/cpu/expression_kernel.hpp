@@ -172,6 +172,7 @@ inline constexpr int most_masked_leaves = 32;
 template <class S> bool register_expression() {
     block_kernels k;
     k.forward = &forward_block<S>;
+    k.lanes = k.adjoint_lanes = lanes_of<S>::value;
     if constexpr (differentiable_structure<S> && S::leaves <= most_masked_leaves) {
         constexpr auto all = std::make_index_sequence<static_cast<std::size_t>(S::leaves)>{};
         k.adjoint = adjoint_function<S>(all);
@@ -192,7 +193,8 @@ template <class S> struct expression_registrar {
 
 template <class S> struct one_op_registrar {
     static bool ensure() {
-        static const bool done = (register_primitive_blocks(key_of<S>(), RILL_ISA_LEVEL, &forward_block<S>), true);
+        static const bool done =
+            (register_primitive_blocks(key_of<S>(), RILL_ISA_LEVEL, &forward_block<S>, lanes_of<S>::value), true);
         return done;
     }
     static inline const bool at_start = ensure();

@@ -17,6 +17,7 @@
 #include <rill/core/error.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/device/cpu/fused_layout.hpp>
+#include <rill/device/cpu/fused_numbers.hpp>
 #include <rill/device/cpu/fused_stages.hpp>
 #include <rill/device/lane.hpp>
 
@@ -363,7 +364,8 @@ RILL_COLD kernel fused_loops(const fused_spec& spec, kernel_request& request) {
     return fused_loops(alone(spec, request), request);
 }
 RILL_COLD kernel fused_loops(const fused_chain& chain, kernel_request& request) {
-    return kernel(fused_kernel(chain, space_of(chain, request), request));
+    const dims space = space_of(chain, request);
+    return space.size() == 1 ? fused_numbers(chain, request) : kernel(fused_kernel(chain, space, request));
 }
 
 }}} // namespace rill::RILL_ABI::detail

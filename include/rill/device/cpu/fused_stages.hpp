@@ -25,6 +25,17 @@ private:
     P* all_;
 };
 
+/// The compiled function of a fused node; `run` is null where its program is interpreted.
+struct node_function {
+    block_function run = nullptr;
+    int lanes = 1;          // elements that it works on at a time
+    std::size_t places = 0; // of results; those of an adjoint stand at the leaves they belong to
+
+    /// Where a result stands.
+    std::size_t place_of(const fused_spec& spec, std::size_t result) const;
+};
+node_function find_function(const fused_spec& spec, index_t elements);
+
 /// The nodes of a chain as block functions, and what each reads and writes. Operands are numbered: leaves, then the chain's
 /// results, then values that never leave a block.
 class fused_stages {
@@ -75,9 +86,6 @@ private:
     void add_leaves(const fused_chain& chain);
     void add_stage(const fused_chain& chain, std::size_t k, vector<std::vector<std::size_t>>& operand_of,
                    index_t elements);
-
-    /// Returns how many places the results take.
-    static std::size_t find_functions(stage& s, const fused_spec& spec, index_t elements);
 
     std::size_t results_;
     vector<leaf> leaves_;

@@ -16,6 +16,26 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+RILL_COLD node_function find_function(const fused_spec& spec, index_t elements) {
+    const auto compiled = the_kernels().blocks.find(spec.kernel());
+    const auto serves = [&](block_function f, int level) {
+        return f && !block_interpreter::faster_than(*spec.body, level, elements);
+    };
+    if (compiled && spec.kind == fused_spec::form::adjoint && serves(compiled->adjoint, compiled->adjoint_level)) {
+        const bool one = spec.results.size() == 1 && compiled->adjoint_of_one &&
+                         std::popcount(spec.results[0].mask) == static_cast<int>(spec.leaves.size()) - 1;
+        return {one ? compiled->adjoint_of_one : compiled->adjoint, compiled->adjoint_lanes, spec.leaves.size()};
+    }
+    if (compiled && spec.kind == fused_spec::form::forward && serves(compiled->forward, compiled->level))
+        return {compiled->forward, compiled->lanes, spec.results.size()};
+    return {nullptr, 1, spec.results.size()};
+}
+
+RILL_COLD std::size_t node_function::place_of(const fused_spec& spec, std::size_t result) const {
+    if (!run || spec.kind != fused_spec::form::adjoint) return result;
+    return static_cast<std::size_t>(std::countr_zero(spec.results[result].mask));
+}
+
 RILL_COLD fused_stages::fused_stages(const fused_chain& chain, std::size_t results, index_t elements)
     : results_(results) {
     add_leaves(chain);
@@ -41,7 +61,10 @@ RILL_COLD void fused_stages::add_stage(const fused_chain& chain, std::size_t k,
     s.first_leaf = leaf_operand_.size();
     s.first_scalar = values_.size();
     s.first_place = masks_.size();
-    masks_.resize(s.first_place + find_functions(s, spec, elements));
+    const auto function = find_function(spec, elements);
+    s.run = function.run;
+    if (!s.run) s.interpreter.emplace(spec.body);
+    masks_.resize(s.first_place + function.places);
     values_.append(spec.scalars);
     for (const auto& l : spec.leaves) {
         const auto from = link.inputs[l.input];
@@ -64,29 +87,12 @@ RILL_COLD void fused_stages::add_stage(const fused_chain& chain, std::size_t k,
             operands.push_back(leaves_.size() + results_ + hidden_.size());
             hidden_.push_back({size_of(spec.body->type_of(spec.body->results[r])), k, k});
         }
-        const auto place =
-            s.first_place + (adjoint ? static_cast<std::size_t>(std::countr_zero(spec.results[r].mask)) : r);
+        const auto place = s.first_place + function.place_of(spec, r);
         placed_.push_back({place, operands.back()});
         if (adjoint) masks_[place] = spec.results[r].mask;
     }
     may_divide_ = may_divide_ || divides_integers(*spec.body);
     for (const auto& i : spec.body->code) work_ += i.op->cost;
-}
-
-RILL_COLD std::size_t fused_stages::find_functions(stage& s, const fused_spec& spec, index_t elements) {
-    const auto compiled = the_kernels().blocks.find(spec.kernel());
-    const auto own = [&](block_function f, int level) {
-        return f && !block_interpreter::faster_than(*spec.body, level, elements) ? f : nullptr;
-    };
-    if (compiled && spec.kind == fused_spec::form::adjoint && own(compiled->adjoint, compiled->adjoint_level)) {
-        const bool one = spec.results.size() == 1 && compiled->adjoint_of_one &&
-                         std::popcount(spec.results[0].mask) == static_cast<int>(spec.leaves.size()) - 1;
-        s.run = one ? compiled->adjoint_of_one : compiled->adjoint;
-        return spec.leaves.size();
-    }
-    if (compiled && spec.kind == fused_spec::form::forward) s.run = own(compiled->forward, compiled->level);
-    if (!s.run) s.interpreter.emplace(spec.body);
-    return spec.results.size();
 }
 
 RILL_COLD std::size_t fused_stages::place_buffers(std::size_t at, index_t block) {

@@ -15,6 +15,18 @@ class block_interpreter {
 public:
     explicit block_interpreter(program_ptr p);
 
+    /// A compiled loop for one instruction.
+    struct loop {
+        block_function run = nullptr;
+        int level = -1;
+        int scalar = -1; // one of the program's that it spreads itself
+        int lanes = 1;   // elements that it works on at a time
+    };
+    /// The best there is; `run` is null if there is none.
+    static loop find_loop(const program& p, const program::instruction& i);
+    /// The same, or an error that says what is missing.
+    static loop need_loop(const program& p, const program::instruction& i);
+
     /// Whether the loops of its ops are there for instruction sets so much better than `level` that so many elements are computed
     /// faster one op at a time than by one loop of the program's own compiled for that.
     static bool faster_than(const program& p, int level, index_t elements);
@@ -44,14 +56,6 @@ private:
         place to;
     };
 
-    struct loop {
-        block_function run = nullptr;
-        int level = -1;
-        int scalar = -1; // one of the program's that it spreads itself
-    };
-
-    /// The best there is for an instruction.
-    static loop find_loop(const program& p, const program::instruction& i);
     void find_loops();
     void place_values();
 

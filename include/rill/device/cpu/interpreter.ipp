@@ -23,13 +23,22 @@ RILL_COLD block_interpreter::block_interpreter(program_ptr p) : program_(std::mo
 RILL_COLD block_interpreter::loop block_interpreter::find_loop(const program& p, const program::instruction& i) {
     loop best;
     if (const auto found = the_kernels().blocks.find(instruction_key(p, i)); found && found->forward)
-        best = {found->forward, found->level, -1};
+        best = {found->forward, found->level, -1, found->lanes};
     if (i.args.size() != 2 || p.is_scalar(i.args[0]) == p.is_scalar(i.args[1])) return best;
     const int k = p.is_scalar(i.args[0]) ? 0 : 1;
     const auto found = the_kernels().blocks.find(instruction_key(p, i, k));
     if (found && found->forward && found->level >= best.level)
-        best = {found->forward, found->level, i.args[k] - p.first_scalar()};
+        best = {found->forward, found->level, i.args[k] - p.first_scalar(), found->lanes};
     return best;
+}
+
+RILL_COLD block_interpreter::loop block_interpreter::need_loop(const program& p, const program::instruction& i) {
+    const loop found = find_loop(p, i);
+    if (!found.run)
+        throw unimplemented(
+            "no kernel of " + instruction_key(p, i) +
+            " is in this program: call the typed function somewhere, or include <rill/all_kernels.hpp>");
+    return found;
 }
 
 RILL_COLD void block_interpreter::find_loops() {
@@ -39,11 +48,7 @@ RILL_COLD void block_interpreter::find_loops() {
         if (p.is_scalar(v)) spread_[static_cast<std::size_t>(v - p.first_scalar())] = true;
     };
     for (const auto& i : p.code) {
-        const loop found = find_loop(p, i);
-        if (!found.run)
-            throw unimplemented(
-                "no kernel of " + instruction_key(p, i) +
-                " is in this program: call the typed function somewhere, or include <rill/all_kernels.hpp>");
+        const loop found = need_loop(p, i);
         step s{};
         s.run = found.run;
         s.scalar = found.scalar;
