@@ -2,9 +2,11 @@
 // The rows by hand, as someone would write each if it were all that mattered: sizes known to the compiler, loops for its
 // vectoriser, OpenBLAS for large products, forward, backward and update in as few passes as
 // there can be, no memory taken in a step. It is built with -O3 -ffast-math.
+#include <array>
 #include <bit>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <new>
 
 #if defined(__AVX512F__)
@@ -369,6 +371,39 @@ row mlp(int batch, const std::vector<int>& widths, bool adam = false) {
     return peers::training([=] { net->step(); }, [=] { return net->forward<true>(); });
 }
 
+// ---- queues ----------------------------------------------------------------------------------------------------------
+/// A number into a ring under a lock, and out of it.
+row queue_pair() {
+    struct ring {
+        std::mutex lock;
+        std::array<float, 16> places{};
+        unsigned first = 0, last = 0;
+    };
+    const auto q = std::make_shared<ring>();
+    const auto run = [=] {
+        {
+            const std::lock_guard held(q->lock);
+            q->places[q->last++ % 16] = 1;
+        }
+        const std::lock_guard held(q->lock);
+        return q->places[q->first++ % 16];
+    };
+    return peers::steps([=] { return numbers{run()}; }, [=] { used(run()); });
+}
+/// A thousand rows of 64 numbers in and out: two copies.
+row queue_batch() {
+    constexpr std::int64_t n = 64'000;
+    const array from = floats(std::vector<float>(n, 0.5f)), held = floats(n), to = floats(n);
+    const auto run = [=] {
+        std::memcpy(held.get(), from.get(), n * sizeof(float));
+        used(held[0]);
+        std::memcpy(to.get(), held.get(), n * sizeof(float));
+        return to.get();
+    };
+    return peers::steps([=] { return numbers{sum_of(n, [out = run()](std::int64_t i) { return out[i]; })}; },
+                        [=] { used(run()[n - 1]); });
+}
+
 // ---- control flow ----------------------------------------------------------------------------------------------------
 /// A number for a number that the compiler does not know.
 template <class F> row called(float value, F f) {
@@ -470,6 +505,8 @@ peers::row_list rows() {
         {"scan_rnn_100x32", scan_rnn},
         {"scan_rnn_grad_100x32", scan_rnn_grad},
         {"train_in_graph_1e3", train_in_graph},
+        {"queue_pair", queue_pair},
+        {"queue_batch", queue_batch},
         {"pendulum", [] { return called(1, pendulum::by_hand<0>); }},
         {"pendulum_grad", [] { return called(1, pendulum::by_hand<1>); }},
         {"pendulum_second", [] { return called(1, pendulum::by_hand<2>); }},

@@ -155,6 +155,33 @@ row cond_scalar() {
     placeholder<float> x("x");
     return called(cond(x > 0.f, [&] { return sin(x); }, [&] { return x * 2.f; }), x, 1.f);
 }
+/// A number into a queue, and out of it.
+row queue_pair() {
+    const fifo_queue<tensor<float>> q({.capacity = 10});
+    placeholder<float> x("x");
+    const auto s = std::make_shared<session>();
+    const auto put = s->make_callable(q.enqueue(x), x);
+    const auto take = s->make_callable(std::tuple(q.dequeue()));
+    const auto run = [=] {
+        put(1.f);
+        return std::get<0>(take());
+    };
+    return peers::steps([s, run] { return numbers{run()}; }, [s, run] { used(run()); });
+}
+/// A thousand elements of 64 numbers in, and out as one batch.
+row queue_batch() {
+    const fifo_queue<tensor<float, 64>> q({.capacity = 1'000});
+    placeholder<float, 1'000, 64> x("x");
+    const auto s = std::make_shared<session>();
+    const auto put = s->make_callable(q.enqueue_many(x), x);
+    const auto take = s->make_callable(std::tuple(q.dequeue_many<1'000>()));
+    const xt::xtensor<float, 2> values(std::array<std::size_t, 2>{1'000, 64}, 0.5f);
+    const auto run = [=] {
+        put(values);
+        return std::get<0>(take());
+    };
+    return peers::steps([s, run] { return numbers{xt::sum(run())()}; }, [s, run] { used(run()(999, 63)); });
+}
 row while_scalar() {
     placeholder<float> x("x");
     const auto [count, total] = while_loop([](auto i, auto) { return i < 1'000; },
@@ -312,6 +339,8 @@ const peers::row_list rows{
     {"pendulum", fresh(pendulum_of<0>)},
     {"pendulum_grad", fresh(pendulum_of<1>)},
     {"pendulum_second", fresh(pendulum_of<2>)},
+    {"queue_pair", fresh(queue_pair)},
+    {"queue_batch", fresh(queue_batch)},
     {"chain_build", chain_build},
     {"chain_gradients", chain_gradients},
     {"chain_first_run", chain_first_run},

@@ -137,6 +137,28 @@ def cond_scalar() -> Row:
     return called(lambda x: tf.cond(x > 0, lambda: tf.sin(x), lambda: x * 2), ONE, lambda y: [float(y)])
 
 
+def queue_of(shape: list[int], capacity: int, values, many: int) -> Row:
+    """In, and out: two callables."""
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.float32, [many, *shape] if many else shape)
+        q, s = v1.FIFOQueue(capacity, [tf.float32], [shape]), session()
+        put = s.make_callable(q.enqueue_many(x) if many else q.enqueue(x), [x])
+        take = s.make_callable(q.dequeue_many(many) if many else q.dequeue())
+
+    def run():
+        put(values)
+        return take()
+    return Row(lambda: [float(np.sum(run()))], run)
+
+
+def queue_pair() -> Row:
+    return queue_of([], 10, ONE, 0)
+
+
+def queue_batch() -> Row:
+    return queue_of([64], 1_000, np.full((1_000, 64), 0.5, np.float32), 1_000)
+
+
 def while_scalar_1e3() -> Row:
     return called(lambda x: tf.while_loop(lambda i, t: i < 1_000, lambda i, t: (i + 1, t + tf.cast(i, tf.float32)),
                                           (tf.constant(0), x))[1], ONE, lambda y: [float(y)])

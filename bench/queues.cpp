@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Queues and shared variables: a pair of enqueue and dequeue, batches beside the copy of their bytes, two sessions with a queue between
+// them, and threads that push into one large variable.
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "models.hpp"
+
+using namespace rill;
+
+namespace {
+
+/// One element in, one element out, by two calls.
+void queue_pair(benchmark::State& state) {
+    const graph g;
+    const graph_scope here(g);
+    const fifo_queue<tensor<float>> q({.capacity = 10});
+    placeholder<float> x("x");
+    const session s;
+    const auto put = s.make_callable(q.enqueue(x), x);
+    const auto take = s.make_callable(std::tuple(q.dequeue()));
+    for (auto _ : state) {
+        put(1.f);
+        benchmark::DoNotOptimize(take());
+    }
+}
+BENCHMARK(queue_pair);
+
+constexpr index_t width = 64;
+
+/// A thousand elements of 64 floats in and out; "copies" is the time in copies of their bytes, one for each way.
+void queue_batch(benchmark::State& state) {
+    const graph g;
+    const graph_scope here(g);
+    const fifo_queue<tensor<float, width>> q({.capacity = 1000});
+    placeholder<float, 1000, width> x("x");
+    const session s;
+    const auto put = s.make_callable(q.enqueue_many(x), x);
+    const auto take = s.make_callable(std::tuple(q.dequeue_many<1000>()));
+    const xt::xtensor<float, 2> values(std::array<std::size_t, 2>{1000, width}, 1.f);
+    for (auto _ : state) {
+        put(values);
+        benchmark::DoNotOptimize(take());
+    }
+    state.SetBytesProcessed(state.iterations() * 2 * 1000 * width * static_cast<std::int64_t>(sizeof(float)));
+}
+BENCHMARK(queue_batch);
+
+void copied_batch(benchmark::State& state) {
+    std::vector<float> from(1000 * width, 1.f), to(from.size());
+    for (auto _ : state) {
+        std::memcpy(to.data(), from.data(), from.size() * sizeof(float));
+        benchmark::DoNotOptimize(to.data());
+        std::memcpy(from.data(), to.data(), from.size() * sizeof(float));
+        benchmark::DoNotOptimize(from.data());
+    }
+    state.SetBytesProcessed(state.iterations() * 2 * 1000 * width * static_cast<std::int64_t>(sizeof(float)));
+}
+BENCHMARK(copied_batch);
+
+/// A producer's and a consumer's session, in two threads, with a queue of that capacity between them.
+void queue_between_sessions(benchmark::State& state) {
+    session::reset();
+    const graph g;
+    const graph_scope here(g);
+    const fifo_queue<tensor<float>> q({.capacity = state.range(0), .shared_name = "between"});
+    placeholder<float> x("x");
+    const auto put = q.enqueue(x), end = q.close();
+    const auto got = q.dequeue();
+    std::thread producer([&] {
+        const session s(g);
+        const auto call = s.make_callable(put, x);
+        try {
+            for (;;) call(1.f);
+        } catch (const cancelled&) {}
+    });
+    {
+        const session s(g);
+        const auto take = s.make_callable(std::tuple(got));
+        for (auto _ : state) benchmark::DoNotOptimize(take());
+        s.run(q.close({.cancel_pending_enqueues = true}));
+    }
+    producer.join();
+    state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(queue_between_sessions)->Arg(1)->Arg(100)->UseRealTime();
+
+constexpr index_t large = 10'000'000;
+
+/// Four threads add to 10^7 floats while a fifth reads: whole versions, or in place.
+void pushes(benchmark::State& state) {
+    static graph g;
+    static std::unique_ptr<session> s;
+    static operation push;
+    static tensor<float> read;
+    if (state.thread_index() == 0) {
+        g = graph();
+        const graph_scope here(g);
+        const variable<float, large> v(
+            "v", fill<large>(0.f),
+            {.updates = state.range(0) ? variable_updates::in_place : variable_updates::versioned});
+        push = operation(v.assign_add(fill<large>(1.f)).node());
+        read = reduce_sum(v);
+        s = std::make_unique<session>(g, session_options{.inter_op_threads = 0, .intra_op_threads = 1});
+        s->run(v.initializer());
+        s->run(push);
+        s->run(read);
+    }
+    for (auto _ : state) {
+        if (state.thread_index() == 0)
+            benchmark::DoNotOptimize(s->run(read));
+        else
+            s->run(push);
+    }
+    state.SetBytesProcessed(state.iterations() * large * static_cast<std::int64_t>(sizeof(float)));
+}
+BENCHMARK(pushes)->ArgName("in_place")->Arg(0)->Arg(1)->Threads(5)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+} // namespace
