@@ -23,10 +23,11 @@ def complaint(options):
     if len(expect) != 1 or "#ifdef RILL_POSITIVE_TWIN" not in text or "#else" not in text:
         return "the case needs one '// expect:' line, and #ifdef RILL_POSITIVE_TWIN ... #else ... #endif", ""
 
-    good, said = compile_file(options, options.case, "-fsyntax-only", "-DRILL_POSITIVE_TWIN")
+    form = ["-DRILL_COMPILED=1"] if options.linked else []
+    good, said = compile_file(options, options.case, *form, "-fsyntax-only", "-DRILL_POSITIVE_TWIN")
     if not good:
         return "the positive twin does not compile", said
-    good, said = compile_file(options, options.case, "-fsyntax-only")
+    good, said = compile_file(options, options.case, *form, "-fsyntax-only")
     if good:
         return "the wrong form compiles", said
     first = next((line for line in said.splitlines() if "error:" in line), "")
@@ -45,6 +46,7 @@ def complaint(options):
 def main():
     parser = arguments(__doc__)
     parser.add_argument("--case", type=Path, required=True)
+    parser.add_argument("--linked", action="store_true", help="as programs that link rill::kernels: a fifth of the time")
     options = parser.parse_args()
     wrong, said = complaint(options)
     if wrong:
