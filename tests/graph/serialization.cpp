@@ -380,8 +380,8 @@ TEST_CASE("serialization: any bit of a file changed is noticed") {
     }
     CHECK(read == 0);
     auto newer = bytes;
-    newer[8] = 3;
-    CHECK_THROWS_WITH(graph_from_bytes(newer), contains("version 3, this program reads 1 to 2"));
+    newer[8] = 4;
+    CHECK_THROWS_WITH(graph_from_bytes(newer), contains("version 4, this program reads 1 to 3"));
     auto wrong = bytes;
     wrong[wrong.size() - 1] = static_cast<char>(wrong[wrong.size() - 1] ^ 1);
     CHECK_THROWS_AS(graph_from_bytes(wrong), data_loss);

@@ -15,6 +15,7 @@
 #include <rill/core/op_traits.hpp>
 #include <rill/core/small_vector.hpp>
 #include <rill/graph/fields.hpp>
+#include <rill/graph/flow_use.hpp>
 #include <rill/graph/region_use.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -147,6 +148,8 @@ public:
     virtual const region_use* regions() const = 0;
     /// The same op for bodies that take other things from outside.
     virtual op_ptr with_regions(const region_use& use) const = 0;
+    /// Whether it is a primitive of control flow, and which.
+    virtual flow_use flow() const = 0;
     /// The op that reads the producer's first input in place of its own input i: a product does so with a transpose. Null
     /// if there is none.
     virtual op_ptr absorb(int i, const op& producer) const = 0;
@@ -349,6 +352,12 @@ public:
             return shared(new op_model(Op{use}));
         else
             return nullptr;
+    }
+    flow_use flow() const override {
+        if constexpr (requires { self_.flow(); })
+            return self_.flow();
+        else
+            return {};
     }
     op_ptr absorb(int i, const op& producer) const override {
         if constexpr (requires { self_.absorb(i, producer); }) {

@@ -48,10 +48,16 @@
 #include <rill/ops/control/argument.hpp>
 #include <rill/ops/control/case.hpp>
 #include <rill/ops/control/cond.hpp>
+#include <rill/ops/control/enter.hpp>
 #include <rill/ops/control/function.hpp>
 #include <rill/ops/control/group.hpp>
 #include <rill/ops/control/host_call.hpp>
+#include <rill/ops/control/leave.hpp>
+#include <rill/ops/control/loop_cond.hpp>
+#include <rill/ops/control/merge.hpp>
+#include <rill/ops/control/next_iteration.hpp>
 #include <rill/ops/control/scan.hpp>
+#include <rill/ops/control/switch.hpp>
 #include <rill/ops/control/while_loop.hpp>
 
 #include <rill/ops/linalg/batch_matmul.hpp>
@@ -240,6 +246,7 @@ using catalogue = op_list<
     div_op,
     dropout_rate_op,
     elu_op,
+    enter_op,
     equal_op,
     erf_op,
     erfc_op,
@@ -263,6 +270,7 @@ using catalogue = op_list<
     is_initialized_op,
     is_nan_op,
     leaky_relu_op,
+    leave_op,
     less_equal_op,
     less_op,
     lgamma_op,
@@ -273,12 +281,15 @@ using catalogue = op_list<
     logical_not_op,
     logical_or_op,
     logical_xor_op,
+    loop_cond_op,
     matmul_op,
     maximum_op,
+    merge_op,
     minimum_op,
     mod_op,
     mul_op,
     neg_op,
+    next_iteration_op,
     no_op,
     not_equal_op,
     one_hot_op,
@@ -343,6 +354,7 @@ using catalogue = op_list<
     string_select_op,
     string_to_number_op,
     sub_op,
+    switch_op,
     tan_op,
     tanh_op,
     tile_grad_op,

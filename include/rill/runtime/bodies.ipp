@@ -30,6 +30,7 @@ RILL_COLD plan_key plan_key_of(const body& b) {
     key.feeds = b.arguments;
     key.feeds.insert(key.feeds.end(), b.captures.begin(), b.captures.end());
     key.within = b.of;
+    key.raised = b.raised.get();
     return key;
 }
 
@@ -319,12 +320,18 @@ private:
     std::int64_t length_;
 };
 
+/// Whether another run of the bodies gives what this one does: of branches, one what the other does, and of a loop what it got.
+inline bool keeps_extents(region_use::form how, const std::vector<std::vector<tensor_type>>& results,
+                          std::span<const tensor_type> operands) {
+    return how == region_use::form::choose ? results[0] == results[1] : std::ranges::equal(results.back(), operands);
+}
+
 RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const tensor_type> inputs,
                                    const body_plans& plans, allocator& memory) {
     const auto& use = *it.op->regions();
     const auto& bodies = *it.origin->bodies;
     const auto operands = inputs.first(static_cast<std::size_t>(use.operands));
-    if (std::ranges::any_of(bodies, [&](const body& b) { return plans.at(&b)->in_pieces(); }))
+    if (std::ranges::any_of(bodies, [&](const body& b) { return plans.at(&b)->in_pieces() || plans.at(&b)->by_frames(); }))
         return {{}, bind_in_pieces(it, plans, memory)};
     if (auto loop = bind_scalar_loop(it, inputs))
         return {{inputs.begin(), inputs.begin() + use.operands}, std::move(loop)};
@@ -345,6 +352,7 @@ RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const ten
     }
     for (const auto& b : bodies) made->bind(b, plans, arguments);
     const auto results = made->results();
+    if (bodies.sized && !keeps_extents(use.how, results, operands)) return {{}, bind_in_pieces(it, plans, memory)};
     auto outputs = it.op->outputs({inputs, {}, results});
     made->set_outputs(outputs);
     return {std::move(outputs), std::move(made)};
