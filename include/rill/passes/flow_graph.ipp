@@ -25,7 +25,9 @@ RILL_COLD bool flow_graph::lies_in(int frame, int outer) const {
 
 RILL_COLD endpoint flow_graph::of(const endpoint& e) const { return asked_.part ? followed(asked_.part->same, e) : e; }
 
-RILL_COLD bool flow_graph::fed(const endpoint& e) const { return std::ranges::find(asked_.feeds, e) != asked_.feeds.end(); }
+RILL_COLD bool flow_graph::fed(const endpoint& e) const {
+    return std::ranges::find(asked_.feeds, e) != asked_.feeds.end();
+}
 
 RILL_COLD endpoint flow_graph::back(const node* n) const {
     const auto at = back_.find(n);
@@ -61,8 +63,8 @@ RILL_COLD void flow_graph::find_needed() {
         if (flow.what != flow_use::form::merges || n->inputs.size() != 1) continue;
         const auto back = n->owner->back_edge(n);
         if (!back)
-            throw invalid_argument("merge: the loop of '" + n->name + "' is open: close_loop says what comes back to it (" +
-                                   place_of(*n) + ")");
+            throw invalid_argument("merge: the loop of '" + n->name +
+                                   "' is open: close_loop says what comes back to it (" + place_of(*n) + ")");
         back_.emplace(n, back);
         take(back);
     }
@@ -106,9 +108,10 @@ RILL_COLD void flow_graph::find_frames() {
         int f = deepest(n);
         const auto what = n->op->flow().what;
         const bool begins = what == form::merges && back(n);
-        if (f == outside && (what == form::leaves || what == form::next_iteration || what == form::loop_condition || begins))
-            throw invalid_argument(n->op->label() + ": '" + n->name + "' lies in no loop: what it takes did not enter any (" +
-                                   place_of(*n) + ")");
+        if (f == outside &&
+            (what == form::leaves || what == form::next_iteration || what == form::loop_condition || begins))
+            throw invalid_argument(n->op->label() + ": '" + n->name +
+                                   "' lies in no loop: what it takes did not enter any (" + place_of(*n) + ")");
         if (what == form::enters) f = entered(f, n);
         if (what == form::leaves) f = frames_[f].parent;
         frame_of_.emplace(n, f);
@@ -117,7 +120,8 @@ RILL_COLD void flow_graph::find_frames() {
         const auto end = of(next);
         if (!fed(end) && frame_of(end.from) != frame_of(merge))
             throw invalid_argument("merge: what comes back to '" + merge->name + "' of the loop '" +
-                                   frames_[frame_of(merge)].name + "' lies in another one (" + place_of(*end.from) + ")");
+                                   frames_[frame_of(merge)].name + "' lies in another one (" + place_of(*end.from) +
+                                   ")");
     }
     const auto refuse = [&](const node* n, const std::string& what) {
         throw invalid_argument("fetch: '" + what + "' lies in the loop '" + frames_[frame_of(n)].name +

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <rill/passes/raise.hpp>
+#include <rill/passes/raised_flow.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

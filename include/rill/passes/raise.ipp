@@ -15,111 +15,14 @@
 #include <utility>
 #include <vector>
 
-#include <rill/expr/constant.hpp>
-#include <rill/ops/control/cond.hpp>
-#include <rill/ops/control/function.hpp>
-#include <rill/ops/control/while_loop.hpp>
+#include <rill/passes/body_walk.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_COLD endpoint raised_flow::of(const endpoint& e) const {
-    return followed(values_, part_ ? followed(part_->same, e) : e);
-}
-
-RILL_COLD const node* raised_flow::of(const node* n) const {
-    const auto at = nodes_.find(n);
-    return at == nodes_.end() ? n : at->second;
-}
-
-RILL_COLD bool raised_flow::waits_for(const node* c) const {
-    return c->inside == within_ && (!part_ || part_->nodes.contains(c));
-}
-
-// ---- a body from nodes that lie in no region -----------------------------------------------------------------------------
-
-/// Gathers what a body computes, from its results back, and what it takes from outside.
-class body_walk {
-public:
-    using inside_function = std::function<bool(const node*)>;
-
-    /// `inside`: the nodes that may be its own; `same`: values that are others there.
-    body_walk(const flow_graph& g, inside_function inside, endpoint_map same, std::vector<endpoint> arguments)
-        : g_(g), inside_(std::move(inside)), arguments_(std::move(arguments)) {
-        if (g.asked().part) same_ = g.asked().part->same;
-        same_.insert(same.begin(), same.end());
-    }
-
-    void give(const endpoint& e) {
-        results_.push_back(e ? followed(same_, e) : e);
-        if (e) take(e);
-        run();
-    }
-    void effect(const node* n) {
-        effects_.push_back(n);
-        need(n);
-        run();
-    }
-
-    const std::unordered_set<const node*>& nodes() const { return nodes_; }
-    const std::vector<endpoint>& captures() const { return captures_; }
-    const std::vector<endpoint>& results() const { return results_; }
-    const std::vector<endpoint>& written() const { return written_; }
-    const std::vector<const node*>& waits() const { return waits_; }
-
-    body finish(const region* of, std::vector<endpoint> captures, bool by_frames) const {
-        body b;
-        b.of = of;
-        b.arguments = arguments_;
-        b.results = results_;
-        b.captures = std::move(captures);
-        b.effects = effects_;
-        b.raised = std::make_shared<const raised_part>(raised_part{nodes_, same_, by_frames});
-        return b;
-    }
-
-private:
-    static void note(auto& all, const auto& one) {
-        if (std::ranges::find(all, one) == all.end()) all.push_back(one);
-    }
-    void need(const node* n) {
-        if (nodes_.insert(n).second) open_.push_back(n);
-    }
-    void take(endpoint e) {
-        e = followed(same_, e);
-        if (std::ranges::find(arguments_, e) != arguments_.end()) return;
-        if (!g_.fed(e) && inside_(e.from)) return need(e.from);
-        if (g_.fed(e) || e.from->op->role() != op_role::constant) note(captures_, e);
-    }
-    void run() {
-        while (!open_.empty()) {
-            const node* n = open_.back();
-            open_.pop_back();
-            for (const auto& e : n->inputs) take(e);
-            if (const auto back = g_.back(n)) take(back);
-            for (const int w : n->op->writes()) note(written_, endpoint{written_variable(n->inputs[w]), 0});
-            for (const auto* c : g_.waits(n))
-                if (inside_(c))
-                    need(c);
-                else
-                    note(waits_, c);
-        }
-    }
-
-    const flow_graph& g_;
-    inside_function inside_;
-    endpoint_map same_;
-    std::vector<endpoint> arguments_, results_, captures_, written_;
-    std::unordered_set<const node*> nodes_;
-    std::vector<const node*> open_, effects_, waits_;
-};
-
-inline bool is_drawn(const node* n) {
-    return !n->op->flow() && ((n->op->stateful() && n->op->role() == op_role::ordinary) || !n->op->writes().empty());
-}
-
 class raiser {
 public:
-    raiser(const flow_graph& g, bool regions) : g_(g), regions_(regions), made_(g.asked().within, g.asked().part) {}
+    raiser(const flow_graph& g, const flow_ops& ops, bool regions)
+        : g_(g), regions_(regions), made_(g.asked().within, g.asked().part, ops) {}
 
     std::shared_ptr<const raised_flow> run() {
         group();
@@ -167,6 +70,11 @@ private:
         std::vector<body_walk> bodies;                   // where it holds, then where not
     };
 
+    const vertex* vertex_with(const node* n) const {
+        const auto at = vertex_of_.find(n);
+        return at == vertex_of_.end() ? nullptr : &vertices_[at->second];
+    }
+
     // ---- what belongs together -------------------------------------------------------------------------------------------
 
     /// Where the node takes its inputs: what leaves a loop belongs to it.
@@ -200,10 +108,7 @@ private:
                     branches_ = false; // a switch that has become a branch is nothing to wait for
             }
         }
-        for (const auto& f : g_.asked().fetches) {
-            const auto e = g_.of(f);
-            used_.insert({e.from, e.port});
-        }
+        for (const auto& f : g_.asked().fetches) used_.insert({g_.of(f).from, g_.of(f).port});
     }
     void sort() {
         std::vector<std::vector<int>> next(vertices_.size());
@@ -224,7 +129,8 @@ private:
         for (std::size_t v = 0; v < vertices_.size(); ++v)
             if (missing[v] > 0 && vertices_[v].frame != flow_graph::outside) {
                 const auto& f = g_.frames()[vertices_[v].frame];
-                throw invalid_argument("enter: the loop '" + f.name + "' waits for what leaves it (" + place_of(*f.enter) + ")");
+                throw invalid_argument("enter: the loop '" + f.name + "' waits for what leaves it (" +
+                                       place_of(*f.enter) + ")");
             }
     }
 
@@ -294,41 +200,29 @@ private:
             for (const int way : {1, 0}) {
                 endpoint_map same;
                 for (const auto* n : g_.nodes())
-                    if (is_outer(n, form::switches) && g_.of(n->inputs[1]) == c.predicate) same[{n, way}] = n->inputs[0];
+                    if (is_outer(n, form::switches) && g_.of(n->inputs[1]) == c.predicate)
+                        same[{n, way}] = n->inputs[0];
                 const std::tuple<const node*, int, int> live{c.predicate.from, c.predicate.port, way};
-                body_walk walk(
-                    g_,
-                    [this, live](const node* n) {
-                        const auto at = vertex_of_.find(n);
-                        return at != vertex_of_.end() && vertices_[at->second].when.contains(live);
-                    },
-                    same, {});
+                body_walk walk(g_,
+                               [this, live](const node* n) {
+                                   const auto* v = vertex_with(n);
+                                   return v && v->when.contains(live);
+                               },
+                               same, {});
                 for (const auto& [m, holds] : c.merges) {
                     const int input = way == 1 ? holds : 1 - holds;
                     walk.give(m->inputs[input]);
-                    if (used_.contains({m, 1})) walk.give(number(input, m));
+                    if (used_.contains({m, 1})) walk.give(made_.number(input, *m));
                 }
                 for (const auto& e : walk.captures())
-                    branches_ = branches_ && when(e).empty(); // else it lies in branches that lie in none of one another
+                    branches_ =
+                        branches_ && when(e).empty(); // else it lies in branches that lie in none of one another
                 c.bodies.push_back(std::move(walk));
             }
     }
-    /// A constant of its own.
-    endpoint number(int value, const node* like) {
-        const auto held = owned_copy(dtype::int32, {}, &value);
-        auto& n = made_.make();
-        n.owner = like->owner;
-        n.id = like->id;
-        n.name = like->name + "/index";
-        n.op = make_op(constant_op{held});
-        n.outputs = {{dtype::int32, {}}};
-        n.where = like->where;
-        n.inside = like->inside;
-        return {&n, 0};
-    }
     void add_branches(const choice& c) {
         const node* first = c.merges[0].first;
-        const node* n = add(case_op{}, {region_use::form::choose}, {c.predicate}, c.bodies, first, first->name);
+        const node* n = add({region_use::form::choose}, {c.predicate}, c.bodies, *first, first->name);
         int port = 0;
         for (const auto& [m, holds] : c.merges) {
             made_.replace(m, n);
@@ -368,7 +262,8 @@ private:
         for (const auto* n : v.nodes) {
             if (enters(n, v, true)) same[{n, 0}] = n->inputs[0];
             if (n->op->flow().what == form::enters && here(n)) parts.insert(n);
-            if (!here(n) || n->op->flow().what != form::switches || g_.of(n->inputs[1]) != endpoint{condition, 0}) continue;
+            if (!here(n) || n->op->flow().what != form::switches || g_.of(n->inputs[1]) != endpoint{condition, 0})
+                continue;
             switches.insert(n);
             parts.insert(n);
         }
@@ -380,8 +275,7 @@ private:
             parts.insert(l);
         }
         const auto inside = [this, frame = v.frame, parts](const node* n) {
-            const auto at = vertex_of_.find(n);
-            return at != vertex_of_.end() && g_.lies_in(g_.frame_of(n), frame) && !parts.contains(n);
+            return vertex_with(n) && g_.lies_in(g_.frame_of(n), frame) && !parts.contains(n);
         };
         made.bodies.emplace_back(g_, inside, condition_same, arguments).give(condition->inputs[0]);
         auto& body = made.bodies.emplace_back(g_, inside, same, arguments);
@@ -406,10 +300,12 @@ private:
         std::unordered_set<const node*> later;
         for (const auto* n : g_.nodes()) {
             const bool goes_on =
-                std::ranges::any_of(n->inputs, [&](const endpoint& i) {
-                    const auto e = g_.of(i);
-                    return later.contains(e.from) || (e.port == 1 && switches.contains(e.from));
-                }) || std::ranges::any_of(g_.waits(n), [&](const node* c) { return later.contains(c); });
+                std::ranges::any_of(n->inputs,
+                                    [&](const endpoint& i) {
+                                        const auto e = g_.of(i);
+                                        return later.contains(e.from) || (e.port == 1 && switches.contains(e.from));
+                                    }) ||
+                std::ranges::any_of(g_.waits(n), [&](const node* c) { return later.contains(c); });
             if (goes_on)
                 later.insert(n);
             else if (is_drawn(n) && body.nodes().contains(n))
@@ -421,7 +317,8 @@ private:
         const auto& f = g_.frames()[v.frame];
         endpoint_list operands;
         for (const auto* m : v.loop->merges) operands.push_back(g_.of(m->inputs[0]).from->inputs[0]);
-        const node* n = add(while_op{}, {region_use::form::repeat}, std::move(operands), v.loop->bodies, v.loop->merges[0], f.name);
+        const node* n =
+            add({region_use::form::repeat}, std::move(operands), v.loop->bodies, *v.loop->merges[0], f.name);
         for (const auto* l : v.loop->leaves) {
             const auto value = g_.of(g_.of(l->inputs[0]).from->inputs[0]);
             const auto at = std::ranges::find(v.loop->merges, value.from) - v.loop->merges.begin();
@@ -452,8 +349,8 @@ private:
             if (v.by_frames && (!first || v.nodes[0]->id < first->id)) first = v.nodes[0];
         if (!first) return;
         const auto inside = [this](const node* n) {
-            const auto at = vertex_of_.find(n);
-            return at != vertex_of_.end() && vertices_[at->second].by_frames;
+            const auto* v = vertex_with(n);
+            return v && v->by_frames;
         };
         std::vector<body_walk> walk;
         walk.emplace_back(g_, inside, endpoint_map(), std::vector<endpoint>());
@@ -470,64 +367,18 @@ private:
                 effects.push_back(t);
                 walk[0].effect(t);
             }
-        const node* n = add(call_op{}, {region_use::form::call}, {}, walk, first, first->name);
+        const node* n = add({region_use::form::call}, {}, walk, *first, first->name);
         for (std::size_t i = 0; i < given.size(); ++i) made_.replace(given[i], {n, static_cast<int>(i)});
         for (const auto* t : effects) made_.replace(t, n);
     }
 
-    // ---- nodes -----------------------------------------------------------------------------------------------------------
-
-    template <class Op>
-    const node* add(const Op&, region_use use, endpoint_list operands, const std::vector<body_walk>& walks, const node* like,
-                    const std::string& name) {
-        constexpr bool by_frames = std::is_same_v<Op, call_op>;
-        std::vector<endpoint> captures, written;
+    const node* add(region_use use, endpoint_list operands, const std::vector<body_walk>& bodies,
+                    const node& in_place_of, const std::string& name) {
         std::vector<const node*> waits;
-        const auto note = [](auto& all, const auto& one) {
-            if (std::ranges::find(all, one) == all.end()) all.push_back(one);
-        };
-        for (const auto& w : walks) {
-            for (const auto& e : w.written()) note(written, e);
-            for (const auto* c : w.waits())
-                if (vertex_of_.at(c) != vertex_of_.at(like)) note(waits, c);
-        }
-        node_bodies bodies;
-        std::vector<tensor_type> types;
-        std::vector<std::vector<tensor_type>> given;
-        for (const auto& w : walks) {
-            std::vector<endpoint> own;
-            for (const auto& e : w.captures())
-                if (!is_one_of(e, written)) own.push_back(e);
-            for (const auto& e : own) note(captures, e);
-            bodies.push_back(w.finish(like->inside, own, by_frames));
-            for (const auto& e : own)
-                bodies.back().captured.push_back(
-                    static_cast<int>(operands.size() + static_cast<std::size_t>(std::ranges::find(captures, e) - captures.begin())));
-            given.push_back(types_of(w.results()));
-        }
-        use.operands = static_cast<int>(operands.size());
-        use.captures = static_cast<int>(captures.size());
-        use.written = static_cast<int>(written.size());
-        use.effects = std::ranges::any_of(
-            walks, [](const body_walk& w) { return std::ranges::any_of(w.nodes(), is_drawn); });
-        for (const auto& e : captures) operands.push_back(e);
-        for (const auto& e : written) operands.push_back(e);
-        for (const auto& e : operands) types.push_back(type_of(e));
-        const auto op = make_op(Op{use});
-        auto& n = made_.make();
-        n.owner = like->owner;
-        n.id = like->id;
-        n.name = name;
-        n.op = op;
-        n.inputs = std::move(operands);
-        for (const auto* c : waits) n.control_inputs.push_back(c);
-        const auto outputs = op->outputs({types, nullptr, given});
-        for (const auto& t : outputs) n.outputs.push_back(t);
-        n.where = like->where;
-        n.inside = like->inside;
-        bodies.sized = by_frames || std::ranges::any_of(outputs, [](const tensor_type& t) { return !t.shape.complete(); });
-        n.bodies = made_.keep(std::move(bodies));
-        return &n;
+        for (const auto& b : bodies)
+            for (const auto* c : b.waits())
+                if (vertex_of_.at(c) != vertex_of_.at(&in_place_of)) note(waits, c);
+        return made_.add(use, std::move(operands), bodies, waits, in_place_of, name);
     }
 
     const flow_graph& g_;
@@ -540,9 +391,9 @@ private:
     std::set<std::pair<const node*, int>> used_;
 };
 
-RILL_COLD std::shared_ptr<const raised_flow> raise_flow(const flow_request& asked, bool regions) {
+RILL_COLD std::shared_ptr<const raised_flow> raise_flow(const flow_request& asked, const flow_ops& ops, bool regions) {
     const flow_graph g(asked);
-    if (g.has_primitives()) return raiser(g, regions).run();
+    if (g.has_primitives()) return raiser(g, ops, regions).run();
     return asked.part ? std::make_shared<const raised_flow>(asked.within, asked.part) : nullptr;
 }
 

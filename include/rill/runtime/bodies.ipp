@@ -331,7 +331,8 @@ RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const ten
     const auto& use = *it.op->regions();
     const auto& bodies = *it.origin->bodies;
     const auto operands = inputs.first(static_cast<std::size_t>(use.operands));
-    if (std::ranges::any_of(bodies, [&](const body& b) { return plans.at(&b)->in_pieces() || plans.at(&b)->by_frames(); }))
+    if (std::ranges::any_of(bodies,
+                            [&](const body& b) { return plans.at(&b)->in_pieces() || plans.at(&b)->by_frames(); }))
         return {{}, bind_in_pieces(it, plans, memory)};
     if (auto loop = bind_scalar_loop(it, inputs))
         return {{inputs.begin(), inputs.begin() + use.operands}, std::move(loop)};

@@ -16,6 +16,9 @@
 
 #include <rill/core/log.hpp>
 #include <rill/expr/constant.hpp>
+#include <rill/ops/control/cond.hpp>
+#include <rill/ops/control/function.hpp>
+#include <rill/ops/control/while_loop.hpp>
 #include <rill/passes/absorb.hpp>
 #include <rill/passes/merge_twins.hpp>
 #include <rill/passes/order.hpp>
@@ -38,6 +41,12 @@ inline subgraph checked_pass(subgraph g, [[maybe_unused]] bool ordered) {
     return g;
 }
 
+/// What stands in for primitives of control flow.
+inline flow_ops standing_ops() {
+    return {region_op<case_op>(), region_op<while_op>(), region_op<call_op>(),
+            [](int value) { return make_op(constant_op{owned_copy(dtype::int32, {}, &value)}); }};
+}
+
 inline const graph_state* graph_of(const plan_key& key) {
     if (!key.fetches.empty()) return key.fetches[0].from->owner;
     return key.targets.empty() ? nullptr : key.targets[0]->owner;
@@ -51,7 +60,8 @@ RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::s
         return;
     }
     if (const auto* in = graph_of(key); in && in->has_flow())
-        flow_ = raise_flow({key.fetches, key.targets, key.feeds, key.within, key.raised}, options.raise_primitives);
+        flow_ = raise_flow({key.fetches, key.targets, key.feeds, key.within, key.raised}, standing_ops(),
+                           options.raise_primitives);
     graph_ = checked_pass(prune(key.fetches, key.targets, key.feeds, key.within, flow_.get()), !flow_);
     if (flow_) graph_ = checked_pass(sort_items(std::move(graph_)), true);
     graph_ = checked_pass(merge_twins(std::move(graph_)), true);

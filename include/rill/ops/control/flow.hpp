@@ -20,7 +20,8 @@ template <class X> auto handle_like(const endpoint& e) {
 }
 
 /// The node of a primitive: it has an entry by name, and no kernel.
-template <class Op, class... X> const node* add_flow_node(const Op& op, const std::source_location& where, const X&... x) {
+template <class Op, class... X>
+const node* add_flow_node(const Op& op, const std::source_location& where, const X&... x) {
     make_known<Op>();
     return add_op_node(make_op(op), 0, where, x...).from;
 }

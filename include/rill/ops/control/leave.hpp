@@ -17,8 +17,7 @@ struct leave_op {
 };
 
 /// leave(off): the value of a loop's last iteration, outside it. A fetch of what lies within is invalid_argument.
-template <graph_operand X>
-auto leave(const X& x, const std::source_location& where = std::source_location::current()) {
+template <graph_operand X> auto leave(const X& x, const std::source_location& where = std::source_location::current()) {
     return detail::handle_like<X>({detail::add_flow_node(leave_op{}, where, x), 0});
 }
 
