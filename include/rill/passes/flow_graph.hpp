@@ -21,7 +21,8 @@ struct flow_request {
 };
 
 /// What a run needs of a graph that has primitives of control flow, with the edges that go back, and in which loop each node lies.
-/// What a loop takes from outside without an enter is as if it had entered as a constant. Throws invalid_argument for a merge whose
+/// What a loop takes from outside without an enter is as if it had entered as a constant, and what enters a loop within another from
+/// outside of both as if it had entered that one first. Throws invalid_argument for a merge whose
 /// loop is open, for what leaves a loop that it never entered, for nodes between two loops, and for fetches from within one.
 class flow_graph {
 public:
@@ -32,6 +33,7 @@ public:
         int parent = -1;
         std::string name;
         const node* enter = nullptr; // one of those that enter
+        int same = -1;               // it turned out to be this one
     };
     static constexpr int outside = 0; // the frame of what lies in no loop
 
@@ -40,8 +42,9 @@ public:
     /// In order of creation.
     const std::vector<const node*>& nodes() const { return nodes_; }
     const std::vector<frame>& frames() const { return frames_; }
-    int frame_of(const node* n) const { return frame_of_.at(n); }
+    int frame_of(const node* n) const { return one_of(frame_of_.at(n)); }
     bool lies_in(int frame, int outer) const;
+    int parent_of(int frame) const { return frame == outside ? -1 : one_of(frames_[frame].parent); }
 
     /// What a value is called here.
     endpoint of(const endpoint& e) const;
@@ -54,8 +57,10 @@ public:
 private:
     void find_needed();
     void find_frames();
-    int deepest(const node* n) const;
+    int one_of(int frame) const;
+    int deepest(const node* n);
     int entered(int parent, const node* n);
+    bool unite(int a, int b);
 
     flow_request asked_;
     std::vector<const node*> nodes_;

@@ -19,8 +19,13 @@ RILL_COLD flow_graph::flow_graph(const flow_request& asked) : asked_(asked) {
 }
 
 RILL_COLD bool flow_graph::lies_in(int frame, int outer) const {
-    while (frame > outer) frame = frames_[frame].parent; // those within have larger numbers
+    while (frame >= 0 && frame != outer) frame = parent_of(frame);
     return frame == outer;
+}
+
+RILL_COLD int flow_graph::one_of(int frame) const {
+    while (frame >= 0 && frames_[frame].same >= 0) frame = frames_[frame].same;
+    return frame;
 }
 
 RILL_COLD endpoint flow_graph::of(const endpoint& e) const { return asked_.part ? followed(asked_.part->same, e) : e; }
@@ -72,14 +77,19 @@ RILL_COLD void flow_graph::find_needed() {
 }
 
 /// That of its inputs which lies deepest.
-RILL_COLD int flow_graph::deepest(const node* n) const {
+RILL_COLD int flow_graph::deepest(const node* n) {
     int deep = outside;
     const node* there = nullptr;
     const auto look = [&](const node* from) {
         const auto at = frame_of_.find(from);
         if (at == frame_of_.end()) return; // fed
-        const int f = at->second;
+        int f = one_of(at->second);
         if (lies_in(deep, f)) return;
+        if (!lies_in(f, deep) && unite(deep, f)) {
+            deep = one_of(deep);
+            f = one_of(f);
+            if (lies_in(deep, f)) return;
+        }
         if (!lies_in(f, deep))
             throw invalid_argument(n->op->label() + ": '" + n->name + "' takes '" + there->name + "' of the loop '" +
                                    frames_[deep].name + "' and '" + from->name + "' of the loop '" + frames_[f].name +
@@ -97,9 +107,25 @@ RILL_COLD int flow_graph::deepest(const node* n) const {
 RILL_COLD int flow_graph::entered(int parent, const node* n) {
     const auto& name = *n->op->flow().frame;
     for (std::size_t f = 1; f < frames_.size(); ++f)
-        if (frames_[f].parent == parent && frames_[f].name == name) return static_cast<int>(f);
+        if (parent_of(static_cast<int>(f)) == parent && frames_[f].name == name) return one_of(static_cast<int>(f));
     frames_.push_back({parent, name, n});
     return static_cast<int>(frames_.size()) - 1;
+}
+
+/// What entered under one name from places of which one lies in the other, and meets, is one loop, which lies in the inner place.
+RILL_COLD bool flow_graph::unite(int a, int b) {
+    for (int x = a; x != outside; x = parent_of(x))
+        for (int y = b; y != outside; y = parent_of(y)) {
+            if (x == y || frames_[x].name != frames_[y].name) continue;
+            const int of_x = parent_of(x), of_y = parent_of(y);
+            if (!lies_in(of_x, of_y) && !lies_in(of_y, of_x)) continue;
+            if (lies_in(of_x, of_y))
+                frames_[y].same = x;
+            else
+                frames_[x].same = y;
+            return true;
+        }
+    return false;
 }
 
 RILL_COLD void flow_graph::find_frames() {
@@ -113,7 +139,7 @@ RILL_COLD void flow_graph::find_frames() {
             throw invalid_argument(n->op->label() + ": '" + n->name +
                                    "' lies in no loop: what it takes did not enter any (" + place_of(*n) + ")");
         if (what == form::enters) f = entered(f, n);
-        if (what == form::leaves) f = frames_[f].parent;
+        if (what == form::leaves) f = parent_of(f);
         frame_of_.emplace(n, f);
     }
     for (const auto& [merge, next] : back_) {

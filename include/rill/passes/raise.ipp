@@ -30,11 +30,8 @@ public:
         for (const int v : order_) find_when(v);
         branches_ = branches_ && regions_ && all_are_live();
         if (branches_) find_branches();
-        for (bool again = true; again;) {
-            spread();
-            again = std::exchange(branches_, branches_ && !spoils_a_branch());
-            again = again && !branches_;
-        }
+        spread();
+        if (std::exchange(branches_, branches_ && !spoils_a_branch()) != branches_) spread();
         for (const auto& v : vertices_)
             if (v.loop && !v.by_frames && v.when.empty()) add_loop(v);
         if (branches_)
@@ -85,7 +82,7 @@ private:
         std::map<int, int> of_frame;
         for (const auto* n : g_.nodes()) {
             int f = frame_of(n);
-            while (f != flow_graph::outside && g_.frames()[f].parent != flow_graph::outside) f = g_.frames()[f].parent;
+            while (g_.parent_of(f) > flow_graph::outside) f = g_.parent_of(f);
             int v = static_cast<int>(vertices_.size());
             if (f != flow_graph::outside) v = of_frame.try_emplace(f, v).first->second;
             if (v == static_cast<int>(vertices_.size())) vertices_.emplace_back().frame = f;
@@ -98,6 +95,8 @@ private:
             for (const auto& i : n->inputs) {
                 const auto e = g_.of(i);
                 used_.insert({e.from, e.port});
+                if (!g_.fed(e) && vertex_of_[e.from] == here && g_.frame_of(e.from) == flow_graph::outside)
+                    waits_for_itself(v);
                 if (g_.fed(e) || vertex_of_[e.from] == here) continue;
                 v.inputs.push_back(e);
                 v.before.insert(vertex_of_[e.from]);
@@ -127,11 +126,12 @@ private:
         }
         if (order_.size() == vertices_.size()) return;
         for (std::size_t v = 0; v < vertices_.size(); ++v)
-            if (missing[v] > 0 && vertices_[v].frame != flow_graph::outside) {
-                const auto& f = g_.frames()[vertices_[v].frame];
-                throw invalid_argument("enter: the loop '" + f.name + "' waits for what leaves it (" +
-                                       place_of(*f.enter) + ")");
-            }
+            if (missing[v] > 0 && vertices_[v].frame != flow_graph::outside) waits_for_itself(vertices_[v]);
+    }
+    [[noreturn]] void waits_for_itself(const vertex& v) const {
+        const auto& f = g_.frames()[v.frame];
+        throw invalid_argument("enter: the loop '" + f.name + "' waits for what leaves it (" + place_of(*f.enter) +
+                               ")");
     }
 
     // ---- when it is live -------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <rill/core/vector.hpp>
+#include <rill/device/kernel.hpp>
 #include <rill/passes/flow_graph.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/plan_key.hpp>
@@ -56,6 +57,7 @@ public:
     };
     struct loop {
         int parent = none, steps = 0, enters = 0, parallel = 1;
+        std::vector<int> leaves;
     };
 
     const vector<step>& steps() const { return steps_; }

@@ -17,8 +17,11 @@ RILL_COLD frames_plan::frames_plan(const plan_key& key, const session_options& o
                                    const std::shared_ptr<resource_store>& resources, const device_type& otherwise)
     : results_(key.fetches) {
     const flow_graph g({key.fetches, key.targets, key.feeds, key.within, key.raised});
-    for (const auto& f : g.frames())
-        loops_.push_back({f.parent, 0, 0, f.enter ? f.enter->op->flow().parallel_iterations : 1});
+    for (std::size_t f = 0; f < g.frames().size(); ++f) {
+        const auto* enter = g.frames()[f].enter;
+        loops_.push_back(
+            {g.parent_of(static_cast<int>(f)), 0, 0, enter ? enter->op->flow().parallel_iterations : 1, {}});
+    }
     std::unordered_map<const node*, int> number;
     for (const auto* n : g.nodes()) {
         number.emplace(n, static_cast<int>(steps_.size()));
@@ -29,8 +32,10 @@ RILL_COLD frames_plan::frames_plan(const plan_key& key, const session_options& o
         const auto take = [&](const endpoint& e, int input) {
             const int feed = static_cast<int>(std::ranges::find(key.feeds, e) - key.feeds.begin());
             const auto& args = steps_[to].arguments;
-            if (g.fed(e) && steps_[to].flow.what == flow_use::form::merges)
-                connect(feed_step(feed), 0, to, input); // it counts as an input that comes
+            // a merge counts it as an input that comes; what enters a loop within another from outside comes once for each of that
+            if (const auto what = steps_[to].flow.what;
+                g.fed(e) && (what == flow_use::form::merges || what == flow_use::form::enters))
+                connect(feed_step(feed), 0, to, input);
             else if (g.fed(e))
                 steps_[to].fed[input] = feed;
             else if (!steps_[to].runs || g.frame_of(e.from) != flow_graph::outside ||
@@ -60,7 +65,10 @@ RILL_COLD void frames_plan::add_step(const flow_graph& g, const node* n) {
         s.frame = loops_[s.gives].parent;
         ++loops_[s.gives].enters;
     }
-    if (s.flow.what == flow_use::form::leaves) s.frame = g.frame_of(g.of(n->inputs[0]).from);
+    if (s.flow.what == flow_use::form::leaves) {
+        s.frame = g.frame_of(g.of(n->inputs[0]).from);
+        loops_[s.frame].leaves.push_back(static_cast<int>(steps_.size()));
+    }
     s.place = loops_[s.frame].steps++;
     s.next.resize(n->outputs.size() + 1);
     s.fetched.assign(n->outputs.size(), none);

@@ -3,6 +3,7 @@
 
 #include <rill/runtime/frames_run.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -80,7 +81,7 @@ private:
         std::int64_t first = 0; // of those
         int entered = 0;
         vector<std::pair<int, token>> constants; // what has entered, with its step
-        std::vector<int> dead_leaves;            // in the last iteration
+        std::vector<int> left;                   // steps whose values have left it
         vector<std::pair<int, token>> waiting;   // for an iteration to begin: there are as many as may be
 
         std::int64_t last() const { return first + static_cast<std::int64_t>(iterations.size()) - 1; }
@@ -213,10 +214,14 @@ private:
     }
     void leave(const task& t) {
         auto& f = *t.in;
-        if (!t.is_dead)
-            send_all(t.step, {passed(t)}, true, *f.parent, f.at);
-        else if (t.at == f.last())
-            f.dead_leaves.push_back(t.step);
+        if (t.is_dead) return;
+        if (std::ranges::find(f.left, t.step) != f.left.end())
+            throw invalid_argument("exit: '" + step_of(t.step).origin->name +
+                                   "' gives a value in more than one iteration: what leaves a loop comes from a "
+                                   "switch by its condition (" +
+                                   place_of(*step_of(t.step).origin) + ")");
+        f.left.push_back(t.step);
+        send_all(t.step, {passed(t)}, true, *f.parent, f.at);
     }
     void go_on(const task& t) {
         auto& f = *t.in;
@@ -232,7 +237,6 @@ private:
         send_all(t.step, {v}, true, f, t.at + 1);
     }
     void begin_iteration(frame& f) {
-        f.dead_leaves.clear();
         f.iterations.emplace_back(plan_.loops()[f.of].steps);
         const auto k = f.last();
         for (const auto& [from, v] : f.constants) send_all(from, {v}, v.is_live, f, k);
@@ -251,7 +255,8 @@ private:
         if (!f.iterations.empty()) return;
         auto& parent = *f.parent;
         const auto at = f.at;
-        for (const int s : f.dead_leaves) send_all(s, {}, false, parent, at);
+        for (const int s : plan_.loops()[f.of].leaves)
+            if (std::ranges::find(f.left, s) == f.left.end()) send_all(s, {}, false, parent, at);
         frames_.erase({f.of, &parent, at});
         --parent.in(at).running;
         tidy(parent);
