@@ -474,3 +474,15 @@ TEST_CASE("serialization: large graphs and large constants") {
     CHECK(session(h).run(fetch(y.name()), feed("x", std::vector<float>{0.f})).elements<float>()[0] == 3000.f);
     CHECK(session(h).run(fetch(big.name())).elements<double>()[99999] == 0.5);
 }
+
+TEST_CASE("serialization: loops of primitives travel in bytes, and show in JSON") {
+    const graph_scope here{graph()};
+    placeholder<float> x("x");
+    const auto v = merge(enter(x, "l"));
+    const auto way = switch_(v.value, loop_cond(v.value < 100.f));
+    const tensor y(leave(way.if_false), "y");
+    close_loop({{v, next_iteration(way.if_true * 2.f)}});
+    const graph h = graph_from_bytes(graph_to_bytes(current_graph()));
+    CHECK(session(h).run(fetch("y"), feed("x:0", 3.f)).value<float>() == 192.f);
+    CHECK(session(h, {.raise_primitives = false}).run(fetch("y"), feed("x:0", 3.f)).value<float>() == 192.f);
+}
