@@ -21,8 +21,8 @@ TEST_CASE("body_walk: what is inside, what is taken from outside, what is writte
     }
     const std::vector<endpoint> fetches{inner};
     const detail::flow_graph g({fetches, {}, {}});
-    detail::body_walk walk(
-        g, [&](const node* n) { return n == inner.node() || n == first.node(); }, {{{y.node(), 0}, x.end()}}, {argument});
+    detail::body_walk walk(g, [&](const node* n) { return n == inner.node() || n == first.node(); },
+                           {{{y.node(), 0}, x.end()}}, {argument});
     walk.give(inner);
     CHECK(walk.nodes() == std::unordered_set<const node*>{inner.node(), first.node()});
     CHECK(std::ranges::find(walk.captures(), outside.end()) != walk.captures().end());

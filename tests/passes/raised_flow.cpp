@@ -18,8 +18,7 @@ TEST_CASE("raised_flow: nodes that stand for others, with what their bodies take
                              {detail::region_op<case_op>(), detail::region_op<while_op>(), detail::region_op<call_op>(),
                               [](int v) { return make_op(constant_op{detail::owned_copy(dtype::int32, {}, &v)}); }});
     std::vector<detail::body_walk> walks;
-    walks.emplace_back(
-        g, [&](const node* n) { return n == y.node(); }, endpoint_map(), std::vector<endpoint>());
+    walks.emplace_back(g, [&](const node* n) { return n == y.node(); }, endpoint_map(), std::vector<endpoint>());
     walks[0].give(y);
     const node* made = flow.add({region_use::form::call}, {}, walks, {}, *y.node(), "made");
     CHECK(made->name == "made");

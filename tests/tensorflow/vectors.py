@@ -60,6 +60,7 @@ WITHOUT = {
     "GatherGrad": "the gradient of Gather, which is compared",
     "StridedSliceGrad": "the gradient of StridedSlice, which is compared",
     "ReshapeLike": "TensorFlow has no such op; the gradient of Reshape, which is compared, is made of it",
+    "TensorArrayWrite": "TensorFlow has no such op on dense tensors; its test compares with plain C++",
     "BiasFor": "TensorFlow has no such op: a check beside an addition, which is compared as Add",
     "Orthogonal": "the numbers are drawn at random; the test of the op looks at the columns' products",
     "RandomNormal": "the numbers are drawn by another generator than TensorFlow's",

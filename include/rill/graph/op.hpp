@@ -119,6 +119,8 @@ public:
     virtual std::uint64_t seed() const = 0;
     /// Output 0 may take the memory of an input of its own size that ends here.
     virtual bool in_place() const = 0;
+    /// The input of which output 0 is a copy with some changes, and whose memory it may take where that ends here; -1: there is none.
+    virtual int updates() const = 0;
     /// Its outputs have extents that only its run decides (kernel_args::sized).
     virtual bool sizes_itself() const = 0;
     /// It may wait for what others do, and holds no thread meanwhile (kernel_args::done).
@@ -303,6 +305,12 @@ public:
             return self_.in_place();
         else
             return false;
+    }
+    int updates() const override {
+        if constexpr (requires { Op::updates; })
+            return Op::updates;
+        else
+            return -1;
     }
     bool sizes_itself() const override {
         if constexpr (requires { Op::sizes_itself; })

@@ -36,6 +36,7 @@
 #include <rill/ops/array/stop_gradient.hpp>
 #include <rill/ops/array/strided_slice.hpp>
 #include <rill/ops/array/strided_slice_grad.hpp>
+#include <rill/ops/array/tensor_array_write.hpp>
 #include <rill/ops/array/tile.hpp>
 #include <rill/ops/array/tile_grad.hpp>
 #include <rill/ops/array/transpose.hpp>
@@ -58,6 +59,7 @@
 #include <rill/ops/control/next_iteration.hpp>
 #include <rill/ops/control/scan.hpp>
 #include <rill/ops/control/switch.hpp>
+#include <rill/ops/control/tensor_array.hpp>
 #include <rill/ops/control/while_loop.hpp>
 
 #include <rill/ops/linalg/batch_matmul.hpp>
@@ -357,6 +359,7 @@ using catalogue = op_list<
     switch_op,
     tan_op,
     tanh_op,
+    tensor_array_write_op,
     tile_grad_op,
     tile_op,
     transpose_op,

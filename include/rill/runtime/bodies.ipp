@@ -129,9 +129,10 @@ public:
         for (std::size_t i = 0; i < at_.size(); ++i) at_[i] = args.in<void>(static_cast<int>(i));
     }
     const void* at(std::size_t i) const { return at_[i]; }
-    /// Where the next value of part i goes.
-    void* next(std::size_t i, const kernel_args& args) const {
+    /// Where the next value of part i goes; `same`: it may go where the part is, unless that is the node's input.
+    void* next(std::size_t i, const kernel_args& args, bool same) const {
         void* const out = args.out<void>(static_cast<int>(i));
+        if (same && at_[i] != args.in<void>(static_cast<int>(i))) return const_cast<void*>(at_[i]);
         return at_[i] == out ? other_[i].data() : out;
     }
     void set(std::size_t i, const void* at) { at_[i] = at; }
@@ -151,15 +152,16 @@ private:
 /// One step of a loop: the body computes the state from itself.
 inline void advance(const bound_body& b, body_memory& m, loop_state& state, std::size_t parts,
                     const kernel_args& args) {
+    const auto next = [&](std::size_t i) { return state.next(i, args, b.updates(i)); };
     for (std::size_t i = 0; i < parts; ++i) {
         m.feed(i, state.at(i));
-        if (!b.stays(i)) m.want(i, state.next(i, args));
+        if (!b.stays(i)) m.want(i, next(i));
     }
     m.run();
     for (std::size_t i = 0; i < parts; ++i)
-        if (!b.stays(i)) m.deliver(i, state.next(i, args));
+        if (!b.stays(i)) m.deliver(i, next(i));
     for (std::size_t i = 0; i < parts; ++i)
-        if (!b.stays(i)) state.set(i, state.next(i, args));
+        if (!b.stays(i)) state.set(i, next(i));
 }
 
 /// Values of one type, one for each iteration, stacked.
