@@ -2,6 +2,8 @@
 #include <rill/passes/raise.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <random>
 
 #include <rill/ops/catalogue.hpp>
 #include <rill/passes/order.hpp>
@@ -236,6 +238,103 @@ TEST_CASE("raise: a loop that waits for what leaves it is refused") {
     const auto out = leave(way.if_false);
     close_loop({{i, next_iteration(way.if_true + enter(out, "l", {.is_constant = true}))}});
     CHECK_THROWS_WITH(session().run(out), contains("the loop 'l' waits for what leaves it"));
+}
+
+/// A random program of numbers, branches and loops.
+struct program {
+    enum kind { argument, number, sum, sine, branch, loop } what = number;
+    double value = 0;
+    int place = 0; // of an argument; of a loop: how often
+    std::vector<program> parts;
+};
+
+program make(std::mt19937_64& random, int depth, int arguments) {
+    const auto below = [&](int n) { return static_cast<int>(random() % static_cast<std::uint64_t>(n)); };
+    program p;
+    p.what = static_cast<program::kind>(depth == 0 ? below(2) : 2 + below(4));
+    p.value = (below(200) - 100) / 64.;
+    p.place = p.what == program::argument ? below(arguments) : below(4);
+    const int parts[] = {0, 0, 2, 1, 3, 2};
+    for (int i = 0; i < parts[p.what]; ++i) {
+        const int more = p.what == program::loop && i == 1 ? 1 : 0; // the body has the state besides
+        p.parts.push_back(make(random, depth - 1, arguments + more));
+    }
+    return p;
+}
+
+double computed(const program& p, std::vector<double> arguments) {
+    const auto part = [&](int i) { return computed(p.parts[i], arguments); };
+    switch (p.what) {
+    case program::argument: return arguments[p.place];
+    case program::number: return p.value;
+    case program::sum: return part(0) + part(1);
+    case program::sine: return std::sin(part(0) * 3);
+    case program::branch: return part(0) > 0.1 ? part(1) : part(2);
+    case program::loop: break;
+    }
+    arguments.push_back(part(0));
+    for (int k = 0; k < p.place; ++k) {
+        const double next = part(1);
+        arguments.back() = next;
+    }
+    return arguments.back();
+}
+
+/// Of primitives. What enters a loop says so, or not; loops have names of their own, and room for a few iterations.
+tensor<double> built(const program& p, const std::vector<tensor<double>>& arguments, int& loops) {
+    const auto part = [&](int i) { return built(p.parts[i], arguments, loops); };
+    switch (p.what) {
+    case program::argument: return arguments[p.place];
+    case program::number: return constant(p.value);
+    case program::sum: return part(0) + part(1);
+    case program::sine: return sin(part(0) * 3.);
+    case program::branch: {
+        const auto which = sealed(part(0) > 0.1);
+        std::vector<tensor<double>> off, on;
+        for (const auto& a : arguments) {
+            const auto way = switch_(a, which);
+            off.push_back(way.if_false);
+            on.push_back(way.if_true);
+        }
+        // what does not depend on the way is live on both
+        const auto ways = switch_(constant(0.), which);
+        return merge(ways.if_false + built(p.parts[2], off, loops), ways.if_true + built(p.parts[1], on, loops)).value;
+    }
+    case program::loop: break;
+    }
+    const auto name = "loop" + std::to_string(loops++);
+    const enter_options room{.parallel_iterations = 1 + loops % 3};
+    const auto i = merge(enter(constant(0), name, room)), go_to = merge(enter(constant(p.place), name, room));
+    const auto s = merge(enter(part(0), name, room));
+    const auto go = loop_cond(i.value < go_to.value);
+    const auto i_way = switch_(i.value, go), to_way = switch_(go_to.value, go);
+    const auto s_way = switch_(s.value, go);
+    auto inside = arguments;
+    for (auto& a : inside)
+        if (loops % 2 == 0) a = enter(a, name, {.is_constant = true});
+    inside.push_back(s_way.if_true);
+    const tensor<double> next = built(p.parts[1], inside, loops) + s_way.if_true * 0.;
+    close_loop(
+        {{i, next_iteration(i_way.if_true + 1)}, {go_to, next_iteration(to_way.if_true)}, {s, next_iteration(next)}});
+    return leave(s_way.if_false);
+}
+
+TEST_CASE("raise: random programs of primitives give what plain C++ does, raised and by frames") {
+    std::mt19937_64 random(11);
+    for (int round = 0; round < 60; ++round) {
+        const graph_scope here{graph()};
+        const auto p = make(random, 4, 2);
+        placeholder<double> x("x"), y("y");
+        int loops = 0;
+        const tensor<double> out = built(p, {x, y}, loops) + x * 0.;
+        const session a, b({.raise_primitives = false});
+        for (const double at : {0.3, -0.8}) {
+            INFO("program " << round << " at " << at);
+            const double wanted = computed(p, {at, 0.5});
+            CHECK(a.run(out, feed(x, at), feed(y, 0.5)) == Approx(wanted).margin(1e-12));
+            CHECK(b.run(out, feed(x, at), feed(y, 0.5)) == Approx(wanted).margin(1e-12));
+        }
+    }
 }
 
 } // namespace test_passes_raise
