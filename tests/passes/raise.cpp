@@ -305,7 +305,8 @@ tensor<double> built(const program& p, const std::vector<tensor<double>>& argume
     const auto name = "loop" + std::to_string(loops++);
     const enter_options room{.parallel_iterations = 1 + loops % 3};
     const auto i = merge(enter(constant(0), name, room)), go_to = merge(enter(constant(p.place), name, room));
-    const auto s = merge(enter(part(0), name, room));
+    // what enters shows where the loop lies
+    const auto s = merge(enter(part(0) + arguments.back() * 0., name, room));
     const auto go = loop_cond(i.value < go_to.value);
     const auto i_way = switch_(i.value, go), to_way = switch_(go_to.value, go);
     const auto s_way = switch_(s.value, go);

@@ -81,6 +81,7 @@ private:
         std::int64_t first = 0; // of those
         int entered = 0;
         vector<std::pair<int, token>> constants; // what has entered, with its step
+        std::vector<int> dead_next;              // steps that are dead in the last iteration, and go to the next
         std::vector<int> left;                   // steps whose values have left it
         vector<std::pair<int, token>> waiting;   // for an iteration to begin: there are as many as may be
 
@@ -124,10 +125,8 @@ private:
                 box.from = e.input;
                 box.values.assign(1, t.value);
             }
-            // a loop that is never entered has no iteration to come
-            const bool never = s.begins && e.input == 0 && !t.is_live;
             is_dead = box.from < 0;
-            complete = box.from >= 0 || complete || never;
+            complete = box.from >= 0 || complete || (s.begins && box.came > 0); // one in each iteration
         } else if (e.input >= 0) {
             if (box.values.empty()) box.values.resize(s.fed.size());
             box.values[static_cast<std::size_t>(e.input)] = t.value;
@@ -225,7 +224,7 @@ private:
     }
     void go_on(const task& t) {
         auto& f = *t.in;
-        if (t.is_dead) return;
+        if (t.is_dead && t.at == f.last()) return f.dead_next.push_back(t.step); // if there is another iteration
         const auto v = passed(t);
         if (t.at == f.last()) {
             if (static_cast<int>(f.iterations.size()) >= plan_.loops()[f.of].parallel) {
@@ -234,12 +233,13 @@ private:
             }
             begin_iteration(f);
         }
-        send_all(t.step, {v}, true, f, t.at + 1);
+        send_all(t.step, {v}, v.is_live, f, t.at + 1);
     }
     void begin_iteration(frame& f) {
         f.iterations.emplace_back(plan_.loops()[f.of].steps);
         const auto k = f.last();
         for (const auto& [from, v] : f.constants) send_all(from, {v}, v.is_live, f, k);
+        for (const int from : std::exchange(f.dead_next, {})) send_all(from, {}, false, f, k);
     }
 
     /// Iterations that are over go, those that wait for them begin, and so does what waits for the loop.
