@@ -40,3 +40,18 @@ TEST_CASE("tensor_array_write: in place where the tensor ends, and never over th
     CHECK(sum == 12.f);
     CHECK(w(0) == 1.f);
 }
+
+TEST_CASE("tensor_array_write: gradient, of two orders") {
+    const graph_scope here{graph()};
+    placeholder<double, dyn> x("x"), v("v");
+    const auto ids = constant({2, 0});
+    const tensor<double, dyn> y(apply_node(tensor_array_write_op{}, std::source_location::current(), x, ids, v));
+    const auto [dx, dv] = gradients(reduce_sum(y * y * y), x, v);
+    const auto [dxx, dvv] = gradients(reduce_sum(dx) + reduce_sum(dv), x, v);
+    const session s;
+    const auto [gx, gv, hx, hv] = s.run(std::tuple(dx, dv, dxx, dvv), feed(x, {1., 2., 3., 4.}), feed(v, {5., 6.}));
+    CHECK((gx == xt::xtensor<double, 1>{0., 12., 0., 48.}));
+    CHECK((gv == xt::xtensor<double, 1>{75., 108.}));
+    CHECK((hx == xt::xtensor<double, 1>{0., 12., 0., 24.}));
+    CHECK((hv == xt::xtensor<double, 1>{30., 36.}));
+}

@@ -12,7 +12,7 @@ TEST_CASE("flow: primitives are known by name, and say which they are") {
     CHECK(find_op("Switch"));
     CHECK(find_op("NextIteration"));
     CHECK(make_op(switch_op{})->flow().what == flow_use::form::switches);
-    const auto op = make_op(enter_op{"loop", true, 3});
+    const auto op = make_op(enter_op{{}, "loop", true, 3});
     const auto enters = op->flow();
     CHECK(*enters.frame == "loop");
     CHECK(enters.constant);

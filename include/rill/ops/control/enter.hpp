@@ -6,11 +6,9 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// Brings a value into a loop, which is known by its name: into its first iteration, or, of a constant, into every one.
-struct enter_op {
+struct enter_op : detail::flow_primitive {
     static constexpr auto name = "Enter";
     static constexpr int inputs = 1;
-    using domain_type = domains::every;
-    static constexpr auto no_gradient = detail::no_flow_gradient;
     std::string frame;
     bool is_constant = false;
     std::int32_t parallel_iterations = 10;
@@ -34,7 +32,7 @@ template <graph_operand X>
 auto enter(const X& x, const std::string& frame, const enter_options& options = {},
            const std::source_location& where = std::source_location::current()) {
     return detail::handle_like<X>(
-        {detail::add_flow_node(enter_op{frame, options.is_constant, options.parallel_iterations}, where, x), 0});
+        {detail::add_flow_node(enter_op{{}, frame, options.is_constant, options.parallel_iterations}, where, x), 0});
 }
 
 }} // namespace rill::RILL_ABI

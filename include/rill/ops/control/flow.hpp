@@ -8,8 +8,10 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-inline constexpr const char* no_flow_gradient =
-    "branches and loops made of primitives are not differentiated: write them with cond and while_loop";
+struct flow_primitive {
+    using domain_type = domains::every;
+    static constexpr auto no_gradient = "loops and branches of primitives have none: use cond and while_loop";
+};
 
 /// A handle to an output that has the type of an operand.
 template <class X> auto handle_like(const endpoint& e) {

@@ -6,11 +6,9 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// Brings a value out of a loop: that of the iteration in which its switch sends it here.
-struct leave_op {
+struct leave_op : detail::flow_primitive {
     static constexpr auto name = "Exit";
     static constexpr int inputs = 1;
-    using domain_type = domains::every;
-    static constexpr auto no_gradient = detail::no_flow_gradient;
 
     static flow_use flow() { return {flow_use::form::leaves}; }
     static std::vector<tensor_type> outputs(std::span<const tensor_type> in) { return detail::type_of_first(in); }

@@ -9,11 +9,9 @@ namespace rill { inline namespace RILL_ABI {
 
 /// Gives the one of its inputs that is live, and its number. Of a loop it has one input, and gets another from each iteration before:
 /// see close_loop. Two live inputs are an internal error.
-struct merge_op {
+struct merge_op : detail::flow_primitive {
     static constexpr auto name = "Merge";
     static constexpr int least_inputs = 1;
-    using domain_type = domains::every;
-    static constexpr auto no_gradient = detail::no_flow_gradient;
     static constexpr bool stateful = true; // two are never one: each has a back edge of its own
 
     static flow_use flow() { return {flow_use::form::merges}; }

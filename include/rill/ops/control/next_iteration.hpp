@@ -6,11 +6,9 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// Brings a value to the loop's next iteration: to the merge that it goes back to.
-struct next_iteration_op {
+struct next_iteration_op : detail::flow_primitive {
     static constexpr auto name = "NextIteration";
     static constexpr int inputs = 1;
-    using domain_type = domains::every;
-    static constexpr auto no_gradient = detail::no_flow_gradient;
 
     static flow_use flow() { return {flow_use::form::next_iteration}; }
     static std::vector<tensor_type> outputs(std::span<const tensor_type> in) { return detail::type_of_first(in); }

@@ -7,11 +7,9 @@ namespace rill { inline namespace RILL_ABI {
 
 /// Sends a value to one of its two outputs: to the second where the predicate holds, else to the first. The other is dead, and so is
 /// what is computed from it.
-struct switch_op {
+struct switch_op : detail::flow_primitive {
     static constexpr auto name = "Switch";
     static constexpr int inputs = 2;
-    using domain_type = domains::every;
-    static constexpr auto no_gradient = detail::no_flow_gradient;
 
     static flow_use flow() { return {flow_use::form::switches}; }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
