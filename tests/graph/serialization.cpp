@@ -314,6 +314,17 @@ TEST_CASE("serialization: the file of version 2, with branches and loops, is rea
     CHECK(s.run(fetch("v")).value<double>() == Approx(v));
 }
 
+TEST_CASE("serialization: the file of version 3, with loops and branches of primitives, is read for ever") {
+    const char* const folder = std::getenv("RILL_TEST_DATA"); // else from the root of the tree
+    const graph g = import_graph(std::string(folder ? folder : "tests/data") + "/graphs/primitives.rill");
+    for (const bool raised : {true, false}) {
+        const session s(g, {.raise_primitives = raised});
+        CHECK(s.run(fetch("y"), feed("x:0", 3.f), feed("n:0", 2)).value<float>() == 13.f);
+        CHECK(s.run(fetch("y"), feed("x:0", -3.f), feed("n:0", 1)).value<float>() == -7.f);
+        CHECK(s.run(fetch("all"), feed("x:0", 3.f), feed("n:0", 2)).elements<float>()[2] == 13.f);
+    }
+}
+
 TEST_CASE("serialization: cut off anywhere, or longer than it should be, it is refused") {
     using namespace test_serialization;
     const auto bytes = graph_to_bytes(classifier());

@@ -43,8 +43,8 @@ public:
     const std::vector<const node*>& nodes() const { return nodes_; }
     const std::vector<frame>& frames() const { return frames_; }
     int frame_of(const node* n) const { return one_of(frame_of_.at(n)); }
-    bool lies_in(int frame, int outer) const;
-    int parent_of(int frame) const { return frame == outside ? -1 : one_of(frames_[frame].parent); }
+    bool lies_in(int f, int outer) const;
+    int parent_of(int f) const { return f == outside ? -1 : one_of(frames_[f].parent); }
 
     /// What a value is called here.
     endpoint of(const endpoint& e) const;
@@ -57,7 +57,7 @@ public:
 private:
     void find_needed();
     void find_frames();
-    int one_of(int frame) const;
+    int one_of(int f) const;
     int deepest(const node* n);
     int entered(int parent, const node* n);
     bool unite(int a, int b);

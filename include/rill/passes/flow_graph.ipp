@@ -18,14 +18,14 @@ RILL_COLD flow_graph::flow_graph(const flow_request& asked) : asked_(asked) {
     if (has_primitives_) find_frames();
 }
 
-RILL_COLD bool flow_graph::lies_in(int frame, int outer) const {
-    while (frame >= 0 && frame != outer) frame = parent_of(frame);
-    return frame == outer;
+RILL_COLD bool flow_graph::lies_in(int f, int outer) const {
+    while (f >= 0 && f != outer) f = parent_of(f);
+    return f == outer;
 }
 
-RILL_COLD int flow_graph::one_of(int frame) const {
-    while (frame >= 0 && frames_[frame].same >= 0) frame = frames_[frame].same;
-    return frame;
+RILL_COLD int flow_graph::one_of(int f) const {
+    while (f >= 0 && frames_[f].same >= 0) f = frames_[f].same;
+    return f;
 }
 
 RILL_COLD endpoint flow_graph::of(const endpoint& e) const { return asked_.part ? followed(asked_.part->same, e) : e; }
