@@ -41,7 +41,7 @@ struct body {
     std::vector<endpoint> results;   // null: this body does not give it
     std::vector<endpoint> captures;  // fed with those inputs of the node that `captured` numbers
     std::vector<int> captured;
-    std::vector<const node*> effects; // run whether or not results need them
+    std::vector<const node*> effects;               // run whether or not results need them
     std::shared_ptr<const raised_part> raised = {}; // of a body that is no region of its own
 };
 

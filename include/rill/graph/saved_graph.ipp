@@ -285,8 +285,8 @@ private:
     void close_loops() {
         std::vector<loop_edge> edges;
         for (const auto& [merge, back] : saved_.loops)
-            edges.push_back({checked({merge, 0}, nodes_.size(), "a back edge").from,
-                             checked(back, nodes_.size(), "a back edge")});
+            edges.push_back(
+                {checked({merge, 0}, nodes_.size(), "a back edge").from, checked(back, nodes_.size(), "a back edge")});
         made_.state().close_loops(edges);
     }
 
