@@ -14,6 +14,7 @@
 #include <utility>
 
 #include <rill/runtime/bound_body.hpp>
+#include <rill/runtime/frames.hpp>
 #include <rill/runtime/plan.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
