@@ -35,8 +35,9 @@ template <class Op, class T> void compile_op() {
     if constexpr (op_takes<Op, T>) {
         if constexpr (!node_op_struct<Op>)
             compile_elementwise<Op, T>();
-        else if constexpr (!requires { Op::role; } && !requires(const Op& o) { o.regions(); })
-            // variables, constants and the like have no kernel, nor has what runs bodies
+        else if constexpr (
+            !requires { Op::role; } && !requires(const Op& o) { o.regions(); } && !requires(const Op& o) { o.flow(); })
+            // variables, constants and the like have no kernel, nor has what runs bodies or is a primitive of control flow
             compile_kernel<Op, T>();
     }
 }

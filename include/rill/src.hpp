@@ -69,10 +69,14 @@
 #include <rill/graph/scope.ipp>
 #include <rill/graph/serialization.ipp>
 #include <rill/passes/absorb.ipp>
+#include <rill/passes/body_walk.ipp>
+#include <rill/passes/flow_graph.ipp>
 #include <rill/passes/merge_twins.ipp>
 #include <rill/passes/order.ipp>
 #include <rill/passes/place.ipp>
 #include <rill/passes/prune.ipp>
+#include <rill/passes/raise.ipp>
+#include <rill/passes/raised_flow.ipp>
 #include <rill/passes/share.ipp>
 #include <rill/passes/subgraph.ipp>
 #include <rill/passes/transfer.ipp>
@@ -87,6 +91,8 @@
 #include <rill/runtime/evaluate.ipp>
 #include <rill/runtime/feed.ipp>
 #include <rill/runtime/fetch.ipp>
+#include <rill/runtime/frames.ipp>
+#include <rill/runtime/frames_run.ipp>
 #include <rill/runtime/into.ipp>
 #include <rill/runtime/known_values.ipp>
 #include <rill/runtime/lifetimes.ipp>

@@ -2,6 +2,8 @@
 #include <rill/graph/saved_graph.hpp>
 
 #include <rill/all_kernels.hpp>
+#include <rill/graph/add_graph.hpp>
+#include <rill/runtime/session.hpp>
 
 #include "catch.hpp"
 #include "graph/sample_graph.hpp"
@@ -223,4 +225,41 @@ TEST_CASE("saved_graph: bodies that are none are refused, with the node") {
     refused([](auto& s) { s.bodies[1].first_twin = s.bodies[1].node + 1; });
     refused([](auto& s) { s.bodies[1].first_twin = 1; });
     refused([](auto& s) { s.bodies[1].all[1].results[0] = s.bodies[1].all[1].results[1]; });
+}
+
+TEST_CASE("saved_graph: loops of primitives, with what goes back in them") {
+    using namespace rill;
+    const graph g;
+    placeholder<int> n;
+    {
+        const graph_scope here(g);
+        n = placeholder<int>("n");
+        const auto i = merge(enter(constant(0), "l"));
+        const auto way = switch_(i.value, loop_cond(i.value < n));
+        const auto out = leave(way.if_false);
+        CHECK(detail::save_graph(g).loops.empty()); // still open
+        close_loop({{i, next_iteration(way.if_true + 1)}});
+        const std::vector<const node*> wanted{out.node()};
+        CHECK(detail::save_graph(g, wanted).nodes.size() == g.size()); // what comes back is needed
+    }
+    const auto s = detail::save_graph(g);
+    REQUIRE(s.loops.size() == 1);
+    const graph h = detail::load_graph(s);
+    const graph both;
+    detail::add_graph(h, both, "p");
+    CHECK(session(h).run(fetch("exit"), feed("n:0", 7)).value<int>() == 7);
+    CHECK(session(both).run(fetch("p/exit"), feed("p/n:0", 7)).value<int>() == 7);
+
+    auto bad = s;
+    bad.loops[0].back = {bad.loops[0].merge, 0};
+    CHECK_THROWS_WITH(detail::load_graph(bad), contains("comes from no next_iteration"));
+    bad.loops[0] = {0, s.loops[0].back};
+    CHECK_THROWS_AS(detail::load_graph(bad), invalid_argument);
+    bad.loops[0] = {1000, s.loops[0].back};
+    CHECK_THROWS_WITH(detail::load_graph(bad), contains("names node 1000"));
+    bad = s;
+    bad.loops.push_back(bad.loops[0]);
+    CHECK_THROWS_WITH(detail::load_graph(bad), contains("is given two back edges"));
+    bad.loops.clear();
+    CHECK_THROWS_WITH(session(detail::load_graph(bad)).run(fetch("exit"), feed("n:0", 7)), contains("is open"));
 }

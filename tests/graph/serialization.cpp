@@ -314,6 +314,17 @@ TEST_CASE("serialization: the file of version 2, with branches and loops, is rea
     CHECK(s.run(fetch("v")).value<double>() == Approx(v));
 }
 
+TEST_CASE("serialization: the file of version 3, with loops and branches of primitives, is read for ever") {
+    const char* const folder = std::getenv("RILL_TEST_DATA"); // else from the root of the tree
+    const graph g = import_graph(std::string(folder ? folder : "tests/data") + "/graphs/primitives.rill");
+    for (const bool raised : {true, false}) {
+        const session s(g, {.raise_primitives = raised});
+        CHECK(s.run(fetch("y"), feed("x:0", 3.f), feed("n:0", 2)).value<float>() == 13.f);
+        CHECK(s.run(fetch("y"), feed("x:0", -3.f), feed("n:0", 1)).value<float>() == -7.f);
+        CHECK(s.run(fetch("all"), feed("x:0", 3.f), feed("n:0", 2)).elements<float>()[2] == 13.f);
+    }
+}
+
 TEST_CASE("serialization: cut off anywhere, or longer than it should be, it is refused") {
     using namespace test_serialization;
     const auto bytes = graph_to_bytes(classifier());
@@ -380,8 +391,8 @@ TEST_CASE("serialization: any bit of a file changed is noticed") {
     }
     CHECK(read == 0);
     auto newer = bytes;
-    newer[8] = 3;
-    CHECK_THROWS_WITH(graph_from_bytes(newer), contains("version 3, this program reads 1 to 2"));
+    newer[8] = 4;
+    CHECK_THROWS_WITH(graph_from_bytes(newer), contains("version 4, this program reads 1 to 3"));
     auto wrong = bytes;
     wrong[wrong.size() - 1] = static_cast<char>(wrong[wrong.size() - 1] ^ 1);
     CHECK_THROWS_AS(graph_from_bytes(wrong), data_loss);
@@ -473,4 +484,16 @@ TEST_CASE("serialization: large graphs and large constants") {
     CHECK(h.nodes()[2000]->op == h.nodes()[2001]->op); // equal ops are one
     CHECK(session(h).run(fetch(y.name()), feed("x", std::vector<float>{0.f})).elements<float>()[0] == 3000.f);
     CHECK(session(h).run(fetch(big.name())).elements<double>()[99999] == 0.5);
+}
+
+TEST_CASE("serialization: loops of primitives travel in bytes, and show in JSON") {
+    const graph_scope here{graph()};
+    placeholder<float> x("x");
+    const auto v = merge(enter(x, "l"));
+    const auto way = switch_(v.value, loop_cond(v.value < 100.f));
+    const tensor y(leave(way.if_false), "y");
+    close_loop({{v, next_iteration(way.if_true * 2.f)}});
+    const graph h = graph_from_bytes(graph_to_bytes(current_graph()));
+    CHECK(session(h).run(fetch("y"), feed("x:0", 3.f)).value<float>() == 192.f);
+    CHECK(session(h, {.raise_primitives = false}).run(fetch("y"), feed("x:0", 3.f)).value<float>() == 192.f);
 }

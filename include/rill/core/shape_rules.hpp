@@ -70,6 +70,15 @@ constexpr dims merge(const dims& a, const dims& b) {
     return r;
 }
 
+/// What compatible shapes have in common: what only one of them knows is not known.
+constexpr dims common(const dims& a, const dims& b) {
+    if (!a.known_rank() || !b.known_rank()) return dims::unknown();
+    dims r = a;
+    for (int i = 0; i < a.rank; ++i)
+        if (b[i] == dyn) r[i] = dyn;
+    return r;
+}
+
 /// NumPy broadcasting: aligned from the right, 1 stretches. dyn against n is n (it must turn out to be 1 or n).
 constexpr shape_result broadcast(const dims& a, const dims& b) {
     if (!a.known_rank() || !b.known_rank()) return {dims::unknown()};

@@ -64,6 +64,10 @@ RILL_COLD void add_graph(const graph& from, const graph& to, const std::string& 
         for (std::size_t slash = n->name.find('/'); slash != std::string::npos; slash = n->name.find('/', slash + 1))
             state.take_scope(scope + n->name.substr(0, slash));
     }
+    std::vector<loop_edge> loops;
+    for (const auto* n : nodes)
+        if (const auto back = from.state().back_edge(n)) loops.push_back({copy.at(n), edge(back)});
+    state.close_loops(loops);
     for (const auto* n : nodes)
         if (const auto* i = from.state().initializer(n)) state.set_initializer(copy.at(n), copy.at(i));
     for (const auto& [name, members] : from.state().collections())

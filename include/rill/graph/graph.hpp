@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -38,6 +39,12 @@ struct node_spec {
     const region* inside = nullptr;
     node_bodies bodies = {};       // complete: nothing joins their regions any more
     bool scope_of_its_own = false; // it takes the name of a scope, which holds its bodies
+};
+
+/// The value that a merge gets in all iterations of its loop but the first.
+struct loop_edge {
+    const node* merge = nullptr;
+    endpoint back;
 };
 
 /// The nodes of a graph. Append-only and safe to use from many threads; sessions run while it grows.
@@ -76,6 +83,14 @@ public:
     void set_initializer(const node* variable, const node* assign);
     const node* initializer(const node* variable) const;
 
+    /// Merges get the values that come back to them: all at once, so that whoever reads the graph sees no loop or the whole one.
+    /// Throws invalid_argument where one can't be a loop's.
+    void close_loops(std::span<const loop_edge> edges);
+    /// What comes back to a merge; null where its loop is open.
+    endpoint back_edge(const node* merge) const;
+    /// Whether it ever had a primitive of control flow.
+    bool has_flow() const noexcept { return has_flow_.load(std::memory_order_relaxed); }
+
     std::uint64_t seed() const noexcept { return seed_.load(); }
     void set_seed(std::uint64_t seed) noexcept { seed_ = seed; }
 
@@ -87,6 +102,7 @@ private:
 
     void check_inputs(const node_spec& spec) const;
     static void check_bodies(const node_spec& spec);
+    void check_loop_edge(const loop_edge& e) const;
 
     small_vector<tensor_type, 1> infer(const node_spec& spec) const;
 
@@ -107,6 +123,8 @@ private:
     std::deque<region> regions_;
     std::deque<node_bodies> bodies_;
     std::unordered_map<const node*, const node*> last_twins_;
+    std::unordered_map<const node*, endpoint> back_edges_;
+    std::atomic<bool> has_flow_{false};
     detail::hash_index names_, shared_; // of nodes, by id
     std::unordered_map<std::string, asked_name> asked_names_;
     std::map<std::string, std::vector<endpoint>> collections_;

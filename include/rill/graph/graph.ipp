@@ -44,6 +44,7 @@ RILL_INLINE const node* graph_state::add(node_spec spec) {
     n.bodies = bodies;
     names_.add(std::hash<std::string>()(n.name), n.id);
     if (key) shared_.add(key, n.id);
+    if (n.op->flow()) has_flow_ = true;
     if (bodies && bodies->first_twin) last_twins_[bodies->first_twin] = &n;
     return &n;
 }
@@ -75,6 +76,41 @@ RILL_COLD const node* graph_state::last_twin(const node* n) const {
     const node* first = first_twin(*n);
     const auto at = last_twins_.find(first);
     return at == last_twins_.end() ? first : at->second;
+}
+
+RILL_COLD void graph_state::close_loops(std::span<const loop_edge> edges) {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+        check_loop_edge(edges[i]);
+        for (std::size_t j = 0; j < i; ++j)
+            if (edges[j].merge == edges[i].merge)
+                throw invalid_argument("close_loop: '" + edges[i].merge->name + "' is given two back edges");
+    }
+    for (const auto& e : edges) back_edges_.emplace(e.merge, e.back);
+}
+
+RILL_COLD void graph_state::check_loop_edge(const loop_edge& e) const {
+    if (!e.merge || !e.back) throw failed_precondition("close_loop: a null handle was used");
+    const auto refuse = [&](const std::string& why) {
+        throw invalid_argument("close_loop: '" + e.merge->name + "' " + why + " (" + place_of(*e.merge) + "; '" +
+                               name_of(e.back) + "', made at " + to_string(e.back.from->where) + ")");
+    };
+    if (e.merge->owner != this || e.back.from->owner != this) refuse("and its back edge belong to different graphs");
+    if (e.merge->op->flow().what != flow_use::form::merges || e.merge->inputs.size() != 1)
+        refuse("is no merge of one value, which alone begins a loop");
+    if (e.back.from->op->flow().what != flow_use::form::next_iteration)
+        refuse("gets '" + name_of(e.back) + "', which comes from no next_iteration");
+    if (e.merge->inside != e.back.from->inside) refuse("and its back edge lie in different bodies");
+    const auto &first = type_of({e.merge, 0}), &next = type_of(e.back);
+    if (first.type != next.type || !rules::compatible(first.shape, next.shape))
+        refuse("is " + to_string(first) + ", what comes back is " + to_string(next));
+    if (back_edges_.contains(e.merge)) refuse("has a back edge already");
+}
+
+RILL_COLD endpoint graph_state::back_edge(const node* merge) const {
+    const std::lock_guard lock(mutex_);
+    const auto at = back_edges_.find(merge);
+    return at == back_edges_.end() ? endpoint() : at->second;
 }
 
 RILL_INLINE const node* graph_state::find(const std::string& name) const {

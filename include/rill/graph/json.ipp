@@ -117,6 +117,7 @@ inline json json_of(const node& n) {
     for (const auto* c : n.control_inputs) out["after"].push_back(c->name);
     if (!n.device.empty()) out["device"] = n.device;
     if (n.colocated) out["colocated_with"] = n.colocated->name;
+    if (const auto back = n.owner->back_edge(&n)) out["back_edge"] = name_of(back);
     if (n.inside) out["inside"] = n.inside->name;
     if (n.bodies)
         for (const auto& b : *n.bodies) out["bodies"].push_back(json_of(b));

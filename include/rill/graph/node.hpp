@@ -38,6 +38,9 @@ inline endpoint gradient_request::output(int i) const { return {&at, i}; }
 
 inline const tensor_type& type_of(const endpoint& e) { return e.from->output(e.port); }
 
+/// The variable that a write changes which is given this: a write may come after another, of its output.
+const node* written_variable(endpoint e);
+
 /// "layer/add:0"
 std::string name_of(const endpoint& e);
 

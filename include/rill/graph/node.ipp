@@ -7,6 +7,11 @@
 
 namespace rill { inline namespace RILL_ABI {
 
+RILL_INLINE const node* written_variable(endpoint e) {
+    while (e.from->op->role() != op_role::variable && e.from->op->alias() >= 0) e = e.from->inputs[e.from->op->alias()];
+    return e.from;
+}
+
 RILL_INLINE std::string name_of(const endpoint& e) { return e.from->name + ":" + std::to_string(e.port); }
 
 RILL_INLINE std::string place_of(const node& n) { return "node '" + n.name + "', made at " + to_string(n.where); }

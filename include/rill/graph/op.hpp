@@ -16,6 +16,8 @@
 #include <rill/core/resource.hpp>
 #include <rill/core/small_vector.hpp>
 #include <rill/graph/fields.hpp>
+#include <rill/graph/flow_use.hpp>
+#include <rill/graph/known_inputs.hpp>
 #include <rill/graph/region_use.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -72,26 +74,6 @@ private:
     endpoint add_node(op_ptr made, endpoint_list inputs) const;
 };
 
-/// Where shape rules ask for values of a node's inputs.
-class input_values {
-public:
-    /// Null if the value is not known.
-    virtual const any_array* value(std::size_t input) const = 0;
-
-protected:
-    ~input_values() = default;
-};
-
-/// What a shape rule may see of a node's inputs: their types, and the values of those that are known by then: of constants
-/// when the node is made; when shapes are bound, of what depends on constants and shapes alone. Null of others.
-struct known_inputs {
-    std::span<const tensor_type> types;
-    const input_values* values = nullptr;
-    std::span<const std::vector<tensor_type>> bodies = {}; // of a node with bodies: what each gives
-
-    const any_array* value(std::size_t i) const { return values ? values->value(i) : nullptr; }
-};
-
 /// Nodes that a plan treats in ways of their own. Control: nothing to compute, it only waits. Resource: the handle of one.
 enum class op_role : std::uint8_t { ordinary, placeholder, constant, variable, control, resource };
 
@@ -138,6 +120,8 @@ public:
     virtual std::uint64_t seed() const = 0;
     /// Output 0 may take the memory of an input of its own size that ends here.
     virtual bool in_place() const = 0;
+    /// The input of which output 0 is a copy with some changes, and whose memory it may take where that ends here; -1: there is none.
+    virtual int updates() const = 0;
     /// Its outputs have extents that only its run decides (kernel_args::sized).
     virtual bool sizes_itself() const = 0;
     /// It may wait for what others do, and holds no thread meanwhile (kernel_args::wait).
@@ -152,6 +136,8 @@ public:
     virtual const region_use* regions() const = 0;
     /// The same op for bodies that take other things from outside.
     virtual op_ptr with_regions(const region_use& use) const = 0;
+    /// Whether it is a primitive of control flow, and which.
+    virtual flow_use flow() const = 0;
     /// The op that reads the producer's first input in place of its own input i: a product does so with a transpose. Null
     /// if there is none.
     virtual op_ptr absorb(int i, const op& producer) const = 0;
@@ -325,6 +311,12 @@ public:
         else
             return false;
     }
+    int updates() const override {
+        if constexpr (requires { Op::updates; })
+            return Op::updates;
+        else
+            return -1;
+    }
     bool sizes_itself() const override {
         if constexpr (requires { Op::sizes_itself; })
             return Op::sizes_itself;
@@ -366,6 +358,12 @@ public:
             return shared(new op_model(Op{use}));
         else
             return nullptr;
+    }
+    flow_use flow() const override {
+        if constexpr (requires { self_.flow(); })
+            return self_.flow();
+        else
+            return {};
     }
     op_ptr absorb(int i, const op& producer) const override {
         if constexpr (requires { self_.absorb(i, producer); }) {

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <source_location>
 #include <string>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include <rill/graph/op.hpp>
@@ -20,6 +24,16 @@ struct region {
     std::uint32_t first_node = 0; // its nodes have this id or larger ones
 };
 
+/// Values by which others go.
+using endpoint_map = std::map<std::pair<const node*, int>, endpoint>;
+
+/// What a body made of primitives of control flow holds: its nodes lie where the node that runs it does.
+struct raised_part {
+    std::unordered_set<const node*> nodes; // of which each waits for the others
+    endpoint_map same;                     // values that are others there
+    bool by_frames = false;                // its nodes run one by one, primitives among them
+};
+
 /// What a node runs of a region: a run whose fetches are its results, fed with its arguments and what it takes from outside.
 struct body {
     const region* of = nullptr;
@@ -27,13 +41,15 @@ struct body {
     std::vector<endpoint> results;   // null: this body does not give it
     std::vector<endpoint> captures;  // fed with those inputs of the node that `captured` numbers
     std::vector<int> captured;
-    std::vector<const node*> effects; // run whether or not results need them
+    std::vector<const node*> effects;               // run whether or not results need them
+    std::shared_ptr<const raised_part> raised = {}; // of a body that is no region of its own
 };
 
 /// The bodies of a node. Nodes that run the same and give more, each all that the one before gives, are twins: of those that a plan
 /// needs, it runs the last alone.
 struct node_bodies : std::vector<body> {
     const node* first_twin = nullptr; // null: the node itself
+    bool sized = false;               // one run of a body may give other extents than another
 };
 
 /// "the body of 'while', made at model.cpp:42": how messages name it.

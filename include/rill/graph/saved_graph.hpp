@@ -54,6 +54,12 @@ struct saved_bodies {
     std::vector<saved_body> all;
 };
 
+/// What comes back to a merge.
+struct saved_loop {
+    std::uint32_t merge = 0;
+    saved_edge back;
+};
+
 struct saved_graph {
     std::string producer; // "rill 0.1.0"
     std::uint64_t seed = 0;
@@ -62,6 +68,7 @@ struct saved_graph {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> initializers; // variable, assign
     std::vector<saved_region> regions;                                 // each after its parent
     std::vector<saved_bodies> bodies;                                  // in the order of their nodes
+    std::vector<saved_loop> loops;
 };
 
 /// A graph as data: whole, or what the given nodes need, by data, by control and for the first values of variables. A node that

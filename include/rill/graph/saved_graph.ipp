@@ -52,6 +52,7 @@ inline std::vector<const node*> travelling(const graph& g, std::span<const node*
             }
         }
         if (const auto* i = g.state().initializer(n)) visit(i);
+        if (const auto back = g.state().back_edge(n)) visit(back.from);
     }
     std::erase_if(all, [&](const node* n) { return !needed[n->id]; });
     return all;
@@ -116,6 +117,9 @@ RILL_COLD saved_graph save_graph(const graph& g, std::span<const node* const> wa
         if (const auto at = place.find(n->colocated); at != place.end()) s.colocated = at->second + 1;
         s.outputs.assign(n->outputs.begin(), n->outputs.end());
         const auto* i = g.state().initializer(n);
+        // of a loop that was closed after the nodes were listed, some may not be among them
+        if (const auto back = g.state().back_edge(n); place.contains(back.from))
+            saved.loops.push_back({place.at(n), edge(back)});
         if (i && place.contains(i)) saved.initializers.emplace_back(place.at(n), place.at(i));
     }
     save_regions(g, all, place, saved);
@@ -141,6 +145,7 @@ public:
         for (at_ = 0; at_ < saved_.nodes.size(); ++at_) add_node();
         made_.set_seed(saved_.seed);
         add_initializers();
+        close_loops();
         for (const auto& c : saved_.collections)
             for (const auto& e : c.members)
                 made_.add_to_collection(c.name, checked(e, nodes_.size(), "the collection '" + c.name + "'"));
@@ -275,6 +280,14 @@ private:
             throw invalid_argument(who + " names output " + std::to_string(e.port) + " of " + place(e.node) +
                                    ", which has " + std::to_string(n->outputs.size()));
         return {n, static_cast<int>(e.port)};
+    }
+
+    void close_loops() {
+        std::vector<loop_edge> edges;
+        for (const auto& [merge, back] : saved_.loops)
+            edges.push_back(
+                {checked({merge, 0}, nodes_.size(), "a back edge").from, checked(back, nodes_.size(), "a back edge")});
+        made_.state().close_loops(edges);
     }
 
     void add_node() {

@@ -31,13 +31,13 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-// ---- the form of what is saved: version 2 --------------------------------------------------------------------------------
+// ---- the form of what is saved: version 3 --------------------------------------------------------------------------------
 // magic | version, checksum of the rest: 4 bytes each | length of the rest: 8 bytes | the rest: a saved_graph, whose regions and
-// bodies come last: version 1 had none
+// bodies come last (version 1 had none), and then the back edges of loops (which came with version 3)
 
 /// Shows what changes files on their way: a byte above 127, both line ends, the end of a text.
 inline constexpr std::string_view graph_magic{"\x89rill\r\n\x1a", 8};
-inline constexpr std::uint32_t graph_format = 2;
+inline constexpr std::uint32_t graph_format = 3;
 inline constexpr std::size_t graph_header = 24;
 
 template <class Archive> void serialize(Archive& a, saved_edge& e) { a(e.node, e.port); }
@@ -80,6 +80,12 @@ template <class Archive> void serialize_regions(Archive& a, const saved_graph& g
     auto bodies = list_of<16>(g.bodies);
     a(regions, bodies);
 }
+template <class Archive> void serialize(Archive& a, saved_loop& l) { a(l.merge, l.back); }
+/// What came with version 3.
+template <class Archive> void serialize_loops(Archive& a, const saved_graph& g) {
+    auto loops = list_of<12>(g.loops);
+    a(loops);
+}
 
 inline void CEREAL_SAVE_FUNCTION_NAME(bounded_output& to, const tensor_type& t) {
     to(static_cast<std::uint8_t>(t.type), static_cast<std::int8_t>(t.shape.rank));
@@ -103,6 +109,7 @@ RILL_COLD std::string bytes_of(const saved_graph& g) {
     bounded_output body;
     body(g);
     serialize_regions(body, g);
+    serialize_loops(body, g);
     bounded_output all;
     all.saveBinary(graph_magic.data(), graph_magic.size());
     all(graph_format, crc32c(body.bytes), static_cast<std::uint64_t>(body.bytes.size()));
@@ -129,6 +136,7 @@ RILL_COLD saved_graph saved_graph_of(std::string_view bytes) {
     bounded_input body(rest);
     body(g);
     if (version >= 2) serialize_regions(body, g);
+    if (version >= 3) serialize_loops(body, g);
     if (body.left() > 0) throw data_loss(std::to_string(body.left()) + " bytes are left over");
     return g;
 }

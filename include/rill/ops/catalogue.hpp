@@ -36,6 +36,7 @@
 #include <rill/ops/array/stop_gradient.hpp>
 #include <rill/ops/array/strided_slice.hpp>
 #include <rill/ops/array/strided_slice_grad.hpp>
+#include <rill/ops/array/tensor_array_write.hpp>
 #include <rill/ops/array/tile.hpp>
 #include <rill/ops/array/tile_grad.hpp>
 #include <rill/ops/array/transpose.hpp>
@@ -48,10 +49,17 @@
 #include <rill/ops/control/argument.hpp>
 #include <rill/ops/control/case.hpp>
 #include <rill/ops/control/cond.hpp>
+#include <rill/ops/control/enter.hpp>
 #include <rill/ops/control/function.hpp>
 #include <rill/ops/control/group.hpp>
 #include <rill/ops/control/host_call.hpp>
+#include <rill/ops/control/leave.hpp>
+#include <rill/ops/control/loop_cond.hpp>
+#include <rill/ops/control/merge.hpp>
+#include <rill/ops/control/next_iteration.hpp>
 #include <rill/ops/control/scan.hpp>
+#include <rill/ops/control/switch.hpp>
+#include <rill/ops/control/tensor_array.hpp>
 #include <rill/ops/control/while_loop.hpp>
 
 #include <rill/ops/linalg/batch_matmul.hpp>
@@ -259,6 +267,7 @@ using catalogue = op_list<
     elu_op,
     enqueue_many_op,
     enqueue_op,
+    enter_op,
     equal_op,
     erf_op,
     erfc_op,
@@ -283,6 +292,7 @@ using catalogue = op_list<
     is_initialized_op,
     is_nan_op,
     leaky_relu_op,
+    leave_op,
     less_equal_op,
     less_op,
     lgamma_op,
@@ -293,12 +303,15 @@ using catalogue = op_list<
     logical_not_op,
     logical_or_op,
     logical_xor_op,
+    loop_cond_op,
     matmul_op,
     maximum_op,
+    merge_op,
     minimum_op,
     mod_op,
     mul_op,
     neg_op,
+    next_iteration_op,
     no_op,
     not_equal_op,
     one_hot_op,
@@ -370,8 +383,10 @@ using catalogue = op_list<
     string_select_op,
     string_to_number_op,
     sub_op,
+    switch_op,
     tan_op,
     tanh_op,
+    tensor_array_write_op,
     tile_grad_op,
     tile_op,
     transpose_op,

@@ -8,11 +8,16 @@
 
 namespace rill { inline namespace RILL_ABI {
 
+namespace detail {
+class raised_flow;
+}
+
 /// Takes from a graph what the fetches and targets need. A fed edge cuts the graph: nothing before it is taken for its
 /// sake. Items come in the nodes' order of creation, feeds first. Of a body (`within`), what it takes from outside is fed, but for
-/// constants and for the variables that it writes; what it waits for outside has run before.
+/// constants and for the variables that it writes; what it waits for outside has run before. With `flow`, which stands in for
+/// primitives of control flow, nodes come in no order.
 subgraph prune(std::span<const endpoint> fetches, std::span<const node* const> targets, std::span<const endpoint> feeds,
-               const region* within = nullptr);
+               const region* within = nullptr, const detail::raised_flow* flow = nullptr);
 
 }} // namespace rill::RILL_ABI
 

@@ -9,12 +9,17 @@
 #include <utility>
 #include <vector>
 
+#include <rill/passes/raised_flow.hpp>
+
 namespace rill { inline namespace RILL_ABI {
 
 RILL_COLD subgraph prune(std::span<const endpoint> fetches, std::span<const node* const> targets,
-                         std::span<const endpoint> feeds, const region* within) {
+                         std::span<const endpoint> feeds, const region* within, const detail::raised_flow* flow) {
     subgraph g;
     g.feeds.assign(feeds.begin(), feeds.end());
+    const auto called = [&](const endpoint& e) { return flow ? flow->of(e) : e; };
+    const auto stands_for = [&](const node* n) { return flow ? flow->of(n) : n; };
+    const auto waits_for = [&](const node* c) { return flow ? flow->waits_for(c) : c->inside == within; };
     const auto fed = [&](const endpoint& e) {
         const auto at = std::find(feeds.begin(), feeds.end(), e);
         return at == feeds.end() ? -1 : static_cast<int>(at - feeds.begin());
@@ -33,16 +38,17 @@ RILL_COLD subgraph prune(std::span<const endpoint> fetches, std::span<const node
         needed.push_back(n);
         open.push_back(n);
     };
-    for (const auto& f : fetches)
-        if (fed(f) < 0) need(f.from);
-    for (const auto* t : targets) need(t);
+    const auto take = [&](const endpoint& e) {
+        if (const auto by = called(e); fed(by) < 0) need(by.from);
+    };
+    for (const auto& f : fetches) take(f);
+    for (const auto* t : targets) need(stands_for(t));
     while (!open.empty()) {
         const node* n = open.back();
         open.pop_back();
-        for (const auto& e : n->inputs)
-            if (fed(e) < 0) need(e.from);
+        for (const auto& e : n->inputs) take(e);
         for (const auto* c : n->control_inputs)
-            if (c->inside == within) need(c);
+            if (waits_for(c)) need(stands_for(c));
     }
     std::sort(needed.begin(), needed.end(), [](const node* a, const node* b) { return a->id < b->id; });
 
@@ -53,30 +59,31 @@ RILL_COLD subgraph prune(std::span<const endpoint> fetches, std::span<const node
         g.items.push_back(std::move(it));
     }
     const auto value_of = [&](const endpoint& e) -> subgraph::value {
-        if (const int f = fed(e); f >= 0) return {f, 0};
-        return {item_of(e.from), e.port};
+        const auto by = called(e);
+        if (const int f = fed(by); f >= 0) return {f, 0};
+        return {item_of(by.from), by.port};
     };
+    auto place = static_cast<int>(feeds.size());
     for (const auto* n : needed) {
         // a placeholder that is fed may still stand in a control list: it has nothing to run
         const bool fed_itself = n->op->role() == op_role::placeholder && fed({n, 0}) >= 0;
         if (n->op->role() == op_role::placeholder && !fed_itself)
             throw invalid_argument("placeholder '" + n->name + "' (" + to_string(n->outputs[0]) + ", made at " +
                                    to_string(n->where) + ") is needed but was not fed");
-        if (fed_itself) {
-            item_of(n) = fed({n, 0});
-            continue;
-        }
+        item_of(n) = fed_itself ? fed({n, 0}) : place++;
+    }
+    for (const auto* n : needed) {
+        if (item_of(n) < static_cast<int>(feeds.size())) continue;
         subgraph::item it;
         it.origin = n;
         it.op = n->op;
         for (const auto& e : n->inputs) it.inputs.push_back(value_of(e));
         for (const auto* c : n->control_inputs)
-            if (c->inside == within) it.after.push_back(item_of(c));
-        item_of(n) = static_cast<int>(g.items.size());
+            if (waits_for(c)) it.after.push_back(item_of(stands_for(c)));
         g.items.push_back(std::move(it));
     }
     for (const auto& f : fetches) g.fetches.push_back(value_of(f));
-    for (const auto* t : targets) g.targets.push_back(item_of(t));
+    for (const auto* t : targets) g.targets.push_back(item_of(stands_for(t)));
     return g;
 }
 

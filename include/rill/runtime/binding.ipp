@@ -253,6 +253,8 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
         }
         if (it.origin && it.op->in_place() && !it.is_write())
             for (const auto& v : it.inputs) may_share_.push_back({steps.size(), v, {s.item, 0}});
+        if (it.origin && it.op->updates() >= 0)
+            may_share_.push_back({steps.size(), it.inputs[it.op->updates()], {s.item, 0}});
         add_step(std::move(s), it.inputs, value_slot[i], request, folded[i] != 0);
     }
     note_start_reads();

@@ -30,6 +30,7 @@ RILL_COLD plan_key plan_key_of(const body& b) {
     key.feeds = b.arguments;
     key.feeds.insert(key.feeds.end(), b.captures.begin(), b.captures.end());
     key.within = b.of;
+    key.raised = b.raised.get();
     return key;
 }
 
@@ -128,9 +129,10 @@ public:
         for (std::size_t i = 0; i < at_.size(); ++i) at_[i] = args.in<void>(static_cast<int>(i));
     }
     const void* at(std::size_t i) const { return at_[i]; }
-    /// Where the next value of part i goes.
-    void* next(std::size_t i, const kernel_args& args) const {
+    /// Where the next value of part i goes; `same`: it may go where the part is, unless that is the node's input.
+    void* next(std::size_t i, const kernel_args& args, bool same) const {
         void* const out = args.out<void>(static_cast<int>(i));
+        if (same && at_[i] != args.in<void>(static_cast<int>(i))) return const_cast<void*>(at_[i]);
         return at_[i] == out ? other_[i].data() : out;
     }
     void set(std::size_t i, const void* at) { at_[i] = at; }
@@ -150,15 +152,16 @@ private:
 /// One step of a loop: the body computes the state from itself.
 inline void advance(const bound_body& b, body_memory& m, loop_state& state, std::size_t parts,
                     const kernel_args& args) {
+    const auto next = [&](std::size_t i) { return state.next(i, args, b.updates(i)); };
     for (std::size_t i = 0; i < parts; ++i) {
         m.feed(i, state.at(i));
-        if (!b.stays(i)) m.want(i, state.next(i, args));
+        if (!b.stays(i)) m.want(i, next(i));
     }
     m.run();
     for (std::size_t i = 0; i < parts; ++i)
-        if (!b.stays(i)) m.deliver(i, state.next(i, args));
+        if (!b.stays(i)) m.deliver(i, next(i));
     for (std::size_t i = 0; i < parts; ++i)
-        if (!b.stays(i)) state.set(i, state.next(i, args));
+        if (!b.stays(i)) state.set(i, next(i));
 }
 
 /// Values of one type, one for each iteration, stacked.
@@ -319,12 +322,19 @@ private:
     std::int64_t length_;
 };
 
+/// Whether another run of the bodies gives what this one does: of branches, one what the other does, and of a loop what it got.
+inline bool keeps_extents(region_use::form how, const std::vector<std::vector<tensor_type>>& results,
+                          std::span<const tensor_type> operands) {
+    return how == region_use::form::choose ? results[0] == results[1] : std::ranges::equal(results.back(), operands);
+}
+
 RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const tensor_type> inputs,
                                    const body_plans& plans, allocator& memory) {
     const auto& use = *it.op->regions();
     const auto& bodies = *it.origin->bodies;
     const auto operands = inputs.first(static_cast<std::size_t>(use.operands));
-    if (std::ranges::any_of(bodies, [&](const body& b) { return plans.at(&b)->in_pieces(); }))
+    if (std::ranges::any_of(bodies,
+                            [&](const body& b) { return plans.at(&b)->in_pieces() || plans.at(&b)->by_frames(); }))
         return {{}, bind_in_pieces(it, plans, memory)};
     if (auto loop = bind_scalar_loop(it, inputs))
         return {{inputs.begin(), inputs.begin() + use.operands}, std::move(loop)};
@@ -345,6 +355,7 @@ RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const ten
     }
     for (const auto& b : bodies) made->bind(b, plans, arguments);
     const auto results = made->results();
+    if (bodies.sized && !keeps_extents(use.how, results, operands)) return {{}, bind_in_pieces(it, plans, memory)};
     auto outputs = it.op->outputs({inputs, {}, results});
     made->set_outputs(outputs);
     return {std::move(outputs), std::move(made)};

@@ -28,6 +28,8 @@ public:
     bool direct(std::size_t result) const { return direct_[result] != 0; }
     /// Result r is argument r as it came.
     bool stays(std::size_t r) const { return stays_[r] != 0; }
+    /// Result r may be computed where argument r is: it is that with some changes.
+    bool updates(std::size_t r) const { return updates_[r] != 0; }
 
 private:
     const body& of_;
@@ -36,7 +38,7 @@ private:
     std::vector<int> fetch_; // per result
     std::vector<tensor_type> types_;
     std::vector<char> direct_; // computed where it is wanted
-    std::vector<char> stays_;
+    std::vector<char> stays_, updates_;
 };
 
 /// A frame to run a body in, again and again.

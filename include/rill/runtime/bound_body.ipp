@@ -25,6 +25,7 @@ RILL_COLD bound_body::bound_body(const body& b, std::shared_ptr<plan> made, std:
         types_.resize(b.results.size());
         direct_.resize(b.results.size());
         stays_.resize(b.results.size());
+        updates_.resize(b.results.size());
         return;
     }
     steps_ = plan_->bind(feeds);
@@ -34,6 +35,8 @@ RILL_COLD bound_body::bound_body(const body& b, std::shared_ptr<plan> made, std:
         types_.push_back(r ? steps_->fetch_type(fetch_.back()) : tensor_type{});
         stays_.push_back(stays_.size() < b.arguments.size() && r == b.arguments[stays_.size()]);
         direct_.push_back(r && steps_->can_redirect(fetch_.back()));
+        const std::size_t at = updates_.size();
+        updates_.push_back(r && at < b.arguments.size() && steps_->can_update(fetch_.back(), at));
     }
 }
 

@@ -15,6 +15,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Whether something in a body stands alone.
 inline bool has_pieces(const body& b) {
+    if (b.raised) return std::ranges::any_of(b.raised->nodes, [](const node* n) { return stands_alone(*n); });
     std::vector<const node*> open(b.effects), seen;
     const auto visit = [&](const endpoint& e) {
         if (e && e.from->inside == b.of && std::ranges::find(b.arguments, e) == b.arguments.end())
@@ -35,8 +36,10 @@ inline bool has_pieces(const body& b) {
 }
 
 RILL_COLD bool stands_alone(const node& n) {
-    if (n.op->sizes_itself() || n.op->waits()) return true;
+    // of primitives within a body it shows only when that is compiled what they become
+    if (n.op->sizes_itself() || n.op->waits() || n.op->flow()) return true;
     if (!n.bodies) return false;
+    if (n.bodies->sized) return true;
     const auto& use = *n.op->regions();
     if (use.how == region_use::form::repeat && n.outputs.size() > static_cast<std::size_t>(use.operands)) return true;
     return std::ranges::any_of(*n.bodies, has_pieces);

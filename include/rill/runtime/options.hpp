@@ -45,6 +45,9 @@ struct session_options {
     bool allow_soft_placement = false; // run on the CPU what its device can't run
     bool log_device_placement = false; // tell the log sink where each node runs
     gpu_options gpu = {};
+    /// Branches and loops made of primitives (switch_, merge, enter, …) run as those of cond and while_loop do; false: node by node,
+    /// as all others of them do. The values are the same.
+    bool raise_primitives = true;
     /// How long a run waits for others (a queue, a host_call) while nothing of it happens, before it throws deadline_exceeded.
     std::chrono::nanoseconds patience = std::chrono::minutes(10);
     environment* around = nullptr; // clock and order of its runs; null: the real one

@@ -345,7 +345,7 @@ RILL_COLD piecewise_run::~piecewise_run() {
 RILL_COLD void piecewise_run::run(const step_context& context) {
     std::vector<std::function<void()>> on_failure;
     auto mine = context;
-    mine.on_failure = &on_failure;
+    if (!mine.on_failure) mine.on_failure = &on_failure;
     step_events events(plan_, mine);
     try {
         begin(events, mine);

@@ -13,8 +13,10 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+class frames_plan;
 class piecewise_plan;
 class piecewise_run;
+class raised_flow;
 
 /// What a run holds: a frame and the segment it belongs to; of a run in pieces, the pieces'.
 struct held_step {
@@ -42,6 +44,8 @@ public:
     const subgraph& graph() const noexcept { return graph_; }
     /// Null of a run that is one straight line.
     const piecewise_plan* in_pieces() const noexcept { return pieces_.get(); }
+    /// Null of a run whose nodes do not run one by one.
+    const frames_plan* by_frames() const noexcept { return frames_.get(); }
 
     /// A frame of the segment for these feeds. Of runs that follow one another, each takes over what the last one gave back:
     /// two atomic exchanges a step, no lock.
@@ -65,9 +69,11 @@ private:
 
     std::shared_ptr<resource_store> resources_;
     allocator& memory_;
+    std::shared_ptr<const raised_flow> flow_; // what stands for primitives of control flow
     subgraph graph_;
     body_plans bodies_; // of its nodes that run any
     std::unique_ptr<const piecewise_plan> pieces_;
+    std::unique_ptr<const frames_plan> frames_;
     std::mutex mutex_;
     std::list<std::shared_ptr<segment>> segments_;
     std::atomic<held_step*> ready_{nullptr}; // given back last

@@ -16,14 +16,19 @@
 
 #include <rill/core/log.hpp>
 #include <rill/expr/constant.hpp>
+#include <rill/ops/control/cond.hpp>
+#include <rill/ops/control/function.hpp>
+#include <rill/ops/control/while_loop.hpp>
 #include <rill/passes/absorb.hpp>
 #include <rill/passes/merge_twins.hpp>
 #include <rill/passes/order.hpp>
 #include <rill/passes/place.hpp>
 #include <rill/passes/prune.hpp>
+#include <rill/passes/raise.hpp>
 #include <rill/passes/share.hpp>
 #include <rill/passes/transfer.hpp>
 #include <rill/runtime/bodies.hpp>
+#include <rill/runtime/frames.hpp>
 #include <rill/runtime/piecewise.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -36,10 +41,29 @@ inline subgraph checked_pass(subgraph g, [[maybe_unused]] bool ordered) {
     return g;
 }
 
+/// What stands in for primitives of control flow.
+inline flow_ops standing_ops() {
+    return {region_op<case_op>(), region_op<while_op>(), region_op<call_op>(),
+            [](int value) { return make_op(constant_op{owned_copy(dtype::int32, {}, &value)}); }};
+}
+
+inline const graph_state* graph_of(const plan_key& key) {
+    if (!key.fetches.empty()) return key.fetches[0].from->owner;
+    return key.targets.empty() ? nullptr : key.targets[0]->owner;
+}
+
 RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::shared_ptr<resource_store> resources,
                      const device_type& otherwise)
     : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()) {
-    graph_ = checked_pass(prune(key.fetches, key.targets, key.feeds, key.within), true);
+    if (key.raised && key.raised->by_frames) {
+        frames_ = std::make_unique<frames_plan>(key, options, resources_, otherwise);
+        return;
+    }
+    if (const auto* in = graph_of(key); in && in->has_flow())
+        flow_ = raise_flow({key.fetches, key.targets, key.feeds, key.within, key.raised}, standing_ops(),
+                           options.raise_primitives);
+    graph_ = checked_pass(prune(key.fetches, key.targets, key.feeds, key.within, flow_.get()), !flow_);
+    if (flow_) graph_ = checked_pass(sort_items(std::move(graph_)), true);
     graph_ = checked_pass(merge_twins(std::move(graph_)), true);
     graph_ = checked_pass(share_common(std::move(graph_)), true);
     graph_ = checked_pass(absorb_producers(std::move(graph_)), true);
@@ -106,13 +130,14 @@ RILL_INLINE void plan::release(std::unique_ptr<held_step> step) noexcept {
 }
 
 RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> feeds, const step_context* context) {
+    const step_context none;
+    if (p.by_frames()) return p.by_frames()->run(feeds, context ? *context : none);
     struct holder {
         plan& of;
         std::unique_ptr<held_step> step;
         ~holder() { of.release(std::move(step)); }
     } held{p, p.acquire(feeds)};
     std::vector<any_array> values;
-    const step_context none;
     auto& step = *held.step;
     if (step.in_pieces) {
         step.in_pieces->run(context ? *context : none);
@@ -135,6 +160,7 @@ RILL_COLD void plan::close() noexcept {
     closed_ = true;
     delete ready_.exchange(nullptr);
     if (pieces_) pieces_->close();
+    if (frames_) frames_->close();
     for (const auto& [b, p] : bodies_) p->close();
     const std::lock_guard lock(mutex_);
     segments_.clear();

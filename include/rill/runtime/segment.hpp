@@ -64,6 +64,9 @@ public:
 
     /// Whether a fetch can be computed right into memory of the caller's: it is no input, no variable, and fetched once.
     bool can_redirect(std::size_t i) const;
+    /// Whether it may be computed right into the memory that is fed as number `feed`: it is that with some changes, and nothing
+    /// else needs what was there.
+    bool can_update(std::size_t i, std::size_t feed) const;
     /// Has the next runs of the frame compute it there.
     void redirect(frame& f, std::size_t i, void* to) const { f.slots[b_.slot_of(b_.graph.fetches[i])] = to; }
 

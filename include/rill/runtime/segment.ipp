@@ -68,6 +68,18 @@ RILL_COLD bool segment::can_redirect(std::size_t i) const {
     return (value.where == home::arena || value.where == home::string) && !value.space;
 }
 
+RILL_COLD bool segment::can_update(std::size_t i, std::size_t feed) const {
+    const auto& result = b_.graph.fetches[i];
+    const auto& op = b_.graph.items[result.item].op;
+    if (!can_redirect(i) || !op || op->updates() < 0 || result.port != 0) return false;
+    const int slot = b_.feed_slots[feed];
+    const auto& was = b_.slots[slot];
+    return b_.slot_of(b_.graph.items[result.item].inputs[op->updates()]) == slot && was.last >= 0 &&
+           !was.many_strands && was.last < static_cast<int>(b_.steps.size()) &&
+           b_.steps[was.last].item == result.item && was.type == fetch_type(i) &&
+           was.space == b_.slots[b_.slot_of(result)].space;
+}
+
 RILL_INLINE bool segment::placed(const frame& f, std::size_t i) const {
     for (const auto& m : f.moved)
         if (m.fetch == i) return true;

@@ -216,12 +216,6 @@ private:
         all.push_back(e);
         return true;
     }
-    /// A write may come after another: of its output.
-    static const node* written_variable(endpoint e) {
-        while (e.from->op->role() != op_role::variable && e.from->op->alias() >= 0)
-            e = e.from->inputs[e.from->op->alias()];
-        return e.from;
-    }
     /// It is run for what it does.
     static bool has_effect(const node& n) {
         if (!n.op->writes().empty()) return true;

@@ -148,11 +148,7 @@ RILL_INLINE std::vector<tensor_type> case_op::outputs(const known_inputs& in) co
             if (all[i].type != given[i].type || !rules::compatible(all[i].shape, given[i].shape))
                 throw invalid_argument("value " + std::to_string(i) + " is " + to_string(all[i]) +
                                        " in one branch and " + to_string(given[i]) + " in another");
-            // what only one branch knows is not known
-            auto& shape = all[i].shape;
-            if (!shape.known_rank() || !given[i].shape.known_rank()) shape = dims::unknown();
-            for (int a = 0; a < shape.rank; ++a)
-                if (given[i].shape[a] == dyn) shape[a] = dyn;
+            all[i].shape = rules::common(all[i].shape, given[i].shape);
         }
     }
     return all;

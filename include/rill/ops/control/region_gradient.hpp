@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rill/ops/control/body.hpp>
+#include <rill/ops/control/flow.hpp>
 
 // Gradients of nodes with bodies. The gradient of a branch is a branch, that of a loop a scan from its last step to its first. What they
 // need of the forward run they compute again where it is elementwise; what costs more, what was drawn, and the states of a loop, a twin
@@ -80,6 +81,9 @@ private:
 
     void copy_node(const node& n) {
         const graph g(*n.owner);
+        if (n.op->flow())
+            throw unimplemented("gradients: '" + n.name + "' is a " + std::string(n.op->name()) + " in a body (" +
+                                place_of(n) + "): " + flow_primitive::no_gradient);
         if (is_drawn(n) || n.op->role() == op_role::variable) {
             if (inner_) // whose values nothing keeps
                 throw unimplemented("gradients: '" + n.name + "' draws random numbers or depends on writes (" +

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/array/gather.hpp>
+#include <rill/ops/state/scatter_update.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// A tensor in which slices along the first axis are replaced, where ids say: of an id that occurs twice the last one stays. In place
+/// where nothing else needs the tensor. Inputs: the tensor, the ids, the slices. Gradient: g with zeros there, and its slices (the ids
+/// must differ). An id outside is out_of_range.
+struct tensor_array_write_op {
+    static constexpr auto name = "TensorArrayWrite";
+    static constexpr int inputs = 3, updates = 0;
+    using domain_type = domains::every;
+    using compiled_types = types::moved;
+    using brings = op_list<gather_op>;
+
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return detail::scatter_outputs(in); }
+    std::vector<endpoint> gradient(const gradient_request& r) const;
+
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        const detail::axis_view view(request.inputs[0].shape, 0);
+        const index_t size = request.inputs[0].shape.size();
+        return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
+            return kernel([=, ids = request.inputs[1].shape](const kernel_args& a) {
+                detail::check_indices<D>(a.in<I>(1), ids, view.extent, error_code::out_of_range, "index");
+                if (a.in<T>(0) != a.out<T>(0)) D::copy(dtype_of<T>, a.in<T>(0), a.out<T>(0), size);
+                D::template update_rows<detail::scatter_update_step>(a.in<I>(1), ids.size(), view.inner,
+                                                                     std::array{a.out<T>(0)}, std::array{a.in<T>(2)},
+                                                                     std::array{T()}, nullptr);
+            });
+        });
+    }
+};
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<endpoint> tensor_array_write_op::gradient(const gradient_request& r) const {
+    // first what is read of g, which the write may then change in place
+    const endpoint slices = r.add<tensor_array_write_op>(gather_op{0}, {r.gradient(), r.input(1)});
+    const endpoint rest = r.add<tensor_array_write_op>(tensor_array_write_op{},
+                                                       {r.gradient(), r.input(1), detail::filled_like(slices, 0)});
+    return {rest, {}, slices};
+}
+
+}} // namespace rill::RILL_ABI
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/array/fill.hpp>
+#include <rill/ops/array/shape.hpp>
+#include <rill/ops/array/tensor_array_write.hpp>
+#include <rill/ops/control/cond.hpp>
+#include <rill/ops/control/loop_state.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// What is written fits the elements of an array: it has their type, and extents that may be theirs.
+template <class Element, class Value> inline constexpr bool element_fits = false;
+template <class T, index_t... D, index_t... V>
+    requires(sizeof...(D) == sizeof...(V))
+inline constexpr bool element_fits<tensor<T, D...>, tensor<T, V...>> = ((D == V || D == dyn || V == dyn) && ...);
+template <class Element> inline constexpr bool element_fits<Element, any_tensor> = true;
+
+/// An array of tensors of one shape: tensor_array<float, 3> has elements tensor<float, 3>. It is a value, and a tensor: write gives
+/// another array and changes none, but works in place where nobody needs the old one, as in a loop whose state it is. It begins with
+/// zeros.
+template <class T, index_t... D> class tensor_array : public tensor<T, dyn, D...> {
+    using base = tensor<T, dyn, D...>;
+    using element_type = tensor<T, D...>;
+
+public:
+    tensor_array() = default;
+    tensor_array(detail::unchecked_t, const any_tensor& t) : base(detail::unchecked, t) {}
+
+    /// So many elements.
+    explicit tensor_array(index_t size, const std::source_location& where = std::source_location::current())
+        : base(detail::unchecked, fill(dims{size, whole(D)...}, T(), where)) {}
+    /// As many as a tensor of rank 0 says, which is known when the shapes of a run are: size(x), or a constant.
+    template <graph_operand N>
+        requires(extents_of<N>::rank == 0)
+    explicit tensor_array(const N& size, const std::source_location& where = std::source_location::current())
+        : base(detail::unchecked, filled(size, where)) {}
+    /// The slices of a tensor along its first axis.
+    template <typed_operand X>
+        requires(extents_of<X>::rank == static_cast<int>(sizeof...(D)) + 1 && !std::is_base_of_v<tensor_array, X>)
+    explicit tensor_array(const X& slices) : base(slices) {}
+
+    /// The array with `value` at place i, an int; elsewhere it is the same. An i that is no place is out_of_range.
+    template <class I, class V>
+        requires(detail::body_value<I> && detail::body_value<V>)
+    tensor_array write(const I& i, const V& value,
+                       const std::source_location& where = std::source_location::current()) const {
+        static_assert(element_fits<element_type, detail::handle_type<V>>,
+                      "tensor_array: what is written has another element type or shape than the array's elements");
+        return set(i, value, where);
+    }
+    /// The same for several places, which differ: slices of `values` along its first axis.
+    template <graph_operand I, graph_operand V>
+    tensor_array scatter(const I& ids, const V& values,
+                         const std::source_location& where = std::source_location::current()) const {
+        return set(ids, values, where);
+    }
+    /// The element at place i, an int. An i that is no place is out_of_range.
+    template <class I>
+        requires detail::body_value<I>
+    element_type read(const I& i, const std::source_location& where = std::source_location::current()) const {
+        return element_type(rill::gather<0>(stack(), as_operand(i), where));
+    }
+    /// The elements at several places, along a new first axis.
+    template <graph_operand I>
+    auto gather(const I& ids, const std::source_location& where = std::source_location::current()) const {
+        return rill::gather<0>(stack(), ids, where);
+    }
+    /// All elements along a new first axis: the tensor that it is.
+    const tensor<T, dyn, D...>& stack() const { return *this; }
+    /// An array of the slices of a tensor.
+    template <typed_operand X> tensor_array unstack(const X& slices) const { return tensor_array(slices); }
+    /// The number of elements.
+    tensor<int> size(const std::source_location& where = std::source_location::current()) const {
+        return tensor<int>(rill::gather<0>(shape(stack(), where), constant(0), where));
+    }
+
+private:
+    static constexpr index_t whole(index_t extent) {
+        static_assert(static_extents<D...>,
+                      "tensor_array: the extents of an element must be known to make one of zeros; "
+                      "make one of the slices of a tensor");
+        return extent;
+    }
+    template <class N> static any_tensor filled(const N& size, const std::source_location& where) {
+        if constexpr (sizeof...(D) == 0)
+            return fill(expand_dims<0>(size), T(), where);
+        else
+            return fill(concat<0>(expand_dims<0>(cast<int>(size)), constant({static_cast<int>(whole(D))...})), T(),
+                        where);
+    }
+    template <class X> static decltype(auto) as_operand(const X& x) {
+        if constexpr (literal<X>)
+            return constant(x);
+        else
+            return (x);
+    }
+    template <class I, class V> tensor_array set(const I& i, const V& value, const std::source_location& where) const {
+        static_assert(are_ids<std::remove_cvref_t<decltype(as_operand(i))>>,
+                      "tensor_array: places are int or std::int64_t");
+        return {detail::unchecked,
+                apply_node(tensor_array_write_op{}, where, stack(), as_operand(i), as_operand(value))};
+    }
+};
+
+template <class T, index_t N, index_t... D> tensor_array(const tensor<T, N, D...>&) -> tensor_array<T, D...>;
+
+// as the state of a loop, and as what branches give
+
+template <class T, index_t... D, class Next>
+inline constexpr bool state_keeps_its_type<tensor_array<T, D...>, Next> =
+    state_keeps_its_type<tensor<T, dyn, D...>, Next>;
+template <class T, index_t... D, index_t... N>
+inline constexpr bool state_keeps_its_type<tensor_array<T, D...>, tensor_array<T, N...>> =
+    state_keeps_its_type<tensor<T, D...>, tensor<T, N...>>;
+template <class T, index_t... D>
+inline constexpr bool branches_agree<tensor_array<T, D...>, tensor_array<T, D...>> = true;
+
+namespace detail {
+
+template <class T, index_t... D> struct handle_for<tensor_array<T, D...>> {
+    using type = tensor_array<T, D...>;
+};
+template <class T, index_t... D> struct joined_branches<tensor_array<T, D...>, tensor_array<T, D...>> {
+    using type = tensor_array<T, D...>;
+};
+
+} // namespace detail
+
+}} // namespace rill::RILL_ABI
