@@ -205,6 +205,16 @@
 #include <rill/ops/string/string_select.hpp>
 #include <rill/ops/string/string_to_number.hpp>
 
+#include <rill/ops/sync/barrier.hpp>
+#include <rill/ops/sync/barrier_wait.hpp>
+#include <rill/ops/sync/mutex.hpp>
+#include <rill/ops/sync/mutex_acquire.hpp>
+#include <rill/ops/sync/mutex_release.hpp>
+#include <rill/ops/sync/semaphore.hpp>
+#include <rill/ops/sync/semaphore_acquire.hpp>
+#include <rill/ops/sync/semaphore_release.hpp>
+#include <rill/ops/sync/semaphore_value.hpp>
+
 namespace rill { inline namespace RILL_ABI {
 
 // clang-format off: a line each
@@ -226,6 +236,8 @@ using catalogue = op_list<
     atan2_op,
     atan_op,
     atanh_op,
+    barrier_op,
+    barrier_wait_op,
     batch_matmul_op,
     bias_for_op,
     broadcast_to_op,
@@ -297,6 +309,9 @@ using catalogue = op_list<
     minimum_op,
     mod_op,
     mul_op,
+    mutex_acquire_op,
+    mutex_op,
+    mutex_release_op,
     neg_op,
     no_op,
     not_equal_op,
@@ -339,6 +354,10 @@ using catalogue = op_list<
     scatter_update_op,
     select_op,
     selu_op,
+    semaphore_acquire_op,
+    semaphore_op,
+    semaphore_release_op,
+    semaphore_value_op,
     shape_op,
     sigmoid_cross_entropy_op,
     sigmoid_op,
