@@ -177,6 +177,10 @@
 #include <rill/ops/queue/queue_is_closed.hpp>
 #include <rill/ops/queue/queue_size.hpp>
 #include <rill/ops/queue/random_shuffle_queue.hpp>
+#include <rill/ops/queue/stack_pop.hpp>
+#include <rill/ops/queue/stack_push.hpp>
+#include <rill/ops/queue/stack_size.hpp>
+#include <rill/ops/queue/tensor_stack.hpp>
 
 #include <rill/ops/random/bernoulli.hpp>
 #include <rill/ops/random/multinomial.hpp>
@@ -205,8 +209,13 @@
 #include <rill/ops/string/string_select.hpp>
 #include <rill/ops/string/string_to_number.hpp>
 
+#include <rill/ops/sync/accumulator_apply_gradient.hpp>
+#include <rill/ops/sync/accumulator_counts.hpp>
+#include <rill/ops/sync/accumulator_set_global_step.hpp>
+#include <rill/ops/sync/accumulator_take_gradient.hpp>
 #include <rill/ops/sync/barrier.hpp>
 #include <rill/ops/sync/barrier_wait.hpp>
+#include <rill/ops/sync/conditional_accumulator.hpp>
 #include <rill/ops/sync/mutex.hpp>
 #include <rill/ops/sync/mutex_acquire.hpp>
 #include <rill/ops/sync/mutex_release.hpp>
@@ -215,11 +224,24 @@
 #include <rill/ops/sync/semaphore_release.hpp>
 #include <rill/ops/sync/semaphore_value.hpp>
 
+#include <rill/ops/table/hash_table.hpp>
+#include <rill/ops/table/initialize_table.hpp>
+#include <rill/ops/table/lookup_table_export.hpp>
+#include <rill/ops/table/lookup_table_find.hpp>
+#include <rill/ops/table/lookup_table_insert.hpp>
+#include <rill/ops/table/lookup_table_remove.hpp>
+#include <rill/ops/table/lookup_table_size.hpp>
+#include <rill/ops/table/vocabulary.hpp>
+
 namespace rill { inline namespace RILL_ABI {
 
 // clang-format off: a line each
 using catalogue = op_list<
     abs_op,
+    accumulator_apply_gradient_op,
+    accumulator_counts_op,
+    accumulator_set_global_step_op,
+    accumulator_take_gradient_op,
     acos_op,
     acosh_op,
     add_op,
@@ -254,6 +276,7 @@ using catalogue = op_list<
     complex_op,
     concat_grad_op,
     concat_op,
+    conditional_accumulator_op,
     conj_op,
     constant_op,
     cos_op,
@@ -286,9 +309,11 @@ using catalogue = op_list<
     gelu_op,
     greater_equal_op,
     greater_op,
+    hash_table_op,
     host_call_op,
     identity_op,
     imag_op,
+    initialize_table_op,
     is_finite_op,
     is_inf_op,
     is_initialized_op,
@@ -304,6 +329,11 @@ using catalogue = op_list<
     logical_not_op,
     logical_or_op,
     logical_xor_op,
+    lookup_table_export_op,
+    lookup_table_find_op,
+    lookup_table_insert_op,
+    lookup_table_remove_op,
+    lookup_table_size_op,
     matmul_op,
     maximum_op,
     minimum_op,
@@ -378,6 +408,9 @@ using catalogue = op_list<
     square_op,
     squared_difference_op,
     squeeze_op,
+    stack_pop_op,
+    stack_push_op,
+    stack_size_op,
     stop_gradient_op,
     strided_slice_grad_op,
     strided_slice_op,
@@ -389,6 +422,7 @@ using catalogue = op_list<
     sub_op,
     tan_op,
     tanh_op,
+    tensor_stack_op,
     tile_grad_op,
     tile_op,
     transpose_op,

@@ -31,6 +31,7 @@ protected:
         std::vector<any_array> outputs = {};
         std::exception_ptr problem = {};
         completion tell = {};
+        bool over = false; // it has left the line, and is told
     };
 
     explicit waited_resource(std::string name) : name_(std::move(name)) {}
@@ -58,6 +59,7 @@ private:
 
     bool finished(attempt& a);
     void serve_line();
+    void leave(attempt_ptr a);
     bool give_up(const attempt_ptr& a);
     /// Outside the lock: what is told may come back.
     static void tell(const std::vector<attempt_ptr>& told);
@@ -84,9 +86,14 @@ RILL_INLINE bool waited_resource::finished(attempt& a) {
     }
 }
 
+RILL_INLINE void waited_resource::leave(attempt_ptr a) {
+    a->over = true;
+    told_.push_back(std::move(a));
+}
+
 RILL_INLINE void waited_resource::serve_line() {
     while (!line_.empty() && finished(*line_.front())) {
-        told_.push_back(std::move(line_.front()));
+        leave(std::move(line_.front()));
         line_.pop_front();
     }
 }
@@ -103,10 +110,9 @@ RILL_INLINE bool waited_resource::start(attempt now, waiting& wait, any_array* o
         if (done) return;
         const auto kept = std::make_shared<attempt>(std::move(now));
         kept->tell = wait.later([self = std::weak_ptr(std::static_pointer_cast<waited_resource>(shared_from_this())),
-                                 kept = std::weak_ptr(kept)] {
+                                 kept] {
             const auto of = self.lock();
-            const auto a = kept.lock();
-            return !of || !a || of->give_up(a);
+            return of ? of->give_up(kept) : !kept->over;
         });
         line_.push_back(kept);
     });
@@ -132,7 +138,7 @@ RILL_COLD void waited_resource::refuse_waiting(const std::function<bool(const at
     std::erase_if(line_, [&](const attempt_ptr& a) {
         if (!which(*a)) return false;
         a->problem = problem;
-        told_.push_back(a);
+        leave(a);
         return true;
     });
 }
