@@ -8,6 +8,7 @@
 #include <rill/core/error.hpp>
 #include <rill/core/host_array.hpp>
 #include <rill/core/number_text.hpp>
+#include <rill/core/text_file.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

@@ -16,6 +16,7 @@
 #include <rill/core/resource.hpp>
 #include <rill/core/small_vector.hpp>
 #include <rill/graph/fields.hpp>
+#include <rill/graph/known_inputs.hpp>
 #include <rill/graph/region_use.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -70,26 +71,6 @@ struct gradient_request {
 
 private:
     endpoint add_node(op_ptr made, endpoint_list inputs) const;
-};
-
-/// Where shape rules ask for values of a node's inputs.
-class input_values {
-public:
-    /// Null if the value is not known.
-    virtual const any_array* value(std::size_t input) const = 0;
-
-protected:
-    ~input_values() = default;
-};
-
-/// What a shape rule may see of a node's inputs: their types, and the values of those that are known by then: of constants
-/// when the node is made; when shapes are bound, of what depends on constants and shapes alone. Null of others.
-struct known_inputs {
-    std::span<const tensor_type> types;
-    const input_values* values = nullptr;
-    std::span<const std::vector<tensor_type>> bodies = {}; // of a node with bodies: what each gives
-
-    const any_array* value(std::size_t i) const { return values ? values->value(i) : nullptr; }
 };
 
 /// Nodes that a plan treats in ways of their own. Control: nothing to compute, it only waits. Resource: the handle of one.

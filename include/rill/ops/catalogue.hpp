@@ -3,6 +3,7 @@
 
 // The op catalogue: an op's header among the includes, and its struct in the list. From the list come the ops by name, the
 // contents of rill::kernels and docs/ops.md.
+// size: two lines for each op
 
 #include <rill/ops/array/broadcast_to.hpp>
 #include <rill/ops/array/concat.hpp>

@@ -20,8 +20,8 @@ void divide(void* sum, std::int64_t by, index_t n) {
 any_array number(const int& x) { return any_array(dtype::int32, dims{}, &x, nullptr); }
 
 TEST_CASE("accumulator_state: gradients of another shape than those before are refused") {
-    const auto a = std::make_shared<detail::accumulator_state>(
-        "a", detail::accumulator_traits{{dtype::int32, dims{dyn}}, "SUM"});
+    const auto a =
+        std::make_shared<detail::accumulator_state>("a", detail::accumulator_traits{{dtype::int32, dims{dyn}}, "SUM"});
     const int all[] = {1, 2, 3};
     a->apply(any_array(dtype::int32, dims{2}, all, nullptr), 0, add);
     CHECK_THROWS_AS(a->apply(any_array(dtype::int32, dims{3}, all, nullptr), 0, add), invalid_argument);
@@ -38,8 +38,8 @@ TEST_CASE("accumulator_state: gradients of another shape than those before are r
 TEST_CASE("accumulator_state: any schedule of gradients, takes and give-ups loses none") {
     for (unsigned seed = 0; seed < 200; ++seed) {
         std::mt19937 draw(seed);
-        const auto a = std::make_shared<detail::accumulator_state>(
-            "a", detail::accumulator_traits{{dtype::int32, dims{}}, "SUM"});
+        const auto a =
+            std::make_shared<detail::accumulator_state>("a", detail::accumulator_traits{{dtype::int32, dims{}}, "SUM"});
         struct taker {
             index_t n;
             sync_test::pretend_wait wait = {};

@@ -179,8 +179,9 @@ TEST_CASE("mutex: a body that only reads in its section reads then, not when its
 TEST_CASE("mutex: a step that fails lets go of it") {
     const graph_scope here{graph()};
     const mutex lock("lock");
-    const auto fails = lock.critical(
-        [&] { return host_call<float>([](float) -> float { throw std::runtime_error("out of luck"); }, constant(1.f)); });
+    const auto fails = lock.critical([&] {
+        return host_call<float>([](float) -> float { throw std::runtime_error("out of luck"); }, constant(1.f));
+    });
     const tensor<float> works = lock.critical([] { return 1.f; });
     const session s;
     for (int k = 0; k < 3; ++k) {
@@ -188,14 +189,14 @@ TEST_CASE("mutex: a step that fails lets go of it") {
         CHECK(s.run(works) == 1.f);
     }
     // in a loop too, in an iteration that is not the first
-    const auto loop = while_loop([](auto i) { return i < 10; },
-                                 [&](auto i) {
-                                     return lock.critical([&] {
-                                         return host_call<int>(
-                                             [](int k) { return k == 4 ? throw std::runtime_error("five") : k + 1; }, i);
-                                     });
-                                 },
-                                 0);
+    const auto loop = while_loop(
+        [](auto i) { return i < 10; },
+        [&](auto i) {
+            return lock.critical([&] {
+                return host_call<int>([](int k) { return k == 4 ? throw std::runtime_error("five") : k + 1; }, i);
+            });
+        },
+        0);
     CHECK_THROWS_WITH(s.run(loop), contains("five"));
     CHECK(s.run(works) == 1.f);
 }

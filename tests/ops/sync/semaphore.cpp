@@ -40,8 +40,7 @@ TEST_CASE("semaphore: no more than its count are within at once") {
         work = host_call(
             [&](int) {
                 const int now = ++within;
-                for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
-                }
+                for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {}
                 std::this_thread::yield();
                 --within;
             },

@@ -95,7 +95,8 @@ TEST_CASE("hash_table: what can't be is refused") {
     placeholder<std::string, dyn> keys("keys");
     placeholder<int, dyn> values("values");
     const session s;
-    CHECK_THROWS_WITH(s.run(t.insert(keys, values), feed(keys, {"a"}), feed(values, {1, 2})), contains("[1]") && contains("[2]"));
+    CHECK_THROWS_WITH(s.run(t.insert(keys, values), feed(keys, {"a"}), feed(values, {1, 2})),
+                      contains("[1]") && contains("[2]"));
     CHECK_THROWS_AS(t.lookup(any_tensor(constant(1))), invalid_argument);
     CHECK_THROWS_AS(t.find(keys, any_tensor(constant(1.f))), invalid_argument);
     CHECK_THROWS_AS(t.find(keys, constant({1, 2})), invalid_argument);

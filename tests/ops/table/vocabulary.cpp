@@ -68,7 +68,8 @@ TEST_CASE("vocabulary: a word that is there twice is refused, naming the line") 
     (void)index_table_from_file(file.path);
     const session s;
     CHECK_THROWS_AS(s.run(tables_initializer()), invalid_argument);
-    CHECK_THROWS_WITH(s.run(tables_initializer()), contains("rill_test_vocabulary_twice:3: \"a\"") && contains("line 1"));
+    CHECK_THROWS_WITH(s.run(tables_initializer()),
+                      contains("rill_test_vocabulary_twice:3: \"a\"") && contains("line 1"));
 }
 
 TEST_CASE("vocabulary: its initializer travels with the graph, in loops it is the one outside") {
@@ -77,8 +78,8 @@ TEST_CASE("vocabulary: its initializer travels with the graph, in loops it is th
     {
         const graph_scope here(g);
         const auto words = index_table_from_file(file.path);
-        const auto n = while_loop([](auto i) { return i < 1; },
-                                  [&](auto i) { return i + words.lookup(constant("b")); }, std::int64_t(0));
+        const auto n = while_loop([](auto i) { return i < 1; }, [&](auto i) { return i + words.lookup(constant("b")); },
+                                  std::int64_t(0));
         const tensor<std::int64_t> named(n, "n");
         const session s;
         s.run(tables_initializer());

@@ -118,7 +118,9 @@ private:
         Op op;
         op.components = component_types();
         const graph g = handle_.graph();
-        return operation(apply_node(op, std::source_location{}, handle_, detail::resource_operand<value_type_of<T>>(x, g, "enqueue")...).node());
+        return operation(apply_node(op, std::source_location{}, handle_,
+                                    detail::resource_operand<value_type_of<T>>(x, g, "enqueue")...)
+                             .node());
     }
     template <class Op> const node* take(Op op, const any_tensor& count, const std::source_location& where) const {
         if (count) return apply_node(op, where, handle_, count).node();

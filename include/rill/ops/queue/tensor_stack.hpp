@@ -52,7 +52,8 @@ public:
     operation push(const X& x, const std::source_location& where = std::source_location::current()) const {
         static_assert(fits_stack<X, T, extents<D...>>, "push: the operand differs from the stack's elements");
         return operation(
-            apply_node(stack_push_op{}, where, handle_, detail::resource_operand<T>(x, handle_.graph(), "push")).node());
+            apply_node(stack_push_op{}, where, handle_, detail::resource_operand<T>(x, handle_.graph(), "push"))
+                .node());
     }
     /// `out_of_range` if it is empty.
     tensor<T, D...> pop(const std::source_location& where = std::source_location::current()) const {

@@ -113,8 +113,8 @@ RILL_INLINE void accumulator_state::set_global_step(std::int64_t step) {
         before = std::exchange(step_, step);
     }
     if (step < before)
-        log_message(log_level::warning, named() + ": its step goes back from " + std::to_string(before) + " to " +
-                                            std::to_string(step));
+        log_message(log_level::warning,
+                    named() + ": its step goes back from " + std::to_string(before) + " to " + std::to_string(step));
 }
 
 RILL_INLINE accumulator_state::counts accumulator_state::count() const {

@@ -62,12 +62,13 @@ public:
             throw invalid_argument("apply_grad: the gradients of '" + name() + "' are " +
                                    to_string(tensor_type{dtype_of<T>, extents<D...>::value}) + ", not " +
                                    to_string(type_of(value.end())));
-        return add<accumulator_apply_gradient_op>({}, where, value,
-                                                  detail::resource_operand<std::int64_t>(local_step, home, "apply_grad"));
+        return add<accumulator_apply_gradient_op>(
+            {}, where, value, detail::resource_operand<std::int64_t>(local_step, home, "apply_grad"));
     }
     /// Waits for n gradients or more; their mean, or sum. The accumulator is empty then, and its step one more.
     template <class N = int>
-    tensor<T, D...> take_grad(const N& n = 1, const std::source_location& where = std::source_location::current()) const {
+    tensor<T, D...> take_grad(const N& n = 1,
+                              const std::source_location& where = std::source_location::current()) const {
         require_kernel<accumulator_take_gradient_op, T>();
         accumulator_take_gradient_op op;
         op.type = {dtype_of<T>, extents<D...>::value};
@@ -75,7 +76,8 @@ public:
         return {detail::unchecked, any_tensor(endpoint{add(std::move(op), where, count).node(), 0})};
     }
     template <class N>
-    operation set_global_step(const N& step, const std::source_location& where = std::source_location::current()) const {
+    operation set_global_step(const N& step,
+                              const std::source_location& where = std::source_location::current()) const {
         return add<accumulator_set_global_step_op>(
             {}, where, detail::resource_operand<std::int64_t>(step, handle_.graph(), "set_global_step"));
     }
@@ -98,8 +100,8 @@ private:
     }
     template <class Op> operation add(Op op, const std::source_location& where, const auto&... operands) const {
         if constexpr (op_takes<Op, void>) require_kernel<Op, void>();
-        return operation(detail::add_node(handle_.graph(), make_op(std::move(op)),
-                                          {handle_.end(), operands.end()...}, {}, false, where));
+        return operation(detail::add_node(handle_.graph(), make_op(std::move(op)), {handle_.end(), operands.end()...},
+                                          {}, false, where));
     }
     tensor<std::int64_t> counts(int port, const std::source_location& where) const {
         return {detail::unchecked, any_tensor(endpoint{add<accumulator_counts_op>({}, where).node(), port})};

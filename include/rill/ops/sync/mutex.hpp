@@ -101,9 +101,8 @@ private:
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_COLD std::pair<std::vector<endpoint>, operation> add_critical_section(const any_tensor& handle,
-                                                                           const section_body& make,
-                                                                           const std::source_location& where) {
+RILL_COLD std::pair<std::vector<endpoint>, operation>
+add_critical_section(const any_tensor& handle, const section_body& make, const std::source_location& where) {
     require_kernel<identity_op, void>();
     const graph g = handle.graph();
     const graph_scope here(g);

@@ -59,8 +59,7 @@ RILL_INLINE std::shared_ptr<const int> mutex_state::step_token(const step_contex
     for (const auto& f : *step->on_failure)
         if (const auto* mine = f.target<let_go_of_step>(); mine && mine->of.lock().get() == this) return mine->step;
     auto token = std::make_shared<const int>();
-    step->on_failure->push_back(
-        let_go_of_step{std::static_pointer_cast<mutex_state>(shared_from_this()), token});
+    step->on_failure->push_back(let_go_of_step{std::static_pointer_cast<mutex_state>(shared_from_this()), token});
     return token;
 }
 
@@ -75,10 +74,10 @@ RILL_INLINE bool mutex_state::acquire(const std::shared_ptr<session_end>& sessio
     }
     // last: a session that has ended meanwhile lets go at once
     if (fresh)
-        session->call([self = std::weak_ptr(std::static_pointer_cast<mutex_state>(shared_from_this())),
-                       s = session.get()] {
-            if (const auto m = self.lock()) m->session_over(s);
-        });
+        session->call(
+            [self = std::weak_ptr(std::static_pointer_cast<mutex_state>(shared_from_this())), s = session.get()] {
+                if (const auto m = self.lock()) m->session_over(s);
+            });
     return done;
 }
 

@@ -109,11 +109,11 @@ RILL_INLINE bool waited_resource::start(attempt now, waiting& wait, any_array* o
         done = line_.empty() && finished(now);
         if (done) return;
         const auto kept = std::make_shared<attempt>(std::move(now));
-        kept->tell = wait.later([self = std::weak_ptr(std::static_pointer_cast<waited_resource>(shared_from_this())),
-                                 kept] {
-            const auto of = self.lock();
-            return of ? of->give_up(kept) : !kept->over;
-        });
+        kept->tell =
+            wait.later([self = std::weak_ptr(std::static_pointer_cast<waited_resource>(shared_from_this())), kept] {
+                const auto of = self.lock();
+                return of ? of->give_up(kept) : !kept->over;
+            });
         line_.push_back(kept);
     });
     if (!done) return false;

@@ -103,8 +103,8 @@ protected:
     }
     template <class X, class Otherwise>
     auto look_up(const X& x, const Otherwise& otherwise, const std::source_location& where) const {
-        return found(x, apply_node(user<lookup_table_find_op>(), where, handle_, keys(x, "find"),
-                                   values(otherwise, "find")));
+        return found(
+            x, apply_node(user<lookup_table_find_op>(), where, handle_, keys(x, "find"), values(otherwise, "find")));
     }
 
     any_tensor handle_;
@@ -144,9 +144,9 @@ public:
     /// Keys that are missing don't matter.
     template <class X>
     operation remove(const X& keys, const std::source_location& where = std::source_location::current()) const {
-        return operation(apply_node(this->template user<lookup_table_remove_op>(), where, this->handle_,
-                                    this->keys(keys, "remove"))
-                             .node());
+        return operation(
+            apply_node(this->template user<lookup_table_remove_op>(), where, this->handle_, this->keys(keys, "remove"))
+                .node());
     }
 };
 

@@ -84,7 +84,8 @@ RILL_COLD void table_traits::check() const {
     if (key != dtype::int32 && key != dtype::int64 && key != dtype::string)
         throw invalid_argument("keys are int32, int64 or string, not " + std::string(to_string(key)));
     if (value == dtype::invalid) throw invalid_argument("the dtype of its values is not known");
-    const bool words = (key == dtype::string && value == dtype::int64) || (key == dtype::int64 && value == dtype::string);
+    const bool words =
+        (key == dtype::string && value == dtype::int64) || (key == dtype::int64 && value == dtype::string);
     if (from_file && !words)
         throw invalid_argument("from a file come words by int64 or int64 by words, not " +
                                std::string(to_string(value)) + " by " + std::string(to_string(key)));
@@ -114,8 +115,7 @@ RILL_INLINE void table_state::check_type(const char* what, dtype is, dtype wante
                                std::string(to_string(is)));
 }
 
-template <class Lists, class F>
-auto table_state::with_keys(Lists& lists, const any_array& keys, const F& f) {
+template <class Lists, class F> auto table_state::with_keys(Lists& lists, const any_array& keys, const F& f) {
     if (keys.dtype() == dtype::string)
         return f(std::get<1>(lists), [all = keys.elements<std::string>()](index_t i) -> const std::string& {
             return all[static_cast<std::size_t>(i)];
@@ -149,8 +149,8 @@ RILL_INLINE void table_state::insert(const any_array& keys, const any_array& val
     check_type("keys", keys.dtype(), traits_.key);
     check_type("values", values.dtype(), traits_.value);
     if (keys.shape() != values.shape())
-        throw invalid_argument(named() + ": keys of the shape " + to_string(keys.shape()) + " and values of the shape " +
-                               to_string(values.shape()) + " don't go together");
+        throw invalid_argument(named() + ": keys of the shape " + to_string(keys.shape()) +
+                               " and values of the shape " + to_string(values.shape()) + " don't go together");
     check_writable();
     const std::lock_guard lock(mutex_);
     put(keys, values);
