@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/sync/accumulator_set_global_step.hpp>
 
+#include <rill/core/log.hpp>
 #include <rill/ops/catalogue.hpp>
 #include <rill/runtime/session.hpp>
 

@@ -57,7 +57,7 @@ TEST_CASE("hash_table: all of its entries") {
     const auto [keys, values] = t.entries();
     const session s;
     CHECK(s.run(keys).size() == 0);
-    for (int k = 0; k < 40; ++k) s.run(t.insert(k, k * 0.5f));
+    for (int k = 0; k < 40; ++k) s.run(t.insert(k, static_cast<float>(k) * 0.5f));
     s.run(t.remove(0));
     const auto [k, v] = s.run(std::tuple(keys, values));
     REQUIRE((k.size() == 39 && v.size() == 39));
