@@ -31,12 +31,19 @@ template <class Op, class T> void compile_elementwise() {
     }
 }
 
+/// Variables, constants and the like have no kernel, nor has what runs bodies; what makes a resource has one.
+template <class Op> constexpr bool has_kernel() {
+    if constexpr (requires { Op::role; })
+        return Op::role == op_role::resource;
+    else
+        return !requires(const Op& o) { o.regions(); };
+}
+
 template <class Op, class T> void compile_op() {
     if constexpr (op_takes<Op, T>) {
         if constexpr (!node_op_struct<Op>)
             compile_elementwise<Op, T>();
-        else if constexpr (!requires { Op::role; } && !requires(const Op& o) { o.regions(); })
-            // variables, constants and the like have no kernel, nor has what runs bodies
+        else if constexpr (has_kernel<Op>())
             compile_kernel<Op, T>();
     }
 }

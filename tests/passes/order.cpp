@@ -318,7 +318,8 @@ TEST_CASE("order: random programs mean what the rule says") {
 TEST_CASE_METHOD(test_order_fixture, "order: takes and releases of one lock go in order of creation, whatever is run") {
     const mutex a("a"), b("b");
     const operation a1 = a.acquire(), b1 = b.acquire(), a2 = a.release(), a3 = a.acquire(), b2 = b.release();
-    auto sub = order_turns(prune({}, {a3.node(), b2.node(), a1.node(), a2.node(), b1.node()}, {}));
+    const std::vector<const node*> all{a3.node(), b2.node(), a1.node(), a2.node(), b1.node()};
+    const auto sub = order_turns(prune({}, all, {}));
     check(sub, true);
     const auto waits_for = [&](const operation& later, const operation& before) {
         for (const auto& it : sub.items)
