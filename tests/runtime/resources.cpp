@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/runtime/resources.hpp>
 
+#include <rill/ops/state/variable.hpp>
+
 #include "catch.hpp"
 
 using namespace rill;
@@ -177,6 +179,7 @@ TEST_CASE("resources: each node has its own variable and counter, the same for e
     node a, b, open;
     a.outputs = b.outputs = {{dtype::float32, dims{2}}};
     open.name = "open";
+    a.op = b.op = open.op = make_op(variable_op{a.outputs[0]});
     open.outputs = {{dtype::float32, dims{dyn}}};
     CHECK(store.variable(&a) == store.variable(&a));
     CHECK(store.variable(&a) != store.variable(&b));

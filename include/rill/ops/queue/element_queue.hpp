@@ -214,12 +214,12 @@ RILL_INLINE bool element_queue::start(attempt now, line& in, waiting& wait, any_
             // its arrays may be borrowed from the step, which may end before
             for (auto& a : now.batch) a = owned_copy(a);
             const auto kept = std::make_shared<attempt>(std::move(now));
-            kept->tell =
-                wait.later([self = std::weak_ptr(std::static_pointer_cast<element_queue>(shared_from_this())), kept] {
-                    const auto queue = self.lock();
-                    return !queue ||
-                           queue->give_up(kept); // not if it has come: it is told, and nothing of it may be lost
-                });
+            kept->tell = wait.later([self = std::weak_ptr(std::static_pointer_cast<element_queue>(shared_from_this())),
+                                     kept = std::weak_ptr(kept)] {
+                const auto queue = self.lock();
+                const auto a = kept.lock();
+                return !queue || !a || queue->give_up(a);
+            });
             in.push_back(kept);
         }
         if (!to_put_.empty() || !to_take_.empty()) serve_both(told);
