@@ -31,13 +31,20 @@ template <class Op, class T> void compile_elementwise() {
     }
 }
 
+/// Variables, constants and the like have no kernel, nor has what runs bodies or is a primitive of control flow; what makes a resource has
+/// one.
+template <class Op> constexpr bool has_kernel() {
+    if constexpr (requires { Op::role; })
+        return Op::role == op_role::resource;
+    else
+        return !requires(const Op& o) { o.regions(); } && !requires(const Op& o) { o.flow(); };
+}
+
 template <class Op, class T> void compile_op() {
     if constexpr (op_takes<Op, T>) {
         if constexpr (!node_op_struct<Op>)
             compile_elementwise<Op, T>();
-        else if constexpr (
-            !requires { Op::role; } && !requires(const Op& o) { o.regions(); } && !requires(const Op& o) { o.flow(); })
-            // variables, constants and the like have no kernel, nor has what runs bodies or is a primitive of control flow
+        else if constexpr (has_kernel<Op>())
             compile_kernel<Op, T>();
     }
 }

@@ -28,6 +28,7 @@
 #include <rill/core/platform.ipp>
 #include <rill/core/program.ipp>
 #include <rill/core/resource.ipp>
+#include <rill/core/text_file.ipp>
 #include <rill/core/thread_pool.ipp>
 #include <rill/data/csv.ipp>
 #include <rill/device/cpu/fused.ipp>

@@ -8,6 +8,7 @@
 #include <rill/core/error.hpp>
 #include <rill/core/host_array.hpp>
 #include <rill/core/number_text.hpp>
+#include <rill/core/text_file.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -24,13 +25,8 @@ template <class T> struct csv_table {
 
 namespace detail {
 
-std::string read_file(const std::string& path);
-
 /// Without the blanks around it; a delimiter is none.
 std::string_view trimmed(std::string_view s, char delimiter);
-
-/// Takes the first line away from a text: up to LF, CRLF, or CR as old programs write it.
-std::string_view take_line(std::string_view& text);
 
 /// Calls f(column, field) for each field of a line; returns how many there were.
 template <class F> std::size_t each_field(std::string_view line, char delimiter, F&& f) {
@@ -87,7 +83,7 @@ csv_table<T> parse_csv(std::string_view text, const std::string& path, const csv
 /// Reads a file of numbers: not_found if it can't be opened, invalid_argument with file, line and column if a field is no
 /// number or a line has another number of fields.
 template <class T> csv_table<T> read_csv(const std::string& path, const csv_options& options = {}) {
-    return parse_csv<T>(detail::read_file(path), path, options);
+    return parse_csv<T>(detail::read_file(path, "csv"), path, options);
 }
 
 }} // namespace rill::RILL_ABI

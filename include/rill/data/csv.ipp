@@ -3,37 +3,13 @@
 
 #include <rill/data/csv.hpp>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdio>
-#include <iterator>
-#include <memory>
-
 namespace rill { inline namespace RILL_ABI { namespace detail {
-
-RILL_INLINE std::string read_file(const std::string& path) {
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
-    if (!file) throw not_found("csv: '" + path + "' can't be opened");
-    std::string text;
-    char block[1 << 16];
-    for (std::size_t n; (n = std::fread(block, 1, sizeof(block), file.get())) > 0;) text.append(block, n);
-    if (std::ferror(file.get())) throw data_loss("csv: '" + path + "' can't be read");
-    return text;
-}
 
 RILL_INLINE std::string_view trimmed(std::string_view s, char delimiter) {
     const auto blank = [&](char c) { return (c == ' ' || c == '\t') && c != delimiter; };
     while (!s.empty() && blank(s.front())) s.remove_prefix(1);
     while (!s.empty() && blank(s.back())) s.remove_suffix(1);
     return s;
-}
-
-RILL_INLINE std::string_view take_line(std::string_view& text) {
-    const auto end = std::find_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; });
-    const auto line = text.substr(0, static_cast<std::size_t>(end - text.begin()));
-    text.remove_prefix(line.size());
-    text.remove_prefix(text.starts_with("\r\n") ? 2 : text.empty() ? 0 : 1);
-    return line;
 }
 
 }}} // namespace rill::RILL_ABI::detail

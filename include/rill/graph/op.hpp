@@ -77,6 +77,10 @@ private:
 /// Nodes that a plan treats in ways of their own. Control: nothing to compute, it only waits. Resource: the handle of one.
 enum class op_role : std::uint8_t { ordinary, placeholder, constant, variable, control, resource };
 
+/// What an op that waits for others means for the rest of its step. Reads: what comes after it sees variables as they are then, not as
+/// they were when the step began. Turns: besides, those on one handle run in order of creation.
+enum class step_ordering : std::uint8_t { none, reads, turns };
+
 /// An op with its fields, as the graph sees it. Immutable once in a graph.
 class RILL_EXPORT op {
 public:
@@ -126,6 +130,7 @@ public:
     virtual bool sizes_itself() const = 0;
     /// It may wait for what others do, and holds no thread meanwhile (kernel_args::wait).
     virtual bool waits() const = 0;
+    virtual step_ordering ordering() const = 0;
     /// Of a variable or a resource: where it lives.
     virtual resource_name resource_place() const = 0;
     /// A variable that is written where it is, whoever reads it.
@@ -328,6 +333,12 @@ public:
             return Op::waits;
         else
             return false;
+    }
+    step_ordering ordering() const override {
+        if constexpr (requires { Op::ordering; })
+            return Op::ordering;
+        else
+            return step_ordering::none;
     }
     resource_name resource_place() const override {
         if constexpr (requires { self_.place; })

@@ -3,6 +3,7 @@
 
 // The op catalogue: an op's header among the includes, and its struct in the list. From the list come the ops by name, the
 // contents of rill::kernels and docs/ops.md.
+// size: two lines for each op
 
 #include <rill/ops/array/broadcast_to.hpp>
 #include <rill/ops/array/concat.hpp>
@@ -186,6 +187,10 @@
 #include <rill/ops/queue/queue_runner.hpp>
 #include <rill/ops/queue/queue_size.hpp>
 #include <rill/ops/queue/random_shuffle_queue.hpp>
+#include <rill/ops/queue/stack_pop.hpp>
+#include <rill/ops/queue/stack_push.hpp>
+#include <rill/ops/queue/stack_size.hpp>
+#include <rill/ops/queue/tensor_stack.hpp>
 
 #include <rill/ops/random/bernoulli.hpp>
 #include <rill/ops/random/multinomial.hpp>
@@ -214,11 +219,39 @@
 #include <rill/ops/string/string_select.hpp>
 #include <rill/ops/string/string_to_number.hpp>
 
+#include <rill/ops/sync/accumulator_apply_gradient.hpp>
+#include <rill/ops/sync/accumulator_counts.hpp>
+#include <rill/ops/sync/accumulator_set_global_step.hpp>
+#include <rill/ops/sync/accumulator_take_gradient.hpp>
+#include <rill/ops/sync/barrier.hpp>
+#include <rill/ops/sync/barrier_wait.hpp>
+#include <rill/ops/sync/conditional_accumulator.hpp>
+#include <rill/ops/sync/mutex.hpp>
+#include <rill/ops/sync/mutex_acquire.hpp>
+#include <rill/ops/sync/mutex_release.hpp>
+#include <rill/ops/sync/semaphore.hpp>
+#include <rill/ops/sync/semaphore_acquire.hpp>
+#include <rill/ops/sync/semaphore_release.hpp>
+#include <rill/ops/sync/semaphore_value.hpp>
+
+#include <rill/ops/table/hash_table.hpp>
+#include <rill/ops/table/initialize_table.hpp>
+#include <rill/ops/table/lookup_table_export.hpp>
+#include <rill/ops/table/lookup_table_find.hpp>
+#include <rill/ops/table/lookup_table_insert.hpp>
+#include <rill/ops/table/lookup_table_remove.hpp>
+#include <rill/ops/table/lookup_table_size.hpp>
+#include <rill/ops/table/vocabulary.hpp>
+
 namespace rill { inline namespace RILL_ABI {
 
 // clang-format off: a line each
 using catalogue = op_list<
     abs_op,
+    accumulator_apply_gradient_op,
+    accumulator_counts_op,
+    accumulator_set_global_step_op,
+    accumulator_take_gradient_op,
     acos_op,
     acosh_op,
     add_op,
@@ -235,6 +268,8 @@ using catalogue = op_list<
     atan2_op,
     atan_op,
     atanh_op,
+    barrier_op,
+    barrier_wait_op,
     batch_matmul_op,
     bias_for_op,
     broadcast_to_op,
@@ -251,6 +286,7 @@ using catalogue = op_list<
     complex_op,
     concat_grad_op,
     concat_op,
+    conditional_accumulator_op,
     conj_op,
     constant_op,
     cos_op,
@@ -284,9 +320,11 @@ using catalogue = op_list<
     gelu_op,
     greater_equal_op,
     greater_op,
+    hash_table_op,
     host_call_op,
     identity_op,
     imag_op,
+    initialize_table_op,
     is_finite_op,
     is_inf_op,
     is_initialized_op,
@@ -304,12 +342,20 @@ using catalogue = op_list<
     logical_or_op,
     logical_xor_op,
     loop_cond_op,
+    lookup_table_export_op,
+    lookup_table_find_op,
+    lookup_table_insert_op,
+    lookup_table_remove_op,
+    lookup_table_size_op,
     matmul_op,
     maximum_op,
     merge_op,
     minimum_op,
     mod_op,
     mul_op,
+    mutex_acquire_op,
+    mutex_op,
+    mutex_release_op,
     neg_op,
     next_iteration_op,
     no_op,
@@ -354,6 +400,10 @@ using catalogue = op_list<
     scatter_update_op,
     select_op,
     selu_op,
+    semaphore_acquire_op,
+    semaphore_op,
+    semaphore_release_op,
+    semaphore_value_op,
     shape_op,
     sigmoid_cross_entropy_op,
     sigmoid_op,
@@ -374,6 +424,9 @@ using catalogue = op_list<
     square_op,
     squared_difference_op,
     squeeze_op,
+    stack_pop_op,
+    stack_push_op,
+    stack_size_op,
     stop_gradient_op,
     strided_slice_grad_op,
     strided_slice_op,
@@ -387,6 +440,7 @@ using catalogue = op_list<
     tan_op,
     tanh_op,
     tensor_array_write_op,
+    tensor_stack_op,
     tile_grad_op,
     tile_op,
     transpose_op,

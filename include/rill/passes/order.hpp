@@ -26,6 +26,9 @@ private:
 /// fetch, which is read at the end), the value is copied first.
 subgraph order_variables(subgraph g);
 
+/// Nodes that take and free one lock, and those whose bodies do, run in order of creation: a step does not wait for itself.
+subgraph order_turns(subgraph g);
+
 /// Sorts the items so that each runs after what it depends on; otherwise in order of creation.
 subgraph sort_items(subgraph g);
 

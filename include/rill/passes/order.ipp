@@ -9,8 +9,11 @@
 #include <functional>
 #include <iterator>
 #include <list>
+#include <map>
 #include <queue>
 #include <span>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -308,6 +311,37 @@ RILL_COLD subgraph order_variables(subgraph g) {
     const bool writes = std::any_of(g.items.begin(), g.items.end(),
                                     [](const subgraph::item& it) { return it.origin && it.is_write(); });
     if (writes) detail::variable_order(g).run();
+    return g;
+}
+
+RILL_COLD subgraph order_turns(subgraph g) {
+    const auto takes_turns = [](const subgraph::item& it) {
+        return it.origin && it.op->ordering() == step_ordering::turns;
+    };
+    if (std::ranges::none_of(g.items, takes_turns)) return g;
+    // two nodes may stand for one lock, by its shared name
+    using lock = std::tuple<std::string, std::string, int>;
+    const auto lock_at = [&](int i) -> lock {
+        const auto& it = g.items[i];
+        const node* n = it.origin ? it.origin : it.feed >= 0 ? g.feeds[it.feed].from : nullptr;
+        if (!n || n->op->role() != op_role::resource) return {"", "", i};
+        auto place = n->op->resource_place();
+        const int own = place.shared_name.empty() ? i : -1;
+        return {std::move(place.container), std::move(place.shared_name), own};
+    };
+    std::map<lock, int> last; // who had it before
+    for (const auto& it : g.items)
+        if (takes_turns(it)) last[lock_at(it.inputs[0].item)] = -1;
+    for (int i = 0; i < static_cast<int>(g.items.size()); ++i) {
+        auto& it = g.items[i];
+        const bool turn = takes_turns(it);
+        if (!turn && !(it.origin && it.origin->bodies)) continue;
+        for (std::size_t k = 0; k < (turn ? 1 : it.inputs.size()); ++k) {
+            const auto at = last.find(lock_at(it.inputs[k].item));
+            if (at == last.end()) continue;
+            if (const int before = std::exchange(at->second, i); before >= 0) it.after.push_back(before);
+        }
+    }
     return g;
 }
 

@@ -70,6 +70,7 @@ public:
     void close() const noexcept;
 
 private:
+    void find_pinned(const subgraph& g);
     void find_order();
 
     pieces pieces_;

@@ -136,19 +136,25 @@ RILL_COLD piecewise_plan::piecewise_plan(const subgraph& g, const session_option
         lines_.push_back(alone ? nullptr : std::make_unique<plan>(std::move(p.part), options, resources_, otherwise));
         alone_.push_back(alone ? std::make_unique<alone_node>(p.alone, options, resources_, otherwise) : nullptr);
     }
-    std::vector<const node*> written;
-    for (const auto& it : g.items)
-        if (it.origin)
-            for (const int w : it.op->writes()) written.push_back(g.items[it.inputs[w].item].origin);
-    for (const auto& it : g.items)
-        if (it.origin && it.op->role() == op_role::variable && std::ranges::find(written, it.origin) == written.end())
-            pinned_.push_back(it.origin);
+    find_pinned(g);
     first_values_.resize(static_cast<std::size_t>(pieces_.values));
     for (const auto& h : pieces_.handles) {
         handles_.push_back(std::make_unique<alone_node>(h.of, options, resources_, otherwise));
         first_values_[h.value] = std::move(handles_.back()->run({}, nullptr, nullptr)[0]);
     }
     find_order();
+}
+
+RILL_COLD void piecewise_plan::find_pinned(const subgraph& g) {
+    std::vector<const node*> written;
+    for (const auto& it : g.items) {
+        if (!it.origin) continue;
+        if (it.op->ordering() != step_ordering::none) return; // what comes after it reads variables as they are then
+        for (const int w : it.op->writes()) written.push_back(g.items[it.inputs[w].item].origin);
+    }
+    for (const auto& it : g.items)
+        if (it.origin && it.op->role() == op_role::variable && std::ranges::find(written, it.origin) == written.end())
+            pinned_.push_back(it.origin);
 }
 
 RILL_COLD void piecewise_plan::find_order() {

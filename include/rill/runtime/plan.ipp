@@ -67,6 +67,7 @@ RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::s
     graph_ = checked_pass(merge_twins(std::move(graph_)), true);
     graph_ = checked_pass(share_common(std::move(graph_)), true);
     graph_ = checked_pass(absorb_producers(std::move(graph_)), true);
+    graph_ = checked_pass(order_turns(std::move(graph_)), true);
     graph_ = checked_pass(order_variables(std::move(graph_)), false);
     graph_ = checked_pass(sort_items(std::move(graph_)), true);
     if (needs_cut(graph_))

@@ -158,6 +158,14 @@ public:
         const auto nodes = graph_.state().nodes_of(made.of);
         for (const auto* n : nodes)
             for (const int w : n->op->writes()) note(written_, {written_variable(n->inputs[w]), 0});
+        // what waits for others may wait for their writes: variables are read in the body then, not before it
+        if (std::ranges::any_of(nodes, [](const node* n) { return n->op->ordering() != step_ordering::none; })) {
+            const auto read = [&](const endpoint& e) {
+                if (e && e.from->op->role() == op_role::variable) note(written_, e);
+            };
+            for (const auto* n : nodes) std::ranges::for_each(n->inputs, read);
+            std::ranges::for_each(made.results, read);
+        }
         for (const auto* n : nodes) {
             if (has_effect(*n)) b.effects.push_back(n);
             effects_ = effects_ || (n->op->stateful() && n->op->role() == op_role::ordinary) || has_effect(*n);

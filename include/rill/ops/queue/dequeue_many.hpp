@@ -10,8 +10,6 @@ namespace detail {
 
 /// Components as a batch, whose length is known or not.
 std::vector<tensor_type> batched(std::span<const tensor_type> components, const any_array* count);
-/// How many are asked for.
-index_t count_of(dtype type, const void* count);
 
 } // namespace detail
 
@@ -50,10 +48,6 @@ RILL_COLD std::vector<tensor_type> batched(std::span<const tensor_type> componen
         all.push_back(batch);
     }
     return all;
-}
-
-RILL_INLINE index_t count_of(dtype type, const void* count) {
-    return type == dtype::int32 ? *static_cast<const std::int32_t*>(count) : *static_cast<const std::int64_t*>(count);
 }
 
 }}} // namespace rill::RILL_ABI::detail

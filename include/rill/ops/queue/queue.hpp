@@ -43,16 +43,6 @@ template <class T, index_t... D, index_t N> struct batch_of<tensor<T, D...>, N> 
     using type = tensor<T, N, D...>;
 };
 
-/// A number stands for a component of rank 0.
-template <class Component, class X> any_tensor component_operand(const X& x, const graph& g) {
-    if constexpr (literal<X>)
-        return seal(filled_constant<value_type_of<Component>>(literal_value<value_type_of<Component>>(x, "enqueue"),
-                                                              std::source_location{}),
-                    g);
-    else
-        return seal(x, g);
-}
-
 } // namespace detail
 
 /// A queue of tuples that lives in the graph's sessions, or under a shared name in the process. Base of the four kinds; T are the
@@ -128,7 +118,9 @@ private:
         Op op;
         op.components = component_types();
         const graph g = handle_.graph();
-        return operation(apply_node(op, std::source_location{}, handle_, detail::component_operand<T>(x, g)...).node());
+        return operation(apply_node(op, std::source_location{}, handle_,
+                                    detail::resource_operand<value_type_of<T>>(x, g, "enqueue")...)
+                             .node());
     }
     template <class Op> const node* take(Op op, const any_tensor& count, const std::source_location& where) const {
         if (count) return apply_node(op, where, handle_, count).node();
@@ -139,7 +131,7 @@ private:
         Op op;
         op.components = component_types();
         const graph g = handle_.graph();
-        const any_tensor n = detail::component_operand<tensor<std::int64_t>>(count, g);
+        const any_tensor n = detail::resource_operand<std::int64_t>(count, g, "dequeue");
         return results<typename detail::batch_of<T, N>::type...>(take(std::move(op), n, where));
     }
     template <class... R> static auto results(const node* n) {

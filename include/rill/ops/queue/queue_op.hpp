@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include <rill/expr/node_op.hpp>
 #include <rill/ops/queue/element_queue.hpp>
+#include <rill/ops/state/resource_op.hpp>
 
 // What the ops of queues have in common.
 
@@ -14,53 +14,39 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// dtype and shape of each component of a queue's elements, as fields.
 void visit_components(std::vector<tensor_type>& all, field_visitor& visit);
 
-std::shared_ptr<element_queue> queue_of(const kernel_args& a);
+inline std::shared_ptr<element_queue> queue_of(const kernel_args& a) { return resource_of<element_queue>(a); }
 /// The operands behind the handle, borrowed.
 std::vector<any_array> components_given(const std::vector<tensor_type>& inputs, const kernel_args& a);
 /// Checks the operands behind the handle against what elements are, or batches of them.
 void check_components(std::span<const tensor_type> inputs, std::span<const tensor_type> components, bool batch);
 
-/// Of the op that makes a queue: the number of the queue.
-kernel queue_kernel(kernel_request& r, const resource_name& place, queue_traits traits,
-                    void (*give)(const kernel_args&, std::int64_t));
+/// The queue that a node stands for.
+std::shared_ptr<resource> make_queue(kernel_request& r, const resource_name& place, queue_traits traits);
 
 /// The node of a queue, named by its kind unless a name is given.
 template <class Op>
 any_tensor add_queue(const queue_traits& traits, const std::string& shared_name, const std::string& name,
                      const std::source_location& where) {
-    require_kernel<Op, void>();
     Op op;
     op.traits = traits;
-    op.place = {scopes().container, shared_name};
-    const region_scope outside(nullptr); // it is there whatever the nodes made beside it are part of
-    return any_tensor(endpoint{add_node(current_graph(), make_op(std::move(op)), {}, name, false, where), 0});
+    return add_resource(std::move(op), shared_name, name, where);
 }
 
 /// Base of the ops that make queues; `Self` names itself and how it takes elements in and out.
-template <class Self> struct queue_maker {
-    static constexpr int inputs = 0;
-    using domain_type = domains::untyped;
-    using compiled_types = types::untyped;
-    static constexpr auto no_gradient = ""; // nothing comes in
-    static constexpr auto role = op_role::resource;
-    static constexpr bool stateful = true;
+template <class Self> struct queue_maker : resource_maker {
     queue_traits traits;
-    resource_name place;
 
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const {
         all_traits().check();
-        return {{dtype::int64, dims{}}};
+        return handle_type();
     }
     template <class D, class T> kernel bind(kernel_request& r) const {
-        return queue_kernel(r, place, all_traits(), [](const kernel_args& a, std::int64_t number) {
-            D::fill(1, a.out<std::int64_t>(0), number);
-        });
+        return handle_kernel<D>(make_queue(r, place, all_traits()));
     }
     static void common_fields(auto& op, auto& visit) {
         visit_components(op.traits.components, visit);
         visit("capacity", op.traits.capacity);
-        visit("container", op.place.container);
-        visit("shared_name", op.place.shared_name);
+        place_fields(op, visit);
     }
 
 private:
@@ -73,12 +59,8 @@ private:
 };
 
 /// Base of the ops that use a queue: the handle is their first input.
-struct queue_user {
-    using domain_type = domains::untyped;
-    using compiled_types = types::untyped;
+struct queue_user : resource_user {
     static constexpr auto no_gradient = "what goes through a queue is cut off: gradients end there";
-    static constexpr bool stateful = true;
-    input_list host_inputs() const { return {0}; }
 };
 
 }}} // namespace rill::RILL_ABI::detail
@@ -98,10 +80,6 @@ RILL_COLD void visit_components(std::vector<tensor_type>& all, field_visitor& vi
         visit(("dtype_" + std::to_string(i)).c_str(), all[static_cast<std::size_t>(i)].type);
         visit(("shape_" + std::to_string(i)).c_str(), all[static_cast<std::size_t>(i)].shape);
     }
-}
-
-RILL_INLINE std::shared_ptr<element_queue> queue_of(const kernel_args& a) {
-    return resource_as<element_queue>(*a.in<std::int64_t>(0));
 }
 
 RILL_INLINE std::vector<any_array> components_given(const std::vector<tensor_type>& inputs, const kernel_args& a) {
@@ -129,13 +107,11 @@ RILL_COLD void check_components(std::span<const tensor_type> inputs, std::span<c
     }
 }
 
-RILL_COLD kernel queue_kernel(kernel_request& r, const resource_name& place, queue_traits traits,
-                              void (*give)(const kernel_args&, std::int64_t)) {
+RILL_COLD std::shared_ptr<resource> make_queue(kernel_request& r, const resource_name& place, queue_traits traits) {
     if (traits.seed == 0) traits.seed = r.seed;
-    auto queue = r.find_resource(place, traits.described(), [&](const std::string& name, allocator& memory) {
+    return r.find_resource(place, traits.described(), [&](const std::string& name, allocator& memory) {
         return std::make_shared<element_queue>(traits, name, memory);
     });
-    return kernel([queue = std::move(queue), give](const kernel_args& a) { give(a, queue->number()); });
 }
 
 }}} // namespace rill::RILL_ABI::detail

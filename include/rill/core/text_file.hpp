@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <rill/core/error.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// All of a file; `who` begins the messages. Throws not_found, or data_loss if reading fails.
+std::string read_file(const std::string& path, const std::string& who);
+
+/// Takes the first line away from a text: up to LF, CRLF, or CR as old programs write it.
+std::string_view take_line(std::string_view& text);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/core/text_file.ipp>
+#endif

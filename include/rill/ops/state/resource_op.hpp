@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include <rill/ops/array/fill.hpp>
+
+// What ops that make and use a resource have in common: a queue, a lock, a table.
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Base of the ops that make one. The handle, its number, is their output.
+struct resource_maker {
+    static constexpr int inputs = 0;
+    using domain_type = domains::untyped;
+    using compiled_types = types::untyped;
+    static constexpr auto no_gradient = ""; // nothing comes in
+    static constexpr auto role = op_role::resource;
+    static constexpr bool stateful = true;
+    resource_name place;
+
+    static void place_fields(auto& op, auto& visit) {
+        visit("container", op.place.container);
+        visit("shared_name", op.place.shared_name);
+    }
+    static std::vector<tensor_type> handle_type() { return {{dtype::int64, dims{}}}; }
+};
+
+/// Base of the ops that use one: the handle is their first input.
+struct resource_user {
+    using domain_type = domains::untyped;
+    using compiled_types = types::untyped;
+    static constexpr bool stateful = true;
+    input_list host_inputs() const { return {0}; }
+};
+
+/// The resource that a node stands for: an R, made of its name and `traits`.
+template <class R, class... Traits>
+std::shared_ptr<resource> make_resource(kernel_request& r, const resource_name& place, const Traits&... traits) {
+    return r.find_resource(place, R::described_as(traits...),
+                           [&](const std::string& name, allocator&) { return std::make_shared<R>(name, traits...); });
+}
+
+/// The kernel of an op that makes a resource.
+template <class D> kernel handle_kernel(std::shared_ptr<resource> r) {
+    return kernel([r = std::move(r)](const kernel_args& a) { D::fill(1, a.out<std::int64_t>(0), r->number()); });
+}
+
+/// What a handle among the inputs stands for.
+template <class R> std::shared_ptr<R> resource_of(const kernel_args& a) {
+    return resource_as<R>(*a.in<std::int64_t>(0));
+}
+
+/// The node of a resource, named by its kind unless a name is given.
+template <class Op>
+any_tensor add_resource(Op op, const std::string& shared_name, const std::string& name,
+                        const std::source_location& where) {
+    require_kernel<Op, void>();
+    op.place = {scopes().container, shared_name};
+    const region_scope outside(nullptr); // it is there whatever the nodes made beside it are part of
+    return any_tensor(endpoint{add_node(current_graph(), make_op(std::move(op)), {}, name, false, where), 0});
+}
+
+/// An operand of element type T; numbers stand for one of rank 0.
+template <class T, class X> any_tensor resource_operand(const X& x, const graph& g, const char* who) {
+    if constexpr (literal<X>)
+        return seal(filled_constant<T>(literal_value<T>(x, who), std::source_location{}), g);
+    else
+        return seal(x, g);
+}
+
+/// The number that an int32 or int64 of rank 0 holds.
+index_t count_of(dtype type, const void* count);
+
+/// Refuses what is no int32 or int64 of rank 0.
+void check_count_operand(const tensor_type& type, const char* what);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if RILL_DEFINE
+#include <rill/ops/array/indices.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_INLINE index_t count_of(dtype type, const void* count) {
+    return type == dtype::int32 ? *static_cast<const std::int32_t*>(count) : *static_cast<const std::int64_t*>(count);
+}
+
+RILL_COLD void check_count_operand(const tensor_type& type, const char* what) {
+    check_index_type(type.type, what);
+    if (type.shape.known_rank() && type.shape.rank != 0)
+        throw invalid_argument(std::string(what) + " must have rank 0, not " + to_string(type.shape));
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif

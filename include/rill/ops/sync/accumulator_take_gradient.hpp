@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/state/resource_op.hpp>
+#include <rill/ops/sync/accumulator_state.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Takes the mean or the sum of all gradients out of an accumulator; waits until there are n or more, first come first served. Its step
+/// is one more then.
+struct accumulator_take_gradient_op {
+    static constexpr auto name = "AccumulatorTakeGradient";
+    static constexpr int inputs = 2; // the handle, n
+    using domain_type = domains::numeric;
+    using compiled_types = types::numbers;
+    static constexpr bool stateful = true, waits = true, sizes_itself = true;
+    static constexpr auto no_gradient = "what an accumulator adds up is cut off: gradients end there";
+    tensor_type type;
+
+    static void fields(auto& op, auto& visit) {
+        visit("dtype", op.type.type);
+        visit("shape", op.type.shape);
+    }
+    input_list host_inputs() const { return {0, 1}; }
+    dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type>) const { return type.type; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
+        detail::check_count_operand(in[1], "the number of gradients");
+        return {type};
+    }
+    template <class D, class T> kernel bind(kernel_request& r) const {
+        return kernel([count = r.inputs[1].type](const kernel_args& a) {
+            const auto divide = [](void* sum, std::int64_t by, index_t n) {
+                auto* const all = static_cast<T*>(sum);
+                const T number = static_cast<T>(static_cast<compute_type<T>>(by));
+                for (index_t i = 0; i < n; ++i) all[i] = static_cast<T>(all[i] / number);
+            };
+            detail::resource_of<detail::accumulator_state>(a)->take(detail::count_of(count, a.in<void>(1)), divide,
+                                                                    *a.wait, a.sized);
+        });
+    }
+};
+
+}} // namespace rill::RILL_ABI

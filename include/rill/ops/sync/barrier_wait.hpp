@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/state/resource_op.hpp>
+#include <rill/ops/sync/barrier_state.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Arrives at a barrier and waits until as many have as it has parties. What comes after it reads variables as they are then.
+struct barrier_wait_op : detail::resource_user {
+    static constexpr auto name = "CyclicBarrierWait", label = "arrive_and_wait";
+    static constexpr int inputs = 1;
+    static constexpr bool waits = true;
+    static constexpr auto ordering = step_ordering::reads;
+    static constexpr auto no_gradient = ""; // it has no value
+
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {}; }
+    template <class D, class T> kernel bind(kernel_request&) const {
+        return kernel([](const kernel_args& a) { detail::resource_of<detail::barrier_state>(a)->arrive(*a.wait); });
+    }
+};
+
+}} // namespace rill::RILL_ABI

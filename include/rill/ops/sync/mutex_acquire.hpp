@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/state/resource_op.hpp>
+#include <rill/ops/sync/mutex_state.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Takes a mutex; waits while somebody else has it, first come first served. What comes after it reads variables as they are then.
+struct mutex_acquire_op : detail::resource_user {
+    static constexpr auto name = "MutexAcquire";
+    static constexpr int inputs = 1;
+    static constexpr bool waits = true;
+    static constexpr auto ordering = step_ordering::turns;
+    static constexpr auto no_gradient = ""; // it has no value
+
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {}; }
+    template <class D, class T> kernel bind(kernel_request& r) const {
+        return kernel([session = r.session](const kernel_args& a) {
+            detail::resource_of<detail::mutex_state>(a)->acquire(session, a.step, *a.wait);
+        });
+    }
+};
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/state/resource_op.hpp>
+#include <rill/ops/sync/semaphore_state.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Gives n permits to a semaphore, whether or not they were taken from it.
+struct semaphore_release_op : detail::resource_user {
+    static constexpr auto name = "SemaphoreRelease";
+    static constexpr int inputs = 2;
+    static constexpr auto no_gradient = ""; // it has no value
+
+    input_list host_inputs() const { return {0, 1}; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
+        detail::check_count_operand(in[1], "the number of permits");
+        return {};
+    }
+    template <class D, class T> kernel bind(kernel_request& r) const {
+        return kernel([type = r.inputs[1].type](const kernel_args& a) {
+            detail::resource_of<detail::semaphore_state>(a)->release(detail::count_of(type, a.in<void>(1)));
+        });
+    }
+};
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/table/table_op.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Fills a table from a text file, a word a line, unless it is filled: words by line number, or line numbers by word. The file is read
+/// when it runs; its path is an operand.
+struct initialize_table_op : detail::resource_user {
+    static constexpr auto name = "InitializeTableFromTextFileV2", label = "initialize_table";
+    static constexpr int inputs = 2;
+    static constexpr auto no_gradient = ""; // it has no value
+
+    input_list host_inputs() const { return {0, 1}; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
+        if (in[1].type != dtype::string || (in[1].shape.known_rank() && in[1].shape.rank != 0))
+            throw invalid_argument("the path must be a string of rank 0, not " + to_string(in[1]));
+        return {};
+    }
+    template <class D, class T> kernel bind(kernel_request&) const {
+        return kernel([](const kernel_args& a) { detail::table_of(a)->fill_from(*a.in<std::string>(1)); });
+    }
+};
+
+}} // namespace rill::RILL_ABI

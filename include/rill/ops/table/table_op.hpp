@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/state/resource_op.hpp>
+#include <rill/ops/table/table_state.hpp>
+
+// What the ops of tables have in common.
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Base of the ops that use a table: the handle is their first input, keys and values follow.
+struct table_user : resource_user {
+    static constexpr auto no_gradient = "values are looked up by keys, which don't change smoothly";
+    dtype key = dtype::invalid, value = dtype::invalid;
+
+    static void fields(auto& op, auto& visit) {
+        visit("key_dtype", op.key);
+        visit("value_dtype", op.value);
+    }
+    input_list host_inputs() const { return {0, 1, 2}; }
+};
+
+/// Input i, borrowed.
+any_array table_operand(const std::vector<tensor_type>& inputs, const kernel_args& a, int i);
+inline std::shared_ptr<table_state> table_of(const kernel_args& a) { return resource_of<table_state>(a); }
+/// Throws invalid_argument if an operand of a table's is of another dtype.
+void check_table_operand(const char* what, const tensor_type& is, dtype wanted);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_INLINE any_array table_operand(const std::vector<tensor_type>& inputs, const kernel_args& a, int i) {
+    const auto& type = inputs[static_cast<std::size_t>(i)];
+    return any_array(type.type, type.shape, a.in<void>(i), nullptr);
+}
+
+RILL_COLD void check_table_operand(const char* what, const tensor_type& is, dtype wanted) {
+    if (is.type != wanted)
+        throw invalid_argument("the table's " + std::string(what) + " are " + std::string(to_string(wanted)) +
+                               ", not " + to_string(is));
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/ops/sync/semaphore_state.hpp>
+
+#include <deque>
+#include <random>
+
+#include "catch.hpp"
+#include "ops/sync/pretend_wait.hpp"
+
+using namespace rill;
+
+namespace test_ops_sync_semaphore_state {
+
+TEST_CASE("semaphore_state: all permits of a taker at once, in order") {
+    const auto s = std::make_shared<detail::semaphore_state>("s", 3);
+    sync_test::pretend_wait a, b, c;
+    CHECK(s->acquire(2, a));
+    CHECK_FALSE(s->acquire(2, b));
+    CHECK_FALSE(s->acquire(1, c)); // behind b
+    CHECK(s->value() == 1);
+    s->release(1);
+    CHECK((b.came() && !c.came()));
+    s->release(1);
+    CHECK(c.came());
+    CHECK(s->value() == 0);
+    CHECK_THROWS_AS(s->acquire(0, a), invalid_argument);
+    CHECK_THROWS_WITH(s->release(-1), contains("semaphore 's'") && contains("-1"));
+    s->release(1);
+    CHECK_THROWS_AS(s->release(std::numeric_limits<index_t>::max()), resource_exhausted);
+    CHECK(s->value() == 1);
+}
+
+TEST_CASE("semaphore_state: any schedule of takes, releases and give-ups loses no permit") {
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        std::mt19937 draw(seed);
+        const auto s = std::make_shared<detail::semaphore_state>("s", 4);
+        struct taker {
+            index_t n;
+            sync_test::pretend_wait wait = {};
+        };
+        std::deque<taker> all;
+        std::deque<taker*> line; // the model
+        index_t left = 4, taken = 0;
+        const auto serve = [&] {
+            while (!line.empty() && line.front()->n <= left) {
+                left -= line.front()->n;
+                taken += line.front()->n;
+                REQUIRE(line.front()->wait.came());
+                line.pop_front();
+            }
+        };
+        for (int k = 0; k < 80; ++k) {
+            const auto n = static_cast<index_t>(draw() % 4 + 1);
+            switch (draw() % 3) {
+            case 0: {
+                auto& now = all.emplace_back(taker{n});
+                const bool at_once = line.empty() && n <= left;
+                REQUIRE(s->acquire(n, now.wait) == at_once);
+                if (at_once)
+                    left -= n, taken += n;
+                else
+                    line.push_back(&now);
+                break;
+            }
+            case 1:
+                if (taken < n) break;
+                s->release(n);
+                taken -= n;
+                left += n;
+                serve();
+                break;
+            default:
+                if (line.empty()) break;
+                const auto at = line.begin() + static_cast<std::ptrdiff_t>(draw() % line.size());
+                REQUIRE((*at)->wait.give_up());
+                line.erase(at);
+                serve();
+            }
+            REQUIRE(s->value() == left);
+            REQUIRE(left + taken == 4);
+            for (const auto* w : line) REQUIRE_FALSE(w->wait.came());
+        }
+    }
+}
+
+} // namespace test_ops_sync_semaphore_state
