@@ -81,6 +81,7 @@
 #include <rill/passes/share.ipp>
 #include <rill/passes/subgraph.ipp>
 #include <rill/passes/transfer.ipp>
+#include <rill/runtime/alone_node.ipp>
 #include <rill/runtime/binding.ipp>
 #include <rill/runtime/bodies.ipp>
 #include <rill/runtime/bound_body.ipp>
@@ -107,6 +108,7 @@
 #include <rill/runtime/segment.ipp>
 #include <rill/runtime/session.ipp>
 #include <rill/runtime/session_core.ipp>
+#include <rill/runtime/step_events.ipp>
 #include <rill/runtime/step_order.ipp>
 #include <rill/runtime/trace.ipp>
 #include <rill/train/clipping.ipp>

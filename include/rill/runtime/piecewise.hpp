@@ -8,46 +8,16 @@
 #include <span>
 #include <vector>
 
+#include <rill/runtime/alone_node.hpp>
 #include <rill/runtime/cut.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/segment.hpp>
+#include <rill/runtime/step_events.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class plan;
 struct held_step;
-
-/// A node that stands alone, bound to types as they come.
-class alone_node {
-public:
-    alone_node(subgraph::item it, const session_options& options, std::shared_ptr<resource_store> resources,
-               const device_type& otherwise);
-
-    const subgraph::item& item() const { return item_; }
-    bool waits() const { return item_.op->waits(); }
-    /// Its outputs, unless it asked `wait` to come later.
-    std::vector<any_array> run(std::span<const any_array> inputs, const step_context* context, waiting* wait) const;
-    /// Of a node whose bodies are run in pieces: they are driven by who asks, which keeps what `keep` is. Null of others.
-    std::unique_ptr<body_sequence> begin(std::span<const any_array> inputs, std::shared_ptr<const void>& keep) const;
-    /// What is being handled, as an error of the node's.
-    [[noreturn]] void rethrow() const;
-    void close() const;
-
-private:
-    struct bound;
-    std::shared_ptr<const bound> bind(std::span<const tensor_type> inputs) const;
-    std::vector<any_array> run_kernel(std::span<const any_array> inputs, const step_context* context,
-                                      waiting* wait) const;
-
-    static constexpr std::size_t kept = 16; // types
-
-    subgraph::item item_;
-    std::shared_ptr<resource_store> resources_;
-    allocator& memory_;
-    body_plans bodies_;
-    mutable std::mutex mutex_;
-    mutable vector<std::shared_ptr<const bound>> bound_; // the last used first
-};
 
 /// A run in pieces, compiled.
 class piecewise_plan {
@@ -85,11 +55,9 @@ private:
     std::chrono::nanoseconds patience_; // how long a step waits for nodes that wait, while nothing happens
 };
 
-class step_events;
-
 /// One run in pieces: values between them, and the frames they lie in. Of the runs of a step, that of the bodies of a node is part of the
 /// run that the node is in; all share what is ready and what they wait for, so that none holds another up.
-class piecewise_run {
+class piecewise_run final : step_part {
 public:
     piecewise_run(const piecewise_plan& p, std::span<const any_array> feeds);
     ~piecewise_run();
@@ -99,7 +67,6 @@ public:
     const any_array& fetched(std::size_t i) const { return values_[plan_.cut().fetches[i]]; }
 
 private:
-    friend class step_events;
     class place_to_wait;
     struct body_run;
 
@@ -111,7 +78,8 @@ private:
     bool run_alone(std::size_t p);
     bool go_on(std::size_t p, std::vector<any_array> given);
     std::vector<any_array> all_fetched() const;
-    void arrived(std::size_t p, std::exception_ptr problem, std::vector<any_array> outputs);
+    void arrived(std::size_t p, std::exception_ptr problem, std::vector<any_array> outputs) override;
+    std::string place_of_piece(std::size_t p) const override;
     [[noreturn]] void rethrow_outwards() const;
     void give(std::size_t p, std::vector<any_array> outputs);
     void complete(std::size_t p);

@@ -26,106 +26,6 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-// ---- a node that stands alone --------------------------------------------------------------------------------------------
-
-struct alone_node::bound {
-    std::vector<tensor_type> inputs, outputs;
-    bound_region region; // of a node with bodies
-    kernel run;          // of others
-    std::size_t scratch = 0;
-};
-
-RILL_COLD alone_node::alone_node(subgraph::item it, const session_options& options,
-                                 std::shared_ptr<resource_store> resources, const device_type& otherwise)
-    : item_(std::move(it)), resources_(std::move(resources)), memory_(resources_->memory()) {
-    compile_bodies(bodies_, item_, options, resources_, otherwise);
-}
-
-RILL_COLD std::shared_ptr<const alone_node::bound> alone_node::bind(std::span<const tensor_type> inputs) const {
-    const std::lock_guard lock(mutex_);
-    for (const auto& b : bound_)
-        if (std::ranges::equal(b->inputs, inputs)) return b;
-    auto made = std::make_shared<bound>();
-    made->inputs.assign(inputs.begin(), inputs.end());
-    if (item_.origin->bodies) {
-        made->region = bind_region(item_, inputs, bodies_, memory_);
-    } else {
-        const auto& op = *item_.op;
-        const auto& outputs = made->outputs = op.outputs({inputs, {}, {}});
-        const auto type = op.kernel_type(inputs, outputs);
-        const auto factory = find_kernel(cpu_device().name, op.kernel_name(), type);
-        if (!factory)
-            throw unimplemented("no kernel of " + std::string(op.name()) + " for " + std::string(to_string(type)) +
-                                " is in this program");
-        kernel_request request{inputs, outputs};
-        request.pool = resources_->threads().for_ops();
-        request.seed =
-            op.seed() ? op.seed() : hash_combine(item_.origin->owner->seed(), hash_bytes(item_.origin->name));
-        request.find_resource = resources_->finder(item_.origin);
-        request.session = resources_->session();
-        made->run = (*factory)(op.attributes(), request);
-        made->scratch = request.scratch_bytes;
-    }
-    bound_.insert(bound_.begin(), made);
-    if (bound_.size() > kept) bound_.pop_back();
-    return made;
-}
-
-RILL_COLD std::vector<any_array> alone_node::run_kernel(std::span<const any_array> inputs, const step_context* context,
-                                                        waiting* wait) const {
-    small_vector<tensor_type, 4> types;
-    for (const auto& in : inputs) types.push_back(in.type());
-    const auto b = bind({types.data(), types.size()});
-    if (b->region.step) return b->region.step->run_alone(inputs, context);
-    std::vector<any_array> none, outputs;
-    if (item_.op->sizes_itself())
-        outputs.resize(item_.origin->outputs.size());
-    else
-        for (const auto& t : b->outputs) outputs.emplace_back(t.type, t.shape, memory_);
-    array_slots slots(inputs, item_.op->sizes_itself() ? none : outputs);
-    const memory_block scratch(memory_, b->scratch);
-    auto args = slots.args(context, scratch.data());
-    args.sized = outputs.data();
-    args.wait = wait;
-    b->run(args);
-    return outputs;
-}
-
-RILL_COLD std::vector<any_array> alone_node::run(std::span<const any_array> inputs, const step_context* context,
-                                                 waiting* wait) const {
-    try {
-        return run_kernel(inputs, context, wait);
-    } catch (...) {
-        rethrow();
-    }
-}
-
-RILL_COLD std::unique_ptr<body_sequence> alone_node::begin(std::span<const any_array> inputs,
-                                                           std::shared_ptr<const void>& keep) const {
-    if (!item_.origin->bodies) return nullptr;
-    try {
-        small_vector<tensor_type, 4> types;
-        for (const auto& in : inputs) types.push_back(in.type());
-        const auto b = bind({types.data(), types.size()});
-        keep = b;
-        return b->region.step->begin(inputs);
-    } catch (...) {
-        rethrow();
-    }
-}
-
-RILL_COLD void alone_node::rethrow() const {
-    rethrow_described([&](const std::string& what) {
-        return item_.op->label() + ": " + what + " (" + place_of(*item_.origin) + ")";
-    });
-}
-
-RILL_COLD void alone_node::close() const {
-    for (const auto& [b, p] : bodies_) p->close();
-    const std::lock_guard lock(mutex_);
-    bound_.clear();
-}
-
 // ---- the plan ------------------------------------------------------------------------------------------------------------
 
 RILL_COLD piecewise_plan::piecewise_plan(const subgraph& g, const session_options& options,
@@ -184,134 +84,6 @@ RILL_COLD void piecewise_plan::close() const noexcept {
 
 // ---- a run ---------------------------------------------------------------------------------------------------------------
 
-/// What the runs of a step share: the pieces that are ready, what is waited for, and what has come of it.
-class step_events {
-public:
-    explicit step_events(const piecewise_plan& outermost, const step_context& context)
-        : patience_(outermost.patience()), context_(context) {}
-
-    struct piece {
-        piecewise_run* of = nullptr;
-        std::size_t number = 0;
-    };
-    void add(piece p) { ready_.push_back(p); }
-    /// One that goes next; none is ready: it sleeps until something has come, and gives none.
-    piece next();
-    /// Something is started that comes later.
-    completion later(piece p, std::function<bool()> give_up);
-    /// Whether anything is given up; other things have come to their end.
-    bool give_up() noexcept;
-
-private:
-    struct arrival {
-        std::uint64_t ticket;
-        std::exception_ptr problem;
-        std::vector<any_array> outputs;
-    };
-    /// Shared with who brings it, perhaps when the step is over.
-    struct arrivals {
-        std::mutex mutex;
-        std::condition_variable more;
-        std::vector<arrival> all;
-    };
-    struct started {
-        std::uint64_t ticket; // what comes a second time finds its ticket gone
-        piece of;
-        std::function<bool()> give_up;
-    };
-
-    void wait();
-    void check_patience(environment::time_point since) const;
-    std::string waited_for() const;
-
-    const std::chrono::nanoseconds patience_;
-    const step_context& context_;
-    std::vector<piece> ready_;
-    vector<started> started_;
-    std::uint64_t last_ = 0;
-    std::shared_ptr<arrivals> arrivals_; // made when something waits
-};
-
-RILL_COLD completion step_events::later(piece p, std::function<bool()> give_up) {
-    if (!arrivals_) arrivals_ = std::make_shared<arrivals>();
-    started_.push_back({++last_, p, std::move(give_up)});
-    return
-        [ticket = last_, into = std::weak_ptr(arrivals_)](std::exception_ptr problem, std::vector<any_array> outputs) {
-            const auto to = into.lock(); // gone: the step has ended
-            if (!to) return;
-            const std::lock_guard lock(to->mutex);
-            to->all.push_back({ticket, std::move(problem), std::move(outputs)});
-            to->more.notify_one();
-        };
-}
-
-RILL_COLD step_events::piece step_events::next() {
-    if (ready_.empty()) {
-        wait();
-        return {};
-    }
-    context_.check();
-    std::swap(ready_[context_.env().choose(ready_.size())], ready_.back());
-    const piece p = ready_.back();
-    ready_.pop_back();
-    return p;
-}
-
-/// Cancelling is seen within a hundredth of a second.
-RILL_COLD void step_events::wait() {
-    constexpr auto look = std::chrono::milliseconds(10);
-    const auto begin = context_.env().now();
-    std::vector<arrival> here;
-    for (;;) {
-        {
-            std::unique_lock lock(arrivals_->mutex);
-            if (arrivals_->all.empty()) context_.env().wait(lock, arrivals_->more, look);
-            here = std::exchange(arrivals_->all, {});
-        }
-        if (!here.empty()) break;
-        try {
-            context_.check();
-            check_patience(begin);
-        } catch (const error& why) {
-            const auto what = waited_for();
-            if (give_up()) throw_error(why.code(), std::string(why.what()) + "; it waits for " + what);
-        } // else what all of them wait for is there, or comes at once: nothing of it is lost
-    }
-    for (auto& a : here) {
-        const auto at =
-            std::find_if(started_.begin(), started_.end(), [&](const auto& s) { return s.ticket == a.ticket; });
-        if (at == started_.end()) continue;
-        const piece p = at->of;
-        erase_if(started_, [&](const auto& s) { return s.ticket == a.ticket; });
-        p.of->arrived(p.number, std::move(a.problem), std::move(a.outputs));
-    }
-}
-
-RILL_COLD void step_events::check_patience(environment::time_point since) const {
-    if (patience_ == forever || context_.env().now() - since <= patience_) return;
-    char text[32];
-    std::snprintf(text, sizeof text, "%g", std::chrono::duration<double>(patience_).count());
-    throw deadline_exceeded(std::string("nothing has come for ") + text +
-                            " s (session_options::patience) that the step waits for");
-}
-
-RILL_COLD std::string step_events::waited_for() const {
-    std::string text;
-    for (const auto& s : started_)
-        text += (text.empty() ? "" : ", ") + place_of(*s.of.of->plan_.alone(s.of.number)->item().origin);
-    return text;
-}
-
-RILL_COLD bool step_events::give_up() noexcept {
-    bool any = false;
-    erase_if(started_, [&](const auto& s) {
-        const bool gone = !s.give_up || s.give_up();
-        any = any || gone;
-        return gone;
-    });
-    return any;
-}
-
 /// Where a node asks to come later.
 class piecewise_run::place_to_wait final : public waiting {
 public:
@@ -352,7 +124,7 @@ RILL_COLD void piecewise_run::run(const step_context& context) {
     std::vector<std::function<void()>> on_failure;
     auto mine = context;
     if (!mine.on_failure) mine.on_failure = &on_failure;
-    step_events events(plan_, mine);
+    step_events events(plan_.patience(), mine);
     try {
         begin(events, mine);
         run_to_end();
@@ -375,7 +147,7 @@ RILL_COLD void piecewise_run::begin(step_events& events, const step_context& con
 
 RILL_COLD void piecewise_run::run_to_end() {
     while (left_ > 0) {
-        if (const auto [of, p] = events_->next(); of) of->run_piece(p);
+        if (const auto [of, p] = events_->next(); of) static_cast<piecewise_run*>(of)->run_piece(p);
     }
 }
 
@@ -493,6 +265,10 @@ RILL_COLD void piecewise_run::arrived(std::size_t p, std::exception_ptr problem,
     }
     give(p, std::move(outputs));
     complete(p);
+}
+
+RILL_COLD std::string piecewise_run::place_of_piece(std::size_t p) const {
+    return place_of(*plan_.alone(p)->item().origin);
 }
 
 RILL_COLD void piecewise_run::give(std::size_t p, std::vector<any_array> outputs) {

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 namespace test_ops_queue_dequeue {
 
-TEST_CASE("dequeue: waits, is cancelled, times out; nothing is lost") {
+TEST_CASE("dequeue: waits, is cancelled, times out, nothing is lost") {
     const graph_scope here{graph()};
     const fifo_queue<tensor<int>> q;
     const auto got = q.dequeue();

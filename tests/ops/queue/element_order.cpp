@@ -16,7 +16,7 @@ std::vector<std::int32_t> all_of(detail::element_order& o) {
     return all;
 }
 
-TEST_CASE("element_order: first in, first out; what is put back leaves again first") {
+TEST_CASE("element_order: first in, first out, and what is put back leaves again first") {
     const auto o = detail::first_in_first_out();
     for (int i = 0; i < 4; ++i) o->put(i, 0);
     const auto a = o->take(), b = o->take();

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/alone_node.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <rill/core/small_vector.hpp>
+#include <rill/device/registry.hpp>
+#include <rill/graph/graph.hpp>
+#include <rill/runtime/array_slots.hpp>
+#include <rill/runtime/bodies.hpp>
+#include <rill/runtime/plan.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+struct alone_node::bound {
+    std::vector<tensor_type> inputs, outputs;
+    bound_region region; // of a node with bodies
+    kernel run;          // of others
+    std::size_t scratch = 0;
+};
+
+RILL_COLD alone_node::alone_node(subgraph::item it, const session_options& options,
+                                 std::shared_ptr<resource_store> resources, const device_type& otherwise)
+    : item_(std::move(it)), resources_(std::move(resources)), memory_(resources_->memory()) {
+    compile_bodies(bodies_, item_, options, resources_, otherwise);
+}
+
+RILL_COLD std::shared_ptr<const alone_node::bound> alone_node::bind(std::span<const tensor_type> inputs) const {
+    const std::lock_guard lock(mutex_);
+    for (const auto& b : bound_)
+        if (std::ranges::equal(b->inputs, inputs)) return b;
+    auto made = std::make_shared<bound>();
+    made->inputs.assign(inputs.begin(), inputs.end());
+    if (item_.origin->bodies) {
+        made->region = bind_region(item_, inputs, bodies_, memory_);
+    } else {
+        const auto& op = *item_.op;
+        const auto& outputs = made->outputs = op.outputs({inputs, {}, {}});
+        const auto type = op.kernel_type(inputs, outputs);
+        const auto factory = find_kernel(cpu_device().name, op.kernel_name(), type);
+        if (!factory)
+            throw unimplemented("no kernel of " + std::string(op.name()) + " for " + std::string(to_string(type)) +
+                                " is in this program");
+        kernel_request request{inputs, outputs};
+        request.pool = resources_->threads().for_ops();
+        request.seed =
+            op.seed() ? op.seed() : hash_combine(item_.origin->owner->seed(), hash_bytes(item_.origin->name));
+        request.find_resource = resources_->finder(item_.origin);
+        request.session = resources_->session();
+        made->run = (*factory)(op.attributes(), request);
+        made->scratch = request.scratch_bytes;
+    }
+    bound_.insert(bound_.begin(), made);
+    if (bound_.size() > kept) bound_.pop_back();
+    return made;
+}
+
+RILL_COLD std::vector<any_array> alone_node::run_kernel(std::span<const any_array> inputs, const step_context* context,
+                                                        waiting* wait) const {
+    small_vector<tensor_type, 4> types;
+    for (const auto& in : inputs) types.push_back(in.type());
+    const auto b = bind({types.data(), types.size()});
+    if (b->region.step) return b->region.step->run_alone(inputs, context);
+    std::vector<any_array> none, outputs;
+    if (item_.op->sizes_itself())
+        outputs.resize(item_.origin->outputs.size());
+    else
+        for (const auto& t : b->outputs) outputs.emplace_back(t.type, t.shape, memory_);
+    array_slots slots(inputs, item_.op->sizes_itself() ? none : outputs);
+    const memory_block scratch(memory_, b->scratch);
+    auto args = slots.args(context, scratch.data());
+    args.sized = outputs.data();
+    args.wait = wait;
+    b->run(args);
+    return outputs;
+}
+
+RILL_COLD std::vector<any_array> alone_node::run(std::span<const any_array> inputs, const step_context* context,
+                                                 waiting* wait) const {
+    try {
+        return run_kernel(inputs, context, wait);
+    } catch (...) {
+        rethrow();
+    }
+}
+
+RILL_COLD std::unique_ptr<body_sequence> alone_node::begin(std::span<const any_array> inputs,
+                                                           std::shared_ptr<const void>& keep) const {
+    if (!item_.origin->bodies) return nullptr;
+    try {
+        small_vector<tensor_type, 4> types;
+        for (const auto& in : inputs) types.push_back(in.type());
+        const auto b = bind({types.data(), types.size()});
+        keep = b;
+        return b->region.step->begin(inputs);
+    } catch (...) {
+        rethrow();
+    }
+}
+
+RILL_COLD void alone_node::rethrow() const {
+    rethrow_described([&](const std::string& what) {
+        return item_.op->label() + ": " + what + " (" + place_of(*item_.origin) + ")";
+    });
+}
+
+RILL_COLD void alone_node::close() const {
+    for (const auto& [b, p] : bodies_) p->close();
+    const std::lock_guard lock(mutex_);
+    bound_.clear();
+}
+
+}}} // namespace rill::RILL_ABI::detail

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <rill/core/vector.hpp>
+#include <rill/device/kernel.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// A run that is part of a step, as what it shares with others sees it.
+class step_part {
+public:
+    /// What a piece waited for has come.
+    virtual void arrived(std::size_t piece, std::exception_ptr problem, std::vector<any_array> outputs) = 0;
+    /// What a piece waits for, as messages say it.
+    virtual std::string place_of_piece(std::size_t piece) const = 0;
+
+protected:
+    ~step_part() = default;
+};
+
+/// What the runs of a step share: the pieces that are ready, what is waited for, and what has come of it.
+class step_events {
+public:
+    step_events(std::chrono::nanoseconds patience, const step_context& context)
+        : patience_(patience), context_(context) {}
+
+    struct piece {
+        step_part* of = nullptr;
+        std::size_t number = 0;
+    };
+    void add(piece p) { ready_.push_back(p); }
+    /// One that goes next; none is ready: it sleeps until something has come, and gives none.
+    piece next();
+    /// Something is started that comes later.
+    completion later(piece p, std::function<bool()> give_up);
+    /// Whether anything is given up; other things have come to their end.
+    bool give_up() noexcept;
+
+private:
+    struct arrival {
+        std::uint64_t ticket;
+        std::exception_ptr problem;
+        std::vector<any_array> outputs;
+    };
+    /// Shared with who brings it, perhaps when the step is over.
+    struct arrivals {
+        std::mutex mutex;
+        std::condition_variable more;
+        std::vector<arrival> all;
+    };
+    struct started {
+        std::uint64_t ticket; // what comes a second time finds its ticket gone
+        piece of;
+        std::function<bool()> give_up;
+    };
+
+    void wait();
+    void check_patience(environment::time_point since) const;
+    std::string waited_for() const;
+
+    const std::chrono::nanoseconds patience_;
+    const step_context& context_;
+    std::vector<piece> ready_;
+    vector<started> started_;
+    std::uint64_t last_ = 0;
+    std::shared_ptr<arrivals> arrivals_; // made when something waits
+};
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/runtime/step_events.ipp>
+#endif
