@@ -145,7 +145,7 @@ TEST_CASE("piecewise: under every schedule the same values, and an end") {
     const fifo_queue<tensor<int>> q({.capacity = 1});
     placeholder<int> x("x");
     const tensor a = asked(x), b = asked(x + 1), c = asked(a + b);
-    const auto [k, total] = while_loop([](auto k, auto) { return k < 3; },
+    const auto [rounds, total] = while_loop([](auto k, auto) { return k < 3; },
                                        [&](auto k, auto t) {
                                            const tensor n = asked(t + k);
                                            return std::tuple(k + 1, n + q.dequeue());

@@ -82,7 +82,7 @@ TEST_CASE("piecewise_bodies: a loop that waits in its body holds up nothing else
     const graph_scope here{graph()};
     const fifo_queue<tensor<int>> there({.capacity = 1}), back({.capacity = 1});
     // two loops that need one another in every iteration
-    const auto [i, sum] = while_loop([](auto i, auto) { return i < 10; },
+    const auto [rounds, total] = while_loop([](auto i, auto) { return i < 10; },
                                      [&](auto i, auto sum) {
                                          const control_dependencies after(there.enqueue(i));
                                          return std::tuple(i + 1, sum + back.dequeue());
@@ -95,7 +95,7 @@ TEST_CASE("piecewise_bodies: a loop that waits in its body holds up nothing else
                               },
                               0);
     const session s;
-    const auto [a, b] = s.run(std::tuple(sum, n), {.timeout = std::chrono::seconds(20)});
+    const auto [a, b] = s.run(std::tuple(total, n), {.timeout = std::chrono::seconds(20)});
     CHECK(a == 90);
     CHECK(b == 10);
 }

@@ -112,6 +112,48 @@ std::vector<std::string> rows() {
     return {loss.name(), chosen.name(), noise.name(), name_of_node(train), "table"};
 }
 
+/// A training run in one loop.
+std::vector<std::string> training() {
+    placeholder<float, dyn> x("x"), y("y");
+    variable<float> w("w", 0.f), b("b", 0.f);
+    const auto loss = reduce_mean(square(w * x + b - y));
+    const auto done = while_loop([](auto i) { return i < 20; },
+                                 [&](auto i) {
+                                     gradient_descent(0.05f).minimize(reduce_mean(square(w * x + b - y)));
+                                     return i + 1;
+                                 },
+                                 0);
+    return {done.name(), loss.name(), "w", "b"};
+}
+
+/// A recurrent network over sequences of several lengths, and its training step.
+std::vector<std::string> recurrent() {
+    current_graph().set_seed(3);
+    placeholder<float, dyn, 4> in("in");
+    placeholder<int, 4> lengths("lengths");
+    variable<float, 1, 8> w("w", glorot_uniform());
+    variable<float, 8, 8> u("u", orthogonal());
+    const auto [counts, states] = scan(
+        [&](const auto& state, const auto& x) {
+            const auto [count, h] = state;
+            const tensor next = tanh(matmul(expand_dims<1>(x), w) + matmul(h, u));
+            return std::tuple(count + 1, select(expand_dims<1>(count < lengths), next, h));
+        },
+        std::tuple(0, zeros<float, 4, 8>()), in);
+    const auto loss = reduce_mean(square(states));
+    const auto train = adam({.learning_rate = 0.01}).minimize(loss);
+    return {loss.name(), states.name(), name_of_node(train)};
+}
+
+/// What goes into a queue comes out of it, sorted.
+std::vector<std::string> queues() {
+    placeholder<float, dyn> x("x");
+    const priority_queue<tensor<float>> q({.capacity = 100, .name = "q"});
+    const auto put = q.enqueue_many(cast<std::int64_t>(x * 1000.f), x);
+    const auto [priorities, values] = q.dequeue_many(size(x));
+    return {priorities.name(), values.name(), name_of_node(put)};
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -122,7 +164,10 @@ int main(int argc, char** argv) {
                            {"curve", curve},
                            {"gelu", gelu},
                            {"basics", basics},
-                           {"rows", rows}}) {
+                           {"rows", rows},
+                           {"training", training},
+                           {"recurrent", recurrent},
+                           {"queues", queues}}) {
         const graph g;
         const graph_scope here(g);
         const auto names = m.build();

@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include <rill/runtime/alone_node.hpp>
 #include <rill/runtime/cut.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/segment.hpp>
@@ -17,6 +16,7 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class plan;
+class alone_node;
 struct held_step;
 
 /// A run in pieces, compiled.
@@ -24,6 +24,7 @@ class piecewise_plan {
 public:
     piecewise_plan(const subgraph& g, const session_options& options, std::shared_ptr<resource_store> resources,
                    const device_type& otherwise);
+    ~piecewise_plan();
 
     const pieces& cut() const { return pieces_; }
     plan& line(std::size_t piece) const { return *lines_[piece]; }

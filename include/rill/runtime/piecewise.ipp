@@ -4,11 +4,7 @@
 #include <rill/runtime/piecewise.hpp>
 
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
 #include <cstddef>
-#include <cstdint>
-#include <cstdio>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -17,11 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include <rill/core/small_vector.hpp>
-#include <rill/device/registry.hpp>
 #include <rill/graph/graph.hpp>
-#include <rill/runtime/array_slots.hpp>
-#include <rill/runtime/bodies.hpp>
+#include <rill/runtime/alone_node.hpp>
 #include <rill/runtime/plan.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -44,6 +37,8 @@ RILL_COLD piecewise_plan::piecewise_plan(const subgraph& g, const session_option
     }
     find_order();
 }
+
+RILL_COLD piecewise_plan::~piecewise_plan() = default;
 
 RILL_COLD void piecewise_plan::find_pinned(const subgraph& g) {
     std::vector<const node*> written;

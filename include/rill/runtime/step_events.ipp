@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <rill/core/error.hpp>
+#include <rill/runtime/options.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

@@ -21,11 +21,11 @@ TEST_CASE("fifo_queue: elements leave in the order they came, each whole") {
     const auto put = q.enqueue(x, label);
     const auto [e, l] = q.dequeue();
     const session s;
-    for (int i = 0; i < 3; ++i) s.run(put, feed(x, {1.f * i, -1.f}), feed(label, i));
+    for (int i = 0; i < 3; ++i) s.run(put, feed(x, {static_cast<float>(i), -1.f}), feed(label, i));
     CHECK(s.run(q.size()) == 3);
     for (int i = 0; i < 3; ++i) {
         const auto [ev, lv] = s.run(std::tuple(e, l));
-        CHECK(ev(0) == 1.f * i);
+        CHECK(ev(0) == static_cast<float>(i));
         CHECK(lv == i);
     }
     CHECK(q.name() == "fifo_queue");

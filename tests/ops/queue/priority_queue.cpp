@@ -19,7 +19,7 @@ TEST_CASE("priority_queue: the smallest number leaves first, with its element") 
     const auto put = q.enqueue(p, x);
     const auto [priority, element] = q.dequeue();
     const session s;
-    for (const int n : {3, 1, 2}) s.run(put, feed(p, n), feed(x, {1.f * n, 0.f}));
+    for (const int n : {3, 1, 2}) s.run(put, feed(p, n), feed(x, {static_cast<float>(n), 0.f}));
     const auto [first, value] = s.run(std::tuple(priority, element));
     CHECK(first == 1);
     CHECK(value(0) == 1.f);

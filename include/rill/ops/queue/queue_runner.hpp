@@ -27,7 +27,7 @@ namespace detail {
 /// What a note in the graph says.
 struct queue_runner_note {
     std::string name;
-    std::vector<const node*> enqueue; // per thread
+    std::vector<const node*> enqueue = {}; // per thread
     const node* close = nullptr;
     const node* cancel = nullptr;
 };
