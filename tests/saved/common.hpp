@@ -24,7 +24,7 @@ using namespace rill;
 inline std::vector<feed_value> feeds_for(const graph& g) {
     std::vector<feed_value> feeds;
     for (const auto* n : g.nodes()) {
-        if (n->op->role() != op_role::placeholder) continue;
+        if (n->op->role() != op_role::placeholder || n->inside) continue;
         tensor_type t = n->outputs[0];
         for (int i = 0; i < t.shape.rank; ++i)
             if (t.shape[i] == dyn) t.shape[i] = 6;

@@ -160,6 +160,15 @@ namespace detail {
 /// Takes ownership. Not std::make_shared, whose machinery every op's type would compile anew.
 op_ptr shared(const op* made);
 
+/// How many inputs an op takes: what its struct says (`inputs`, or `least_inputs` where the number is free), or the shapes that
+/// its rule takes.
+struct input_bounds {
+    int least = 0, most = std::numeric_limits<int>::max();
+};
+void check_count(input_bounds b, std::size_t given);
+/// Refuses a first input that can't be the handle of a resource.
+void check_handle(std::span<const tensor_type> inputs);
+
 /// Defined where rill::kernels is compiled (all_kernels.ipp): programs that link it need not compile the graph's view of its ops.
 template <class Op> op_ptr make_compiled_op(Op o);
 

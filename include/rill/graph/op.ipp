@@ -13,6 +13,14 @@ namespace detail {
 
 RILL_INLINE op_ptr shared(const op* made) { return op_ptr(made); }
 
+RILL_COLD void check_handle(std::span<const tensor_type> inputs) {
+    const bool fits = !inputs.empty() && inputs[0].type == dtype::int64 &&
+                      (!inputs[0].shape.known_rank() || inputs[0].shape.rank == 0);
+    if (!fits)
+        throw invalid_argument("the handle of a resource is expected first, an int64 of rank 0" +
+                               (inputs.empty() ? std::string() : ", not " + to_string(inputs[0])));
+}
+
 RILL_COLD void check_count(input_bounds b, std::size_t given) {
     const auto count = static_cast<int>(given);
     if (count >= b.least && count <= b.most) return;

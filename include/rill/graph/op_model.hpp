@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,11 +13,6 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// How many inputs an op takes: what its struct says (`inputs`, or `least_inputs` where the number is free), or the shapes that
-/// its rule takes.
-struct input_bounds {
-    int least = 0, most = std::numeric_limits<int>::max();
-};
 template <class Op> constexpr input_bounds bounds_of() {
     if constexpr (requires { Op::inputs; })
         return {Op::inputs, Op::inputs};
@@ -31,8 +25,6 @@ template <class Op> constexpr input_bounds bounds_of() {
     else
         return {};
 }
-void check_count(input_bounds b, std::size_t given);
-
 template <class Op> constexpr bool has_gradient = requires(const Op& o, const gradient_request& r) { o.gradient(r); };
 
 /// The type-erased form of an op's struct. What the struct leaves out gets the usual meaning.
@@ -75,6 +67,7 @@ public:
     }
     std::vector<tensor_type> outputs(const known_inputs& in) const override {
         check_count(bounds_of<Op>(), in.types.size());
+        if constexpr (requires { Op::takes_handle; }) check_handle(in.types);
         if constexpr (requires { self_.outputs(in); }) {
             return self_.outputs(in);
         } else if constexpr (requires { self_.outputs(in.types); }) {

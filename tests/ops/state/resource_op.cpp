@@ -43,4 +43,18 @@ TEST_CASE("resource_op: a resource is there whatever body or container it was ma
     session::reset();
 }
 
+TEST_CASE("resource_op: what can be no handle is refused") {
+    const graph_scope here{graph()};
+    const mutex_acquire_op op;
+    CHECK_THROWS_WITH(apply_node(op, std::source_location{}, constant(1.f)), contains("float32 []"));
+    CHECK_THROWS_WITH(apply_node(op, std::source_location{}, constant({std::int64_t(1), std::int64_t(2)})),
+                      contains("the handle of a resource is expected"));
+    const any_tensor open = any_placeholder("open", dtype::int64); // of no rank yet
+    const any_tensor nothing = apply_node(semaphore_value_op{}, std::source_location{}, open);
+    const session s;
+    CHECK_THROWS_AS(s.run(nothing, feed(open, any_array(dtype::int64, dims{0}))), invalid_argument);
+    CHECK_THROWS_WITH(s.run(nothing, feed(open, to_any_array<std::int64_t>(std::int64_t(77777777)))),
+                      contains("nothing that is there"));
+}
+
 } // namespace test_ops_state_resource_op

@@ -24,7 +24,7 @@ struct dequeue_many_op : detail::queue_user {
     static void fields(auto& op, auto& visit) { detail::visit_components(op.components, visit); }
     input_list host_inputs() const { return {0, 1}; }
     std::vector<tensor_type> outputs(const known_inputs& in) const {
-        detail::check_index_type(in.types[1].type, "the number of elements");
+        detail::check_count_operand(in.types[1], "the number of elements");
         return detail::batched(components, in.value(1));
     }
     template <class D, class T> kernel bind(kernel_request& r) const {

@@ -15,7 +15,7 @@ struct dequeue_up_to_op : detail::queue_user {
     static void fields(auto& op, auto& visit) { detail::visit_components(op.components, visit); }
     input_list host_inputs() const { return {0, 1}; }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
-        detail::check_index_type(in[1].type, "the number of elements");
+        detail::check_count_operand(in[1], "the number of elements");
         return detail::batched(components, nullptr);
     }
     template <class D, class T> kernel bind(kernel_request& r) const {

@@ -30,7 +30,7 @@ struct resource_maker {
 struct resource_user {
     using domain_type = domains::untyped;
     using compiled_types = types::untyped;
-    static constexpr bool stateful = true;
+    static constexpr bool stateful = true, takes_handle = true;
     input_list host_inputs() const { return {0}; }
 };
 
