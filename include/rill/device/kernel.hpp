@@ -63,6 +63,8 @@ struct kernel_args {
     waiting* wait = nullptr;    // of an op that waits: it copies what it needs of its inputs
 
     template <class T> const T* in(int i) const { return static_cast<const T*>(slots[inputs[i]]); }
+    /// The same as an array of the type it was bound to, borrowed.
+    any_array array(const tensor_type& type, int i) const { return {type.type, type.shape, in<void>(i), nullptr}; }
     template <class T> T* out(int i) const { return static_cast<T*>(slots[outputs[i]]); }
     /// A variable among the inputs, to be changed: the op names it in `writes`.
     template <class T> T* variable(int i) const { return static_cast<T*>(slots[inputs[i]]); }

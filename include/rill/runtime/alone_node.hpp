@@ -32,6 +32,7 @@ public:
 private:
     struct bound;
     std::shared_ptr<const bound> bind(std::span<const tensor_type> inputs) const;
+    std::shared_ptr<const bound> bound_to(std::span<const any_array> inputs) const;
     std::vector<any_array> run_kernel(std::span<const any_array> inputs, const step_context* context,
                                       waiting* wait) const;
 

@@ -49,11 +49,7 @@ RILL_COLD std::shared_ptr<const alone_node::bound> alone_node::bind(std::span<co
             throw unimplemented("no kernel of " + std::string(op.name()) + " for " + std::string(to_string(type)) +
                                 " is in this program");
         kernel_request request{inputs, outputs};
-        request.pool = resources_->threads().for_ops();
-        request.seed =
-            op.seed() ? op.seed() : hash_combine(item_.origin->owner->seed(), hash_bytes(item_.origin->name));
-        request.find_resource = resources_->finder(item_.origin);
-        request.session = resources_->session();
+        resources_->answer(request, op, *item_.origin);
         made->run = (*factory)(op.attributes(), request);
         made->scratch = request.scratch_bytes;
     }
@@ -62,11 +58,15 @@ RILL_COLD std::shared_ptr<const alone_node::bound> alone_node::bind(std::span<co
     return made;
 }
 
-RILL_COLD std::vector<any_array> alone_node::run_kernel(std::span<const any_array> inputs, const step_context* context,
-                                                        waiting* wait) const {
+RILL_COLD std::shared_ptr<const alone_node::bound> alone_node::bound_to(std::span<const any_array> inputs) const {
     small_vector<tensor_type, 4> types;
     for (const auto& in : inputs) types.push_back(in.type());
-    const auto b = bind({types.data(), types.size()});
+    return bind({types.data(), types.size()});
+}
+
+RILL_COLD std::vector<any_array> alone_node::run_kernel(std::span<const any_array> inputs, const step_context* context,
+                                                        waiting* wait) const {
+    const auto b = bound_to(inputs);
     if (b->region.step) return b->region.step->run_alone(inputs, context);
     std::vector<any_array> none, outputs;
     if (item_.op->sizes_itself())
@@ -95,9 +95,7 @@ RILL_COLD std::unique_ptr<body_sequence> alone_node::begin(std::span<const any_a
                                                            std::shared_ptr<const void>& keep) const {
     if (!item_.origin->bodies) return nullptr;
     try {
-        small_vector<tensor_type, 4> types;
-        for (const auto& in : inputs) types.push_back(in.type());
-        const auto b = bind({types.data(), types.size()});
+        const auto b = bound_to(inputs);
         keep = b;
         return b->region.step->begin(inputs);
     } catch (...) {

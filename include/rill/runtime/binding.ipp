@@ -218,14 +218,7 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
         std::vector<tensor_type> in;
         for (const auto& v : it.inputs) in.push_back(type_of(v));
         kernel_request request{in, types[i]};
-        request.pool = resources.threads().for_ops();
-        if (it.origin) {
-            request.seed =
-                it.op->seed() ? it.op->seed() : hash_combine(it.origin->owner->seed(), hash_bytes(it.origin->name));
-            request.counter = [&] { return resources.counter(it.origin); };
-            request.find_resource = resources.finder(it.origin);
-            request.session = resources.session();
-        }
+        if (it.origin) resources.answer(request, *it.op, *it.origin);
         step s;
         s.item = static_cast<std::int32_t>(i);
         if (const auto bodies = region_of_.find(static_cast<int>(i)); bodies != region_of_.end()) {

@@ -97,10 +97,8 @@ public:
     const std::atomic<bool>& ended() const noexcept { return ended_; }
     const char* why_ended() const noexcept { return why_ended_; }
 
-    const std::shared_ptr<session_end>& session() const noexcept { return session_; }
-
-    /// How a node's kernel finds the resource that its handle stands for.
-    decltype(kernel_request::find_resource) finder(const node* n);
+    /// What the kernel of an op, of that node, may ask of its session, while it is bound. The store and the node outlive that.
+    void answer(kernel_request& request, const op& o, const node& n);
     /// What the variables that have a value take.
     std::size_t variable_bytes();
     std::shared_ptr<std::atomic<std::uint64_t>> counter(const node* n);
@@ -108,6 +106,8 @@ public:
 private:
     allocator& memory_;
     step_threads threads_;
+    /// How a node's kernel finds the resource that its handle stands for.
+    decltype(kernel_request::find_resource) finder(const node* n);
     /// What a shared name stands for, in the process's containers.
     std::shared_ptr<resource> shared(const node* n, const resource_name& name, const std::string& described,
                                      const std::function<std::shared_ptr<resource>(const std::string&)>& make);

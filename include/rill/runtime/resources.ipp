@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <rill/core/any_array.hpp>
+#include <rill/graph/graph.hpp>
 #include <rill/runtime/containers.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -77,6 +78,14 @@ resource_store::shared(const node* n, const resource_name& name, const std::stri
     } catch (const invalid_argument& two_of_one_name) {
         throw invalid_argument(n->op->label() + ": " + two_of_one_name.what() + " (" + place_of(*n) + ")");
     }
+}
+
+RILL_COLD void resource_store::answer(kernel_request& request, const op& o, const node& n) {
+    request.pool = threads_.for_ops();
+    request.seed = o.seed() ? o.seed() : hash_combine(n.owner->seed(), hash_bytes(n.name));
+    request.counter = [this, &n] { return counter(&n); };
+    request.find_resource = finder(&n);
+    request.session = session_;
 }
 
 RILL_COLD decltype(kernel_request::find_resource) resource_store::finder(const node* n) {

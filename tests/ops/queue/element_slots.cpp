@@ -72,4 +72,11 @@ TEST_CASE("element_slots: arrays of several shapes are filled up with zeros, or 
     CHECK(std::vector<std::string>(words.begin(), words.end()) == std::vector<std::string>{"a", "", "b", "c", "", ""});
 }
 
+TEST_CASE("element_slots: a capacity is 1 or more, or -1") {
+    CHECK_NOTHROW(detail::check_capacity(1));
+    CHECK_NOTHROW(detail::check_capacity(-1));
+    CHECK_THROWS_WITH(detail::check_capacity(0), contains("the capacity is 0"));
+    CHECK_THROWS_AS(detail::check_capacity(-2), invalid_argument);
+}
+
 } // namespace test_ops_queue_element_slots

@@ -2,10 +2,10 @@
 #include <rill/ops/sync/accumulator_state.hpp>
 
 #include <deque>
-#include <random>
 
 #include "catch.hpp"
 #include "ops/sync/pretend_wait.hpp"
+#include "schedules.hpp"
 
 using namespace rill;
 
@@ -36,8 +36,7 @@ TEST_CASE("accumulator_state: gradients of another shape than those before are r
 }
 
 TEST_CASE("accumulator_state: any schedule of gradients, takes and give-ups loses none") {
-    for (unsigned seed = 0; seed < 200; ++seed) {
-        std::mt19937 draw(seed);
+    schedules::each(200, [](schedules::draws& next) {
         const auto a =
             std::make_shared<detail::accumulator_state>("a", detail::accumulator_traits{{dtype::int32, dims{}}, "SUM"});
         struct taker {
@@ -48,12 +47,22 @@ TEST_CASE("accumulator_state: any schedule of gradients, takes and give-ups lose
         std::deque<taker*> line;
         std::int64_t step = 0, dropped = 0, held = 0;
         int sum = 0, given = 0, got = 0;
+        const auto serve = [&] { // the first in line, if there is enough for it
+            if (!line.empty() && line.front()->n <= held) {
+                REQUIRE(line.front()->wait.came());
+                got += line.front()->wait.outputs()[0].value<int>();
+                line.pop_front();
+                sum = 0;
+                held = 0;
+                ++step;
+            }
+        };
         for (int k = 0; k < 80; ++k) {
-            switch (draw() % 4) {
+            switch (next(4)) {
             case 0:
             case 1: {
-                const int g = static_cast<int>(draw() % 100);
-                const std::int64_t local = step - static_cast<std::int64_t>(draw() % 2);
+                const int g = static_cast<int>(next(100));
+                const std::int64_t local = step - static_cast<std::int64_t>(next(2));
                 a->apply(number(g), local, add);
                 if (local < step) {
                     ++dropped;
@@ -62,18 +71,11 @@ TEST_CASE("accumulator_state: any schedule of gradients, takes and give-ups lose
                 sum += g;
                 given += g;
                 ++held;
-                if (!line.empty() && line.front()->n <= held) {
-                    REQUIRE(line.front()->wait.came());
-                    got += line.front()->wait.outputs()[0].value<int>();
-                    line.pop_front();
-                    sum = 0;
-                    held = 0;
-                    ++step;
-                }
+                serve();
                 break;
             }
             case 2: {
-                auto& now = all.emplace_back(taker{static_cast<index_t>(draw() % 3 + 1)});
+                auto& now = all.emplace_back(taker{static_cast<index_t>(next(3) + 1)});
                 any_array out;
                 const bool at_once = line.empty() && now.n <= held;
                 REQUIRE(a->take(now.n, divide, now.wait, &out) == at_once);
@@ -89,23 +91,16 @@ TEST_CASE("accumulator_state: any schedule of gradients, takes and give-ups lose
             }
             default:
                 if (line.empty()) break;
-                const auto at = line.begin() + static_cast<std::ptrdiff_t>(draw() % line.size());
+                const auto at = line.begin() + static_cast<std::ptrdiff_t>(next(line.size()));
                 REQUIRE((*at)->wait.give_up());
                 line.erase(at);
-                if (!line.empty() && line.front()->n <= held) {
-                    REQUIRE(line.front()->wait.came());
-                    got += line.front()->wait.outputs()[0].value<int>();
-                    line.pop_front();
-                    sum = 0;
-                    held = 0;
-                    ++step;
-                }
+                serve();
             }
             REQUIRE(a->count().accumulated == held);
             REQUIRE(a->count().dropped == dropped);
             REQUIRE(got + sum == given);
         }
-    }
+    });
 }
 
 } // namespace test_ops_sync_accumulator_state

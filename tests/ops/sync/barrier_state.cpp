@@ -2,10 +2,10 @@
 #include <rill/ops/sync/barrier_state.hpp>
 
 #include <deque>
-#include <random>
 
 #include "catch.hpp"
 #include "ops/sync/pretend_wait.hpp"
+#include "schedules.hpp"
 
 using namespace rill;
 
@@ -28,14 +28,13 @@ TEST_CASE("barrier_state: all go on when the last has come, again and again") {
 }
 
 TEST_CASE("barrier_state: any schedule of arrivals and give-ups lets go of so many at once") {
-    for (unsigned seed = 0; seed < 200; ++seed) {
-        std::mt19937 draw(seed);
+    schedules::each(200, [](schedules::draws& next) {
         constexpr std::size_t parties = 4;
         const auto b = std::make_shared<detail::barrier_state>("b", parties);
         std::deque<sync_test::pretend_wait> all;
         std::vector<sync_test::pretend_wait*> line;
         for (int k = 0; k < 80; ++k) {
-            if (draw() % 3 != 0 || line.empty()) {
+            if (next(3) != 0 || line.empty()) {
                 line.push_back(&all.emplace_back());
                 b->arrive(*line.back());
                 if (line.size() == parties) {
@@ -43,13 +42,13 @@ TEST_CASE("barrier_state: any schedule of arrivals and give-ups lets go of so ma
                     line.clear();
                 }
             } else {
-                const auto at = line.begin() + static_cast<std::ptrdiff_t>(draw() % line.size());
+                const auto at = line.begin() + static_cast<std::ptrdiff_t>(next(line.size()));
                 REQUIRE((*at)->give_up());
                 line.erase(at);
             }
             for (const auto* w : line) REQUIRE_FALSE(w->came());
         }
-    }
+    });
 }
 
 } // namespace test_ops_sync_barrier_state

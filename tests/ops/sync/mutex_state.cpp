@@ -2,10 +2,10 @@
 #include <rill/ops/sync/mutex_state.hpp>
 
 #include <deque>
-#include <random>
 
 #include "catch.hpp"
 #include "ops/sync/pretend_wait.hpp"
+#include "schedules.hpp"
 
 using namespace rill;
 
@@ -83,8 +83,7 @@ TEST_CASE("mutex_state: a session that has ended holds nothing") {
 }
 
 TEST_CASE("mutex_state: any schedule of takes, releases, failures, give-ups and ends of sessions loses nothing") {
-    for (unsigned seed = 0; seed < 200; ++seed) {
-        std::mt19937 draw(seed);
+    schedules::each(200, [](schedules::draws& next) {
         const auto m = std::make_shared<detail::mutex_state>("m");
         std::vector<std::shared_ptr<session_end>> sessions;
         for (int k = 0; k < 3; ++k) sessions.push_back(std::make_shared<session_end>());
@@ -96,8 +95,8 @@ TEST_CASE("mutex_state: any schedule of takes, releases, failures, give-ups and 
             if (holder) line.pop_front();
         };
         for (int k = 0; k < 60; ++k) {
-            const auto s = sessions[draw() % sessions.size()];
-            switch (draw() % 6) {
+            const auto s = sessions[next(sessions.size())];
+            switch (next(6)) {
             case 0:
             case 1: {
                 auto* now = all.emplace_back(std::make_unique<step>(step{s})).get();
@@ -119,7 +118,7 @@ TEST_CASE("mutex_state: any schedule of takes, releases, failures, give-ups and 
             case 3:
                 if (line.empty()) break;
                 {
-                    const auto at = line.begin() + static_cast<std::ptrdiff_t>(draw() % line.size());
+                    const auto at = line.begin() + static_cast<std::ptrdiff_t>(next(line.size()));
                     CHECK((*at)->wait.give_up());
                     (*at)->fail();
                     line.erase(at);
@@ -132,7 +131,7 @@ TEST_CASE("mutex_state: any schedule of takes, releases, failures, give-ups and 
                 free();
                 break;
             default: {
-                if (draw() % 4 != 0) break;
+                if (next(4) != 0) break;
                 s->now();
                 std::erase_if(line, [&](const step* w) { return w->session == s; });
                 if (holder && holder->session == s) free();
@@ -144,7 +143,7 @@ TEST_CASE("mutex_state: any schedule of takes, releases, failures, give-ups and 
             if (holder) REQUIRE(holder->holds());
             for (const auto* w : line) REQUIRE_FALSE(w->wait.came());
         }
-    }
+    });
 }
 
 } // namespace test_ops_sync_mutex_state

@@ -2,10 +2,10 @@
 #include <rill/ops/sync/semaphore_state.hpp>
 
 #include <deque>
-#include <random>
 
 #include "catch.hpp"
 #include "ops/sync/pretend_wait.hpp"
+#include "schedules.hpp"
 
 using namespace rill;
 
@@ -31,8 +31,7 @@ TEST_CASE("semaphore_state: all permits of a taker at once, in order") {
 }
 
 TEST_CASE("semaphore_state: any schedule of takes, releases and give-ups loses no permit") {
-    for (unsigned seed = 0; seed < 200; ++seed) {
-        std::mt19937 draw(seed);
+    schedules::each(200, [](schedules::draws& next) {
         const auto s = std::make_shared<detail::semaphore_state>("s", 4);
         struct taker {
             index_t n;
@@ -50,8 +49,8 @@ TEST_CASE("semaphore_state: any schedule of takes, releases and give-ups loses n
             }
         };
         for (int k = 0; k < 80; ++k) {
-            const auto n = static_cast<index_t>(draw() % 4 + 1);
-            switch (draw() % 3) {
+            const auto n = static_cast<index_t>(next(4) + 1);
+            switch (next(3)) {
             case 0: {
                 auto& now = all.emplace_back(taker{n});
                 const bool at_once = line.empty() && n <= left;
@@ -71,7 +70,7 @@ TEST_CASE("semaphore_state: any schedule of takes, releases and give-ups loses n
                 break;
             default:
                 if (line.empty()) break;
-                const auto at = line.begin() + static_cast<std::ptrdiff_t>(draw() % line.size());
+                const auto at = line.begin() + static_cast<std::ptrdiff_t>(next(line.size()));
                 REQUIRE((*at)->wait.give_up());
                 line.erase(at);
                 serve();
@@ -80,7 +79,7 @@ TEST_CASE("semaphore_state: any schedule of takes, releases and give-ups loses n
             REQUIRE(left + taken == 4);
             for (const auto* w : line) REQUIRE_FALSE(w->wait.came());
         }
-    }
+    });
 }
 
 } // namespace test_ops_sync_semaphore_state

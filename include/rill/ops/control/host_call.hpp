@@ -169,7 +169,7 @@ RILL_INLINE kernel host_call_op::bound(const kernel_request& r) const {
                    types = std::vector<tensor_type>(r.inputs.begin(), r.inputs.end())](const kernel_args& a) {
         std::vector<any_array> in;
         for (std::size_t i = 0; i < types.size(); ++i) {
-            const any_array borrowed(types[i].type, types[i].shape, a.in<void>(static_cast<int>(i)), nullptr);
+            const any_array borrowed = a.array(types[i], static_cast<int>(i));
             in.push_back(a.wait ? detail::owned_copy(borrowed) : borrowed); // who works elsewhere may outlive the step
         }
         f->call(in, a.sized, a.wait);

@@ -16,8 +16,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// What a queue is, as its node says it.
 struct queue_traits {
-    std::string kind; // TensorFlow's name of the op
-    std::vector<tensor_type> components;
+    std::string kind = {}; // TensorFlow's name of the op
+    std::vector<tensor_type> components = {};
     index_t capacity = -1; // -1: no limit
     index_t reserve = 0;   // so many stay while it is open
     std::uint64_t seed = 0;
@@ -104,8 +104,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD void queue_traits::check() const {
     if (components.empty()) throw invalid_argument("a queue's elements have one component or more");
-    if (capacity == 0 || capacity < -1)
-        throw invalid_argument("the capacity is " + std::to_string(capacity) + "; it must be 1 or more (-1: no limit)");
+    check_capacity(capacity);
     if (reserve < 0 || (capacity >= 0 && reserve >= capacity))
         throw invalid_argument("min_after_dequeue is " + std::to_string(reserve) + ", of a capacity of " +
                                std::to_string(capacity) + ": it must be less, and not below 0");

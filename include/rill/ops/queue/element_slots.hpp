@@ -11,6 +11,9 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+/// Of what holds elements; throws invalid_argument.
+void check_capacity(index_t capacity);
+
 /// Where a queue keeps its elements: tuples of arrays, each in a slot. Components of one small size lie side by side, so that a batch
 /// of elements that came one after another leaves in one copy; others are arrays of their own.
 class element_slots {
@@ -57,6 +60,11 @@ private:
 #include <utility>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD void check_capacity(index_t capacity) {
+    if (capacity == 0 || capacity < -1)
+        throw invalid_argument("the capacity is " + std::to_string(capacity) + "; it must be 1 or more (-1: no limit)");
+}
 
 RILL_COLD element_slots::element_slots(std::span<const tensor_type> components, allocator& memory) : memory_(memory) {
     for (const auto& t : components) {

@@ -19,8 +19,7 @@ public:
     explicit padding_fifo_queue(const fifo_queue_options& o = {},
                                 const std::source_location& where = std::source_location::current())
         : queue<T...>(detail::add_queue<padding_fifo_queue_op>(
-              {.kind = {}, .components = queue<T...>::component_types(), .capacity = o.capacity}, o.shared_name, o.name,
-              where)) {}
+              {.components = queue<T...>::component_types(), .capacity = o.capacity}, o.shared_name, o.name, where)) {}
 };
 
 }} // namespace rill::RILL_ABI

@@ -33,11 +33,9 @@ template <class... T> class priority_queue : public queue<tensor<std::int64_t>, 
 public:
     explicit priority_queue(const priority_queue_options& o = {},
                             const std::source_location& where = std::source_location::current())
-        : base(detail::add_queue<priority_queue_op>({.kind = {},
-                                                     .components = base::component_types(),
-                                                     .capacity = o.capacity,
-                                                     .when_full = word(o.when_full)},
-                                                    o.shared_name, o.name, where)) {}
+        : base(detail::add_queue<priority_queue_op>(
+              {.components = base::component_types(), .capacity = o.capacity, .when_full = word(o.when_full)},
+              o.shared_name, o.name, where)) {}
 
 private:
     static const char* word(rill::when_full w) {

@@ -85,8 +85,7 @@ RILL_COLD void visit_components(std::vector<tensor_type>& all, field_visitor& vi
 RILL_INLINE std::vector<any_array> components_given(const std::vector<tensor_type>& inputs, const kernel_args& a) {
     std::vector<any_array> all;
     all.reserve(inputs.size() - 1);
-    for (std::size_t i = 1; i < inputs.size(); ++i)
-        all.emplace_back(inputs[i].type, inputs[i].shape, a.in<void>(static_cast<int>(i)), nullptr);
+    for (std::size_t i = 1; i < inputs.size(); ++i) all.push_back(a.array(inputs[i], static_cast<int>(i)));
     return all;
 }
 

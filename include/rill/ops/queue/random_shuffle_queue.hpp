@@ -29,8 +29,7 @@ template <class... T> class random_shuffle_queue : public queue<T...> {
 public:
     explicit random_shuffle_queue(const random_shuffle_queue_options& o = {},
                                   const std::source_location& where = std::source_location::current())
-        : queue<T...>(detail::add_queue<random_shuffle_queue_op>({.kind = {},
-                                                                  .components = queue<T...>::component_types(),
+        : queue<T...>(detail::add_queue<random_shuffle_queue_op>({.components = queue<T...>::component_types(),
                                                                   .capacity = o.capacity,
                                                                   .reserve = o.min_after_dequeue,
                                                                   .seed = o.seed},

@@ -16,7 +16,7 @@ struct stack_push_op : detail::resource_user {
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {}; }
     template <class D, class T> kernel bind(kernel_request& r) const {
         return kernel([type = r.inputs[1]](const kernel_args& a) {
-            detail::resource_of<detail::stack_state>(a)->push(any_array(type.type, type.shape, a.in<void>(1), nullptr));
+            detail::resource_of<detail::stack_state>(a)->push(a.array(type, 1));
         });
     }
 };

@@ -7,6 +7,7 @@
 
 #include <rill/core/any_array.hpp>
 #include <rill/core/resource.hpp>
+#include <rill/ops/queue/element_slots.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -50,14 +51,10 @@ private:
 #include <utility>
 
 #include <rill/core/shape_rules.hpp>
-#include <rill/expr/constant.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_COLD void stack_traits::check() const {
-    if (capacity == 0 || capacity < -1)
-        throw invalid_argument("the capacity is " + std::to_string(capacity) + "; it must be 1 or more (-1: no limit)");
-}
+RILL_COLD void stack_traits::check() const { check_capacity(capacity); }
 
 RILL_COLD std::string stack_state::described_as(const stack_traits& t) {
     return std::string(kind) + " of " + to_string(t.type) +
@@ -68,7 +65,7 @@ RILL_INLINE void stack_state::push(const any_array& x) {
     if (x.dtype() != traits_.type.type || !rules::compatible(x.shape(), traits_.type.shape))
         throw invalid_argument(named() + ": its elements are " + to_string(traits_.type) + ", not " +
                                to_string(x.type()));
-    auto own = owned_copy(x.dtype(), x.shape(), x.data());
+    auto own = owned_copy(x);
     const std::lock_guard lock(mutex_);
     if (traits_.capacity >= 0 && static_cast<index_t>(all_.size()) >= traits_.capacity)
         throw resource_exhausted(named() + " is full: it holds " + std::to_string(all_.size()));

@@ -24,7 +24,7 @@ struct accumulator_apply_gradient_op {
     template <class D, class T> kernel bind(kernel_request& r) const {
         return kernel([type = r.inputs[1], step = r.inputs[2].type](const kernel_args& a) {
             detail::resource_of<detail::accumulator_state>(a)->apply(
-                any_array(type.type, type.shape, a.in<void>(1), nullptr), detail::count_of(step, a.in<void>(2)),
+                a.array(type, 1), detail::count_of(step, a.in<void>(2)),
                 [](const void* gradient, void* sum, index_t n) {
                     const auto* const from = static_cast<const T*>(gradient);
                     auto* const to = static_cast<T*>(sum);

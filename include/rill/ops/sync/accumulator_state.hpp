@@ -59,7 +59,6 @@ private:
 
 #include <rill/core/log.hpp>
 #include <rill/core/shape_rules.hpp>
-#include <rill/expr/constant.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -81,7 +80,7 @@ RILL_INLINE void accumulator_state::apply(const any_array& gradient, std::int64_
             throw invalid_argument(named() + ": a gradient of the shape " + to_string(gradient.shape()) +
                                    " can't be added to others of the shape " + to_string(sum_.shape()));
         if (counts_.accumulated == 0)
-            sum_ = owned_copy(gradient.dtype(), gradient.shape(), gradient.data());
+            sum_ = owned_copy(gradient);
         else
             add(gradient.data(), sum_.mutable_data(), sum_.size());
         ++counts_.accumulated;

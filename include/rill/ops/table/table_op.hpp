@@ -32,8 +32,7 @@ void check_table_operand(const char* what, const tensor_type& is, dtype wanted);
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE any_array table_operand(const std::vector<tensor_type>& inputs, const kernel_args& a, int i) {
-    const auto& type = inputs[static_cast<std::size_t>(i)];
-    return any_array(type.type, type.shape, a.in<void>(i), nullptr);
+    return a.array(inputs[static_cast<std::size_t>(i)], i);
 }
 
 RILL_COLD void check_table_operand(const char* what, const tensor_type& is, dtype wanted) {
