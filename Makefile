@@ -27,26 +27,26 @@ demo:
 	build/release/examples/digits examples/data/digits.csv
 
 # Configures, builds and runs the tests of a preset, and says which took longest.
-define tested # $(1): the preset
-	cmake --preset $(1)
+define tested # $(1): the preset, $(2): for cmake
+	cmake --preset $(1) $(2)
 	cmake --build --preset $(1) -j $(JOBS)
 	ctest --preset $(1) -j $(JOBS) --output-junit ../$(1).xml
 	@echo "slowest:"; sed -n 's/.*<testcase name="\(.*\)" classname.* time="\([0-9.]*\)".*/\2 s  \1/p' build/$(1).xml | sort -rn | head -10
 endef
 
-# The tests and examples, and the shape of the house.
+# The tests and examples, with kernels for any processor of x86-64, and the shape of the house.
 test:
 	$(call need,$(TEST_PACKAGES))
 	$(call tested,dev-gcc)
 
-# What maintainers look at besides, in the same folder: each header alone and every error of the compiler, on g++ and clang;
-# consumers of the package; a device whose memory the host can't read; the page on adding an op, carried out; benchmarks build.
-# consumer.conan is skipped where conan is neither installed nor to be downloaded.
+# What maintainers look at besides, in the same folder: the tests with the kernels of each level of x86-64; each header alone and
+# every error of the compiler, on g++ and clang; consumers of the package; a device whose memory the host can't read; the page on
+# adding an op, carried out; benchmarks build. consumer.conan is skipped where conan is neither installed nor to be downloaded.
 check:
 	$(call need,$(CHECK_PACKAGES))
 	@command -v conan >/dev/null || test -x build/conan-venv/bin/conan || { python3 -m venv build/conan-venv \
 	    && build/conan-venv/bin/pip install -q --retries 1 "conan>=2"; } || echo "conan can't be had: its package is not checked"
-	$(call tested,check)
+	$(call tested,check,-URILL_KERNEL_LEVELS)
 
 # docs/ops.md and a table of docs/gradients.md, which tests compare with the catalogue and with tests/data.
 docs:

@@ -23,8 +23,8 @@ template <class Op> void values() {
         xt::xarray<int> table(std::vector<std::size_t>{2, 3});
         std::copy(numbers.begin(), numbers.end(), table.begin());
         const xt::xtensor<int, 2> at = table;
-        const auto rows = op_test::reduced<Op, 1>(table, false), columns = op_test::reduced<Op, 0>(table, false),
-                   whole = op_test::reduced<Op>(table, false);
+        const auto rows = op_test::reduced<Op>(table, {1}, false), columns = op_test::reduced<Op>(table, {0}, false),
+                   whole = op_test::reduced<Op>(table, {}, false);
         CHECK(op_test::list(s.run(Op::template run<1>(x), feed(x, at))) == std::vector<bool>(rows.begin(), rows.end()));
         CHECK(op_test::list(s.run(Op::template run<-2>(x), feed(x, at))) ==
               std::vector<bool>(columns.begin(), columns.end()));
