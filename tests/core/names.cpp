@@ -40,6 +40,7 @@ TEST_CASE("names: the nearest ones, best first") {
     const std::vector<std::string> names{"accuracy", "loss", "loss_1", "logits", "layer1/bias", "los"};
     CHECK(detail::nearest_names("lss", names) == std::vector<std::string>{"los", "loss"});
     CHECK(detail::nearest_names("y", {"a", "b", "x"}).empty()); // nothing in common
+    CHECK(detail::nearest_names("xx", {"a", "x", "y"}) == std::vector<std::string>{"x"});
     const auto found = detail::nearest_names("lossy", names);
     REQUIRE(found.size() == 3);
     CHECK(found[0] == "loss");

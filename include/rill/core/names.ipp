@@ -55,10 +55,12 @@ RILL_COLD std::vector<std::string> nearest_names(std::string_view wanted, const 
     for (const auto& name : names) ranked.emplace_back(edit_distance(wanted, name), name);
     std::sort(ranked.begin(), ranked.end());
     std::vector<std::string> out;
-    for (const auto& [distance, name] : ranked)
-        if (out.size() < most && distance < std::min(wanted.size(), name.size()) &&
-            distance <= std::max(wanted.size(), name.size()) / 2 + 1)
+    for (const auto& [distance, name] : ranked) {
+        const std::size_t shorter = std::min(wanted.size(), name.size()), longer = std::max(wanted.size(), name.size());
+        const bool one_in_other = distance == longer - shorter; // x for xx, though all of x is changed
+        if (out.size() < most && (distance < shorter || one_in_other) && distance <= longer / 2 + 1)
             out.emplace_back(name);
+    }
     return out;
 }
 

@@ -258,8 +258,8 @@ RILL_INLINE small_vector<tensor_type, 1> graph_state::infer(const node_spec& spe
     } catch (const error& problem) {
         std::string text = spec.op->label() + ": " + problem.what() + " (";
         for (std::size_t i = 0; i < inputs.size(); ++i)
-            text += (i ? ", " : "") + name_of(spec.inputs[i]) + " " + to_string(inputs[i]);
-        throw_error(problem.code(), text + "; node '" + spec.name + "', made at " + to_string(spec.where) + ")");
+            text += name_of(spec.inputs[i]) + " " + to_string(inputs[i]) + (i + 1 < inputs.size() ? ", " : "; ");
+        throw_error(problem.code(), text + "node '" + spec.name + "', made at " + to_string(spec.where) + ")");
     }
 }
 

@@ -115,6 +115,7 @@ TEST_CASE("fifo_queue: mistakes are refused") {
     const graph_scope here{graph()};
     using queue_of_pairs = fifo_queue<tensor<float, 2>, tensor<int>>;
     CHECK_THROWS_WITH(queue_of_pairs({.capacity = 0}), contains("the capacity is 0"));
+    CHECK_THROWS_WITH(queue_of_pairs({.capacity = 0}), contains("no limit) (node '"));
     const queue_of_pairs q({.capacity = 1});
     placeholder<float, dyn> x("x");
     const auto put = q.enqueue(x, 1);
