@@ -20,10 +20,14 @@ public:
     void abandon() noexcept override;
 
 protected:
+    /// What a step has taken and not given back.
+    struct holding {
+        index_t count = 0;
+    };
     /// For whom something is taken; null: it does not matter.
     struct taker {
         const session_end* session = nullptr;
-        std::shared_ptr<const int> step = {}; // one for each step
+        std::shared_ptr<holding> step = {}; // one for each step
     };
     struct attempt {
         index_t count = 1, done = 0; // what is asked for, and how much of it has come
@@ -47,9 +51,13 @@ protected:
     virtual attempt_ptr kept(attempt& a) { return std::make_shared<attempt>(std::move(a)); }
     /// One that comes to nothing: what it has had so far goes back.
     virtual void undo(attempt& /*a*/) {}
+    /// A step has failed: what it holds goes back.
+    virtual void give_back(holding& /*of*/) {}
 
     /// Whether it is done; else `wait` hears of it. Outputs go to `out`.
     bool start(attempt&& now, waiting& wait, any_array* out = nullptr);
+    /// What a step that may fail holds of this: one thing, however often it takes some. Null if it holds nothing, unless it is to.
+    std::shared_ptr<holding> held_by(const step_context* step, bool to_hold);
     /// Does something under the lock, and what it makes possible.
     template <class F> void change(const F& what) {
         std::vector<attempt_ptr> told;
@@ -71,6 +79,8 @@ protected:
     mutable std::mutex mutex_;
 
 private:
+    struct let_go;
+
     bool finished(attempt& a);
     void serve_lines();
     void leave(attempt_ptr a);
@@ -90,6 +100,25 @@ private:
 #include <utility>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
+
+struct waited_resource::let_go {
+    std::weak_ptr<waited_resource> from;
+    std::shared_ptr<holding> held;
+
+    void operator()() const {
+        if (const auto r = from.lock()) r->change([&] { r->give_back(*held); });
+    }
+};
+
+RILL_INLINE std::shared_ptr<waited_resource::holding> waited_resource::held_by(const step_context* step, bool to_hold) {
+    if (!step || !step->on_failure) return nullptr;
+    for (const auto& f : *step->on_failure)
+        if (const auto* mine = f.target<let_go>(); mine && mine->from.lock().get() == this) return mine->held;
+    if (!to_hold) return nullptr;
+    auto held = std::make_shared<holding>();
+    step->on_failure->push_back(let_go{std::static_pointer_cast<waited_resource>(shared_from_this()), held});
+    return held;
+}
 
 RILL_INLINE bool waited_resource::finished(attempt& a) {
     try {
