@@ -33,6 +33,8 @@ public:
     const std::vector<const node*>& pinned() const { return pinned_; }
     /// What a run begins with, but for its feeds: the handles of resources.
     const std::vector<any_array>& first_values() const { return first_values_; }
+    /// Of a value that one node takes and keeps: where that makes its arrays. Null of others.
+    allocator* kept_in(int value) const { return kept_in_[static_cast<std::size_t>(value)]; }
     /// Per piece: who waits for it, and for how many it waits itself.
     const std::vector<std::vector<std::size_t>>& next() const { return next_; }
     const std::vector<int>& missing() const { return missing_; }
@@ -43,12 +45,14 @@ public:
 private:
     void find_pinned(const subgraph& g);
     void find_order();
+    void find_kept();
 
     pieces pieces_;
     std::vector<std::vector<std::size_t>> next_;
     std::vector<int> missing_;
     vector<std::unique_ptr<alone_node>> handles_;
     std::vector<any_array> first_values_;
+    std::vector<allocator*> kept_in_; // per value
     std::shared_ptr<resource_store> resources_;
     vector<std::unique_ptr<plan>> lines_;       // per piece
     vector<std::unique_ptr<alone_node>> alone_; // per piece

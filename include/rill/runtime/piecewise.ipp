@@ -36,6 +36,7 @@ RILL_COLD piecewise_plan::piecewise_plan(const subgraph& g, const session_option
         first_values_[h.value] = std::move(handles_.back()->run({}, nullptr, nullptr)[0]);
     }
     find_order();
+    find_kept();
 }
 
 RILL_COLD piecewise_plan::~piecewise_plan() = default;
@@ -66,6 +67,25 @@ RILL_COLD void piecewise_plan::find_order() {
         before.erase(std::unique(before.begin(), before.end()), before.end());
         for (const int b : before) next_[b].push_back(k);
         missing_.push_back(static_cast<int>(before.size()));
+    }
+}
+
+/// What a node keeps and nobody else takes need not be copied: a straight line computes it in memory that the node takes over.
+RILL_COLD void piecewise_plan::find_kept() {
+    kept_in_.resize(first_values_.size());
+    std::vector<int> takers(first_values_.size()), made(first_values_.size());
+    for (const auto& p : pieces_.all) {
+        for (const int v : p.takes) ++takers[v];
+        for (const int v : p.gives) made[v] = 1;
+    }
+    for (const int v : pieces_.fetches) ++takers[v];
+    for (const auto& p : pieces_.all) {
+        if (!p.alone.origin || !p.alone.op->keeps_operands()) continue;
+        const auto& handle = first_values_[p.takes[0]];
+        if (handle.empty()) continue;
+        const auto keeper = find_resource(handle.value<std::int64_t>());
+        for (const int v : p.takes)
+            if (keeper && takers[v] == 1 && made[v]) kept_in_[v] = keeper->memory();
     }
 }
 
@@ -170,17 +190,32 @@ RILL_COLD void piecewise_run::run_line(std::size_t p) {
     step.memory->pinned = &versions_;
     std::vector<const void*> data;
     for (const auto& a : in) data.push_back(a.data());
+    struct kept_place {
+        allocator* memory;
+        any_array made = {};
+    };
+    const auto make_kept = [](void* place, const tensor_type& type) {
+        auto& to = *static_cast<kept_place*>(place);
+        return (to.made = any_array(type.type, type.shape, *to.memory)).mutable_data();
+    };
+    for (std::size_t k = 0; k < piece.gives.size(); ++k)
+        if (auto* memory = plan_.kept_in(piece.gives[k]); memory && step.of->fetched_alone(k)) {
+            kept_place to{memory};
+            step.of->place(*step.memory, k, {&to, make_kept}, data);
+            values_[piece.gives[k]] = std::move(to.made);
+        }
     step.of->run(*step.memory, data);
     step.memory->pinned = nullptr;
     for (std::size_t k = 0; k < piece.gives.size(); ++k)
-        values_[piece.gives[k]] = any_array(step.of->fetch_type(k).type, step.of->fetch_type(k).shape,
-                                            step.of->fetch_data(*step.memory, k), nullptr);
+        if (auto& given = values_[piece.gives[k]]; !step.of->placed(*step.memory, k))
+            given = any_array(step.of->fetch_type(k).type, step.of->fetch_type(k).shape,
+                              step.of->fetch_data(*step.memory, k), nullptr);
 }
 
 RILL_COLD bool piecewise_run::run_alone(std::size_t p) {
     const auto& alone = *plan_.alone(p);
     vector<any_array> in;
-    for (const int v : plan_.cut().all[p].takes) in.push_back(values_[v]);
+    for (const int v : plan_.cut().all[p].takes) in.push_back(plan_.kept_in(v) ? std::move(values_[v]) : values_[v]);
     std::shared_ptr<const void> keep;
     if (auto bodies = alone.begin(in, keep)) {
         bodies_.push_back(std::make_unique<body_run>(body_run{p, std::move(bodies), std::move(keep)}));

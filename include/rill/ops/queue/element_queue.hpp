@@ -37,6 +37,7 @@ public:
     element_queue(queue_traits traits, std::string name, allocator& memory);
 
     std::string described() const override { return traits_.described(); }
+    allocator* memory() const noexcept override { return &slots_.memory(); }
 
     // Each returns whether it is done; else `wait` hears of it. Outputs go to `out`. Errors that are known at once are thrown.
     /// One element, or a batch of them, one after another as there is room.
@@ -182,7 +183,8 @@ RILL_INLINE bool element_queue::start(form what, index_t count, waiting& wait, a
 
 RILL_INLINE waited_resource::attempt_ptr element_queue::kept(attempt& a) {
     auto& c = static_cast<call&>(a);
-    for (auto& x : c.given) x = owned_copy(x);
+    for (auto& x : c.given)
+        if (!x.memory()) x = owned_copy(x);
     return std::make_shared<call>(std::move(c));
 }
 
@@ -216,7 +218,7 @@ RILL_INLINE void element_queue::put(call& c) {
             if (traits_.when_full == "refuse")
                 throw resource_exhausted(named() + " is full: it holds " + std::to_string(order_->size()));
         }
-        const auto slot = c.what == form::enqueue ? slots_.put(c.given) : slots_.put(c.given, c.done);
+        const auto slot = c.what == form::enqueue ? slots_.put(std::move(c.given)) : slots_.put(c.given, c.done);
         order_->put(slot, traits_.priority ? slots_.priority(slot) : 0);
         ++c.done;
         if (traits_.capacity >= 0 && static_cast<index_t>(order_->size()) > traits_.capacity)

@@ -15,7 +15,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 void visit_components(std::vector<tensor_type>& all, field_visitor& visit);
 
 inline std::shared_ptr<element_queue> queue_of(const kernel_args& a) { return resource_of<element_queue>(a); }
-/// The operands behind the handle, borrowed.
+/// The operands behind the handle, borrowed or taken over.
 std::vector<any_array> components_given(const std::vector<tensor_type>& inputs, const kernel_args& a);
 /// Checks the operands behind the handle against what elements are, or batches of them.
 void check_components(std::span<const tensor_type> inputs, std::span<const tensor_type> components, bool batch);
@@ -66,7 +66,7 @@ struct queue_user : resource_user {
 /// Base of those that put in: one element, or a batch of them.
 template <bool Batch> struct queue_giver : queue_user {
     static constexpr int least_inputs = 2;
-    static constexpr bool waits = true;
+    static constexpr bool waits = true, keeps_operands = !Batch;
     std::vector<tensor_type> components;
 
     static void fields(auto& op, auto& visit) { visit_components(op.components, visit); }
@@ -127,7 +127,7 @@ RILL_COLD void visit_components(std::vector<tensor_type>& all, field_visitor& vi
 RILL_INLINE std::vector<any_array> components_given(const std::vector<tensor_type>& inputs, const kernel_args& a) {
     std::vector<any_array> all;
     all.reserve(inputs.size() - 1);
-    for (std::size_t i = 1; i < inputs.size(); ++i) all.push_back(a.array(inputs[i], static_cast<int>(i)));
+    for (std::size_t i = 1; i < inputs.size(); ++i) all.push_back(a.taken(inputs[i], static_cast<int>(i)));
     return all;
 }
 
