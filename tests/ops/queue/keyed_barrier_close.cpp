@@ -12,7 +12,7 @@ using namespace rill;
 
 namespace test_ops_queue_keyed_barrier_close {
 
-TEST_CASE("keyed_barrier_close: no new keys; with cancel_pending_enqueues nothing at all") {
+TEST_CASE("keyed_barrier_close: no new keys, with cancel_pending_enqueues nothing at all") {
     const graph_scope here{graph()};
     const keyed_barrier<tensor<int>, tensor<int>> b;
     const session s;

@@ -10,8 +10,7 @@ using namespace rill;
 
 namespace test_ops_queue_keyed_barrier_take_many {
 
-TEST_CASE(
-    "keyed_barrier_take_many: by number or tensor, first come first served; shapes may differ, not within a batch") {
+TEST_CASE("keyed_barrier_take_many: by number or tensor, in order of coming. Shapes may differ, not within a batch") {
     const graph_scope here{graph()};
     const keyed_barrier<tensor<float, dyn>> b;
     placeholder<int> n("n");
