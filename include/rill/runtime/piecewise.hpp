@@ -62,10 +62,10 @@ private:
 
 /// One run in pieces: values between them, and the frames they lie in. Of the runs of a step, that of the bodies of a node is part of the
 /// run that the node is in; all share what is ready and what they wait for, so that none holds another up.
-class piecewise_run final : step_part {
+class piecewise_run final : public inner_run, step_part, outer_run {
 public:
     piecewise_run(const piecewise_plan& p, std::span<const any_array> feeds);
-    ~piecewise_run();
+    ~piecewise_run() override;
 
     /// All of it, as a step of its own.
     void run(const step_context& context);
@@ -76,6 +76,8 @@ private:
     struct body_run;
 
     void begin(step_events& events, const step_context& context);
+    std::optional<std::vector<any_array>> begin(outer_run& outer, std::size_t number, step_events& events,
+                                                const step_context& context) override;
     void run_to_end();
     void run_piece(std::size_t p);
     void run_line(std::size_t p);
@@ -85,6 +87,8 @@ private:
     std::vector<any_array> all_fetched() const;
     void arrived(std::size_t p, std::exception_ptr problem, std::vector<any_array> outputs) override;
     std::string place_of_piece(std::size_t p) const override;
+    void inner_done(std::size_t p, std::vector<any_array> results) override;
+    [[noreturn]] void rethrow_inner(std::size_t p) const override;
     [[noreturn]] void rethrow_outwards() const;
     void give(std::size_t p, std::vector<any_array> outputs);
     void complete(std::size_t p);
@@ -95,8 +99,8 @@ private:
     std::vector<int> missing_;                     // per piece
     std::size_t left_;
     vector<std::unique_ptr<body_run>> bodies_; // of nodes that have begun theirs
-    piecewise_run* outer_ = nullptr;           // whose node this is a body of
-    std::size_t outer_piece_ = 0;
+    outer_run* outer_ = nullptr;               // that this is part of
+    std::size_t outer_number_ = 0;
     step_events* events_ = nullptr;
     const step_context* context_ = nullptr;
     pinned_versions versions_;
