@@ -29,6 +29,27 @@ void queue_pair(benchmark::State& state) {
 }
 BENCHMARK(queue_pair);
 
+/// One element of 4 MB, computed by the step that puts it in, and taken out by another.
+void queue_large(benchmark::State& state) {
+    constexpr index_t large = 1 << 20;
+    const graph g;
+    const graph_scope here(g);
+    const fifo_queue<tensor<float, large>> q({.capacity = 10});
+    placeholder<float> x("x");
+    const session s;
+    const auto put = s.make_callable(q.enqueue(fill<large>(1.f) * x), x);
+    const auto size = s.make_callable(std::tuple(q.size()));
+    const auto take = s.make_callable(group(q.dequeue()));
+    for (auto _ : state) {
+        put(1.f);
+        benchmark::DoNotOptimize(size());
+        state.PauseTiming();
+        take();
+        state.ResumeTiming();
+    }
+}
+BENCHMARK(queue_large);
+
 constexpr index_t width = 64;
 
 /// A thousand elements of 64 floats in and out; "copies" is the time in copies of their bytes, one for each way.

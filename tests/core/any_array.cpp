@@ -60,6 +60,22 @@ TEST_CASE("any_array: memory of somebody else's is borrowed, or kept alive by it
     CHECK(watch.expired());
 }
 
+TEST_CASE("any_array: who owns the elements") {
+    any_array a(dtype::float32, dims{3});
+    CHECK(a.is_sole());
+    CHECK(a.memory() == &default_allocator());
+    {
+        const any_array b = a;
+        CHECK_FALSE((a.is_sole() || b.is_sole()));
+    }
+    CHECK(a.is_sole());
+    const any_array borrowed(dtype::float32, dims{3}, a.data(), nullptr);
+    CHECK_FALSE(borrowed.is_sole());
+    CHECK(borrowed.memory() == nullptr);
+    const any_array moved = std::move(a);
+    CHECK(moved.is_sole());
+}
+
 TEST_CASE("any_array: no elements") {
     const any_array none(dtype::string, dims{0, 4});
     CHECK(none.size() == 0);

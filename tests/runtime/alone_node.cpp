@@ -5,6 +5,7 @@
 #include <rill/runtime/session.hpp>
 
 #include "catch.hpp"
+#include "ops/sync/pretend_wait.hpp"
 
 using namespace rill;
 
@@ -27,7 +28,8 @@ TEST_CASE("alone_node: bound to the types that come, again for others") {
     for (const index_t n : {3, 5, 3}) {
         any_array mask(dtype::boolean, dims{n});
         std::fill_n(static_cast<bool*>(mask.mutable_data()), n, true);
-        const auto out = alone.run(std::array{mask}, nullptr, nullptr);
+        std::array in{mask};
+        const auto out = alone.run(in, nullptr, nullptr);
         REQUIRE(out.size() == 1);
         CHECK(out[0].shape() == dims{n, 1});
     }
@@ -41,10 +43,40 @@ TEST_CASE("alone_node: what goes wrong names the node") {
     const auto fails = host_call<float>([](float) -> float { throw not_found("nowhere"); }, constant(1.f));
     const auto store = std::make_shared<detail::resource_store>(default_allocator());
     const detail::alone_node alone(item_of(fails.node()), {}, store, default_device());
-    const any_array one = to_any_array<float>(1.f);
-    CHECK_THROWS_AS(alone.run(std::array{one}, nullptr, nullptr), not_found);
-    CHECK_THROWS_WITH(alone.run(std::array{one}, nullptr, nullptr),
-                      contains("nowhere") && contains("node 'host_call'"));
+    std::array one{to_any_array<float>(1.f)};
+    CHECK_THROWS_AS(alone.run(one, nullptr, nullptr), not_found);
+    CHECK_THROWS_WITH(alone.run(one, nullptr, nullptr), contains("nowhere") && contains("node 'host_call'"));
+}
+
+TEST_CASE("alone_node: one that keeps its operands takes over what nobody shares, and copies the rest") {
+    const graph_scope here{graph()};
+    const fifo_queue<tensor<float, dyn>> q;
+    placeholder<float, dyn> x("x");
+    const auto store = std::make_shared<detail::resource_store>(default_allocator());
+    const auto alone = [&](const rill::node* n) { return detail::alone_node(item_of(n), {}, store, default_device()); };
+    const auto made = alone(q.handle().node()), put = alone(q.enqueue(x).node());
+    const auto take = alone(any_tensor(q.dequeue()).node());
+    const any_array handle = made.run({}, nullptr, nullptr)[0];
+    const auto through = [&](any_array given) {
+        std::array in{handle, std::move(given)};
+        sync_test::pretend_wait waits;
+        put.run(in, nullptr, &waits);
+        std::array of{handle};
+        return std::move(take.run(of, nullptr, &waits)[0]);
+    };
+    any_array mine(dtype::float32, dims{5000});
+    std::fill_n(static_cast<float*>(mine.mutable_data()), 5000, 3.f);
+    const void* const lies = mine.data();
+    const any_array first = through(std::move(mine));
+    CHECK(first.data() == lies);
+    const any_array second = through(first); // it has two owners
+    CHECK(second.data() != lies);
+    CHECK(second.elements<float>()[4999] == 3.f);
+    const any_array third = through(any_array(dtype::float32, dims{5000}, lies, nullptr));
+    CHECK(third.data() != lies);
+    tracked_allocator elsewhere; // what is made there may not outlive it
+    any_array far(dtype::float32, dims{2}, elsewhere);
+    CHECK(through(std::move(far)).memory() == &default_allocator());
 }
 
 } // namespace test_runtime_alone_node

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/runtime/frames.hpp>
+#include <rill/runtime/frames_run.hpp>
 
 #include <rill/ops/catalogue.hpp>
 #include <rill/runtime/session.hpp>
@@ -37,7 +38,15 @@ TEST_CASE("frames: steps, what each waits for, and what brings values into loops
     }
     const int seven = 7;
     const std::vector<any_array> feeds{any_array(dtype::int32, {}, &seven, nullptr)};
-    CHECK(p.run(feeds, step_context())[0].value<int>() == 7);
+    struct nobody final : detail::outer_run {
+        void inner_done(std::size_t, std::vector<any_array>) override {}
+        void rethrow_inner(std::size_t) const override { throw; }
+    } outer;
+    const step_context context;
+    detail::step_events events(forever, context);
+    const auto all = detail::make_frames_run(p, feeds)->begin(outer, 0, events, context);
+    REQUIRE(all);
+    CHECK((*all)[0].value<int>() == 7);
 }
 
 TEST_CASE("frames: a write after a write that is no variable's own is refused") {

@@ -92,6 +92,76 @@ TEST_CASE("frames_run: a loop that does not end is ended by a token, a timeout, 
     }
 }
 
+/// A loop of primitives that takes a number out of one queue, puts what f makes of it into another, n times; the sum of what it took.
+template <class F>
+tensor<int> relay(const fifo_queue<tensor<int>>& from, const fifo_queue<tensor<int>>& to, int n, const F& f,
+                  const std::string& name) {
+    const auto i = merge(enter(constant(0), name)), sum = merge(enter(constant(0), name));
+    const auto go = loop_cond(i.value < n);
+    const auto iw = switch_(i.value, go), sw = switch_(sum.value, go);
+    tensor<int> got, next;
+    {
+        const tensor<int> goes_on(iw.if_true + 0); // the switch itself runs once more
+        const control_dependencies after(goes_on);
+        got = from.dequeue();
+    }
+    {
+        const control_dependencies after(to.enqueue(f(got)));
+        next = tensor<int>(iw.if_true + 1);
+    }
+    close_loop({{i, next_iteration(next)}, {sum, next_iteration(sw.if_true + got)}});
+    return leave(sw.if_false);
+}
+
+TEST_CASE("frames_run: loops that wait for one another do not hold one another up") {
+    for (const auto& o : {session_options{.patience = std::chrono::seconds(60)},
+                          session_options{.raise_primitives = false, .patience = std::chrono::seconds(60)}}) {
+        const graph_scope here{graph()};
+        const fifo_queue<tensor<int>> there, back;
+        const auto a = relay(back, there, 10, [](const auto& x) { return x + 1; }, "a");
+        const auto b = relay(there, back, 10, [](const auto& x) { return x * 2; }, "b");
+        const session s(o);
+        s.run(back.enqueue(1));
+        int x = 1, of_a = 0, of_b = 0;
+        for (int k = 0; k < 10; ++k) {
+            of_a += x;
+            of_b += x + 1;
+            x = 2 * (x + 1);
+        }
+        CHECK(s.run(std::tuple(a, b)) == std::tuple(of_a, of_b));
+        CHECK(s.run(back.dequeue()) == x);
+        // one in each step of a loop that has pieces of its own
+        const auto outer = while_loop([](auto k, auto) { return k < 3; },
+                                      [&](auto k, auto sum) {
+                                          const control_dependencies after(back.enqueue(k));
+                                          return std::tuple(k + 1, sum + there.dequeue());
+                                      },
+                                      0, 0);
+        const auto c = relay(back, there, 3, [](const auto& y) { return y + 1; }, "c");
+        CHECK(s.run(std::tuple(std::get<1>(outer), c)) == std::tuple(6, 3));
+    }
+}
+
+TEST_CASE("frames_run: what waits in a loop can be ended, and says where it was") {
+    const graph_scope here{graph()};
+    const fifo_queue<tensor<int>> from, to;
+    const auto sum = relay(from, to, 4, [](const auto& x) { return x; }, "l");
+    const auto fails = relay(from, to, 4, [](const auto& x) { return gather(constant({1, 2}), x); }, "m");
+    session s(by_frames);
+    s.run(from.enqueue(1));
+    CHECK_THROWS_AS(s.run(sum, {.timeout = std::chrono::milliseconds(20)}), deadline_exceeded);
+    s.run(from.enqueue_many(constant({1, 1, 5})));
+    CHECK_THROWS_WITH(s.run(fails), contains("in iteration 2") && contains("'gather"));
+    CHECK(s.run(from.size()) == 0);
+    const session hasty({.raise_primitives = false, .patience = std::chrono::milliseconds(20)});
+    CHECK_THROWS_WITH(hasty.run(sum), contains("patience") && contains("'dequeue"));
+    s.run(from.close());
+    CHECK_THROWS_WITH(s.run(sum), contains("in iteration 0") && contains("is closed"));
+    std::thread closing([&] { s.close(); });
+    CHECK_THROWS_AS(s.run(sum), error);
+    closing.join();
+}
+
 TEST_CASE("frames_run: several runs at once") {
     const graph_scope here{graph()};
     placeholder<int> n("n");

@@ -69,6 +69,7 @@ public:
 
     void* data() const noexcept { return data_; }
     std::size_t bytes() const noexcept { return bytes_; }
+    const allocator* from() const noexcept { return from_; }
 
 private:
     allocator* from_ = nullptr;

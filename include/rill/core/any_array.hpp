@@ -33,6 +33,7 @@ public:
     ~element_block() { std::destroy_n(static_cast<std::string*>(memory_.data()), strings_); }
 
     void* data() const noexcept { return memory_.data(); }
+    const allocator* from() const noexcept { return memory_.from(); }
 
 private:
     memory_block memory_;
@@ -67,6 +68,11 @@ public:
     const tensor_type& type() const noexcept { return type_; }
     index_t size() const noexcept { return type_.shape.size(); }
     bool empty() const noexcept { return type_.type == rill::dtype::invalid; }
+
+    /// Whether its elements are its own, and nobody shares them.
+    bool is_sole() const noexcept { return block_ && block_.use_count() == 1; }
+    /// Where its elements were made; null of somebody else's memory.
+    const allocator* memory() const noexcept { return block_ ? block_->from() : nullptr; }
 
     const void* data() const noexcept { return data_; }
     void* mutable_data() noexcept { return data_; }

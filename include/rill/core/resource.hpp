@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include <rill/core/allocator.hpp>
 #include <rill/core/error.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -20,6 +21,8 @@ public:
     std::int64_t number() const noexcept { return number_; }
     /// Kind and type, as messages say them: "FIFOQueue of (float32 [2], int32 []), capacity 100". Two uses of one name agree in it.
     virtual std::string described() const = 0;
+    /// Where it makes the arrays that it keeps: one made there it may take over from a step, which saves a copy. Null: it takes none.
+    virtual allocator* memory() const noexcept { return nullptr; }
     /// Its container is reset: who waits for it does so in vain.
     virtual void abandon() noexcept {}
 

@@ -61,10 +61,15 @@ struct kernel_args {
     const step_context* step;
     any_array* sized = nullptr; // the outputs of an op whose extents only its run decides: it puts them there
     waiting* wait = nullptr;    // of an op that waits: it copies what it needs of its inputs
+    any_array* given = nullptr; // the inputs of an op that keeps them (keeps_operands) and stands alone
 
     template <class T> const T* in(int i) const { return static_cast<const T*>(slots[inputs[i]]); }
     /// The same as an array of the type it was bound to, borrowed.
     any_array array(const tensor_type& type, int i) const { return {type.type, type.shape, in<void>(i), nullptr}; }
+    /// The same, but taken over where nobody else needs it.
+    any_array taken(const tensor_type& type, int i) const {
+        return given && given[i].is_sole() ? std::move(given[i]) : array(type, i);
+    }
     template <class T> T* out(int i) const { return static_cast<T*>(slots[outputs[i]]); }
     /// A variable among the inputs, to be changed: the op names it in `writes`.
     template <class T> T* variable(int i) const { return static_cast<T*>(slots[inputs[i]]); }

@@ -130,6 +130,8 @@ public:
     virtual bool sizes_itself() const = 0;
     /// It may wait for what others do, and holds no thread meanwhile (kernel_args::wait).
     virtual bool waits() const = 0;
+    /// It keeps its operands past the step as they are: what nobody else needs it may take over (kernel_args::taken).
+    virtual bool keeps_operands() const = 0;
     virtual step_ordering ordering() const = 0;
     /// Of a variable or a resource: where it lives.
     virtual resource_name resource_place() const = 0;

@@ -58,8 +58,17 @@ private:
 /// Where the fields of one op are.
 class field_places final : public uniform_visitor<field_places> {
 public:
-    template <class T> void visit(const char*, T& v) { all.push_back(&v); }
-    small_vector<const void*, 8> all;
+    struct place {
+        const void* at;
+        std::int32_t number; // itself: it may be the length of a list, which is nowhere
+    };
+    template <class T> void visit(const char*, T& v) {
+        if constexpr (std::is_same_v<T, std::int32_t>)
+            all.push_back({nullptr, v});
+        else
+            all.push_back({&v, 0});
+    }
+    small_vector<place, 8> all;
 };
 
 /// Compares fields with those of another op of the same struct.
@@ -69,7 +78,8 @@ public:
 
     template <class T> void visit(const char*, const T& v) {
         if (!equal) return;
-        const T& w = *static_cast<const T*>(other_.all[next_++]);
+        const auto& place = other_.all[next_++];
+        const T& w = *static_cast<const T*>(std::is_same_v<T, std::int32_t> ? &place.number : place.at);
         if constexpr (std::is_same_v<T, any_array>)
             equal = same_array(v, w);
         else if constexpr (std::is_same_v<T, double>) // by bits: NaN equals itself, 0 and -0 differ

@@ -181,6 +181,12 @@ public:
         else
             return false;
     }
+    bool keeps_operands() const override {
+        if constexpr (requires { Op::keeps_operands; })
+            return Op::keeps_operands;
+        else
+            return false;
+    }
     step_ordering ordering() const override {
         if constexpr (requires { Op::ordering; })
             return Op::ordering;

@@ -180,6 +180,12 @@
 #include <rill/ops/queue/enqueue.hpp>
 #include <rill/ops/queue/enqueue_many.hpp>
 #include <rill/ops/queue/fifo_queue.hpp>
+#include <rill/ops/queue/keyed_barrier.hpp>
+#include <rill/ops/queue/keyed_barrier_close.hpp>
+#include <rill/ops/queue/keyed_barrier_incomplete_size.hpp>
+#include <rill/ops/queue/keyed_barrier_insert_many.hpp>
+#include <rill/ops/queue/keyed_barrier_ready_size.hpp>
+#include <rill/ops/queue/keyed_barrier_take_many.hpp>
 #include <rill/ops/queue/padding_fifo_queue.hpp>
 #include <rill/ops/queue/priority_queue.hpp>
 #include <rill/ops/queue/queue_close.hpp>
@@ -329,6 +335,12 @@ using catalogue = op_list<
     is_inf_op,
     is_initialized_op,
     is_nan_op,
+    keyed_barrier_close_op,
+    keyed_barrier_incomplete_size_op,
+    keyed_barrier_insert_many_op,
+    keyed_barrier_op,
+    keyed_barrier_ready_size_op,
+    keyed_barrier_take_many_op,
     leaky_relu_op,
     leave_op,
     less_equal_op,

@@ -21,8 +21,8 @@ public:
 
     const subgraph::item& item() const { return item_; }
     bool waits() const { return item_.op->waits(); }
-    /// Its outputs, unless it asked `wait` to come later.
-    std::vector<any_array> run(std::span<const any_array> inputs, const step_context* context, waiting* wait) const;
+    /// Its outputs, unless it asked `wait` to come later. It may take inputs over that nobody shares.
+    std::vector<any_array> run(std::span<any_array> inputs, const step_context* context, waiting* wait) const;
     /// Of a node whose bodies are run in pieces: they are driven by who asks, which keeps what `keep` is. Null of others.
     std::unique_ptr<body_sequence> begin(std::span<const any_array> inputs, std::shared_ptr<const void>& keep) const;
     /// What is being handled, as an error of the node's.
@@ -33,8 +33,7 @@ private:
     struct bound;
     std::shared_ptr<const bound> bind(std::span<const tensor_type> inputs) const;
     std::shared_ptr<const bound> bound_to(std::span<const any_array> inputs) const;
-    std::vector<any_array> run_kernel(std::span<const any_array> inputs, const step_context* context,
-                                      waiting* wait) const;
+    std::vector<any_array> run_kernel(std::span<any_array> inputs, const step_context* context, waiting* wait) const;
 
     static constexpr std::size_t kept = 16; // types
 

@@ -64,7 +64,7 @@ RILL_COLD std::shared_ptr<const alone_node::bound> alone_node::bound_to(std::spa
     return bind({types.data(), types.size()});
 }
 
-RILL_COLD std::vector<any_array> alone_node::run_kernel(std::span<const any_array> inputs, const step_context* context,
+RILL_COLD std::vector<any_array> alone_node::run_kernel(std::span<any_array> inputs, const step_context* context,
                                                         waiting* wait) const {
     const auto b = bound_to(inputs);
     if (b->region.step) return b->region.step->run_alone(inputs, context);
@@ -78,11 +78,12 @@ RILL_COLD std::vector<any_array> alone_node::run_kernel(std::span<const any_arra
     auto args = slots.args(context, scratch.data());
     args.sized = outputs.data();
     args.wait = wait;
+    if (item_.op->keeps_operands()) args.given = inputs.data();
     b->run(args);
     return outputs;
 }
 
-RILL_COLD std::vector<any_array> alone_node::run(std::span<const any_array> inputs, const step_context* context,
+RILL_COLD std::vector<any_array> alone_node::run(std::span<any_array> inputs, const step_context* context,
                                                  waiting* wait) const {
     try {
         return run_kernel(inputs, context, wait);

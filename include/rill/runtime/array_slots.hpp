@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include <rill/core/small_vector.hpp>
 #include <rill/device/kernel.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -36,8 +37,8 @@ public:
     }
 
 private:
-    std::vector<void*> slots_;
-    std::vector<std::int32_t> numbers_;
+    small_vector<void*, 8> slots_;
+    small_vector<std::int32_t, 8> numbers_;
     std::size_t inputs_ = 0;
 };
 

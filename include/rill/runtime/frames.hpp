@@ -25,8 +25,6 @@ public:
                 const device_type& otherwise);
     ~frames_plan();
 
-    /// What was asked for, in order. A dead value is invalid_argument, two live inputs of a merge are internal.
-    std::vector<any_array> run(std::span<const any_array> feeds, const step_context& context) const;
     void close() const noexcept;
 
     static constexpr int none = -1;

@@ -8,7 +8,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include <rill/runtime/frames_run.hpp>
 #include <rill/runtime/plan.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -151,10 +150,6 @@ RILL_COLD int frames_plan::feed_step(int feed) {
 RILL_COLD void frames_plan::close() const noexcept {
     for (const auto& s : steps_)
         if (s.runs) s.runs->close();
-}
-
-RILL_COLD std::vector<any_array> frames_plan::run(std::span<const any_array> feeds, const step_context& context) const {
-    return run_by_frames(*this, feeds, context);
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <memory>
 #include <span>
-#include <vector>
 
-#include <rill/device/kernel.hpp>
+#include <rill/runtime/step_events.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class frames_plan;
 
-/// One run of it: see frames_plan::run. Each step looks whether the run is to end.
-std::vector<any_array> run_by_frames(const frames_plan& p, std::span<const any_array> feeds,
-                                     const step_context& context);
+/// A run of it: what was asked for, in order. Each node looks whether the run is to end; one that waits holds nothing else up. A dead value
+/// is invalid_argument, two live inputs of a merge are internal.
+std::unique_ptr<inner_run> make_frames_run(const frames_plan& p, std::span<const any_array> feeds);
 
 }}} // namespace rill::RILL_ABI::detail
 

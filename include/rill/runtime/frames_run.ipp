@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -19,24 +20,40 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-class frames_run {
+class frames_run final : public inner_run, outer_run {
 public:
-    frames_run(const frames_plan& p, std::span<const any_array> feeds, const step_context& context)
-        : plan_(p), feeds_(feeds), context_(context), results_(p.results().size()), here_(results_.size(), unknown) {}
+    frames_run(const frames_plan& p, std::span<const any_array> feeds)
+        : plan_(p), feeds_(feeds.begin(), feeds.end()), results_(p.results().size()), here_(results_.size(), unknown) {}
 
-    std::vector<any_array> run() {
-        frame root;
+    std::optional<std::vector<any_array>> begin(outer_run& outer, std::size_t number, step_events& events,
+                                                const step_context& context) override {
+        outer_ = &outer;
+        outer_number_ = number;
+        events_ = &events;
+        context_ = &context;
+        auto& root = root_;
         root.iterations.emplace_back(plan_.loops()[0].steps);
         for (std::size_t s = 0; s < plan_.steps().size(); ++s)
             if (const auto& st = plan_.steps()[s]; st.frame == 0 && st.data == 0 && st.controls == 0 && !st.is_source())
                 ready_.push_back({static_cast<int>(s), &root, 0, false});
         root.iterations[0].running = static_cast<int>(ready_.size());
+        return run_ready();
+    }
+
+private:
+    using step = frames_plan::step;
+    using form = flow_use::form;
+    enum state : char { unknown, live, dead };
+
+    /// What can go on does. The results, unless something waits.
+    std::optional<std::vector<any_array>> run_ready() {
         while (!ready_.empty()) {
             const auto next = ready_.front();
             ready_.pop_front();
-            context_.check();
+            context_->check();
             run(next);
         }
+        if (!waiting_.empty()) return {};
         for (std::size_t r = 0; r < results_.size(); ++r)
             if (here_[r] != live) {
                 const auto& e = plan_.results()[r];
@@ -50,11 +67,6 @@ public:
             }
         return std::move(results_);
     }
-
-private:
-    using step = frames_plan::step;
-    using form = flow_use::form;
-    enum state : char { unknown, live, dead };
 
     /// What comes along an edge.
     struct token {
@@ -146,14 +158,54 @@ private:
             case form::enters: enter(t); break;
             case form::leaves: leave(t); break;
             case form::next_iteration: go_on(t); break;
-            default: send_all(t.step, t.is_dead ? std::vector<token>() : computed(t), !t.is_dead, *t.in, t.at);
+            default:
+                if (t.is_dead)
+                    send_all(t.step, {}, false, *t.in, t.at);
+                else if (const auto all = computed(t))
+                    send_all(t.step, *all, true, *t.in, t.at);
+                else
+                    return; // its values come later
             }
         } catch (...) {
-            if (t.in->parent) rethrow_from_iteration(t.at);
-            throw;
+            rethrow_from(t);
         }
+        over(t);
+    }
+    void over(const task& t) {
         --t.in->in(t.at).running;
         tidy(*t.in);
+    }
+    /// What is being handled, as an error of the iteration it lies in.
+    [[noreturn]] static void rethrow_from(const task& t) {
+        if (t.in->parent) rethrow_from_iteration(t.at);
+        throw;
+    }
+
+    void inner_done(std::size_t number, std::vector<any_array> given) override {
+        const auto at = waiting_.find(number);
+        const task t = at->second.of;
+        waiting_.erase(at);
+        std::optional<std::vector<any_array>> all;
+        try {
+            send_all(t.step, tokens(given), true, *t.in, t.at);
+            over(t);
+            all = run_ready();
+        } catch (...) {
+            outer_->rethrow_inner(outer_number_);
+        }
+        if (all) outer_->inner_done(outer_number_, std::move(*all)); // this run is gone now
+    }
+    [[noreturn]] void rethrow_inner(std::size_t number) const override {
+        try {
+            rethrow_from(waiting_.at(number).of);
+        } catch (...) {
+            outer_->rethrow_inner(outer_number_);
+        }
+    }
+    static std::vector<token> tokens(std::vector<any_array>& values) {
+        std::vector<token> all;
+        for (auto& v : values) all.push_back({std::move(v)});
+        return all;
     }
 
     any_array value(const task& t, int input) {
@@ -166,7 +218,8 @@ private:
         return {t.is_dead || (s.data == 0 && s.fed[0] < 0) ? any_array() : value(t, 0), !t.is_dead};
     }
 
-    std::vector<token> computed(const task& t) {
+    /// What a node gives; nothing if that comes later.
+    std::optional<std::vector<token>> computed(const task& t) {
         const auto& s = step_of(t.step);
         std::vector<token> out;
         if (s.flow.what == form::switches) {
@@ -182,7 +235,17 @@ private:
         } else {
             std::vector<any_array> in;
             for (const int a : s.arguments) in.push_back(value(t, a));
-            for (auto& v : run_plan(*s.runs, in, &context_)) out.push_back({std::move(v)});
+            auto inner = inner_run_of(*s.runs, in);
+            if (!inner) {
+                auto given = run_plan(*s.runs, in, context_);
+                return tokens(given);
+            }
+            const auto number = ++last_;
+            auto& now = *waiting_.emplace(number, waiting_node{t, std::move(inner)}).first->second.run;
+            auto given = now.begin(*this, number, *events_, *context_);
+            if (!given) return {};
+            waiting_.erase(number);
+            return tokens(*given);
         }
         return out;
     }
@@ -263,18 +326,28 @@ private:
         tidy(parent);
     }
 
+    struct waiting_node {
+        task of;
+        std::unique_ptr<inner_run> run;
+    };
+
     const frames_plan& plan_;
-    std::span<const any_array> feeds_;
-    const step_context& context_;
+    const std::vector<any_array> feeds_;
+    outer_run* outer_ = nullptr;
+    std::size_t outer_number_ = 0;
+    step_events* events_ = nullptr;
+    const step_context* context_ = nullptr;
     std::vector<any_array> results_;
     std::vector<state> here_;
+    frame root_;
     std::deque<task> ready_;
+    std::size_t last_ = 0;
+    std::map<std::size_t, waiting_node> waiting_; // for what others do
     std::map<std::tuple<int, frame*, std::int64_t>, std::unique_ptr<frame>> frames_;
 };
 
-RILL_COLD std::vector<any_array> run_by_frames(const frames_plan& p, std::span<const any_array> feeds,
-                                               const step_context& context) {
-    return frames_run(p, feeds, context).run();
+RILL_COLD std::unique_ptr<inner_run> make_frames_run(const frames_plan& p, std::span<const any_array> feeds) {
+    return std::make_unique<frames_run>(p, feeds);
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -33,6 +33,8 @@ public:
     const std::vector<const node*>& pinned() const { return pinned_; }
     /// What a run begins with, but for its feeds: the handles of resources.
     const std::vector<any_array>& first_values() const { return first_values_; }
+    /// Of a value that one node takes and keeps: where that makes its arrays. Null of others.
+    allocator* kept_in(int value) const { return kept_in_[static_cast<std::size_t>(value)]; }
     /// Per piece: who waits for it, and for how many it waits itself.
     const std::vector<std::vector<std::size_t>>& next() const { return next_; }
     const std::vector<int>& missing() const { return missing_; }
@@ -43,12 +45,14 @@ public:
 private:
     void find_pinned(const subgraph& g);
     void find_order();
+    void find_kept();
 
     pieces pieces_;
     std::vector<std::vector<std::size_t>> next_;
     std::vector<int> missing_;
     vector<std::unique_ptr<alone_node>> handles_;
     std::vector<any_array> first_values_;
+    std::vector<allocator*> kept_in_; // per value
     std::shared_ptr<resource_store> resources_;
     vector<std::unique_ptr<plan>> lines_;       // per piece
     vector<std::unique_ptr<alone_node>> alone_; // per piece
@@ -58,10 +62,10 @@ private:
 
 /// One run in pieces: values between them, and the frames they lie in. Of the runs of a step, that of the bodies of a node is part of the
 /// run that the node is in; all share what is ready and what they wait for, so that none holds another up.
-class piecewise_run final : step_part {
+class piecewise_run final : public inner_run, step_part, outer_run {
 public:
     piecewise_run(const piecewise_plan& p, std::span<const any_array> feeds);
-    ~piecewise_run();
+    ~piecewise_run() override;
 
     /// All of it, as a step of its own.
     void run(const step_context& context);
@@ -72,6 +76,8 @@ private:
     struct body_run;
 
     void begin(step_events& events, const step_context& context);
+    std::optional<std::vector<any_array>> begin(outer_run& outer, std::size_t number, step_events& events,
+                                                const step_context& context) override;
     void run_to_end();
     void run_piece(std::size_t p);
     void run_line(std::size_t p);
@@ -81,6 +87,8 @@ private:
     std::vector<any_array> all_fetched() const;
     void arrived(std::size_t p, std::exception_ptr problem, std::vector<any_array> outputs) override;
     std::string place_of_piece(std::size_t p) const override;
+    void inner_done(std::size_t p, std::vector<any_array> results) override;
+    [[noreturn]] void rethrow_inner(std::size_t p) const override;
     [[noreturn]] void rethrow_outwards() const;
     void give(std::size_t p, std::vector<any_array> outputs);
     void complete(std::size_t p);
@@ -91,8 +99,8 @@ private:
     std::vector<int> missing_;                     // per piece
     std::size_t left_;
     vector<std::unique_ptr<body_run>> bodies_; // of nodes that have begun theirs
-    piecewise_run* outer_ = nullptr;           // whose node this is a body of
-    std::size_t outer_piece_ = 0;
+    outer_run* outer_ = nullptr;               // that this is part of
+    std::size_t outer_number_ = 0;
     step_events* events_ = nullptr;
     const step_context* context_ = nullptr;
     pinned_versions versions_;

@@ -36,6 +36,7 @@ RILL_COLD piecewise_plan::piecewise_plan(const subgraph& g, const session_option
         first_values_[h.value] = std::move(handles_.back()->run({}, nullptr, nullptr)[0]);
     }
     find_order();
+    find_kept();
 }
 
 RILL_COLD piecewise_plan::~piecewise_plan() = default;
@@ -66,6 +67,25 @@ RILL_COLD void piecewise_plan::find_order() {
         before.erase(std::unique(before.begin(), before.end()), before.end());
         for (const int b : before) next_[b].push_back(k);
         missing_.push_back(static_cast<int>(before.size()));
+    }
+}
+
+/// What a node keeps and nobody else takes need not be copied: a straight line computes it in memory that the node takes over.
+RILL_COLD void piecewise_plan::find_kept() {
+    kept_in_.resize(first_values_.size());
+    std::vector<int> takers(first_values_.size()), made(first_values_.size());
+    for (const auto& p : pieces_.all) {
+        for (const int v : p.takes) ++takers[v];
+        for (const int v : p.gives) made[v] = 1;
+    }
+    for (const int v : pieces_.fetches) ++takers[v];
+    for (const auto& p : pieces_.all) {
+        if (!p.alone.origin || !p.alone.op->keeps_operands()) continue;
+        const auto& handle = first_values_[p.takes[0]];
+        if (handle.empty()) continue;
+        const auto keeper = find_resource(handle.value<std::int64_t>());
+        for (const int v : p.takes)
+            if (keeper && takers[v] == 1 && made[v]) kept_in_[v] = keeper->memory();
     }
 }
 
@@ -102,7 +122,7 @@ struct piecewise_run::body_run {
     std::unique_ptr<body_sequence> bodies;
     std::shared_ptr<const void> keep;
     std::vector<any_array> feeds = {};
-    std::unique_ptr<piecewise_run> now = {};
+    std::unique_ptr<inner_run> now = {};
 };
 
 RILL_COLD piecewise_run::piecewise_run(const piecewise_plan& p, std::span<const any_array> feeds)
@@ -140,6 +160,14 @@ RILL_COLD void piecewise_run::begin(step_events& events, const step_context& con
         if (missing_[k] == 0) events.add({this, k});
 }
 
+RILL_COLD std::optional<std::vector<any_array>> piecewise_run::begin(outer_run& outer, std::size_t number,
+                                                                     step_events& events, const step_context& context) {
+    outer_ = &outer;
+    outer_number_ = number;
+    begin(events, context);
+    return left_ > 0 ? std::nullopt : std::optional(all_fetched());
+}
+
 RILL_COLD void piecewise_run::run_to_end() {
     while (left_ > 0) {
         if (const auto [of, p] = events_->next(); of) static_cast<piecewise_run*>(of)->run_piece(p);
@@ -170,17 +198,32 @@ RILL_COLD void piecewise_run::run_line(std::size_t p) {
     step.memory->pinned = &versions_;
     std::vector<const void*> data;
     for (const auto& a : in) data.push_back(a.data());
+    struct kept_place {
+        allocator* memory;
+        any_array made = {};
+    };
+    const auto make_kept = [](void* place, const tensor_type& type) {
+        auto& to = *static_cast<kept_place*>(place);
+        return (to.made = any_array(type.type, type.shape, *to.memory)).mutable_data();
+    };
+    for (std::size_t k = 0; k < piece.gives.size(); ++k)
+        if (auto* memory = plan_.kept_in(piece.gives[k]); memory && step.of->fetched_alone(k)) {
+            kept_place to{memory};
+            step.of->place(*step.memory, k, {&to, make_kept}, data);
+            values_[piece.gives[k]] = std::move(to.made);
+        }
     step.of->run(*step.memory, data);
     step.memory->pinned = nullptr;
     for (std::size_t k = 0; k < piece.gives.size(); ++k)
-        values_[piece.gives[k]] = any_array(step.of->fetch_type(k).type, step.of->fetch_type(k).shape,
-                                            step.of->fetch_data(*step.memory, k), nullptr);
+        if (auto& given = values_[piece.gives[k]]; !step.of->placed(*step.memory, k))
+            given = any_array(step.of->fetch_type(k).type, step.of->fetch_type(k).shape,
+                              step.of->fetch_data(*step.memory, k), nullptr);
 }
 
 RILL_COLD bool piecewise_run::run_alone(std::size_t p) {
     const auto& alone = *plan_.alone(p);
     vector<any_array> in;
-    for (const int v : plan_.cut().all[p].takes) in.push_back(values_[v]);
+    for (const int v : plan_.cut().all[p].takes) in.push_back(plan_.kept_in(v) ? std::move(values_[v]) : values_[v]);
     std::shared_ptr<const void> keep;
     if (auto bodies = alone.begin(in, keep)) {
         bodies_.push_back(std::make_unique<body_run>(body_run{p, std::move(bodies), std::move(keep)}));
@@ -193,7 +236,7 @@ RILL_COLD bool piecewise_run::run_alone(std::size_t p) {
     return true;
 }
 
-/// Runs a node's bodies, up to one that is run in pieces: that goes on with the rest of the step.
+/// Runs a node's bodies, up to one that waits: that goes on with the rest of the step.
 RILL_COLD bool piecewise_run::go_on(std::size_t p, std::vector<any_array> given) {
     const auto at = std::find_if(bodies_.begin(), bodies_.end(), [&](const auto& b) { return b->piece == p; });
     auto& running = **at;
@@ -202,16 +245,14 @@ RILL_COLD bool piecewise_run::go_on(std::size_t p, std::vector<any_array> given)
         try {
             while (plan* next = running.bodies->next(given, running.feeds)) {
                 context_->check();
-                if (!next->in_pieces()) {
+                running.now = inner_run_of(*next, running.feeds);
+                if (!running.now) {
                     given = run_plan(*next, running.feeds, context_);
                     continue;
                 }
-                running.now = std::make_unique<piecewise_run>(*next->in_pieces(), running.feeds);
-                running.now->outer_ = this;
-                running.now->outer_piece_ = p;
-                running.now->begin(*events_, *context_);
-                if (running.now->left_ > 0) return false;
-                given = running.now->all_fetched();
+                auto all = running.now->begin(*this, p, *events_, *context_);
+                if (!all) return false;
+                given = std::move(*all);
             }
         } catch (...) {
             running.bodies->rethrow();
@@ -232,18 +273,32 @@ RILL_COLD std::vector<any_array> piecewise_run::all_fetched() const {
 
 /// What is being handled, as an error of the nodes that this run is a body of.
 RILL_COLD void piecewise_run::rethrow_outwards() const {
-    if (!outer_) throw;
+    if (outer_) outer_->rethrow_inner(outer_number_);
+    throw;
+}
+
+RILL_COLD void piecewise_run::rethrow_inner(std::size_t p) const {
     try {
-        for (const auto& b : outer_->bodies_)
-            if (b->piece == outer_piece_) b->bodies->rethrow();
+        for (const auto& b : bodies_)
+            if (b->piece == p) b->bodies->rethrow();
         throw;
     } catch (...) {
         try {
-            outer_->plan_.alone(outer_piece_)->rethrow();
+            plan_.alone(p)->rethrow();
         } catch (...) {
-            outer_->rethrow_outwards();
+            rethrow_outwards();
         }
     }
+}
+
+RILL_COLD void piecewise_run::inner_done(std::size_t p, std::vector<any_array> results) {
+    bool done = false;
+    try {
+        done = go_on(p, std::move(results));
+    } catch (...) {
+        rethrow_outwards();
+    }
+    if (done) complete(p);
 }
 
 RILL_COLD void piecewise_run::arrived(std::size_t p, std::exception_ptr problem, std::vector<any_array> outputs) {
@@ -275,16 +330,7 @@ RILL_COLD void piecewise_run::give(std::size_t p, std::vector<any_array> outputs
 RILL_COLD void piecewise_run::complete(std::size_t p) {
     for (const std::size_t n : plan_.next()[p])
         if (--missing_[n] == 0) events_->add({this, n});
-    if (--left_ > 0 || !outer_) return;
-    auto& outer = *outer_;
-    const std::size_t piece = outer_piece_;
-    bool done = false;
-    try {
-        done = outer.go_on(piece, all_fetched()); // this run is gone now
-    } catch (...) {
-        outer.rethrow_outwards();
-    }
-    if (done) outer.complete(piece);
+    if (--left_ == 0 && outer_) outer_->inner_done(outer_number_, all_fetched());
 }
 
 }}} // namespace rill::RILL_ABI::detail

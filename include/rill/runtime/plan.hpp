@@ -14,6 +14,7 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class frames_plan;
+class inner_run;
 class piecewise_plan;
 class piecewise_run;
 class raised_flow;
@@ -80,7 +81,10 @@ private:
     std::atomic<bool> closed_{false};
 };
 
-/// Runs a plan on its own; the values are the caller's.
+/// A run of a plan whose nodes may wait, to be part of another; null of other plans.
+std::unique_ptr<inner_run> inner_run_of(const plan& p, std::span<const any_array> feeds);
+
+/// Runs another plan on its own; the values are the caller's.
 std::vector<any_array> run_plan(plan& p, std::span<const any_array> feeds, const step_context* context);
 
 }}} // namespace rill::RILL_ABI::detail

@@ -29,6 +29,7 @@
 #include <rill/passes/transfer.hpp>
 #include <rill/runtime/bodies.hpp>
 #include <rill/runtime/frames.hpp>
+#include <rill/runtime/frames_run.hpp>
 #include <rill/runtime/piecewise.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -130,9 +131,12 @@ RILL_INLINE void plan::release(std::unique_ptr<held_step> step) noexcept {
     if (closed_) delete ready_.exchange(nullptr);
 }
 
+RILL_COLD std::unique_ptr<inner_run> inner_run_of(const plan& p, std::span<const any_array> feeds) {
+    if (p.by_frames()) return make_frames_run(*p.by_frames(), feeds);
+    return p.in_pieces() ? std::make_unique<piecewise_run>(*p.in_pieces(), feeds) : nullptr;
+}
+
 RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> feeds, const step_context* context) {
-    const step_context none;
-    if (p.by_frames()) return p.by_frames()->run(feeds, context ? *context : none);
     struct holder {
         plan& of;
         std::unique_ptr<held_step> step;
@@ -140,12 +144,6 @@ RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> fe
     } held{p, p.acquire(feeds)};
     std::vector<any_array> values;
     auto& step = *held.step;
-    if (step.in_pieces) {
-        step.in_pieces->run(context ? *context : none);
-        for (std::size_t i = 0; i < p.in_pieces()->cut().fetches.size(); ++i)
-            values.push_back(owned_copy(step.in_pieces->fetched(i)));
-        return values;
-    }
     std::vector<const void*> data;
     for (const auto& f : feeds) data.push_back(f.data());
     step.memory->context = context;

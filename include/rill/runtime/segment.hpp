@@ -62,6 +62,8 @@ public:
     void place(frame& f, std::size_t i, const fetch_place& where, std::span<const void* const> feeds) const;
     bool placed(const frame& f, std::size_t i) const;
 
+    /// Whether no other fetch lies in the same memory.
+    bool fetched_alone(std::size_t i) const;
     /// Whether a fetch can be computed right into memory of the caller's: it is no input, no variable, and fetched once.
     bool can_redirect(std::size_t i) const;
     /// Whether it may be computed right into the memory that is fed as number `feed`: it is that with some changes, and nothing

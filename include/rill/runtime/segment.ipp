@@ -60,6 +60,11 @@ RILL_INLINE void segment::place(frame& f, std::size_t i, const fetch_place& wher
     f.slots[slot] = to;
 }
 
+RILL_COLD bool segment::fetched_alone(std::size_t i) const {
+    const auto& all = b_.graph.fetches;
+    return std::ranges::count_if(all, [&](const auto& f) { return b_.slot_of(f) == b_.slot_of(all[i]); }) == 1;
+}
+
 RILL_COLD bool segment::can_redirect(std::size_t i) const {
     const auto slot = b_.slot_of(b_.graph.fetches[i]);
     for (std::size_t k = 0; k < i; ++k)

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,29 @@ public:
 
 protected:
     ~step_part() = default;
+};
+
+/// A run that others are part of.
+class outer_run {
+public:
+    /// What was begun under that number is over. What goes wrong from here on leaves as an error of the outermost run's.
+    virtual void inner_done(std::size_t number, std::vector<any_array> results) = 0;
+    /// What is being handled, and went wrong under that number, as an error of the outermost run's.
+    [[noreturn]] virtual void rethrow_inner(std::size_t number) const = 0;
+
+protected:
+    ~outer_run() = default;
+};
+
+class step_events;
+
+/// A run that is part of another one, and of its step.
+class inner_run {
+public:
+    virtual ~inner_run() = default;
+    /// What it gives, if it is over at once; else `outer` is told later, which may end its life.
+    virtual std::optional<std::vector<any_array>> begin(outer_run& outer, std::size_t number, step_events& events,
+                                                        const step_context& context) = 0;
 };
 
 /// What the runs of a step share: the pieces that are ready, what is waited for, and what has come of it.

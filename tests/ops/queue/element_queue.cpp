@@ -78,8 +78,7 @@ TEST_CASE("element_queue: a batch is taken as elements come, and goes back if th
     many.run([&](waiting& w, any_array* out) { return q->dequeue_many(4, false, w, out); });
     one.run([&](waiting& w, any_array* out) { return q->dequeue(w, out); });
     call put[3];
-    for (int i = 0; i < 3; ++i)
-        put[i].run([&](waiting& w, any_array*) { return q->enqueue(std::array{number(i)}, w); });
+    for (int i = 0; i < 3; ++i) put[i].run([&](waiting& w, any_array*) { return q->enqueue({number(i)}, false, w); });
     CHECK(put[2].told); // the batch has taken two already
     CHECK(!many.told);
     CHECK(q->size() == 0);
@@ -96,15 +95,15 @@ TEST_CASE("element_queue: closing waits for what waits to go in, or tells it off
     for (const bool cancel : {false, true}) {
         const auto q = made(of_numbers(1));
         call first, second, close, third, take, again;
-        first.run([&](waiting& w, any_array*) { return q->enqueue(std::array{number(1)}, w); });
-        second.run([&](waiting& w, any_array*) { return q->enqueue(std::array{number(2)}, w); });
+        first.run([&](waiting& w, any_array*) { return q->enqueue({number(1)}, false, w); });
+        second.run([&](waiting& w, any_array*) { return q->enqueue({number(2)}, false, w); });
         CHECK(!second.told);
         close.run([&](waiting& w, any_array*) { return q->close(cancel, w); });
         CHECK(close.told == cancel);
         CHECK(second.failed_with(error_code::cancelled) == cancel);
         again.run([&](waiting& w, any_array*) { return q->close(false, w); });
         CHECK(again.failed_with(error_code::cancelled));
-        third.run([&](waiting& w, any_array*) { return q->enqueue(std::array{number(3)}, w); });
+        third.run([&](waiting& w, any_array*) { return q->enqueue({number(3)}, false, w); });
         take.run([&](waiting& w, any_array* out) { return q->dequeue(w, out); });
         CHECK(values(take.outputs[0]) == std::vector<std::int64_t>{1});
         CHECK(third.failed_with(error_code::cancelled));
@@ -119,7 +118,7 @@ TEST_CASE("element_queue: who is given up has come to nothing, and lets those be
     call many, one, put;
     many.run([&](waiting& w, any_array* out) { return q->dequeue_many(3, false, w, out); });
     one.run([&](waiting& w, any_array* out) { return q->dequeue(w, out); });
-    put.run([&](waiting& w, any_array*) { return q->enqueue(std::array{number(7)}, w); });
+    put.run([&](waiting& w, any_array*) { return q->enqueue({number(7)}, false, w); });
     CHECK(!one.told);
     CHECK(many.give_up());
     CHECK(values(one.outputs[0]) == std::vector<std::int64_t>{7});
@@ -133,7 +132,7 @@ TEST_CASE("element_queue: a reserve stays until it is closed") {
     t.reserve = 2;
     const auto q = made(t);
     call put, a, b, close;
-    put.run([&](waiting& w, any_array*) { return q->enqueue_many(std::array{numbers({1, 2, 3})}, w); });
+    put.run([&](waiting& w, any_array*) { return q->enqueue({numbers({1, 2, 3})}, true, w); });
     a.run([&](waiting& w, any_array* out) { return q->dequeue(w, out); });
     b.run([&](waiting& w, any_array* out) { return q->dequeue_many(2, false, w, out); });
     CHECK(a.told);
@@ -154,7 +153,7 @@ TEST_CASE("element_queue: a full queue by priority waits, drops the lowest, or r
         const auto q = made(t);
         call put[4], take;
         for (const int n : {3, 1, 2, 8})
-            put[n % 4].run([&](waiting& w, any_array*) { return q->enqueue(std::array{number(n)}, w); });
+            put[n % 4].run([&](waiting& w, any_array*) { return q->enqueue({number(n)}, false, w); });
         CHECK(q->size() == 2);
         if (full == "refuse") CHECK(put[2].failed_with(error_code::resource_exhausted));
         if (full == "wait") CHECK(!put[2].told);
@@ -179,10 +178,11 @@ TEST_CASE("element_queue: what it is and what goes in is checked") {
     const auto q = made(of_numbers(3));
     call c;
     const std::vector<any_array> two{number(1), number(2)}, wrong{to_any_array<float>(1.f)}, shaped{numbers({1, 2})};
-    CHECK_THROWS_WITH(q->enqueue(two, c), contains("1 components, not 2"));
-    CHECK_THROWS_WITH(q->enqueue(wrong, c), contains("queue 'q'") && contains("int64 []") && contains("float32 []"));
-    CHECK_THROWS_AS(q->enqueue(shaped, c), invalid_argument);
-    CHECK_THROWS_AS(q->enqueue_many(std::array{number(1)}, c), invalid_argument);
+    CHECK_THROWS_WITH(q->enqueue(two, false, c), contains("1 components, not 2"));
+    CHECK_THROWS_WITH(q->enqueue(wrong, false, c),
+                      contains("FIFOQueue 'q'") && contains("int64 []") && contains("float32 []"));
+    CHECK_THROWS_AS(q->enqueue(shaped, false, c), invalid_argument);
+    CHECK_THROWS_AS(q->enqueue({number(1)}, true, c), invalid_argument);
     CHECK_THROWS_AS(q->dequeue_many(-1, false, c, nullptr), invalid_argument);
 }
 
@@ -241,8 +241,7 @@ void run_schedule(schedules::draws& next) {
             const bool many = what % 2 == 0;
             for (std::size_t k = many ? next(4) : 1; k > 0; --k) c.putting.push_back(++last);
             c.now->run([&](waiting& w, any_array*) {
-                return many ? q->enqueue_many(std::array{numbers(c.putting)}, w)
-                            : q->enqueue(std::array{number(last)}, w);
+                return many ? q->enqueue({numbers(c.putting)}, true, w) : q->enqueue({number(last)}, false, w);
             });
         } else {
             closed = true;
@@ -307,7 +306,7 @@ TEST_CASE("element_queue: threads put in and take out, wait and give up") {
         all.emplace_back([&, p] {
             for (int i = 0; i < each;) {
                 shared_call c;
-                if (q->enqueue(std::array{number(p * each + i)}, c)) {
+                if (q->enqueue({number(p * each + i)}, false, c)) {
                     ++i;
                     continue;
                 }

@@ -72,6 +72,20 @@ TEST_CASE("element_slots: arrays of several shapes are filled up with zeros, or 
     CHECK(std::vector<std::string>(words.begin(), words.end()) == std::vector<std::string>{"a", "", "b", "c", "", ""});
 }
 
+TEST_CASE("element_slots: what is nobody else's is taken over") {
+    const std::vector<tensor_type> large{{dtype::float32, {3000}}};
+    detail::element_slots slots(large, default_allocator());
+    CHECK(&slots.memory() == &default_allocator());
+    any_array a(dtype::float32, dims{3000});
+    const void* const lies = a.data();
+    std::vector<any_array> element;
+    element.push_back(std::move(a));
+    auto got = slots.take(slots.put(std::move(element)));
+    CHECK(got[0].data() == lies);
+    const any_array shared = got[0];
+    CHECK(slots.take(slots.put(std::move(got)))[0].data() != lies);
+}
+
 TEST_CASE("element_slots: a capacity is 1 or more, or -1") {
     CHECK_NOTHROW(detail::check_capacity(1));
     CHECK_NOTHROW(detail::check_capacity(-1));

@@ -11,6 +11,8 @@ using namespace std::chrono_literals;
 
 namespace test_ops_queue_enqueue {
 
+tensor<float> total(const tensor<float, 3000>& x) { return reduce_sum(x); }
+
 TEST_CASE("enqueue: waits while the queue is full, goes in when there is room") {
     const graph_scope here{graph()};
     const fifo_queue<tensor<int>> q({.capacity = 1});
@@ -37,6 +39,44 @@ TEST_CASE("enqueue: what is put in is what it was then") {
     operation first = q.enqueue(v * 10.f);
     const control_dependencies after(first);
     CHECK(s.run(q.size()) == 1);
+}
+
+TEST_CASE("enqueue: what a step computes goes in without a copy, whoever else needs it has it too") {
+    const graph_scope here{graph()};
+    constexpr index_t large = 3000;
+    const fifo_queue<tensor<float, large>> one, two({.capacity = 1}), three;
+    const fifo_queue<tensor<float, 3, 1000>> wide;
+    placeholder<float> x("x");
+    const tensor<float, large> only(fill<large>(1.f) * x), also(fill<large>(2.f) * x), both(fill<large>(3.f) * x);
+    const auto put =
+        group(one.enqueue(only), two.enqueue(also), three.enqueue(both), wide.enqueue(reshape<3, 1000>(both)));
+    const auto in = total(one.dequeue()), out = total(two.dequeue());
+    const session s;
+    for (int k = 1; k < 20; ++k) {
+        const auto n = static_cast<float>(k);
+        CHECK(s.run(std::tuple(reduce_sum(also), put), feed(x, n)) == std::tuple(2 * n * large));
+        CHECK_THROWS_AS(s.run(two.enqueue(also), feed(x, n), {.timeout = 1ms}), deadline_exceeded);
+        CHECK(s.run(std::tuple(in, out, total(three.dequeue()))) ==
+              std::tuple(n * large, 2 * n * large, 3 * n * large));
+        CHECK(s.run(reduce_sum(wide.dequeue())) == 3 * n * large);
+    }
+    // from one queue into another, and out of a loop
+    s.run(group(one.enqueue(only)), feed(x, 5.f));
+    s.run(three.enqueue(one.dequeue()));
+    const auto loop =
+        while_loop([](auto i) { return i < 4; },
+                   [&](auto i) {
+                       const control_dependencies after(three.enqueue(fill<large>(1.f) * cast<float>(i) + x));
+                       return tensor(i + 1);
+                   },
+                   0);
+    s.run(loop, feed(x, 7.f));
+    for (const float n : {5.f, 7.f, 8.f, 9.f, 10.f}) CHECK(s.run(total(three.dequeue())) == n * large);
+    // waiting for room outlives its frame
+    s.run(two.enqueue(also), feed(x, 1.f));
+    const tensor<float, large> late(also * 4.f);
+    CHECK(s.run(std::tuple(total(two.dequeue()), two.enqueue(late)), feed(x, 1.f)) == std::tuple(2.f * large));
+    CHECK(s.run(total(two.dequeue())) == 8.f * large);
 }
 
 } // namespace test_ops_queue_enqueue

@@ -94,6 +94,66 @@ TEST_CASE("semaphore: one that waits in vain leaves it as it was") {
     run.run(s.release());
 }
 
+TEST_CASE("semaphore: a step that fails gives back what it took") {
+    const graph_scope here{graph()};
+    const semaphore s("s", {.count = 3});
+    const auto fails = s.critical(
+        [&] {
+            return host_call<float>([](float) -> float { throw std::runtime_error("out of luck"); }, constant(1.f));
+        },
+        2);
+    const tensor<float> works = s.critical([] { return 1.f; }, constant(3));
+    const operation take = s.acquire();
+    session run;
+    for (int k = 0; k < 3; ++k) {
+        CHECK_THROWS_WITH(run.run(fails), contains("out of luck"));
+        CHECK(run.run(s.value()) == 3);
+        CHECK(run.run(works) == 1.f);
+    }
+    // cancelled between the two
+    const fifo_queue<tensor<float>> never;
+    const auto waits = s.critical([&] { return never.dequeue(); });
+    CHECK_THROWS_AS(run.run(waits, {.timeout = std::chrono::milliseconds(20)}), deadline_exceeded);
+    CHECK(run.run(s.value()) == 3);
+    // a step that ends well has them taken for good
+    run.run(take);
+    CHECK(run.run(s.value()) == 2);
+    // in a loop, in an iteration that is not the first
+    const auto loop = while_loop(
+        [](auto i) { return i < 10; },
+        [&](auto i) {
+            return s.critical([&] {
+                return host_call<int>([](int k) { return k == 4 ? throw std::runtime_error("five") : k + 1; }, i);
+            });
+        },
+        0);
+    CHECK_THROWS_WITH(run.run(loop), contains("five"));
+    CHECK(run.run(s.value()) == 2);
+}
+
+TEST_CASE("semaphore: a session that closes while a step has permits") {
+    const graph_scope here{graph()};
+    const semaphore s("s", {.count = 1, .shared_name = "semaphore_test_closes"});
+    const fifo_queue<tensor<float>> never;
+    const auto waits = s.critical([&] { return never.dequeue(); });
+    const session stays;
+    session goes;
+    bool ended = false;
+    std::thread in_vain([&] {
+        try {
+            goes.run(waits);
+        } catch (const cancelled&) {
+            ended = true;
+        }
+    });
+    while (stays.run(s.value()) == 1) std::this_thread::yield();
+    goes.close();
+    in_vain.join();
+    CHECK(ended);
+    CHECK(stays.run(s.value()) == 1);
+    session::reset();
+}
+
 TEST_CASE("semaphore: what can't be is refused") {
     const graph_scope here{graph()};
     CHECK_THROWS_AS(semaphore("s", {.count = 0}), invalid_argument);

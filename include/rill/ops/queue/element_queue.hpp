@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <deque>
+#include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
-#include <rill/core/resource.hpp>
-#include <rill/device/kernel.hpp>
 #include <rill/ops/queue/element_order.hpp>
 #include <rill/ops/queue/element_slots.hpp>
+#include <rill/ops/sync/waited_resource.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -31,20 +29,19 @@ struct queue_traits {
     std::string described() const;
 };
 
-/// A queue of tuples. Two lines wait, one to put in and one to take out, each served in its order: only the first in a line is tried.
-/// Every call is one step under a lock, and no thread waits in here: what can't be done at once is done by whoever makes it possible.
-class RILL_EXPORT element_queue final : public resource {
+/// A queue of tuples. Two lines wait, one to put in and one to take out.
+class RILL_EXPORT element_queue final : public waited_resource {
 public:
     static constexpr auto kind = "queue";
 
     element_queue(queue_traits traits, std::string name, allocator& memory);
 
     std::string described() const override { return traits_.described(); }
-    const std::string& name() const { return name_; }
+    allocator* memory() const noexcept override { return &slots_.memory(); }
 
     // Each returns whether it is done; else `wait` hears of it. Outputs go to `out`. Errors that are known at once are thrown.
-    bool enqueue(std::span<const any_array> element, waiting& wait);
-    bool enqueue_many(std::span<const any_array> batch, waiting& wait);
+    /// One element, or a batch of them, one after another as there is room.
+    bool enqueue(std::vector<any_array> given, bool batch, waiting& wait);
     bool dequeue(waiting& wait, any_array* out);
     bool dequeue_many(index_t n, bool up_to, waiting& wait, any_array* out);
     /// What waits to be put in goes in before, or is told `cancelled`.
@@ -52,43 +49,29 @@ public:
     index_t size() const;
     bool is_closed() const;
 
-    void abandon() noexcept override;
-
 private:
     enum class form { enqueue, enqueue_many, dequeue, dequeue_many, dequeue_up_to, close };
-    struct attempt {
+    struct call : attempt {
         form what;
-        index_t count = 1, done = 0;
-        std::vector<any_array> batch = {};
+        std::vector<any_array> given = {};
         std::vector<std::int32_t> taken = {};
-        std::vector<any_array> outputs = {};
-        std::exception_ptr problem = {};
-        completion tell = {};
-        bool over = false;
     };
-    using attempt_ptr = std::shared_ptr<attempt>;
-    using line = std::deque<attempt_ptr>;
 
-    bool start(attempt now, line& in, waiting& wait, any_array* out);
-    bool finished(attempt& a); // or it has to wait; a problem is noted in it
-    void put(attempt& a);
-    void take(attempt& a);
-    void serve_both(std::vector<attempt_ptr>& told);
-    void put_back(attempt& a);
-    bool give_up(const attempt_ptr& a);
+    bool start(form what, index_t count, waiting& wait, any_array* out, std::vector<any_array> given = {});
+    std::string described_kind() const override { return traits_.kind; }
+    bool serve(attempt& a) override;
+    attempt_ptr kept(attempt& a) override;
+    void undo(attempt& a) override;
+    void put(call& c);
+    void take(call& c);
     bool has_room() const { return traits_.capacity < 0 || static_cast<index_t>(order_->size()) < traits_.capacity; }
     index_t available() const;
-    std::exception_ptr closed_error(const attempt& a) const;
-    std::string named() const { return "queue '" + name_ + "' (" + traits_.kind + ")"; }
+    void refuse_closed(const call& c) const;
     void check_element(std::span<const any_array> given, bool batch) const;
-    static void tell(const std::vector<attempt_ptr>& told);
 
     const queue_traits traits_;
-    const std::string name_;
-    mutable std::mutex mutex_;
     element_slots slots_;
     std::unique_ptr<element_order> order_;
-    line to_put_, to_take_;
     bool closed_ = false;
 };
 
@@ -128,7 +111,7 @@ RILL_COLD std::string queue_traits::described() const {
 }
 
 RILL_COLD element_queue::element_queue(queue_traits traits, std::string name, allocator& memory)
-    : traits_(std::move(traits)), name_(std::move(name)), slots_(traits_.components, memory),
+    : waited_resource(std::move(name), 2), traits_(std::move(traits)), slots_(traits_.components, memory),
       order_(traits_.priority ? by_priority()
              : traits_.random ? in_random_order(traits_.seed)
                               : first_in_first_out()) {}
@@ -156,42 +139,30 @@ RILL_INLINE void element_queue::check_element(std::span<const any_array> given, 
     }
 }
 
-RILL_INLINE bool element_queue::enqueue(std::span<const any_array> element, waiting& wait) {
-    check_element(element, false);
-    return start({form::enqueue, 1, 0, {element.begin(), element.end()}}, to_put_, wait, nullptr);
+RILL_INLINE bool element_queue::enqueue(std::vector<any_array> given, bool batch, waiting& wait) {
+    check_element(given, batch);
+    const index_t count = batch ? given[0].shape()[0] : 1;
+    return start(batch ? form::enqueue_many : form::enqueue, count, wait, nullptr, std::move(given));
 }
 
-RILL_INLINE bool element_queue::enqueue_many(std::span<const any_array> batch, waiting& wait) {
-    check_element(batch, true);
-    return start({form::enqueue_many, batch[0].shape()[0], 0, {batch.begin(), batch.end()}}, to_put_, wait, nullptr);
-}
-
-RILL_INLINE bool element_queue::dequeue(waiting& wait, any_array* out) {
-    return start({form::dequeue}, to_take_, wait, out);
-}
+RILL_INLINE bool element_queue::dequeue(waiting& wait, any_array* out) { return start(form::dequeue, 1, wait, out); }
 
 RILL_INLINE bool element_queue::dequeue_many(index_t n, bool up_to, waiting& wait, any_array* out) {
     if (n < 0) throw invalid_argument(named() + ": " + std::to_string(n) + " elements are asked for");
     if (traits_.priority && traits_.capacity >= 0 && n > traits_.capacity)
         throw invalid_argument(named() + ": " + std::to_string(n) + " elements are asked for at once, it holds " +
                                std::to_string(traits_.capacity));
-    return start({up_to ? form::dequeue_up_to : form::dequeue_many, n}, to_take_, wait, out);
+    return start(up_to ? form::dequeue_up_to : form::dequeue_many, n, wait, out);
 }
 
 RILL_INLINE bool element_queue::close(bool cancel_pending_enqueues, waiting& wait) {
-    std::vector<attempt_ptr> told;
-    bool done = false;
-    {
-        const std::lock_guard lock(mutex_);
-        const bool closing = std::ranges::any_of(to_put_, [](const auto& a) { return a->what == form::close; });
+    change([&] {
+        const bool closing = std::ranges::any_of(
+            line(0), [](const auto& a) { return static_cast<const call&>(*a).what == form::close; });
         if (closed_ || (closing && !cancel_pending_enqueues)) throw cancelled(named() + " is already closed");
-        if (cancel_pending_enqueues) {
-            closed_ = done = true;
-            serve_both(told);
-        }
-    }
-    tell(told);
-    return done || start({form::close, 0}, to_put_, wait, nullptr);
+        closed_ = cancel_pending_enqueues;
+    });
+    return cancel_pending_enqueues || start(form::close, 0, wait, nullptr);
 }
 
 RILL_INLINE index_t element_queue::size() const {
@@ -204,163 +175,83 @@ RILL_INLINE bool element_queue::is_closed() const {
     return closed_;
 }
 
-RILL_INLINE bool element_queue::start(attempt now, line& in, waiting& wait, any_array* out) {
-    std::vector<attempt_ptr> told;
-    bool done = false;
-    {
-        const std::lock_guard lock(mutex_);
-        done = in.empty() && finished(now);
-        if (!done) {
-            // its arrays may be borrowed from the step, which may end before
-            for (auto& a : now.batch) a = owned_copy(a);
-            const auto kept = std::make_shared<attempt>(std::move(now));
-            kept->tell =
-                wait.later([self = std::weak_ptr(std::static_pointer_cast<element_queue>(shared_from_this())), kept] {
-                    const auto queue = self.lock();
-                    return queue ? queue->give_up(kept) : !kept->over;
-                });
-            in.push_back(kept);
-        }
-        if (!to_put_.empty() || !to_take_.empty()) serve_both(told);
-    }
-    tell(told);
-    if (!done) return false;
-    if (now.problem) std::rethrow_exception(now.problem);
-    std::ranges::move(now.outputs, out);
-    return true;
+RILL_INLINE bool element_queue::start(form what, index_t count, waiting& wait, any_array* out,
+                                      std::vector<any_array> given) {
+    const bool takes = what == form::dequeue || what == form::dequeue_many || what == form::dequeue_up_to;
+    return waited_resource::start(call{{.count = count, .line = takes}, what, std::move(given)}, wait, out);
+}
+
+RILL_INLINE waited_resource::attempt_ptr element_queue::kept(attempt& a) {
+    auto& c = static_cast<call&>(a);
+    for (auto& x : c.given)
+        if (!x.memory()) x = owned_copy(x);
+    return std::make_shared<call>(std::move(c));
 }
 
 RILL_INLINE index_t element_queue::available() const {
     return std::max<index_t>(static_cast<index_t>(order_->size()) - (closed_ ? 0 : traits_.reserve), 0);
 }
 
-RILL_COLD std::exception_ptr element_queue::closed_error(const attempt& a) const {
-    if (a.what == form::enqueue || a.what == form::enqueue_many)
-        return std::make_exception_ptr(cancelled(named() + " is closed: nothing is put into it any more"));
-    return std::make_exception_ptr(out_of_range(named() + " is closed and has insufficient elements (requested " +
-                                                std::to_string(a.count) + ", current size " +
-                                                std::to_string(order_->size()) + ")"));
+RILL_COLD void element_queue::refuse_closed(const call& c) const {
+    if (c.what == form::enqueue || c.what == form::enqueue_many)
+        throw cancelled(named() + " is closed: nothing is put into it any more");
+    throw out_of_range(named() + " is closed and has insufficient elements (requested " + std::to_string(c.count) +
+                       ", current size " + std::to_string(order_->size() + c.taken.size()) + ")");
 }
 
-RILL_INLINE bool element_queue::finished(attempt& a) {
-    try {
-        if (a.what == form::close) {
-            closed_ = true;
-            return true;
-        }
-        if (a.what == form::enqueue || a.what == form::enqueue_many)
-            put(a);
-        else
-            take(a);
-    } catch (...) {
-        put_back(a);
-        a.problem = std::current_exception();
-    }
-    return a.problem || a.done == a.count;
+RILL_INLINE bool element_queue::serve(attempt& a) {
+    auto& c = static_cast<call&>(a);
+    if (c.what == form::close)
+        closed_ = true;
+    else if (c.line == 0)
+        put(c);
+    else
+        take(c);
+    return c.done == c.count;
 }
 
-RILL_INLINE void element_queue::put(attempt& a) {
-    if (closed_ && a.done < a.count) {
-        a.problem = closed_error(a);
-        return;
-    }
-    while (a.done < a.count) {
+RILL_INLINE void element_queue::put(call& c) {
+    if (closed_ && c.done < c.count) refuse_closed(c);
+    while (c.done < c.count) {
         if (!has_room()) {
             if (traits_.when_full == "wait") return;
             if (traits_.when_full == "refuse")
                 throw resource_exhausted(named() + " is full: it holds " + std::to_string(order_->size()));
         }
-        const auto slot = a.what == form::enqueue ? slots_.put(a.batch) : slots_.put(a.batch, a.done);
+        const auto slot = c.what == form::enqueue ? slots_.put(std::move(c.given)) : slots_.put(c.given, c.done);
         order_->put(slot, traits_.priority ? slots_.priority(slot) : 0);
-        ++a.done;
+        ++c.done;
         if (traits_.capacity >= 0 && static_cast<index_t>(order_->size()) > traits_.capacity)
             slots_.drop(order_->take_last()); // the lowest, perhaps this one
     }
 }
 
-RILL_INLINE void element_queue::take(attempt& a) {
+RILL_INLINE void element_queue::take(call& c) {
     // in order of priority only if they are all there
-    if (traits_.priority && !closed_ && available() < a.count) return;
-    if (a.what == form::dequeue && available() > 0) {
-        a.outputs = slots_.take(order_->take());
-        a.done = 1;
+    if (traits_.priority && !closed_ && available() < c.count) return;
+    if (c.what == form::dequeue && available() > 0) {
+        c.outputs = slots_.take(order_->take());
+        c.done = 1;
         return;
     }
-    while (a.done < a.count && available() > 0) {
-        a.taken.push_back(order_->take());
-        ++a.done;
+    while (c.done < c.count && available() > 0) {
+        c.taken.push_back(order_->take());
+        ++c.done;
     }
-    if (a.done < a.count) {
+    if (c.done < c.count) {
         if (!closed_) return;
-        if (a.what != form::dequeue_up_to || a.done == 0) {
-            put_back(a);
-            a.problem = closed_error(a);
-            return;
-        }
-        a.count = a.done; // what is left
+        if (c.what != form::dequeue_up_to || c.done == 0) refuse_closed(c);
+        c.count = c.done; // what is left
     }
-    a.outputs = slots_.stacked(a.taken, traits_.pads);
-    for (const auto slot : a.taken) slots_.drop(slot);
-    a.taken.clear();
+    c.outputs = slots_.stacked(c.taken, traits_.pads);
+    for (const auto slot : c.taken) slots_.drop(slot);
+    c.taken.clear();
 }
 
-RILL_INLINE void element_queue::put_back(attempt& a) {
-    for (; !a.taken.empty(); a.taken.pop_back())
-        order_->put_back(a.taken.back(), traits_.priority ? slots_.priority(a.taken.back()) : 0);
-}
-
-/// Each line in turn, until nothing moves.
-RILL_INLINE void element_queue::serve_both(std::vector<attempt_ptr>& told) {
-    for (bool moves = true; std::exchange(moves, false);)
-        for (line* in : {&to_put_, &to_take_})
-            while (!in->empty()) {
-                const auto first = in->front();
-                const index_t before = first->done;
-                const bool over = finished(*first);
-                moves = moves || over || first->done != before;
-                if (!over) break;
-                in->pop_front();
-                first->over = true;
-                told.push_back(first);
-            }
-}
-
-/// Outside the lock: what is told may come back.
-RILL_INLINE void element_queue::tell(const std::vector<attempt_ptr>& told) {
-    for (const auto& a : told) a->tell(a->problem, std::move(a->outputs));
-}
-
-RILL_COLD bool element_queue::give_up(const attempt_ptr& a) {
-    std::vector<attempt_ptr> told;
-    {
-        const std::lock_guard lock(mutex_);
-        auto& in =
-            a->what == form::enqueue || a->what == form::enqueue_many || a->what == form::close ? to_put_ : to_take_;
-        const auto at = std::ranges::find(in, a);
-        if (at == in.end()) return false;
-        in.erase(at);
-        put_back(*a);
-        serve_both(told); // those behind it
-    }
-    tell(told);
-    return true;
-}
-
-RILL_COLD void element_queue::abandon() noexcept {
-    std::vector<attempt_ptr> told;
-    {
-        const std::lock_guard lock(mutex_);
-        for (line* in : {&to_put_, &to_take_}) {
-            for (auto& a : *in) {
-                put_back(*a);
-                a->problem = std::make_exception_ptr(cancelled(named() + " is gone: its container was reset"));
-                a->over = true;
-                told.push_back(a);
-            }
-            in->clear();
-        }
-    }
-    tell(told);
+/// What was taken goes back.
+RILL_INLINE void element_queue::undo(attempt& a) {
+    for (auto& taken = static_cast<call&>(a).taken; !taken.empty(); taken.pop_back())
+        order_->put_back(taken.back(), traits_.priority ? slots_.priority(taken.back()) : 0);
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -20,8 +20,10 @@ class element_slots {
 public:
     element_slots(std::span<const tensor_type> components, allocator& memory);
 
-    /// Copies what it is given, or element k of a batch.
-    std::int32_t put(std::span<const any_array> element);
+    allocator& memory() const noexcept { return memory_; }
+    /// Copies what it is given, but for arrays that are nobody else's and were made in its memory: those it takes.
+    std::int32_t put(std::vector<any_array>&& element);
+    /// Copies element k of a batch.
     std::int32_t put(std::span<const any_array> batch, index_t k);
     /// The element of a slot, which is free then.
     std::vector<any_array> take(std::int32_t slot);
@@ -107,11 +109,14 @@ RILL_INLINE void element_slots::store(component& c, std::int32_t slot, const ten
     c.arrays[static_cast<std::size_t>(slot)] = std::move(own);
 }
 
-RILL_INLINE std::int32_t element_slots::put(std::span<const any_array> element) {
+RILL_INLINE std::int32_t element_slots::put(std::vector<any_array>&& element) {
     const auto slot = free_slot();
     try {
         for (std::size_t i = 0; i < components_.size(); ++i)
-            store(components_[i], slot, element[i].type(), element[i].data());
+            if (auto& c = components_[i]; c.bytes == 0 && element[i].is_sole() && element[i].memory() == &memory_)
+                c.arrays[static_cast<std::size_t>(slot)] = std::move(element[i]);
+            else
+                store(c, slot, element[i].type(), element[i].data());
     } catch (...) {
         drop(slot);
         throw;

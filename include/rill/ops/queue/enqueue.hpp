@@ -6,22 +6,8 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// Puts a tuple into a queue; waits while it is full. A queue that is closed: `cancelled`.
-struct enqueue_op : detail::queue_user {
+struct enqueue_op : detail::queue_giver<false> {
     static constexpr auto name = "QueueEnqueue", label = "enqueue";
-    static constexpr int least_inputs = 2;
-    static constexpr bool waits = true;
-    std::vector<tensor_type> components;
-
-    static void fields(auto& op, auto& visit) { detail::visit_components(op.components, visit); }
-    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
-        detail::check_components(in, components, false);
-        return {};
-    }
-    template <class D, class T> kernel bind(kernel_request& r) const {
-        return kernel([types = std::vector<tensor_type>(r.inputs.begin(), r.inputs.end())](const kernel_args& a) {
-            detail::queue_of(a)->enqueue(detail::components_given(types, a), *a.wait);
-        });
-    }
 };
 
 }} // namespace rill::RILL_ABI

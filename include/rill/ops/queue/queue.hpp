@@ -46,7 +46,8 @@ template <class T, index_t... D, index_t N> struct batch_of<tensor<T, D...>, N> 
 } // namespace detail
 
 /// A queue of tuples that lives in the graph's sessions, or under a shared name in the process. Base of the four kinds; T are the
-/// tensors that an element is made of. What is put in is copied; who has to wait holds no thread.
+/// tensors that an element is made of. What is put in is copied, or computed where it stays if nothing else needs it; who has to wait
+/// holds no thread.
 template <class... T> class queue {
     static_assert(sizeof...(T) > 0, "a queue's elements have one component or more");
 

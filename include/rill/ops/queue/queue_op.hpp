@@ -15,7 +15,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 void visit_components(std::vector<tensor_type>& all, field_visitor& visit);
 
 inline std::shared_ptr<element_queue> queue_of(const kernel_args& a) { return resource_of<element_queue>(a); }
-/// The operands behind the handle, borrowed.
+/// The operands behind the handle, borrowed or taken over.
 std::vector<any_array> components_given(const std::vector<tensor_type>& inputs, const kernel_args& a);
 /// Checks the operands behind the handle against what elements are, or batches of them.
 void check_components(std::span<const tensor_type> inputs, std::span<const tensor_type> components, bool batch);
@@ -63,9 +63,51 @@ struct queue_user : resource_user {
     static constexpr auto no_gradient = "what goes through a queue is cut off: gradients end there";
 };
 
+/// Base of those that put in: one element, or a batch of them.
+template <bool Batch> struct queue_giver : queue_user {
+    static constexpr int least_inputs = 2;
+    static constexpr bool waits = true, keeps_operands = !Batch;
+    std::vector<tensor_type> components;
+
+    static void fields(auto& op, auto& visit) { visit_components(op.components, visit); }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
+        check_components(in, components, Batch);
+        return {};
+    }
+    template <class D, class T> kernel bind(kernel_request& r) const {
+        return kernel([types = std::vector<tensor_type>(r.inputs.begin(), r.inputs.end())](const kernel_args& a) {
+            queue_of(a)->enqueue(components_given(types, a), Batch, *a.wait);
+        });
+    }
+};
+
+/// Components as a batch, whose length is known or not.
+std::vector<tensor_type> batched(std::span<const tensor_type> components, const any_array* count);
+
+/// Base of those that take a batch out: of the length that is asked for, or up to that.
+template <bool UpTo> struct queue_taker : queue_user {
+    static constexpr int inputs = 2; // the handle, the number
+    static constexpr bool waits = true, sizes_itself = true;
+    std::vector<tensor_type> components;
+
+    static void fields(auto& op, auto& visit) { visit_components(op.components, visit); }
+    input_list host_inputs() const { return {0, 1}; }
+    std::vector<tensor_type> outputs(const known_inputs& in) const {
+        check_count_operand(in.types[1], "the number of elements");
+        return batched(components, UpTo ? nullptr : in.value(1));
+    }
+    template <class D, class T> kernel bind(kernel_request& r) const {
+        return kernel([type = r.inputs[1].type](const kernel_args& a) {
+            queue_of(a)->dequeue_many(count_of(type, a.in<void>(1)), UpTo, *a.wait, a.sized);
+        });
+    }
+};
+
 }}} // namespace rill::RILL_ABI::detail
 
 #if RILL_DEFINE
+#include <algorithm>
+
 #include <rill/core/shape_rules.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -85,7 +127,7 @@ RILL_COLD void visit_components(std::vector<tensor_type>& all, field_visitor& vi
 RILL_INLINE std::vector<any_array> components_given(const std::vector<tensor_type>& inputs, const kernel_args& a) {
     std::vector<any_array> all;
     all.reserve(inputs.size() - 1);
-    for (std::size_t i = 1; i < inputs.size(); ++i) all.push_back(a.array(inputs[i], static_cast<int>(i)));
+    for (std::size_t i = 1; i < inputs.size(); ++i) all.push_back(a.taken(inputs[i], static_cast<int>(i)));
     return all;
 }
 
@@ -104,6 +146,17 @@ RILL_COLD void check_components(std::span<const tensor_type> inputs, std::span<c
                                    to_string(components[i]) + (batch ? ", no batch of them is " : ", not ") +
                                    to_string(given));
     }
+}
+
+RILL_COLD std::vector<tensor_type> batched(std::span<const tensor_type> components, const any_array* count) {
+    std::vector<tensor_type> all;
+    for (const auto& c : components) {
+        tensor_type batch{c.type, dims{count ? std::max<index_t>(count_of(count->dtype(), count->data()), 0) : dyn}};
+        if (!c.shape.known_rank()) batch.shape = c.shape;
+        for (int i = 0; i < c.shape.rank; ++i) batch.shape.push(c.shape[i]);
+        all.push_back(batch);
+    }
+    return all;
 }
 
 RILL_COLD std::shared_ptr<resource> make_queue(kernel_request& r, const resource_name& place, queue_traits traits) {

@@ -80,9 +80,9 @@ RILL_COLD std::vector<queue_runner_note> queue_runners_of(const graph& g) {
     for (const auto& e : g.collection(collections::queue_runners)) {
         queue_runner_note note{e.from->name};
         const auto& ops = e.from->control_inputs;
-        std::istringstream threads(static_cast<const queue_runner_op*>(e.from->op->attributes())->threads);
         if (e.from->op->name() != queue_runner_op::name || ops.size() < 3)
             throw invalid_argument("start_queue_runners: '" + e.from->name + "' is no queue runner");
+        std::istringstream threads(static_cast<const queue_runner_op*>(e.from->op->attributes())->threads);
         for (std::size_t k = 0; threads >> k;)
             if (k + 2 < ops.size()) note.enqueue.push_back(ops[k]);
         note.close = ops[ops.size() - 2];

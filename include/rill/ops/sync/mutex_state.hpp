@@ -23,12 +23,9 @@ public:
     bool is_held() const;
 
 private:
-    struct let_go_of_step;
-
     std::string described_kind() const override { return kind; }
     bool serve(attempt& a) override;
-    std::shared_ptr<const int> step_token(const step_context* step);
-    void step_failed(const std::shared_ptr<const int>& step);
+    void give_back(holding& of) override;
     void session_over(const session_end* session);
 
     bool held_ = false;
@@ -44,28 +41,9 @@ private:
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-struct mutex_state::let_go_of_step {
-    std::weak_ptr<mutex_state> of;
-    std::shared_ptr<const int> step;
-
-    void operator()() const {
-        if (const auto m = of.lock()) m->step_failed(step);
-    }
-};
-
-/// The one of a step that may fail is what it has to let go of then: once, however often the step takes the lock.
-RILL_INLINE std::shared_ptr<const int> mutex_state::step_token(const step_context* step) {
-    if (!step || !step->on_failure) return nullptr;
-    for (const auto& f : *step->on_failure)
-        if (const auto* mine = f.target<let_go_of_step>(); mine && mine->of.lock().get() == this) return mine->step;
-    auto token = std::make_shared<const int>();
-    step->on_failure->push_back(let_go_of_step{std::static_pointer_cast<mutex_state>(shared_from_this()), token});
-    return token;
-}
-
 RILL_INLINE bool mutex_state::acquire(const std::shared_ptr<session_end>& session, const step_context* step,
                                       waiting& wait) {
-    const bool done = start({.by = {session.get(), step_token(step)}}, wait);
+    const bool done = start({.by = {session.get(), held_by(step, true)}}, wait);
     bool fresh = false;
     if (session) {
         const std::lock_guard lock(mutex_);
@@ -101,10 +79,8 @@ RILL_COLD bool mutex_state::is_held() const {
     return held_;
 }
 
-RILL_COLD void mutex_state::step_failed(const std::shared_ptr<const int>& step) {
-    change([&] {
-        if (held_ && by_.step == step) held_ = false;
-    });
+RILL_COLD void mutex_state::give_back(holding& of) {
+    if (held_ && by_.step.get() == &of) held_ = false;
 }
 
 RILL_COLD void mutex_state::session_over(const session_end* session) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rill/expr/constant.hpp>
+#include <rill/ops/sync/critical_section.hpp>
 #include <rill/ops/sync/semaphore_acquire.hpp>
 #include <rill/ops/sync/semaphore_release.hpp>
 #include <rill/ops/sync/semaphore_value.hpp>
@@ -31,8 +32,8 @@ struct semaphore_options {
     std::string shared_name = {}; // sessions of this process share the semaphore of that name
 };
 
-/// semaphore s("name", {.count = 3}): so many may go on at once; who waits holds no thread. Permits belong to nobody: a step that fails
-/// between acquire and release keeps them from the others.
+/// semaphore s("name", {.count = 3}): so many may go on at once; who waits holds no thread. Permits that a step took are its own until
+/// it gives them back or ends: if it fails they go back; if it ends well they stay taken, and any step may give them back.
 class semaphore {
 public:
     explicit semaphore(const std::string& name = {}, const semaphore_options& o = {},
@@ -48,6 +49,18 @@ public:
     template <class N = int>
     operation release(const N& n = 1, const std::source_location& where = std::source_location::current()) const {
         return use(semaphore_release_op{}, n, where);
+    }
+    /// What `body` gives, all nodes that it makes running between an acquire and a release of n permits: as mutex::critical.
+    template <class F, class N = int>
+        requires std::is_invocable_v<const F&>
+    auto critical(const F& body, const N& n = 1,
+                  const std::source_location& where = std::source_location::current()) const {
+        require_kernel<semaphore_acquire_op, void>();
+        require_kernel<semaphore_release_op, void>();
+        const any_tensor count = detail::resource_operand<std::int64_t>(n, handle_.graph(), "semaphore");
+        return detail::critical_section(
+            {make_op(semaphore_acquire_op{}), make_op(semaphore_release_op{}), {handle_.end(), count.end()}}, body,
+            where);
     }
     /// How many are left.
     tensor<std::int64_t> value(const std::source_location& where = std::source_location::current()) const {

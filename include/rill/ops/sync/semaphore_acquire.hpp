@@ -6,8 +6,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Takes n permits of a semaphore, all at once; waits until they are there, first come first served. What comes after it reads variables
-/// as they are then.
+/// Takes n permits of a semaphore, all at once; waits until they are there, first come first served. They are the step's until it
+/// gives them back or has ended well: if it fails they go back. What comes after it reads variables as they are then.
 struct semaphore_acquire_op : detail::resource_user {
     static constexpr auto name = "SemaphoreAcquire";
     static constexpr int inputs = 2;
@@ -22,7 +22,8 @@ struct semaphore_acquire_op : detail::resource_user {
     }
     template <class D, class T> kernel bind(kernel_request& r) const {
         return kernel([type = r.inputs[1].type](const kernel_args& a) {
-            detail::resource_of<detail::semaphore_state>(a)->acquire(detail::count_of(type, a.in<void>(1)), *a.wait);
+            detail::resource_of<detail::semaphore_state>(a)->acquire(detail::count_of(type, a.in<void>(1)), a.step,
+                                                                     *a.wait);
         });
     }
 };

@@ -19,7 +19,7 @@ struct semaphore_release_op : detail::resource_user {
     }
     template <class D, class T> kernel bind(kernel_request& r) const {
         return kernel([type = r.inputs[1].type](const kernel_args& a) {
-            detail::resource_of<detail::semaphore_state>(a)->release(detail::count_of(type, a.in<void>(1)));
+            detail::resource_of<detail::semaphore_state>(a)->release(detail::count_of(type, a.in<void>(1)), a.step);
         });
     }
 };

@@ -5,7 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Permits, so many at first. They belong to nobody: who takes some sees to it that as many are given back.
+/// Permits, so many at first. While a step lasts, those that it took and did not give back are its own: if it fails they go back. Once
+/// it has ended well they are nobody's.
 class RILL_EXPORT semaphore_state final : public waited_resource {
 public:
     static constexpr auto kind = "semaphore";
@@ -16,13 +17,14 @@ public:
     std::string described() const override { return described_as(first_); }
 
     /// Whether it is done; else `wait` hears of it. All n at once, or none.
-    bool acquire(index_t n, waiting& wait);
-    void release(index_t n);
+    bool acquire(index_t n, const step_context* step, waiting& wait);
+    void release(index_t n, const step_context* step);
     index_t value() const;
 
 private:
     std::string described_kind() const override { return kind; }
     bool serve(attempt& a) override;
+    void give_back(holding& of) override;
     void check_number(index_t n) const;
 
     const index_t first_;
@@ -32,7 +34,9 @@ private:
 }}} // namespace rill::RILL_ABI::detail
 
 #if RILL_DEFINE
+#include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -43,20 +47,27 @@ RILL_INLINE void semaphore_state::check_number(index_t n) const {
 RILL_INLINE bool semaphore_state::serve(attempt& a) {
     if (left_ < a.count) return false;
     left_ -= a.count;
+    if (a.by.step) a.by.step->count += a.count;
     return true;
 }
 
-RILL_INLINE bool semaphore_state::acquire(index_t n, waiting& wait) {
-    check_number(n);
-    return start({.count = n}, wait);
+RILL_COLD void semaphore_state::give_back(holding& of) {
+    left_ += std::min(std::exchange(of.count, 0), std::numeric_limits<index_t>::max() - left_);
 }
 
-RILL_INLINE void semaphore_state::release(index_t n) {
+RILL_INLINE bool semaphore_state::acquire(index_t n, const step_context* step, waiting& wait) {
     check_number(n);
+    return start({.count = n, .by = {.step = held_by(step, true)}}, wait);
+}
+
+RILL_INLINE void semaphore_state::release(index_t n, const step_context* step) {
+    check_number(n);
+    const auto held = held_by(step, false);
     change([&] {
         if (left_ > std::numeric_limits<index_t>::max() - n)
             throw resource_exhausted(named() + " can't hold " + std::to_string(n) + " more permits");
         left_ += n;
+        if (held) held->count -= std::min(held->count, n);
     });
 }
 
