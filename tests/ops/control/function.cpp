@@ -44,6 +44,27 @@ TEST_CASE("function: takes tensors from outside, gives several, and is called in
     CHECK(s.run(y, feed(w, 2.f)) == ((1 * 3 + 2) * 3 + 2) * 3 + 2);
 }
 
+TEST_CASE("function: one tensor given twice, or given and used from outside, gets each gradient once") {
+    const graph_scope here{graph()};
+    const session s;
+    placeholder<double> p("p"), q("q");
+    const auto slopes = [&](const tensor<double>& y) {
+        const auto [d] = gradients(y, p);
+        const auto [d2] = gradients(d, p);
+        return s.run(std::tuple(d, d2), feed(p, 2.0), feed(q, 1.0));
+    };
+    const auto f = function([](auto a, auto b) { return a * a + b; });
+    const auto outside = function([&](auto a) { return a * a + p; });
+    const auto again = recompute([&](auto a, auto b) { return a * b * p; });
+    CHECK(slopes(f(p, p)) == std::tuple(5.0, 2.0));
+    CHECK(slopes(outside(p)) == std::tuple(5.0, 2.0));
+    CHECK(slopes(again(p, p)) == std::tuple(12.0, 12.0));
+    CHECK(slopes(cond(q > 0.0, [&] { return f(p, p) * p; }, [&] { return p; })) == std::tuple(16.0, 14.0));
+    const auto [i, cube] = while_loop([](auto at, auto) { return at < 2; },
+                                      [&](auto at, auto v) { return std::tuple(at + 1, again(v, p)); }, 0, q);
+    CHECK(slopes(cube) == std::tuple(32.0, 48.0)); // p^4
+}
+
 TEST_CASE("function: one that calls itself is refused") {
     const graph_scope here{graph()};
     std::function<tensor<float>(const tensor<float>&)> again;

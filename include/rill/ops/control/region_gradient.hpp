@@ -219,6 +219,17 @@ inline bool wants(const gradient_request& r, std::size_t input) {
     return r.wanted[input] && is_differentiable(type_of(r.input(static_cast<int>(input))).type);
 }
 
+/// The input numbers from `first` on that gradients are wanted by, one of those that are one tensor: a body's gradient by that
+/// holds what all of them get.
+inline std::vector<std::size_t> distinct_inputs(const gradient_request& r, std::size_t first) {
+    std::vector<std::size_t> found;
+    const auto& inputs = r.at.inputs;
+    for (std::size_t i = first; i < inputs.size(); ++i)
+        if (wants(r, i) && std::ranges::none_of(found, [&](std::size_t f) { return inputs[f] == inputs[i]; }))
+            found.push_back(i);
+    return found;
+}
+
 /// Gradients of the results of a copied body, given those that came to them, by the xs; zeros where none flows.
 inline std::vector<endpoint> body_gradients(const gradient_ops& ops, const std::vector<endpoint>& ys,
                                             const std::vector<endpoint>& seeds, const std::vector<endpoint>& xs,
@@ -234,9 +245,7 @@ RILL_INLINE std::vector<endpoint> branch_gradient(const gradient_request& r) {
     const node& n = r.at;
     auto use = *n.op->regions();
     const bool call = use.how == region_use::form::call;
-    std::vector<std::size_t> wanted; // inputs
-    for (std::size_t i = 0; i < n.inputs.size(); ++i)
-        if (wants(r, i)) wanted.push_back(i);
+    const auto wanted = distinct_inputs(r, 0);
     std::vector<endpoint> xs;
     for (const std::size_t i : wanted) xs.push_back(n.inputs[i]);
     const std::vector<endpoint> stop(n.inputs.begin(), n.inputs.end());
@@ -289,11 +298,11 @@ RILL_INLINE std::vector<endpoint> loop_gradient(const gradient_request& r, const
     const auto operands = static_cast<std::size_t>(forward.operands);
 
     // what goes through the scan as its state: the gradients of the loop's state, and the sums of those of what it takes from outside
-    std::vector<std::size_t> state, slices, captures; // inputs
-    for (std::size_t i = 0; i < n.inputs.size(); ++i) {
+    std::vector<std::size_t> state, slices; // inputs
+    for (std::size_t i = 0; i < operands; ++i)
         if (i < parts ? is_differentiable(type_of(n.inputs[i]).type) : wants(r, i))
-            (i < parts ? state : i < operands ? slices : captures).push_back(i);
-    }
+            (i < parts ? state : slices).push_back(i);
+    const auto captures = distinct_inputs(r, operands);
     std::vector<std::size_t> stacked; // outputs whose gradients come slice by slice
     for (std::size_t i = parts; i < r.gradients.size(); ++i)
         if (r.gradients[i]) stacked.push_back(i);
