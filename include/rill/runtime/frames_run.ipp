@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -16,6 +17,7 @@
 #include <rill/runtime/bound_body.hpp>
 #include <rill/runtime/frames.hpp>
 #include <rill/runtime/plan.hpp>
+#include <rill/runtime/step_recorder.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -27,6 +29,7 @@ public:
     std::vector<any_array> run() {
         frame root;
         root.iterations.emplace_back(plan_.loops()[0].steps);
+        if (context_.trace) root.entry = context_.trace->inside;
         for (std::size_t s = 0; s < plan_.steps().size(); ++s)
             if (const auto& st = plan_.steps()[s]; st.frame == 0 && st.data == 0 && st.controls == 0 && !st.is_source())
                 ready_.push_back({static_cast<int>(s), &root, 0, false});
@@ -78,6 +81,7 @@ private:
         int of = 0;
         frame* parent = nullptr;
         std::int64_t at = 0; // the parent's iteration
+        int entry = -1;      // in the trace
         std::deque<iteration> iterations;
         std::int64_t first = 0; // of those
         int entered = 0;
@@ -141,6 +145,7 @@ private:
     }
 
     void run(const task& t) {
+        const int entry = context_.trace ? begin_trace(t) : -1;
         try {
             switch (step_of(t.step).flow.what) {
             case form::enters: enter(t); break;
@@ -152,8 +157,24 @@ private:
             if (t.in->parent) rethrow_from_iteration(t.at);
             throw;
         }
+        if (entry >= 0) context_.trace->to.end(entry, 1);
         --t.in->in(t.at).running;
         tidy(*t.in);
+    }
+
+    trace_scope scope_of(const frame& f, std::int64_t at) const {
+        return {.to = context_.trace->to, .inside = f.entry, .iteration = f.parent ? at : context_.trace->iteration};
+    }
+    /// Of a primitive; what lies between them is written down by its plan.
+    int begin_trace(const task& t) const {
+        const auto& s = step_of(t.step);
+        if (t.is_dead || !s.origin || !s.flow) return -1;
+        return context_.trace->to.begin(scope_of(*t.in, t.at).entry_of(s.origin->name, s.origin->op->name()));
+    }
+    void begin_trace(frame& f) const {
+        auto e = scope_of(*f.parent, f.at).entry_of(plan_.loops()[f.of].name, "Loop");
+        e.what = step_trace::kind::lasted;
+        f.entry = context_.trace->to.begin(std::move(e));
     }
 
     any_array value(const task& t, int input) {
@@ -182,7 +203,9 @@ private:
         } else {
             std::vector<any_array> in;
             for (const int a : s.arguments) in.push_back(value(t, a));
-            for (auto& v : run_plan(*s.runs, in, &context_)) out.push_back({std::move(v)});
+            std::optional<traced_context> traced;
+            if (context_.trace) traced.emplace(context_, scope_of(*t.in, t.at));
+            for (auto& v : run_plan(*s.runs, in, traced ? &*traced : &context_)) out.push_back({std::move(v)});
         }
         return out;
     }
@@ -208,6 +231,7 @@ private:
             f->parent = &parent;
             f->at = at;
             f->iterations.emplace_back(plan_.loops()[of].steps);
+            if (context_.trace) begin_trace(*f);
             ++parent.in(at).running;
         }
         return *f;
@@ -258,6 +282,7 @@ private:
         const auto at = f.at;
         for (const int s : plan_.loops()[f.of].leaves)
             if (std::ranges::find(f.left, s) == f.left.end()) send_all(s, {}, false, parent, at);
+        if (context_.trace) context_.trace->to.end(f.entry, {.iterations = std::max<std::int64_t>(f.first - 1, 0)});
         frames_.erase({f.of, &parent, at});
         --parent.in(at).running;
         tidy(parent);

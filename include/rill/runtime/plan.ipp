@@ -131,8 +131,7 @@ RILL_INLINE void plan::release(std::unique_ptr<held_step> step) noexcept {
 }
 
 RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> feeds, const step_context* context) {
-    const step_context none;
-    if (p.by_frames()) return p.by_frames()->run(feeds, context ? *context : none);
+    if (p.by_frames()) return p.by_frames()->run(feeds, context ? *context : no_step);
     struct holder {
         plan& of;
         std::unique_ptr<held_step> step;
@@ -141,14 +140,14 @@ RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> fe
     std::vector<any_array> values;
     auto& step = *held.step;
     if (step.in_pieces) {
-        step.in_pieces->run(context ? *context : none);
+        step.in_pieces->run(context ? *context : no_step);
         for (std::size_t i = 0; i < p.in_pieces()->cut().fetches.size(); ++i)
             values.push_back(owned_copy(step.in_pieces->fetched(i)));
         return values;
     }
     std::vector<const void*> data;
     for (const auto& f : feeds) data.push_back(f.data());
-    step.memory->context = context;
+    step.memory->context = context ? context : &no_step;
     step.of->run(*step.memory, data);
     for (std::size_t i = 0; i < p.graph().fetches.size(); ++i) {
         const auto& type = step.of->fetch_type(i);
