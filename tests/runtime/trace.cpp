@@ -226,7 +226,7 @@ TEST_CASE("trace: bodies show iterations, a loop of one function how many it had
     CHECK(yes == 1);
 }
 
-TEST_CASE("trace: what waits, until it is answered; pieces and loops of them") {
+TEST_CASE("trace: what waits until it is answered, pieces and loops of them") {
     const graph_scope here{graph()};
     const fifo_queue<tensor<int>> q({.capacity = 1});
     const auto filled = while_loop([](auto k) { return k < 3; },
