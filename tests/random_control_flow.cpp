@@ -188,7 +188,8 @@ struct builder {
     }
     /// The value, which is as dead as `as`.
     static scalar_tensor tied(const scalar_tensor& value, const scalar_tensor& as) {
-        const control_dependencies after(as);
+        const tensor pivot(as * 1., "pivot"); // a switch itself runs whichever way it sends
+        const control_dependencies after(pivot);
         return scalar_tensor(value * 1.);
     }
     scalar_tensor branch_of_primitives(const program& p, const std::vector<scalar_tensor>& known) const {

@@ -267,10 +267,10 @@ RILL_COLD bool piecewise_run::run_alone(std::size_t p) {
     std::vector<any_array> outputs;
     if (auto* scope = context_->trace) {
         const int entry = scope->to.begin(entry_of(p));
-        const auto* use = alone.item().op->regions();
-        const traced_context within(*context_, use ? scope->within(entry, *use) : *scope);
-        outputs = alone.run(in, &within, alone.waits() ? &here : nullptr);
-        scope->to.end(entry, {.bytes = bytes_of(outputs), .iterations = within.scope.iterations});
+        std::optional<traced_context> within;
+        if (const auto* use = alone.item().op->regions()) within.emplace(*context_, scope->within(entry, *use));
+        outputs = alone.run(in, within ? &*within : context_, alone.waits() ? &here : nullptr);
+        scope->to.end(entry, {.bytes = bytes_of(outputs), .iterations = within ? within->scope.iterations : -1});
     } else {
         outputs = alone.run(in, context_, alone.waits() ? &here : nullptr);
     }
