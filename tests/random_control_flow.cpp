@@ -149,7 +149,7 @@ using scalar_tensor = tensor<double>;
 struct builder {
     const variable<double>& written;
     const tensor<double, 3>& over;
-    int& loops; // made of primitives
+    int &loops, &within; // made of primitives: how many, how many around
 
     scalar_tensor build(const program& p, const std::vector<scalar_tensor>& known) const {
         switch (p.what) {
@@ -210,9 +210,13 @@ struct builder {
         const auto go = loop_cond(logical_and(i.value < p.place, s.value < 5.));
         const auto iw = switch_(i.value, go);
         const auto sw = switch_(s.value, go);
-        auto inner = known; // every other one enters by itself
-        for (std::size_t k = 0; k < inner.size(); k += 2) inner[k] = enter(inner[k], name, {.is_constant = true});
+        // in no other loop, every other one enters by itself: what a loop lies in is told by what enters it
+        auto inner = known;
+        for (std::size_t k = 0; k < inner.size(); k += within > 0 ? 1 : 2)
+            inner[k] = enter(inner[k], name, {.is_constant = true});
+        ++within;
         const auto next = tied(build(p.parts[1], with(inner, {sw.if_true})), sw.if_true);
+        --within;
         close_loop({{i, next_iteration(iw.if_true + 1)}, {s, next_iteration(next)}});
         return leave(sw.if_false);
     }
@@ -246,8 +250,8 @@ TEST_CASE("random control flow: equal to plain C++, with gradients of two orders
         const variable<double> written("written", 0.);
         const tensor<double, 3> over = constant({0.3, -0.7, 0.5});
         scalar_tensor z;
-        int loops = 0;
-        z = builder{written, over, loops}.build(p, {x, y});
+        int loops = 0, within = 0;
+        z = builder{written, over, loops, within}.build(p, {x, y});
         const operation all = writes_of(current_graph());
         const auto [dx, dy] = gradients(z, x, y);
         const auto [dxx, dxy] = gradients(dx, x, y);
@@ -299,8 +303,8 @@ TEST_CASE("random control flow: with branches and loops of primitives, raised an
         placeholder<double> x("x"), y("y");
         const variable<double> written("written", 0.);
         const tensor<double, 3> over = constant({0.3, -0.7, 0.5});
-        int loops = 0;
-        const scalar_tensor z = builder{written, over, loops}.build(p, {x, y});
+        int loops = 0, within = 0;
+        const scalar_tensor z = builder{written, over, loops, within}.build(p, {x, y});
         const operation all = writes_of(current_graph());
         for (const auto* n : current_graph().nodes()) primitives += bool(n->op->flow());
         const double at_x = 0.4 + static_cast<double>(seed) * 0.01, at_y = -0.6;

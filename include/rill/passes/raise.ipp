@@ -217,6 +217,7 @@ private:
                 for (const auto& e : walk.captures())
                     branches_ =
                         branches_ && when(e).empty(); // else it lies in branches that lie in none of one another
+                for (const auto* n : walk.waits()) branches_ = branches_ && vertices_[vertex_of_.at(n)].when.empty();
                 c.bodies.push_back(std::move(walk));
             }
     }
