@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random programs of branches, loops, folds, functions and writes, nested: what a graph computes of them is what plain C++ does, on
-// any number of threads; gradients, and gradients of those, are what differences say.
+// any number of threads; gradients, and gradients of those, are what differences say. Some have branches and loops made of primitives.
 #include <cmath>
 #include <memory>
 #include <random>
@@ -17,14 +17,15 @@ namespace test_random_control_flow {
 /// A program: an expression over numbers that have been computed so far.
 struct program {
     enum kind { argument, number, sum, product, sine, branch, loop, fold_over, call, write } what = number;
-    double value = 0; // of a number
-    int place = 0;    // of an argument; of a loop: how often at most
+    double value = 0;       // of a number
+    int place = 0;          // of an argument; of a loop: how often at most
+    bool primitive = false; // a branch or loop that is made of switch_, merge, enter, …
     std::vector<program> parts;
 };
 
 class generator {
 public:
-    explicit generator(std::uint64_t seed) : random_(seed) {}
+    explicit generator(std::uint64_t seed, bool primitives = false) : random_(seed), primitives_(primitives) {}
 
     program make(int depth, int arguments) {
         program p;
@@ -40,12 +41,14 @@ public:
         case 7:
         case 8: // condition, one branch, the other
             p.what = program::branch;
-            p.parts = {make(depth - 1, arguments), make(depth - 1, arguments), make(depth - 1, arguments)};
+            p.primitive = primitives_ && below(2) > 0;
+            p.parts = {make(depth - 1, arguments), within(p, depth, arguments), within(p, depth, arguments)};
             return p;
         case 9:
         case 10: // the first state, the body with the state as a further argument
             p.what = program::loop, p.place = below(4);
-            p.parts = {make(depth - 1, arguments), make(depth - 1, arguments + 1)};
+            p.primitive = primitives_ && below(2) > 0;
+            p.parts = {make(depth - 1, arguments), within(p, depth, arguments + 1)};
             return p;
         case 11: // the first state, the body with state and slice
             p.what = program::fold_over;
@@ -56,6 +59,7 @@ public:
             p.parts = {make(depth - 1, arguments), make(depth - 1, 1)};
             return p;
         default: // adds to the variable, and gives what was added
+            if (pure_ > 0) return p.what = program::sine, p.parts = {make(depth - 1, arguments)}, p;
             p.what = program::write, p.parts = {make(depth - 1, arguments)};
             return p;
         }
@@ -69,7 +73,16 @@ private:
         p.parts = {make(depth - 1, arguments), make(depth - 1, arguments)};
         return p;
     }
+    /// What lies between primitives has no writes: `group` would be as dead as the one that was not taken.
+    program within(const program& p, int depth, int arguments) {
+        pure_ += p.primitive;
+        auto made = make(depth - 1, arguments);
+        pure_ -= p.primitive;
+        return made;
+    }
     std::mt19937_64 random_;
+    bool primitives_;
+    int pure_ = 0;
 };
 
 const std::vector<double> slices{0.3, -0.7, 0.5};
@@ -136,6 +149,7 @@ using scalar_tensor = tensor<double>;
 struct builder {
     const variable<double>& written;
     const tensor<double, 3>& over;
+    int &loops, &within; // made of primitives: how many, how many around
 
     scalar_tensor build(const program& p, const std::vector<scalar_tensor>& known) const {
         switch (p.what) {
@@ -145,10 +159,12 @@ struct builder {
         case program::product: return scalar_tensor(build(p.parts[0], known) * build(p.parts[1], known) * 0.5);
         case program::sine: return scalar_tensor(sin(build(p.parts[0], known)));
         case program::branch:
+            if (p.primitive) return branch_of_primitives(p, known);
             return cond(
                 build(p.parts[0], known) > 0., [&] { return build(p.parts[1], known); },
                 [&] { return build(p.parts[2], known); });
         case program::loop: {
+            if (p.primitive) return loop_of_primitives(p, known);
             const auto [k, state] =
                 while_loop([&](auto i, auto s) { return logical_and(i < p.place, s < 5.); },
                            [&](auto i, auto s) { return std::tuple(i + 1, build(p.parts[1], with(known, {s}))); },
@@ -170,11 +186,54 @@ struct builder {
         }
         return {};
     }
+    /// The value, which is as dead as `as`.
+    static scalar_tensor tied(const scalar_tensor& value, const scalar_tensor& as) {
+        const tensor pivot(as * 1., "pivot"); // a switch itself runs whichever way it sends
+        const control_dependencies after(pivot);
+        return scalar_tensor(value * 1.);
+    }
+    scalar_tensor branch_of_primitives(const program& p, const std::vector<scalar_tensor>& known) const {
+        const scalar_tensor by = build(p.parts[0], known);
+        const auto pivot = switch_(by, sealed(by > 0.));
+        std::vector<scalar_tensor> yes, no;
+        for (const auto& k : known) {
+            const auto ways = switch_(k, sealed(by > 0.));
+            yes.push_back(ways.if_true), no.push_back(ways.if_false);
+        }
+        return merge(tied(build(p.parts[1], yes), pivot.if_true), tied(build(p.parts[2], no), pivot.if_false)).value;
+    }
+    scalar_tensor loop_of_primitives(const program& p, const std::vector<scalar_tensor>& known) const {
+        const auto name = "loop" + std::to_string(loops++);
+        const enter_options several{.parallel_iterations = 1 + loops % 3};
+        const auto i = merge(enter(constant(0), name, several));
+        const auto s = merge(enter(build(p.parts[0], known), name, several));
+        const auto go = loop_cond(logical_and(i.value < p.place, s.value < 5.));
+        const auto iw = switch_(i.value, go);
+        const auto sw = switch_(s.value, go);
+        // in no other loop, every other one enters by itself: what a loop lies in is told by what enters it
+        auto inner = known;
+        for (std::size_t k = 0; k < inner.size(); k += within > 0 ? 1 : 2)
+            inner[k] = enter(inner[k], name, {.is_constant = true});
+        ++within;
+        const auto next = tied(build(p.parts[1], with(inner, {sw.if_true})), sw.if_true);
+        --within;
+        close_loop({{i, next_iteration(iw.if_true + 1)}, {s, next_iteration(next)}});
+        return leave(sw.if_false);
+    }
     static std::vector<scalar_tensor> with(std::vector<scalar_tensor> known, const std::vector<scalar_tensor>& more) {
         known.insert(known.end(), more.begin(), more.end());
         return known;
     }
 };
+
+/// All that is written, in a body or not, is written when the body runs; outside of all bodies by name.
+operation writes_of(const graph& g) {
+    std::vector<operation> writes;
+    for (const auto* n : g.nodes())
+        if (!n->inside && !n->op->writes().empty() && n->name.find("written/") == std::string::npos)
+            writes.emplace_back(n);
+    return group(writes);
+}
 
 bool close(double a, double b, double tolerance) {
     return a == b || std::abs(a - b) <= tolerance * std::max({1., std::abs(a), std::abs(b)}) ||
@@ -191,13 +250,9 @@ TEST_CASE("random control flow: equal to plain C++, with gradients of two orders
         const variable<double> written("written", 0.);
         const tensor<double, 3> over = constant({0.3, -0.7, 0.5});
         scalar_tensor z;
-        { z = builder{written, over}.build(p, {x, y}); }
-        // all that is written, in a body or not, is written when the body runs; outside of all bodies by name
-        std::vector<operation> writes;
-        for (const auto* n : current_graph().nodes())
-            if (!n->inside && !n->op->writes().empty() && n->name.find("written/") == std::string::npos)
-                writes.emplace_back(n);
-        const operation all = group(writes);
+        int loops = 0, within = 0;
+        z = builder{written, over, loops, within}.build(p, {x, y});
+        const operation all = writes_of(current_graph());
         const auto [dx, dy] = gradients(z, x, y);
         const auto [dxx, dxy] = gradients(dx, x, y);
 
@@ -236,6 +291,40 @@ TEST_CASE("random control flow: equal to plain C++, with gradients of two orders
     }
     CHECK(compared == 900);
     CHECK(differentiated > 150);
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("random control flow: with branches and loops of primitives, raised and by frames") {
+    int compared = 0, wrong = 0, primitives = 0;
+    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+        generator random(seed, true);
+        const auto p = random.make(4, 2);
+        const graph_scope here{graph()};
+        placeholder<double> x("x"), y("y");
+        const variable<double> written("written", 0.);
+        const tensor<double, 3> over = constant({0.3, -0.7, 0.5});
+        int loops = 0, within = 0;
+        const scalar_tensor z = builder{written, over, loops, within}.build(p, {x, y});
+        const operation all = writes_of(current_graph());
+        for (const auto* n : current_graph().nodes()) primitives += bool(n->op->flow());
+        const double at_x = 0.4 + static_cast<double>(seed) * 0.01, at_y = -0.6;
+        std::vector<double> known{at_x, at_y};
+        interpreter i;
+        const double v = i.run(p, known);
+        for (const bool raised : {true, false})
+            for (const int threads : {0, 1, 3}) {
+                const session s({.inter_op_threads = threads, .intra_op_threads = threads, .raise_primitives = raised});
+                s.run(global_variables_initializer());
+                INFO("seed " << seed << ", " << threads << " threads, raised " << raised);
+                const auto [found] = s.run(std::tuple(z, all), feed(x, at_x), feed(y, at_y));
+                ++compared;
+                wrong += !close(found, v, 1e-12);
+                CHECK(close(found, v, 1e-12));
+                CHECK(close(s.run(written), i.written, 1e-12));
+            }
+    }
+    CHECK(compared == 1800);
+    CHECK(primitives > 1000);
     CHECK(wrong == 0);
 }
 

@@ -110,6 +110,7 @@
 #include <rill/runtime/session_core.ipp>
 #include <rill/runtime/step_events.ipp>
 #include <rill/runtime/step_order.ipp>
+#include <rill/runtime/step_recorder.ipp>
 #include <rill/runtime/trace.ipp>
 #include <rill/train/clipping.ipp>
 #include <rill/train/coordinator.ipp>

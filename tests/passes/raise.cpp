@@ -90,6 +90,24 @@ TEST_CASE("raise: branches within branches") {
     check_both(all.value, 5.f, feed(x, -5.f));
 }
 
+TEST_CASE("raise: in a branch, what waits for one way of a switch outside of it") {
+    const graph_scope here{graph()};
+    placeholder<float> x("x");
+    placeholder<bool> p("p"), q("q");
+    const auto way = switch_(x, p);
+    const auto inner = switch_(constant(1.f), q); // live whichever way p goes
+    const auto after = [&](const tensor<float>& by, float times) {
+        const control_dependencies wait(tensor(by * 1.f));
+        return tensor(way.if_true * times);
+    };
+    const auto chosen = merge(after(inner.if_true, 2.f), after(inner.if_false, 3.f)).value;
+    const tensor<float> y = merge(chosen, way.if_false).value;
+    CHECK(raised({y}) == list{"PartitionedCall"});
+    for (const bool of_p : {true, false})
+        for (const bool of_q : {true, false})
+            check_both(y, !of_p ? 5.f : of_q ? 10.f : 15.f, feed(x, 5.f), feed(p, of_p), feed(q, of_q));
+}
+
 TEST_CASE("raise: frames become loops, with what they take from outside") {
     const graph_scope here{graph()};
     placeholder<int> n("n");

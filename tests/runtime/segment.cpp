@@ -10,6 +10,7 @@
 #include <rill/ops/state/variable.hpp>
 #include <rill/passes/order.hpp>
 #include <rill/passes/prune.hpp>
+#include <rill/runtime/step_recorder.hpp>
 
 #include "catch.hpp"
 
@@ -54,7 +55,16 @@ struct fixture {
         auto f = s.acquire();
         std::vector<T> out;
         try {
-            s.run(*f, feeds, trace);
+            if (trace) {
+                detail::step_recorder to(*trace, environment::real());
+                detail::trace_scope all{to};
+                step_context context;
+                context.trace = &all;
+                f->context = &context;
+                s.run(*f, feeds);
+            } else {
+                s.run(*f, feeds);
+            }
             const auto* data = static_cast<const T*>(s.fetch_data(*f, 0));
             out.assign(data, data + s.fetch_type(0).shape.size());
         } catch (...) {

@@ -22,6 +22,10 @@
 
 namespace rill { inline namespace RILL_ABI {
 
+namespace detail {
+struct trace_scope; // runtime/step_recorder.hpp
+}
+
 /// The step that kernels run in: what they may ask besides their operands.
 struct step_context {
     const std::atomic<bool>* cancel = nullptr; // set when the step is to end
@@ -30,12 +34,20 @@ struct step_context {
     void* stream = nullptr;        // of a device that has any
     environment* around = nullptr; // null: the real one
     std::vector<std::function<void()>>* on_failure =
-        nullptr; // of a step that may wait: what to do if it ends by an error
+        nullptr;                          // of a step that may wait: what to do if it ends by an error
+    detail::trace_scope* trace = nullptr; // of a step that is written down
 
     environment& env() const { return around ? *around : environment::real(); }
     /// Throws `cancelled` or `deadline_exceeded`: for kernels that take long or wait.
     void check() const;
 };
+
+namespace detail {
+
+/// Of what runs outside of any step.
+inline constexpr step_context no_step{};
+
+} // namespace detail
 
 /// Says that an asynchronous kernel is done: with its outputs, or with what went wrong. May be called from any thread, once; later, or
 /// after the step has ended, it does nothing.

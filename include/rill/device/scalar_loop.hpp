@@ -24,8 +24,8 @@ struct scalar_loop_args {
     const step_context* step;
 };
 
-/// Runs the loop from its state to the last.
-using scalar_loop = void (*)(const scalar_loop_args&);
+/// Runs the loop from its state to the last, and tells how many iterations it had.
+using scalar_loop = std::int64_t (*)(const scalar_loop_args&);
 
 namespace detail {
 
@@ -84,9 +84,9 @@ private:
     }
 };
 
-template <class Condition, class... Next> void run_scalar_loop(const scalar_loop_args& a) {
+template <class Condition, class... Next> std::int64_t run_scalar_loop(const scalar_loop_args& a) {
     constexpr std::int64_t between = 1024; // so often it looks whether it is to end
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
         const loop_evaluator<Condition> goes_on(a.expressions[0]);
         const plain_tuple<loop_evaluator<Next>...> next(loop_evaluator<Next>(a.expressions[I + 1])...);
         plain_tuple<lane<typename Next::value_type>...> state(
@@ -99,6 +99,7 @@ template <class Condition, class... Next> void run_scalar_loop(const scalar_loop
             if (--left % between == 0 && a.step) a.step->check();
         }
         ((*static_cast<typename Next::value_type*>(a.state[I]) = at<I>(state).v), ...);
+        return a.most - left;
     }(std::index_sequence_for<Next...>{});
 }
 

@@ -214,9 +214,9 @@ private:
                     walk.give(m->inputs[input]);
                     if (used_.contains({m, 1})) walk.give(made_.number(input, *m));
                 }
-                for (const auto& e : walk.captures())
-                    branches_ =
-                        branches_ && when(e).empty(); // else it lies in branches that lie in none of one another
+                // else it lies in branches that lie in none of one another
+                for (const auto& e : walk.captures()) branches_ = branches_ && when(e).empty();
+                for (const auto* n : walk.waits()) branches_ = branches_ && vertices_[vertex_of_.at(n)].when.empty();
                 c.bodies.push_back(std::move(walk));
             }
     }

@@ -33,7 +33,7 @@ public:
         slots_.push_back(scratch);
         numbers_.resize(slots_.size());
         std::iota(numbers_.begin(), numbers_.end(), 0);
-        return {slots_.data(), numbers_.data(), numbers_.data() + inputs_, &numbers_.back(), step};
+        return {slots_.data(), numbers_.data(), numbers_.data() + inputs_, &numbers_.back(), step ? step : &no_step};
     }
 
 private:

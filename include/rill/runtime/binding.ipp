@@ -31,8 +31,12 @@ RILL_COLD bound_graph binder::bind(const subgraph& g, std::span<const tensor_typ
     b.find_chains();
     b.assign_slots(resources);
     b.bind_steps(resources);
-    if (const auto& threads = resources.threads(); threads.pool && worth_branching(b.costs_, threads.strands))
-        b.parallel = find_branches(order_of_steps(b), b.costs_, threads.strands);
+    if (const auto& threads = resources.threads(); threads.pool) {
+        for (const auto& c : b.costs_)
+            b.microseconds += c.shared ? c.microseconds / threads.pool->threads() : c.microseconds;
+        if (worth_branching(b.costs_, threads.strands))
+            b.parallel = find_branches(order_of_steps(b), b.costs_, threads.strands);
+    }
     plan_memory(b, b.may_share_);
     return std::move(static_cast<bound_graph&>(b));
 }

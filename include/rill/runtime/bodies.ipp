@@ -18,6 +18,7 @@
 #include <rill/runtime/piecewise_bodies.hpp>
 #include <rill/runtime/plan.hpp>
 #include <rill/runtime/scalar_loop_step.hpp>
+#include <rill/runtime/step_recorder.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -61,7 +62,7 @@ public:
         auto outputs = arrays_of(outputs_);
         array_slots slots(inputs, outputs);
         const auto own = make_memory();
-        run(*own, slots.args(context));
+        note_iterations(context, run(*own, slots.args(context)));
         return outputs;
     }
     void set_outputs(std::vector<tensor_type> outputs) { outputs_ = std::move(outputs); }
@@ -88,7 +89,7 @@ public:
         return made;
     }
 
-    void run(frame_region_step::memory& own, const kernel_args& args) const override {
+    std::int64_t run(frame_region_step::memory& own, const kernel_args& args) const override {
         const std::size_t chosen = choice(args);
         const auto& b = bodies_[chosen];
         auto& m = static_cast<memory&>(own).bodies[chosen];
@@ -99,6 +100,7 @@ public:
         m.run();
         for (std::size_t r = 0; r < b.types().size(); ++r)
             if (b.fetch(r) >= 0) m.deliver(r, args.out<void>(static_cast<int>(r)));
+        return -1;
     }
 
 private:
@@ -211,8 +213,8 @@ public:
         return std::make_unique<memory>(bodies_[0], bodies_[1], state_types(), allocator_);
     }
 
-    void run(frame_region_step::memory& own, const kernel_args& args) const override {
-        run(static_cast<memory&>(own), args, {});
+    std::int64_t run(frame_region_step::memory& own, const kernel_args& args) const override {
+        return run(static_cast<memory&>(own), args, {});
     }
 
     /// With the histories of values that the body gives beside the state.
@@ -224,7 +226,7 @@ public:
         for (auto r = parts; r < bodies_[1].types().size(); ++r)
             histories.emplace_back(bodies_[1].types()[r], allocator_);
         memory own(bodies_[0], bodies_[1], state_types(), allocator_);
-        run(own, slots.args(context), histories);
+        note_iterations(context, run(own, slots.args(context), histories));
         for (auto& h : histories) outputs.push_back(std::move(h).take());
         return outputs;
     }
@@ -237,7 +239,7 @@ private:
         loop_state state;
     };
 
-    void run(memory& m, const kernel_args& args, std::span<history> histories) const {
+    std::int64_t run(memory& m, const kernel_args& args, std::span<history> histories) const {
         const body_runs conditions(m.condition, args), steps(m.step, args);
         const auto parts = state_types().size();
         m.state.begin(args);
@@ -257,6 +259,7 @@ private:
             rethrow_from_iteration(k);
         }
         m.state.end(args);
+        return k;
     }
 
     std::span<const tensor_type> state_types() const {
@@ -275,7 +278,7 @@ public:
         return std::make_unique<memory>(bodies_[0], state_types(), allocator_);
     }
 
-    void run(frame_region_step::memory& own, const kernel_args& args) const override {
+    std::int64_t run(frame_region_step::memory& own, const kernel_args& args) const override {
         auto& m = static_cast<memory&>(own);
         const auto& b = bodies_[0];
         const body_runs runs(m.step, args);
@@ -296,6 +299,7 @@ public:
             rethrow_from_iteration(k);
         }
         m.state.end(args);
+        return length_;
     }
 
 private:

@@ -80,6 +80,7 @@ struct bound_graph {
     vector<branches> parallel;        // stretches of steps that run in several strands
     vector<arena> arenas;             // the host's first
     std::size_t arena_bytes = 0;      // of all
+    double microseconds = 0;          // what all steps take, roughly, with those that help; where there are any
     std::size_t lower_bound = 0;      // bytes alive at once at the worst, step after step
     std::vector<std::size_t> offsets; // per slot: its place in the arena of its space, or npos
 

@@ -9,6 +9,12 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+/// Microseconds: what handing out strands and waiting for them may cost.
+inline constexpr double fork_cost = 10;
+
+/// Steps of a stretch at most, which keeps the search linear.
+inline constexpr int longest_stretch = 64;
+
 /// Steps first … last - 1, of which those of one strand run in order and the strands beside one another.
 struct branches {
     int first = 0, last = 0;

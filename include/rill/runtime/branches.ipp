@@ -14,12 +14,6 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Microseconds: what handing out strands and waiting for them may cost.
-inline constexpr double fork_cost = 10;
-
-/// Steps of a stretch at most, which keeps the search linear.
-inline constexpr int longest_stretch = 64;
-
 /// What stretches of steps take.
 class running_costs {
 public:

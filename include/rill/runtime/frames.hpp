@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <rill/core/vector.hpp>
@@ -56,6 +57,7 @@ public:
     struct loop {
         int parent = none, steps = 0, enters = 0, parallel = 1;
         std::vector<int> leaves;
+        std::string name = {};
     };
 
     const vector<step>& steps() const { return steps_; }

@@ -18,8 +18,12 @@ RILL_COLD frames_plan::frames_plan(const plan_key& key, const session_options& o
     const flow_graph g({key.fetches, key.targets, key.feeds, key.within, key.raised});
     for (std::size_t f = 0; f < g.frames().size(); ++f) {
         const auto* enter = g.frames()[f].enter;
-        loops_.push_back(
-            {g.parent_of(static_cast<int>(f)), 0, 0, enter ? enter->op->flow().parallel_iterations : 1, {}});
+        loops_.push_back({g.parent_of(static_cast<int>(f)),
+                          0,
+                          0,
+                          enter ? enter->op->flow().parallel_iterations : 1,
+                          {},
+                          g.frames()[f].name});
     }
     std::unordered_map<const node*, int> number;
     for (const auto* n : g.nodes()) {

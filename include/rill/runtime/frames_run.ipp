@@ -17,6 +17,7 @@
 #include <rill/runtime/bound_body.hpp>
 #include <rill/runtime/frames.hpp>
 #include <rill/runtime/plan.hpp>
+#include <rill/runtime/step_recorder.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -33,6 +34,7 @@ public:
         context_ = &context;
         auto& root = root_;
         root.iterations.emplace_back(plan_.loops()[0].steps);
+        if (context_->trace) root.entry = context_->trace->inside;
         for (std::size_t s = 0; s < plan_.steps().size(); ++s)
             if (const auto& st = plan_.steps()[s]; st.frame == 0 && st.data == 0 && st.controls == 0 && !st.is_source())
                 ready_.push_back({static_cast<int>(s), &root, 0, false});
@@ -90,6 +92,7 @@ private:
         int of = 0;
         frame* parent = nullptr;
         std::int64_t at = 0; // the parent's iteration
+        int entry = -1;      // in the trace
         std::deque<iteration> iterations;
         std::int64_t first = 0; // of those
         int entered = 0;
@@ -153,6 +156,7 @@ private:
     }
 
     void run(const task& t) {
+        const int entry = context_->trace ? begin_trace(t) : -1;
         try {
             switch (step_of(t.step).flow.what) {
             case form::enters: enter(t); break;
@@ -169,6 +173,7 @@ private:
         } catch (...) {
             rethrow_from(t);
         }
+        if (entry >= 0) context_->trace->to.end(entry, 1);
         over(t);
     }
     void over(const task& t) {
@@ -208,6 +213,21 @@ private:
         return all;
     }
 
+    trace_scope scope_of(const frame& f, std::int64_t at) const {
+        return {.to = context_->trace->to, .inside = f.entry, .iteration = f.parent ? at : context_->trace->iteration};
+    }
+    /// Of a primitive; what lies between them is written down by its plan.
+    int begin_trace(const task& t) const {
+        const auto& s = step_of(t.step);
+        if (t.is_dead || !s.origin || !s.flow) return -1;
+        return context_->trace->to.begin(scope_of(*t.in, t.at).entry_of(s.origin->name, s.origin->op->name()));
+    }
+    void begin_trace(frame& f) const {
+        auto e = scope_of(*f.parent, f.at).entry_of(plan_.loops()[f.of].name, "Loop");
+        e.what = step_trace::kind::lasted;
+        f.entry = context_->trace->to.begin(std::move(e));
+    }
+
     any_array value(const task& t, int input) {
         const auto& s = step_of(t.step);
         const auto i = static_cast<std::size_t>(input);
@@ -237,12 +257,15 @@ private:
             for (const int a : s.arguments) in.push_back(value(t, a));
             auto inner = inner_run_of(*s.runs, in);
             if (!inner) {
-                auto given = run_plan(*s.runs, in, context_);
+                std::optional<traced_context> traced;
+                if (context_->trace) traced.emplace(*context_, scope_of(*t.in, t.at));
+                auto given = run_plan(*s.runs, in, traced ? &*traced : context_);
                 return tokens(given);
             }
             const auto number = ++last_;
-            auto& now = *waiting_.emplace(number, waiting_node{t, std::move(inner)}).first->second.run;
-            auto given = now.begin(*this, number, *events_, *context_);
+            auto& waiting = waiting_.try_emplace(number, t, std::move(inner)).first->second;
+            if (context_->trace) waiting.traced.emplace(*context_, scope_of(*t.in, t.at));
+            auto given = waiting.run->begin(*this, number, *events_, waiting.traced ? *waiting.traced : *context_);
             if (!given) return {};
             waiting_.erase(number);
             return tokens(*given);
@@ -271,6 +294,7 @@ private:
             f->parent = &parent;
             f->at = at;
             f->iterations.emplace_back(plan_.loops()[of].steps);
+            if (context_->trace) begin_trace(*f);
             ++parent.in(at).running;
         }
         return *f;
@@ -321,14 +345,17 @@ private:
         const auto at = f.at;
         for (const int s : plan_.loops()[f.of].leaves)
             if (std::ranges::find(f.left, s) == f.left.end()) send_all(s, {}, false, parent, at);
+        if (context_->trace) context_->trace->to.end(f.entry, {.iterations = std::max<std::int64_t>(f.first - 1, 0)});
         frames_.erase({f.of, &parent, at});
         --parent.in(at).running;
         tidy(parent);
     }
 
     struct waiting_node {
+        waiting_node(const task& t, std::unique_ptr<inner_run> r) : of(t), run(std::move(r)) {}
         task of;
         std::unique_ptr<inner_run> run;
+        std::optional<traced_context> traced = {}; // of a run that is written down
     };
 
     const frames_plan& plan_;

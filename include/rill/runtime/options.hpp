@@ -17,6 +17,8 @@ struct gpu_options {
     bool allow_growth = false;
 };
 
+struct step_trace; // runtime/trace.hpp
+
 /// No limit of time.
 inline constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::max();
 
@@ -36,6 +38,7 @@ struct run_options {
     std::chrono::nanoseconds timeout =
         forever; // for all of it: loops look at every iteration, waiting ends; an op is not broken off
     std::optional<cancellation_token> cancel = {};
+    step_trace* trace = nullptr; // what runs is written there, also of a run that fails
 };
 
 /// How a session runs. Thread counts: -1 automatic, 0 the caller's thread. Results are the same for every number.

@@ -74,16 +74,27 @@ public:
 private:
     class place_to_wait;
     struct body_run;
+    struct wait {
+        std::size_t piece;
+        int entry; // in the trace
+    };
 
     void begin(step_events& events, const step_context& context);
     std::optional<std::vector<any_array>> begin(outer_run& outer, std::size_t number, step_events& events,
                                                 const step_context& context) override;
     void run_to_end();
     void run_piece(std::size_t p);
+    /// A piece that is ready; and if it is a long line, others beside it.
+    void run_ready(std::size_t p);
+    static void run_beside(std::span<const step_events::piece> lines, const branches& dealt, thread_pool& pool);
+    /// What a line is bound to.
+    const segment& hold(std::size_t p);
     void run_line(std::size_t p);
     /// Whether it is done; else it waits, or its bodies run.
     bool run_alone(std::size_t p);
     bool go_on(std::size_t p, std::vector<any_array> given);
+    void begin_wait(std::size_t p);
+    step_trace::entry entry_of(std::size_t p) const;
     std::vector<any_array> all_fetched() const;
     void arrived(std::size_t p, std::exception_ptr problem, std::vector<any_array> outputs) override;
     std::string place_of_piece(std::size_t p) const override;
@@ -99,6 +110,7 @@ private:
     std::vector<int> missing_;                     // per piece
     std::size_t left_;
     vector<std::unique_ptr<body_run>> bodies_; // of nodes that have begun theirs
+    std::vector<wait> waits_;                  // of a run that is written down
     outer_run* outer_ = nullptr;               // that this is part of
     std::size_t outer_number_ = 0;
     step_events* events_ = nullptr;

@@ -88,6 +88,7 @@ public:
         return nullptr;
     }
 
+    std::int64_t iterations() const override { return use_.how == form::repeat || use_.how == form::scan ? k_ : -1; }
     void rethrow() const override {
         if (use_.how == form::repeat || use_.how == form::scan) rethrow_from_iteration(k_);
         throw;

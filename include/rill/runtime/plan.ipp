@@ -146,7 +146,7 @@ RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> fe
     auto& step = *held.step;
     std::vector<const void*> data;
     for (const auto& f : feeds) data.push_back(f.data());
-    step.memory->context = context;
+    step.memory->context = context ? context : &no_step;
     step.of->run(*step.memory, data);
     for (std::size_t i = 0; i < p.graph().fetches.size(); ++i) {
         const auto& type = step.of->fetch_type(i);

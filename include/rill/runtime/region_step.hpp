@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <unordered_map>
@@ -22,6 +23,8 @@ public:
     virtual ~body_sequence() = default;
     /// What is to run next, given what the last one gave; null: it is over, and `given` is the node's outputs.
     virtual plan* next(std::vector<any_array>& given, std::vector<any_array>& feeds) = 0;
+    /// Of a loop: how many iterations are over; of what is none -1.
+    virtual std::int64_t iterations() const = 0;
     /// What is being handled, with where it happened.
     [[noreturn]] virtual void rethrow() const = 0;
 };
@@ -42,7 +45,8 @@ public:
         virtual ~memory() = default;
     };
     virtual std::unique_ptr<memory> make_memory() const = 0;
-    virtual void run(memory& own, const kernel_args& args) const = 0;
+    /// Tells how many iterations a loop had; of what is none -1.
+    virtual std::int64_t run(memory& own, const kernel_args& args) const = 0;
 };
 
 struct bound_region {

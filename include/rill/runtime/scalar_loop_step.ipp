@@ -15,6 +15,7 @@
 #include <rill/device/registry.hpp>
 #include <rill/expr/scalar_loop_of.hpp>
 #include <rill/runtime/array_slots.hpp>
+#include <rill/runtime/step_recorder.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -39,7 +40,7 @@ public:
         return std::make_unique<tables>(expressions_, state_.size());
     }
 
-    void run(memory& own, const kernel_args& args) const override {
+    std::int64_t run(memory& own, const kernel_args& args) const override {
         auto& t = static_cast<tables&>(own);
         for (std::size_t i = 0; i < state_.size(); ++i) {
             const int part = static_cast<int>(i);
@@ -51,13 +52,13 @@ public:
                 const auto& l = expressions_[e].leaves[k];
                 t.leaves[e][k] = l.input >= 0 ? args.in<void>(l.input) : l.stays;
             }
-        loop_({t.expressions.data(), t.state.data(), most_, args.step});
+        return loop_({t.expressions.data(), t.state.data(), most_, args.step});
     }
 
     std::vector<any_array> run_alone(std::span<const any_array> inputs, const step_context* context) const override {
         auto outputs = arrays_of(state_);
         array_slots slots(inputs, outputs);
-        run(*make_memory(), slots.args(context));
+        note_iterations(context, run(*make_memory(), slots.args(context)));
         return outputs;
     }
 

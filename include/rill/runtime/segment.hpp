@@ -8,7 +8,6 @@
 #include <rill/core/vector.hpp>
 #include <rill/runtime/binding.hpp>
 #include <rill/runtime/fetch_place.hpp>
-#include <rill/runtime/trace.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -39,8 +38,8 @@ struct frame {
         std::size_t fetch, slot;
         void* own;
     };
-    vector<moved_slot> moved;              // fetched values that this step writes into arrays of the caller's
-    const step_context* context = nullptr; // of the run
+    vector<moved_slot> moved;               // fetched values that this step writes into arrays of the caller's
+    const step_context* context = &no_step; // of the run
     const pinned_versions* pinned = nullptr;
     vector<std::unique_ptr<frame_region_step::memory>> regions; // of each step that runs bodies
 };
@@ -78,12 +77,14 @@ public:
     void release(std::unique_ptr<frame> f) noexcept;
 
     /// One step: the feeds' memory is borrowed until the frame is released.
-    void run(frame& f, std::span<const void* const> feeds, step_trace* trace = nullptr) const;
+    void run(frame& f, std::span<const void* const> feeds) const;
 
     std::size_t arena_bytes() const noexcept { return b_.arena_bytes; }
     std::size_t lower_bound() const noexcept { return b_.lower_bound; }
     std::size_t frames() const;
     std::size_t steps() const noexcept { return b_.steps.size(); }
+    /// What a run takes, roughly; 0 where no other thread could help.
+    double microseconds() const noexcept { return b_.microseconds; }
 
 private:
     using step = bound_graph::step;
@@ -98,17 +99,18 @@ private:
     // ---- running -----------------------------------------------------------------------------------------------------------
 
     bool use_pinned(frame& f, std::size_t variable) const;
+    /// Calls run_line(begin, end, strand) for all steps begin … end - 1, strands beside one another.
+    template <class F> void run_all(const F& run_line) const;
+    kernel_args args_of(const frame& f, const step& s) const;
     void run_step(frame& f, const step& s) const;
-    /// Steps begin … end - 1, or those of a strand.
     void run_steps(frame& f, int begin, int end) const;
-    void run_strand(frame& f, const std::vector<int>& steps) const;
 
     void write(frame& f, const step& s, const kernel_args& args) const;
-    void run_bodies(frame& f, const step& s, const kernel_args& args) const;
+    std::int64_t run_bodies(frame& f, const step& s, const kernel_args& args) const;
     void write(frame& f, const step& s, const kernel_args& args, std::optional<variable_state::writer>* held) const;
 
-    /// One after the other.
-    void run_traced(frame& f, step_trace& trace) const;
+    void run_traced(frame& f) const;
+    void run_step_traced(frame& f, const step& s, std::int64_t iteration, int strand) const;
 
     [[noreturn]] void throw_uninitialised(std::size_t v) const;
     std::string described(const step& s, const std::string& what) const;

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <iterator>
@@ -19,6 +19,7 @@
 #include <vector>
 
 #include <rill/core/vector.hpp>
+#include <rill/runtime/step_recorder.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -128,7 +129,7 @@ RILL_INLINE void segment::release(std::unique_ptr<frame> f) noexcept {
     idle_.push_back(std::move(f)); // there is room for every frame
 }
 
-RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds, step_trace* trace) const {
+RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds) const {
     for (std::size_t i = 0; i < feeds.size(); ++i) f.slots[b_.feed_slots[i]] = const_cast<void*>(feeds[i]);
     for (std::size_t i = 0; i < b_.variables.size(); ++i) {
         const auto& v = b_.variables[i];
@@ -140,14 +141,20 @@ RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds, step
         else
             f.slots[v.slot] = nullptr; // of an earlier run that failed while it wrote
     }
-    if (trace) return run_traced(f, *trace);
+    if (f.context->trace) return run_traced(f);
+    run_all([&](int begin, int end, int) { run_steps(f, begin, end); });
+}
+
+template <class F> inline void segment::run_all(const F& run_line) const {
     int at = 0;
     for (const auto& b : b_.parallel) {
-        run_steps(f, at, b.first);
-        pool_->run(static_cast<int>(b.strands.size()), [&](int l) { run_strand(f, b.strands[l]); });
+        run_line(at, b.first, -1);
+        pool_->run(static_cast<int>(b.strands.size()), [&](int l) {
+            for (const int k : b.strands[l]) run_line(k, k + 1, l);
+        });
         at = b.last;
     }
-    run_steps(f, at, static_cast<int>(b_.steps.size()));
+    run_line(at, static_cast<int>(b_.steps.size()), -1);
 }
 
 RILL_INLINE bool segment::use_pinned(frame& f, std::size_t variable) const {
@@ -164,10 +171,6 @@ RILL_INLINE void segment::run_steps(frame& f, int begin, int end) const {
     } catch (...) {
         rethrow_from(b_.steps[begin]);
     }
-}
-
-RILL_INLINE void segment::run_strand(frame& f, const std::vector<int>& steps) const {
-    for (const int k : steps) run_steps(f, k, k + 1);
 }
 
 RILL_COLD void segment::fold_constants() {
@@ -229,11 +232,15 @@ RILL_COLD std::unique_ptr<frame> segment::make_frame() const {
     return f;
 }
 
-RILL_INLINE void segment::run_step(frame& f, const step& s) const {
+inline kernel_args segment::args_of(const frame& f, const step& s) const {
     const std::int32_t* const numbers = b_.indices.data();
-    const kernel_args args{f.slots.data(), numbers + s.inputs, numbers + s.outputs, numbers + s.end - 1, f.context};
+    return {f.slots.data(), numbers + s.inputs, numbers + s.outputs, numbers + s.end - 1, f.context};
+}
+
+RILL_INLINE void segment::run_step(frame& f, const step& s) const {
+    const kernel_args args = args_of(f, s);
     if (s.plain) return s.run(args);
-    if (s.region >= 0) return run_bodies(f, s, args);
+    if (s.region >= 0) return void(run_bodies(f, s, args));
     write(f, s, args);
 }
 
@@ -248,16 +255,17 @@ RILL_INLINE void segment::write(frame& f, const step& s, const kernel_args& args
     }
 }
 
-RILL_INLINE void segment::run_bodies(frame& f, const step& s, const kernel_args& args) const {
+RILL_INLINE std::int64_t segment::run_bodies(frame& f, const step& s, const kernel_args& args) const {
     // the bodies write the variables: a version held here would make each first write a copy
     const auto number = static_cast<std::size_t>(s.region);
     const std::span written(b_.write_list.data() + s.first_write, static_cast<std::size_t>(s.writes));
     for (const auto w : written) f.variables[w].reset();
-    b_.regions[number]->run(*f.regions[number], args);
+    const auto iterations = b_.regions[number]->run(*f.regions[number], args);
     for (const auto w : written) {
         f.variables[w] = b_.variables[w].state->read();
         if (f.variables[w]) f.slots[b_.variables[w].slot] = f.variables[w]->data();
     }
+    return iterations;
 }
 
 inline void segment::write(frame& f, const step& s, const kernel_args& args,
@@ -273,22 +281,42 @@ inline void segment::write(frame& f, const step& s, const kernel_args& args,
     for (int w = 0; w < s.writes; ++w) held[w]->commit();
 }
 
-RILL_COLD void segment::run_traced(frame& f, step_trace& trace) const {
-    const auto start = std::chrono::steady_clock::now();
-    const auto now = [&] {
-        return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
-    };
-    for (int k = 0; k < static_cast<int>(b_.steps.size()); ++k) {
-        const int item = b_.steps[k].item;
-        const int chain = b_.chained[item];
-        const std::vector<int> alone{item};
-        const auto begin = now();
-        run_steps(f, k, k + 1);
-        const auto end = now();
-        for (const int i : chain < 0 ? alone : b_.chains[chain].items) {
-            const auto& it = b_.graph.items[i];
-            trace.entries.push_back({b_.graph.name_of(i), it.origin ? std::string(it.op->name()) : "Copy", begin, end});
+RILL_COLD void segment::run_traced(frame& f) const {
+    const auto iteration = f.context->trace->iteration_of(this);
+    run_all([&](int begin, int end, int strand) {
+        for (; begin < end; ++begin) run_step_traced(f, b_.steps[begin], iteration, strand);
+    });
+}
+
+RILL_COLD void segment::run_step_traced(frame& f, const step& s, std::int64_t iteration, int strand) const {
+    const auto& scope = *f.context->trace;
+    const int chain = b_.chained[s.item];
+    const std::vector<int> alone{s.item};
+    std::vector<step_trace::entry> entries;
+    for (const int i : chain < 0 ? alone : b_.chains[chain].items) {
+        const auto& it = b_.graph.items[i];
+        auto& e = entries.emplace_back(
+            scope.entry_of(b_.graph.name_of(i), it.origin ? it.op->name() : std::string_view("Copy")));
+        e.iteration = iteration;
+        e.strand = strand;
+        for (const int slot : b_.value_slot[i])
+            if (b_.slots[slot].where != home::block) e.bytes += static_cast<std::int64_t>(b_.slots[slot].bytes);
+    }
+    const auto bytes = entries[0].bytes;
+    const auto count = static_cast<int>(entries.size());
+    const int first = scope.to.begin(std::move(entries));
+    try {
+        if (s.region < 0) {
+            run_step(f, s);
+            return scope.to.end(first, count);
         }
+        const traced_context within(*f.context, scope.within(first, *b_.graph.items[s.item].op->regions()));
+        auto args = args_of(f, s);
+        args.step = &within;
+        scope.to.end(first, {.bytes = bytes, .iterations = run_bodies(f, s, args)});
+    } catch (...) {
+        scope.to.end(first, count);
+        rethrow_from(s);
     }
 }
 

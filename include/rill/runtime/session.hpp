@@ -3,6 +3,7 @@
 
 #include <rill/core/vector.hpp>
 #include <rill/runtime/fetch.hpp>
+#include <rill/runtime/trace.hpp>
 
 #include <vector>
 
@@ -101,8 +102,7 @@ private:
         detail::fetch_arrays<Wanted> into(fetches);
         if constexpr (one_value_each<given, wanted> && values_fit<given, wanted>) {
             const auto feeds = arrays(std::index_sequence_for<X...>{}, std::forward<X>(values)...);
-            const auto result =
-                core_->run(*plan_, feeds, into.places_without(operations_), nullptr, how_ ? &*how_ : nullptr);
+            const auto result = core_->run(*plan_, feeds, into.places_without(operations_), how_ ? &*how_ : nullptr);
             return detail::take_values(fetches, result, into, operations_);
         } else { // a static_assert has spoken
             return detail::take_values(fetches, core_->run(*plan_, {}), into, operations_);
@@ -135,7 +135,7 @@ struct finished_run {
 
 /// Runs what a list asks for, with values by edge or by name.
 finished_run run_once(fetch_list& list, std::span<const feed_value* const> feeds, std::span<const fetch_place> places,
-                      step_trace* trace, const run_options* how = nullptr);
+                      const run_options* how);
 
 } // namespace detail
 
@@ -173,48 +173,47 @@ public:
     template <class X, std::same_as<feed_value>... F>
         requires is_fetchable<X>
     auto run(const X& what, const F&... feeds) const {
-        return run_list(what, {}, std::array<const feed_value*, sizeof...(F)>{&feeds...});
+        return run_list(what, std::array<const feed_value*, sizeof...(F)>{&feeds...});
     }
     /// Several at once, in one step: a tuple without elements for operations.
     template <class... X, std::same_as<feed_value>... F>
         requires(is_fetchable<X> && ...)
     auto run(const std::tuple<X...>& what, const F&... feeds) const {
-        return run_list(what, {}, std::array<const feed_value*, sizeof...(F)>{&feeds...});
+        return run_list(what, std::array<const feed_value*, sizeof...(F)>{&feeds...});
     }
     template <class X> auto run(const X& what, const std::vector<feed_value>& feeds) const {
         detail::vector<const feed_value*> all;
         for (const auto& f : feeds) all.push_back(&f);
-        return run_list(what, {}, all);
+        return run_list(what, all);
     }
     /// The same, with a limit of time or a token that ends it: s.run(y, feed(x, v), {.timeout = 5s, .cancel = token}).
-    template <class X> auto run(const X& what, const run_options& how) const {
-        return run_list(what, nullptr, {}, &how);
-    }
+    template <class X> auto run(const X& what, const run_options& how) const { return run_list(what, {}, &how); }
     template <class X> auto run(const X& what, const feed_value& a, const run_options& how) const {
-        return run_list(what, nullptr, std::array{&a}, &how);
+        return run_list(what, std::array{&a}, &how);
     }
     template <class X> auto run(const X& what, const feed_value& a, const feed_value& b, const run_options& how) const {
-        return run_list(what, nullptr, std::array{&a, &b}, &how);
+        return run_list(what, std::array{&a, &b}, &how);
     }
     template <class X>
     auto run(const X& what, const feed_value& a, const feed_value& b, const feed_value& c,
              const run_options& how) const {
-        return run_list(what, nullptr, std::array{&a, &b, &c}, &how);
+        return run_list(what, std::array{&a, &b, &c}, &how);
     }
     template <class X> auto run(const X& what, const std::vector<feed_value>& feeds, const run_options& how) const {
         detail::vector<const feed_value*> all;
         for (const auto& f : feeds) all.push_back(&f);
-        return run_list(what, nullptr, all, &how);
+        return run_list(what, all, &how);
     }
-    /// Also returns what ran, in order, with times.
+    /// Also returns what ran and what it waited for. It runs as it would untraced: the same plan, the same threads.
     template <class X, std::same_as<feed_value>... F> auto run_traced(const X& what, const F&... feeds) const {
         step_trace trace;
+        const run_options how{.trace = &trace};
         const std::array<const feed_value*, sizeof...(F)> all{&feeds...};
         if constexpr (is_valueless<X>) {
-            run_list(what, &trace, all);
+            run_list(what, all, &how);
             return trace;
         } else {
-            auto value = run_list(what, &trace, all);
+            auto value = run_list(what, all, &how);
             return std::pair(std::move(value), std::move(trace));
         }
     }
@@ -241,23 +240,22 @@ private:
     }
 
     template <class X>
-    auto run_list(const X& what, step_trace* trace, std::span<const feed_value* const> feeds,
-                  const run_options* how = nullptr) const {
+    auto run_list(const X& what, std::span<const feed_value* const> feeds, const run_options* how = nullptr) const {
         detail::fetch_list list(*core_);
         if constexpr (requires { std::tuple_size<X>::value; }) {
             std::apply([&](const auto&... x) { (list.add(x), ...); }, what);
             detail::fetch_arrays<X> into(what);
-            const auto run = detail::run_once(list, feeds, into.places_without(list.operations), trace, how);
+            const auto run = detail::run_once(list, feeds, into.places_without(list.operations), how);
             return detail::take_values(what, run.result, into, list.operations);
         } else if constexpr (is_valueless<X>) {
             list.add(what);
-            detail::run_once(list, feeds, {}, trace, how);
+            detail::run_once(list, feeds, {}, how);
         } else if constexpr (returns_nothing<X>) {
-            run_list(std::tuple<X>(what), trace, feeds, how);
+            run_list(std::tuple<X>(what), feeds, how);
         } else {
             list.add(what);
             detail::fetch_arrays<std::tuple<X>> into(std::tuple<const X&>{what});
-            const auto run = detail::run_once(list, feeds, into.places_without(list.operations), trace, how);
+            const auto run = detail::run_once(list, feeds, into.places_without(list.operations), how);
             detail::value_cursor at{list.operations};
             return detail::take_value(what, run.result, at, std::get<0>(into.all));
         }

@@ -15,7 +15,7 @@ namespace detail {
 RILL_INLINE finished_run::~finished_run() = default;
 
 RILL_INLINE finished_run run_once(fetch_list& list, std::span<const feed_value* const> feeds,
-                                  std::span<const fetch_place> places, step_trace* trace, const run_options* how) {
+                                  std::span<const fetch_place> places, const run_options* how) {
     std::vector<any_array> values;
     for (const feed_value* f : feeds) {
         const endpoint e = f->edge ? f->edge.end() : list.core.edge(f->edge_name);
@@ -25,7 +25,7 @@ RILL_INLINE finished_run run_once(fetch_list& list, std::span<const feed_value* 
     }
     auto steps = list.core.find_plan(list.key);
     auto& chosen = *steps;
-    auto result = list.core.run(chosen, values, places, trace, how);
+    auto result = list.core.run(chosen, values, places, how);
     return {std::move(steps), std::move(values), std::move(result)};
 }
 

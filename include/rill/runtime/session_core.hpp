@@ -12,7 +12,6 @@
 #include <rill/runtime/fetch_place.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/plan_key.hpp>
-#include <rill/runtime/trace.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -28,8 +27,7 @@ public:
     step_result(step_result&&) noexcept;
     ~step_result();
 
-    void run(std::span<const fetch_place> places, std::span<const void* const> feeds, const step_context& context,
-             step_trace* trace);
+    void run(std::span<const fetch_place> places, std::span<const void* const> feeds, const step_context& context);
 
     const tensor_type& type(std::size_t i) const;
     const void* data(std::size_t i) const;
@@ -60,7 +58,7 @@ public:
 
     /// Runs a plan; the values stay borrowed until the result goes. `places`: one for each fetch, or none at all.
     step_result run(plan& p, std::span<const any_array> feeds, std::span<const fetch_place> places = {},
-                    step_trace* trace = nullptr, const run_options* how = nullptr);
+                    const run_options* how = nullptr);
 
     /// "layer/x:0", or "layer/x" for output 0.
     endpoint edge(const std::string& name) const;
@@ -83,6 +81,8 @@ private:
     endpoint named(const std::string& name) const;
     void check_open() const;
     step_context context_of(const run_options& how) const;
+    void run_as_told(step_result& step, std::span<const fetch_place> places, std::span<const void* const> feeds,
+                     const run_options& how) const;
     void check_key(const plan_key& key) const;
 
     rill::graph graph_;

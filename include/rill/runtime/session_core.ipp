@@ -23,6 +23,7 @@
 #include <rill/runtime/containers.hpp>
 #include <rill/runtime/piecewise.hpp>
 #include <rill/runtime/plan.hpp>
+#include <rill/runtime/step_recorder.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -32,13 +33,13 @@ RILL_INLINE step_result::~step_result() {
     if (step_) plan_.release(std::move(step_));
 }
 RILL_INLINE void step_result::run(std::span<const fetch_place> places, std::span<const void* const> feeds,
-                                  const step_context& context, step_trace* trace) {
+                                  const step_context& context) {
     if (step_->in_pieces) return step_->in_pieces->run(context);
     auto& f = *step_->memory;
     f.context = &context;
     for (std::size_t i = 0; i < places.size(); ++i)
         if (places[i].make) step_->of->place(f, i, places[i], feeds);
-    step_->of->run(f, feeds, trace);
+    step_->of->run(f, feeds);
 }
 RILL_INLINE const tensor_type& step_result::type(std::size_t i) const {
     return step_->of ? step_->of->fetch_type(i) : step_->in_pieces->fetched(i).type();
@@ -178,8 +179,7 @@ RILL_INLINE std::shared_ptr<plan> session_core::find_plan(const plan_key& key) {
 }
 
 RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> feeds,
-                                          std::span<const fetch_place> places, step_trace* trace,
-                                          const run_options* how) {
+                                          std::span<const fetch_place> places, const run_options* how) {
     check_open();
     constexpr std::size_t few = 8;
     std::array<const void*, few> few_data;
@@ -189,18 +189,26 @@ RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> fe
     for (std::size_t i = 0; i < feeds.size(); ++i) data[i] = feeds[i].data();
     try {
         step_result step(p, p.acquire(feeds)); // gives the frame back, whatever happens
-        if (how) {
-            const auto context = context_of(*how);
-            context.check();
-            step.run(places, data, context, trace);
-        } else {
-            step.run(places, data, state_->context, trace);
-        }
+        if (how)
+            run_as_told(step, places, data, *how);
+        else
+            step.run(places, data, state_->context);
         return step;
     } catch (...) {
         check_open(); // closing takes variables away: what fails for that was cancelled
         throw;
     }
+}
+
+RILL_COLD void session_core::run_as_told(step_result& step, std::span<const fetch_place> places,
+                                         std::span<const void* const> feeds, const run_options& how) const {
+    auto context = context_of(how);
+    context.check();
+    if (!how.trace) return step.run(places, feeds, context);
+    step_recorder to(*how.trace, context.env());
+    trace_scope all{to};
+    context.trace = &all;
+    step.run(places, feeds, context);
 }
 
 RILL_COLD step_context session_core::context_of(const run_options& how) const {

@@ -15,6 +15,7 @@
 
 #include <rill/core/vector.hpp>
 #include <rill/device/kernel.hpp>
+#include <rill/runtime/step_recorder.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -58,6 +59,7 @@ class step_events {
 public:
     step_events(std::chrono::nanoseconds patience, const step_context& context)
         : patience_(patience), context_(context) {}
+    ~step_events();
 
     struct piece {
         step_part* of = nullptr;
@@ -66,14 +68,19 @@ public:
     void add(piece p) { ready_.push_back(p); }
     /// One that goes next; none is ready: it sleeps until something has come, and gives none.
     piece next();
+    /// Those of the ready ones that `wanted` says yes to, at most so many. They are no longer ready.
+    std::vector<piece> take(std::size_t most, const std::function<bool(const piece&)>& wanted);
     /// Something is started that comes later.
     completion later(piece p, std::function<bool()> give_up);
+    /// When what has come was brought, of a step that is written down.
+    std::int64_t came_at() const { return came_at_; }
     /// Whether anything is given up; other things have come to their end.
     bool give_up() noexcept;
 
 private:
     struct arrival {
         std::uint64_t ticket;
+        std::int64_t at;
         std::exception_ptr problem;
         std::vector<any_array> outputs;
     };
@@ -82,6 +89,7 @@ private:
         std::mutex mutex;
         std::condition_variable more;
         std::vector<arrival> all;
+        step_recorder* clock = nullptr; // of a step that is written down, as long as it lasts
     };
     struct started {
         std::uint64_t ticket; // what comes a second time finds its ticket gone
@@ -99,6 +107,7 @@ private:
     vector<started> started_;
     std::uint64_t last_ = 0;
     std::shared_ptr<arrivals> arrivals_; // made when something waits
+    std::int64_t came_at_ = 0;
 };
 
 }}} // namespace rill::RILL_ABI::detail

@@ -13,16 +13,25 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD completion step_events::later(piece p, std::function<bool()> give_up) {
-    if (!arrivals_) arrivals_ = std::make_shared<arrivals>();
+    if (!arrivals_) {
+        arrivals_ = std::make_shared<arrivals>();
+        if (context_.trace) arrivals_->clock = &context_.trace->to;
+    }
     started_.push_back({++last_, p, std::move(give_up)});
     return
         [ticket = last_, into = std::weak_ptr(arrivals_)](std::exception_ptr problem, std::vector<any_array> outputs) {
             const auto to = into.lock(); // gone: the step has ended
             if (!to) return;
             const std::lock_guard lock(to->mutex);
-            to->all.push_back({ticket, std::move(problem), std::move(outputs)});
+            to->all.push_back({ticket, to->clock ? to->clock->now() : 0, std::move(problem), std::move(outputs)});
             to->more.notify_one();
         };
+}
+
+RILL_COLD step_events::~step_events() {
+    if (!arrivals_ || !context_.trace) return;
+    const std::lock_guard lock(arrivals_->mutex);
+    arrivals_->clock = nullptr;
 }
 
 RILL_COLD step_events::piece step_events::next() {
@@ -35,6 +44,18 @@ RILL_COLD step_events::piece step_events::next() {
     const piece p = ready_.back();
     ready_.pop_back();
     return p;
+}
+
+RILL_COLD std::vector<step_events::piece> step_events::take(std::size_t most,
+                                                            const std::function<bool(const piece&)>& wanted) {
+    std::vector<piece> taken;
+    for (auto i = ready_.size(); i-- > 0 && taken.size() < most;)
+        if (wanted(ready_[i])) {
+            taken.push_back(ready_[i]);
+            ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+    for (auto n = taken.size(); n > 1; --n) std::swap(taken[context_.env().choose(n)], taken[n - 1]);
+    return taken;
 }
 
 /// Cancelling is seen within a hundredth of a second.
@@ -63,6 +84,7 @@ RILL_COLD void step_events::wait() {
         if (at == started_.end()) continue;
         const piece p = at->of;
         erase_if(started_, [&](const auto& s) { return s.ticket == a.ticket; });
+        came_at_ = a.at;
         p.of->arrived(p.number, std::move(a.problem), std::move(a.outputs));
     }
 }
