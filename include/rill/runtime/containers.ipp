@@ -30,7 +30,11 @@ RILL_EXPORT RILL_COLD shared_resources& shared_resources::of_process() {
     return all;
 }
 
-RILL_COLD std::string kind_of(const std::string& described) { return described.substr(0, described.find(' ')); }
+/// Queues are of one kind, whatever their order.
+RILL_COLD std::string kind_of(const std::string& described) {
+    const std::string first = described.substr(0, described.find(' '));
+    return first.ends_with("Queue") ? "Queue" : first;
+}
 
 RILL_COLD std::shared_ptr<resource>
 shared_resources::find(const resource_name& name, const std::string& node, const std::string& described,

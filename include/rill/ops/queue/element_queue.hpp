@@ -159,7 +159,7 @@ RILL_INLINE bool element_queue::close(bool cancel_pending_enqueues, waiting& wai
     change([&] {
         const bool closing = std::ranges::any_of(
             line(0), [](const auto& a) { return static_cast<const call&>(*a).what == form::close; });
-        if (closed_ || (closing && !cancel_pending_enqueues)) throw cancelled(named() + " is already closed");
+        if (!cancel_pending_enqueues && (closed_ || closing)) throw cancelled(named() + " is already closed");
         closed_ = cancel_pending_enqueues;
     });
     return cancel_pending_enqueues || start(form::close, 0, wait, nullptr);
