@@ -82,6 +82,7 @@ public:
     std::size_t lower_bound() const noexcept { return b_.lower_bound; }
     std::size_t frames() const;
     std::size_t steps() const noexcept { return b_.steps.size(); }
+    const bound_graph& bound() const noexcept { return b_; }
 
 private:
     using step = bound_graph::step;
