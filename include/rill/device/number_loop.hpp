@@ -21,11 +21,11 @@ struct number_loop {
     fused_chain chain;         // of the condition, then of the body; its results are those below
     std::vector<dtype> inputs; // of the chain
     int slices = 0;
-    bool conditional = false;     // else it goes on as long as it may
-    bool reverse = false;         // each slice lies before the last one
-    source condition{-1, 0};      // a bool
-    std::vector<source> next;     // of each part of the state
-    std::vector<source> stacked;  // one a slice
+    bool conditional = false;    // else it goes on as long as it may
+    bool reverse = false;        // each slice lies before the last one
+    source condition{-1, 0};     // a bool
+    std::vector<source> next;    // of each part of the state
+    std::vector<source> stacked; // one a slice
 };
 
 }} // namespace rill::RILL_ABI

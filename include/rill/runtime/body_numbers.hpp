@@ -11,6 +11,11 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+/// A value of one element, whatever its rank.
+inline bool is_number(const tensor_type& t) {
+    return t.shape.size() == 1 && t.type != dtype::string && t.type != dtype::invalid;
+}
+
 /// What a bound graph computes, where that is numbers from numbers by fused nodes alone.
 struct body_numbers {
     struct input {

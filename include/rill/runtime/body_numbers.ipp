@@ -42,14 +42,14 @@ public:
     }
 
 private:
-    static bool is_number(const tensor_type& t) { return t.shape.size() == 1 && t.type != dtype::string; }
-
     void input(int slot, int feed, const any_array& value) {
         source_of_[slot] = {-1, static_cast<int>(made_.inputs.size())};
         made_.inputs.push_back({feed, value});
     }
 
-    bool add(std::span<const int> items) { return std::ranges::all_of(items, [&](int i) { return add(i); }); }
+    bool add(std::span<const int> items) {
+        return std::ranges::all_of(items, [&](int i) { return add(i); });
+    }
     bool add(int i) {
         const auto& it = b_.graph.items[i];
         const fused_spec* spec = it.origin ? it.op->fused() : nullptr;

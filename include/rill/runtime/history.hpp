@@ -17,7 +17,7 @@ public:
 
     /// Where the next one goes, and n - 1 more behind it.
     void* next(index_t n = 1) {
-        if (kept_ + n > room_) grow(n);
+        if (!all_ || kept_ + n > room_) grow(n);
         return place(kept_);
     }
     /// So many are there; where the first of them is.

@@ -35,8 +35,8 @@ public:
     number_loop_step(const region_use& use, const number_loop& loop, vector<staying_number> stays,
                      std::span<const tensor_type> inputs, std::span<const tensor_type> outputs, kernel_factory make,
                      allocator& from)
-        : use_(use), parts_(loop.next.size()), stays_(std::move(stays)),
-          inputs_(inputs.begin(), inputs.end()), outputs_(outputs.begin(), outputs.end()), allocator_(from) {
+        : use_(use), parts_(loop.next.size()), stays_(std::move(stays)), inputs_(inputs.begin(), inputs.end()),
+          outputs_(outputs.begin(), outputs.end()), allocator_(from) {
         kernel_request request{};
         run_ = make(&loop, request);
         scratch_ = request.scratch_bytes;
@@ -194,15 +194,12 @@ private:
     vector<staying_number> stays_;
 };
 
-RILL_COLD std::shared_ptr<const frame_region_step> bind_number_loop(const region_use& use,
-                                                                    std::span<const bound_body> bodies,
-                                                                    std::span<const tensor_type> inputs,
-                                                                    std::span<const tensor_type> outputs,
-                                                                    allocator& memory) {
+RILL_COLD std::shared_ptr<const frame_region_step>
+bind_number_loop(const region_use& use, std::span<const bound_body> bodies, std::span<const tensor_type> inputs,
+                 std::span<const tensor_type> outputs, allocator& memory) {
     const bool repeats = use.how == region_use::form::repeat;
     const auto make = find_kernel(cpu_device().name, number_loop::name, dtype::invalid);
     if (!make || use.written > 0 || use.effects || (!repeats && use.how != region_use::form::scan)) return {};
-    const auto is_number = [](const tensor_type& t) { return t.shape.size() == 1 && t.type != dtype::string; };
     const auto parts = static_cast<std::size_t>(repeats ? use.operands : use.carried);
     const auto& results = bodies.back().types();
     if (!std::ranges::all_of(inputs.first(parts), is_number) || !std::ranges::all_of(results, is_number)) return {};

@@ -18,7 +18,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// What fused_numbers makes.
 class number_kernel {
 public:
-    number_kernel(const number_code& code, kernel_request& request) : number_kernel(code, number_layout(code), request) {}
+    number_kernel(const number_code& code, kernel_request& request)
+        : number_kernel(code, number_layout(code), request) {}
 
     void operator()(const kernel_args& a) const;
 

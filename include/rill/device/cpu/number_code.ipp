@@ -127,9 +127,9 @@ private:
     }
 
     void add_result(const number_loop& loop, const number_loop::source& from) {
-        code_.results.push_back(
-            from.link < 0 ? input(from.index, loop.inputs[static_cast<std::size_t>(from.index)])
-                          : made_[static_cast<std::size_t>(from.link)][static_cast<std::size_t>(from.index)]);
+        code_.results.push_back(from.link < 0
+                                    ? input(from.index, loop.inputs[static_cast<std::size_t>(from.index)])
+                                    : made_[static_cast<std::size_t>(from.link)][static_cast<std::size_t>(from.index)]);
     }
 
     void add(const fused_chain::link& link) {

@@ -21,8 +21,14 @@ block_function spread_function(std::size_t element);
 
 /// Where a number is: in memory that is counted by lines.
 struct number_place {
-    enum memory : std::uint32_t { scratch, constant, nowhere, current, next }; // the last two of a loop, which change places
-    static constexpr std::size_t line = 64;                                    // bytes
+    enum memory : std::uint32_t {
+        scratch,
+        constant,
+        nowhere,
+        current,
+        next
+    };                                      // the last two of a loop, which change places
+    static constexpr std::size_t line = 64; // bytes
 
     std::uint32_t in = nowhere, at = 0;
     friend bool operator==(const number_place&, const number_place&) = default;

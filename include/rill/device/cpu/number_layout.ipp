@@ -17,7 +17,12 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 template <class E> void spread_as(std::byte* to, const std::byte* from, int lanes) {
     E value;
     std::memcpy(&value, from, sizeof(E));
-    for (int i = 0; i < lanes; ++i) std::memcpy(to + static_cast<std::size_t>(i) * sizeof(E), &value, sizeof(E));
+    // a whole line at once: what reads it as a whole would wait for parts of it
+    constexpr int whole = static_cast<int>(number_place::line / sizeof(E));
+    if (lanes == whole)
+        for (int i = 0; i < whole; ++i) std::memcpy(to + static_cast<std::size_t>(i) * sizeof(E), &value, sizeof(E));
+    else
+        for (int i = 0; i < lanes; ++i) std::memcpy(to + static_cast<std::size_t>(i) * sizeof(E), &value, sizeof(E));
 }
 RILL_INLINE void spread_number(void* to, const void* from, std::size_t element, int lanes) {
     auto* const t = static_cast<std::byte*>(to);

@@ -130,7 +130,8 @@ RILL_INLINE void number_loop_runner::operator()(const kernel_args& a) const {
         if (count + 1 < most) slice(here, number_place::next, count + 1);
         for (; k < n; ++k) call[k].run(given[k]);
         for (const auto& s : stacked_)
-            copy_number(a.out<std::byte>(s.operand) + (reverse_ ? -count : count) * static_cast<std::ptrdiff_t>(s.element),
+            copy_number(a.out<std::byte>(s.operand) +
+                            (reverse_ ? -count : count) * static_cast<std::ptrdiff_t>(s.element),
                         at(here, s.where), s.element);
     }
     const memories& last = memory[count & 1];
