@@ -4,9 +4,11 @@
 #include <memory>
 #include <span>
 
-#include <rill/runtime/bound_body.hpp>
+#include <rill/runtime/region_step.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
+
+class bound_body;
 
 /// A loop or scan whose bodies compute numbers from numbers, as one kernel. Null of any other. The bodies are bound; `inputs` and
 /// `outputs` are the node's.

@@ -20,6 +20,7 @@
 #include <rill/device/registry.hpp>
 #include <rill/runtime/array_slots.hpp>
 #include <rill/runtime/body_numbers.hpp>
+#include <rill/runtime/bound_body.hpp>
 #include <rill/runtime/history.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
