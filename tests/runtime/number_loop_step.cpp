@@ -13,6 +13,7 @@
 #include <rill/ops/catalogue.hpp>
 #include <rill/ops/random/random_uniform.hpp>
 #include <rill/runtime/bodies.hpp>
+#include <rill/runtime/bound_body.hpp>
 #include <rill/runtime/session.hpp>
 
 #include "catch.hpp"
