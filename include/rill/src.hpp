@@ -38,6 +38,8 @@
 #include <rill/device/cpu/gemm_library.ipp>
 #include <rill/device/cpu/interpreter.ipp>
 #include <rill/device/cpu/number_code.ipp>
+#include <rill/device/cpu/number_layout.ipp>
+#include <rill/device/cpu/number_loop_kernel.ipp>
 #include <rill/device/cpu/padded_tail.ipp>
 #include <rill/device/device.ipp>
 #include <rill/device/kernel.ipp>
@@ -84,6 +86,7 @@
 #include <rill/runtime/alone_node.ipp>
 #include <rill/runtime/binding.ipp>
 #include <rill/runtime/bodies.ipp>
+#include <rill/runtime/body_numbers.ipp>
 #include <rill/runtime/bound_body.ipp>
 #include <rill/runtime/branches.ipp>
 #include <rill/runtime/chains.ipp>
@@ -99,6 +102,7 @@
 #include <rill/runtime/known_values.ipp>
 #include <rill/runtime/lifetimes.ipp>
 #include <rill/runtime/memory_plan.ipp>
+#include <rill/runtime/number_loop_step.ipp>
 #include <rill/runtime/piecewise.ipp>
 #include <rill/runtime/piecewise_bodies.ipp>
 #include <rill/runtime/plan.ipp>

@@ -110,6 +110,11 @@ RILL_COLD void require_fused() {
             register_factory(D::type, fused_chain::name, dtype::invalid, 0, [](const void* chain, kernel_request& r) {
                 return D::fused(*static_cast<const fused_chain*>(chain), r);
             });
+            if constexpr (requires(const number_loop& loop, kernel_request& r) { D::fused(loop, r); })
+                register_factory(D::type, number_loop::name, dtype::invalid, 0,
+                                 [](const void* loop, kernel_request& r) {
+                                     return D::fused(*static_cast<const number_loop*>(loop), r);
+                                 });
         });
         return true;
     }();

@@ -15,6 +15,8 @@
 #include <rill/core/vector.hpp>
 #include <rill/runtime/array_slots.hpp>
 #include <rill/runtime/bound_body.hpp>
+#include <rill/runtime/history.hpp>
+#include <rill/runtime/number_loop_step.hpp>
 #include <rill/runtime/piecewise_bodies.hpp>
 #include <rill/runtime/plan.hpp>
 #include <rill/runtime/scalar_loop_step.hpp>
@@ -51,6 +53,7 @@ public:
     void bind(const body& b, const body_plans& plans, std::span<const tensor_type> arguments) {
         bodies_.emplace_back(b, plans.at(&b), arguments, inputs_);
     }
+    std::span<const bound_body> bodies() const { return {bodies_.data(), bodies_.size()}; }
     /// What each body gives.
     std::vector<std::vector<tensor_type>> results() const {
         std::vector<std::vector<tensor_type>> all;
@@ -165,44 +168,6 @@ inline void advance(const bound_body& b, body_memory& m, loop_state& state, std:
     for (std::size_t i = 0; i < parts; ++i)
         if (!b.stays(i)) state.set(i, next(i));
 }
-
-/// Values of one type, one for each iteration, stacked.
-class history {
-public:
-    history(const tensor_type& each, allocator& memory) : each_(each), memory_(&memory) {}
-
-    /// Where the next one goes.
-    void* next() {
-        if (kept_ == room_) grow();
-        return place(kept_);
-    }
-    /// It is there; where it is.
-    void* keep() { return place(kept_++); }
-    any_array take() && {
-        dims shape{kept_};
-        for (int i = 0; i < each_.shape.rank; ++i) shape.push(each_.shape[i]);
-        if (!all_) grow();
-        return any_array(each_.type, shape, all_->data(), all_);
-    }
-
-private:
-    void grow() {
-        const index_t room = room_ > 0 ? 2 * room_ : 16;
-        auto more = std::make_shared<element_block>(*memory_, each_.type, room * each_.shape.size());
-        if (all_) copy_elements(each_.type, all_->data(), more->data(), kept_ * each_.shape.size());
-        all_ = std::move(more);
-        room_ = room;
-    }
-    void* place(index_t k) const {
-        return static_cast<std::byte*>(all_->data()) +
-               static_cast<std::size_t>(k * each_.shape.size()) * size_of(each_.type);
-    }
-
-    tensor_type each_;
-    allocator* memory_;
-    std::shared_ptr<element_block> all_;
-    index_t kept_ = 0, room_ = 0;
-};
 
 class loop_step final : public bodies_step {
 public:
@@ -361,6 +326,8 @@ RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const ten
     const auto results = made->results();
     if (bodies.sized && !keeps_extents(use.how, results, operands)) return {{}, bind_in_pieces(it, plans, memory)};
     auto outputs = it.op->outputs({inputs, {}, results});
+    if (auto loop = bind_number_loop(use, made->bodies(), inputs, outputs, memory))
+        return {std::move(outputs), std::move(loop)};
     made->set_outputs(outputs);
     return {std::move(outputs), std::move(made)};
 }

@@ -85,6 +85,7 @@ public:
     std::size_t steps() const noexcept { return b_.steps.size(); }
     /// What a run takes, roughly; 0 where no other thread could help.
     double microseconds() const noexcept { return b_.microseconds; }
+    const bound_graph& bound() const noexcept { return b_; }
 
 private:
     using step = bound_graph::step;

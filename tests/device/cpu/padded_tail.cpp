@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/device/cpu/padded_tail.hpp>
 
+#include <algorithm>
 #include <array>
 #include <complex>
 #include <numeric>
@@ -25,7 +26,7 @@ void block(const block_args& a) {
     }
 }
 
-TEST_CASE("padded tail: the rest of a block as a whole pack, and nothing touched beyond it") {
+TEST_CASE("padded tail: the rest of a block shorter than a pack, and nothing touched beyond it") {
     constexpr std::array<std::uint8_t, 2> leaf_sizes = {4, 2}, result_sizes = {8, 4};
     alignas(64) std::byte memory[lanes * (4 + 2 + 8 + 4)];
     std::array<float, 21> x;
@@ -40,15 +41,39 @@ TEST_CASE("padded tail: the rest of a block as a whole pack, and nothing touched
             std::array<float, 24> last;
             out.fill(-1), last.fill(-1);
             void* results[] = {out.data(), second ? last.data() : nullptr};
-            detail::run_padded(&block, {leaves, scalars, results, nullptr, 16 + rest}, 16, lanes, leaf_sizes,
-                               result_sizes, memory);
+            detail::run_padded(&block, {leaves, scalars, results, nullptr, rest}, 0, lanes, leaf_sizes, result_sizes,
+                               memory);
             for (int i = 0; i < 24; ++i) {
-                const bool written = i >= 16 && i < 16 + rest;
+                const bool written = i < rest;
                 const auto at = static_cast<std::size_t>(i);
                 CHECK(out[at] == (written ? static_cast<double>(2 * x[at] + static_cast<float>(y[at])) : -1));
                 // the padding repeats the last element
-                CHECK(last[at] == (written && second ? x[static_cast<std::size_t>(15 + rest)] : -1));
+                CHECK(last[at] == (written && second ? x[static_cast<std::size_t>(rest - 1)] : -1));
             }
+        }
+}
+
+/// y = x + 1, whole packs only.
+void next(const block_args& a) {
+    REQUIRE(a.n == lanes);
+    for (int i = 0; i < lanes; ++i) static_cast<float*>(a.result[0])[i] = static_cast<const float*>(a.leaf[0])[i] + 1;
+}
+
+TEST_CASE("padded tail: behind a pack some elements are computed again, but where they were overwritten") {
+    constexpr std::array<std::uint8_t, 1> sizes = {4};
+    alignas(64) std::byte memory[lanes * (4 + 4)];
+    for (const int rest : {1, 3, 7})
+        for (const bool in_place : {false, true}) {
+            std::array<float, 24> x, out;
+            x.fill(10), out.fill(-1);
+            if (in_place) std::fill_n(x.begin(), 16, 11.f); // those done
+            const void* leaves[] = {x.data()};
+            void* results[] = {in_place ? x.data() : out.data()};
+            detail::run_padded(&next, {leaves, nullptr, results, nullptr, 16 + rest}, 16, lanes, sizes, sizes, memory);
+            const auto& made = in_place ? x : out;
+            for (int i = 16; i < 24; ++i)
+                CHECK(made[static_cast<std::size_t>(i)] == (i < 16 + rest ? 11.f : in_place ? 10.f : -1.f));
+            if (in_place) CHECK(std::count(x.begin(), x.begin() + 16, 11.f) == 16);
         }
 }
 

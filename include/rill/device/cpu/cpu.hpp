@@ -8,6 +8,7 @@
 #include <rill/device/cpu/fused.hpp>
 #include <rill/device/cpu/gemm.hpp>
 #include <rill/device/cpu/indexing.hpp>
+#include <rill/device/cpu/number_loop_kernel.hpp>
 #include <rill/device/cpu/random.hpp>
 #include <rill/device/cpu/random_gamma.hpp>
 #include <rill/device/cpu/random_poisson.hpp>
@@ -33,6 +34,10 @@ struct cpu {
     static kernel fused(const fused_spec& spec, kernel_request& request) { return detail::fused_loops(spec, request); }
     static kernel fused(const fused_chain& chain, kernel_request& request) {
         return detail::fused_loops(chain, request);
+    }
+    /// A loop over numbers: of devices whose memory is the host's alone.
+    static kernel fused(const number_loop& loop, kernel_request& request) {
+        return detail::number_loop_kernel(loop, request);
     }
 
     // ---- primitives ----------------------------------------------------------------------------------------------------------

@@ -118,13 +118,14 @@ RILL_COLD fused_layout plan_fused(const dims& space, std::span<const tensor_type
 template <class E>
 E* lay_out(const E* from, E* to, const operand_walk& w, const fused_layout& l, int dim, index_t extent) {
     const index_t stride = w.stride[dim];
+    constexpr index_t chunk = layout_slack / static_cast<index_t>(sizeof(E));
     if (dim == l.rank - 1) {
-        constexpr index_t few = 16;
         if (stride != 0) return std::copy_n(from, extent, to);
-        const index_t first = std::min(extent, few);
-        std::fill_n(to, first, *from);
-        repeat(to, static_cast<std::size_t>(first) * sizeof(E), static_cast<std::size_t>(extent) * sizeof(E));
-        return to + extent;
+        const E value = *from;
+        if (extent < chunk) return std::fill_n(to, extent, value);
+        // so many that the compiler knows; the last of them once more
+        for (index_t i = 0; i < extent - chunk; i += chunk) std::fill_n(to + i, chunk, value);
+        return std::fill_n(to + extent - chunk, chunk, value);
     }
     const auto below = static_cast<std::size_t>(dim + 1);
     const index_t inner = l.extent[below];
@@ -133,7 +134,6 @@ E* lay_out(const E* from, E* to, const operand_walk& w, const fused_layout& l, i
         repeat(to, static_cast<std::size_t>(row) * sizeof(E), static_cast<std::size_t>(all) * sizeof(E));
         return to + all;
     }
-    constexpr index_t chunk = layout_slack / static_cast<index_t>(sizeof(E));
     if (dim + 2 == l.rank && w.stride[below] == 0 && inner <= chunk) {
         // short rows of one value each: a fixed number of stores, of which the next row overwrites what is too many
         for (index_t i = 0; i < extent; ++i, to += inner) std::fill_n(to, chunk, from[i * stride]);

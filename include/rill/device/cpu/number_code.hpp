@@ -6,6 +6,7 @@
 
 #include <rill/core/vector.hpp>
 #include <rill/device/block.hpp>
+#include <rill/device/number_loop.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -26,6 +27,10 @@ struct number_code {
         std::uint32_t first_operand = 0, first_scalar = 0, first_mask = 0;
         std::uint32_t reads = 0, writes = 0; // its operands: those read, then those written
     };
+    /// Of a loop: an input that is another in each iteration.
+    struct turn {
+        int value, next; // a slice's next is none: it comes from outside
+    };
     static constexpr int none = -1; // a result that nobody wants
 
     vector<value> values;
@@ -35,10 +40,15 @@ struct number_code {
     vector<scalar_value> constants; // what `scalars` and values number
     std::vector<int> results;       // values: of each output of the chain
     bool may_divide = false;        // integers
+    bool repeats = false;           // a loop: inputs that take no turn stay
+    std::vector<turn> turns;
 };
 
 /// Time and memory grow with the number of nodes and of their instructions.
 number_code number_code_of(const fused_chain& chain, std::size_t results);
+
+/// The same of a loop. Results are the condition if there is one, the next state, what is stacked, and the state itself.
+number_code number_code_of(const number_loop& loop);
 
 }}} // namespace rill::RILL_ABI::detail
 

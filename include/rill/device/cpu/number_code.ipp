@@ -32,6 +32,28 @@ public:
         drop_unused();
         return std::move(code_);
     }
+    number_code finish(const number_loop& loop) && {
+        const auto parts = static_cast<int>(loop.next.size());
+        if (loop.conditional) add_result(loop, loop.condition);
+        const std::size_t first = code_.results.size();
+        for (const auto& from : loop.next) add_result(loop, from);
+        for (const auto& from : loop.stacked) add_result(loop, from);
+        for (int i = 0; i < parts; ++i) add_result(loop, {-1, i});
+        drop_unused();
+        code_.repeats = true;
+        for (int i = 0; i < parts + loop.slices; ++i) {
+            const int value = input(i, loop.inputs[static_cast<std::size_t>(i)]);
+            const int next = i < parts ? code_.results[first + static_cast<std::size_t>(i)] : number_code::none;
+            if (value == next || code_.values[static_cast<std::size_t>(value)].lanes == 0) continue;
+            code_.turns.push_back({value, next});
+            if (next == number_code::none) continue;
+            // where one is the other will be
+            auto &a = code_.values[static_cast<std::size_t>(value)].lanes,
+                 &b = code_.values[static_cast<std::size_t>(next)].lanes;
+            a = b = std::max(a, b);
+        }
+        return std::move(code_);
+    }
 
 private:
     using home = number_code::home;
@@ -102,6 +124,12 @@ private:
             code_.operands.push_back(t == dtype::invalid ? number_code::none : add_value(home::computed, 0, t));
         code_.calls.push_back(c);
         return written_by(c);
+    }
+
+    void add_result(const number_loop& loop, const number_loop::source& from) {
+        code_.results.push_back(from.link < 0
+                                    ? input(from.index, loop.inputs[static_cast<std::size_t>(from.index)])
+                                    : made_[static_cast<std::size_t>(from.link)][static_cast<std::size_t>(from.index)]);
     }
 
     void add(const fused_chain::link& link) {
@@ -200,5 +228,6 @@ private:
 RILL_COLD number_code number_code_of(const fused_chain& chain, std::size_t results) {
     return number_coder(chain, results).finish();
 }
+RILL_COLD number_code number_code_of(const number_loop& loop) { return number_coder(loop.chain, 0).finish(loop); }
 
 }}} // namespace rill::RILL_ABI::detail

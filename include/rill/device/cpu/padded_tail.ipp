@@ -25,6 +25,21 @@ inline void repeat_last(std::byte* memory, std::size_t size, std::size_t rest, s
     }
 }
 
+/// Whether a result is written where a leaf is read.
+inline bool writes_leaves(const block_args& a, std::span<const std::uint8_t> leaf_sizes,
+                          std::span<const std::uint8_t> result_sizes) {
+    const auto n = static_cast<std::size_t>(a.n);
+    const auto before = [](const void* x, std::size_t bytes, const void* y) {
+        return reinterpret_cast<std::uintptr_t>(x) + bytes <= reinterpret_cast<std::uintptr_t>(y);
+    };
+    for (std::size_t r = 0; r < result_sizes.size(); ++r)
+        for (std::size_t k = 0; a.result[r] && k < leaf_sizes.size(); ++k)
+            if (!before(a.leaf[k], n * leaf_sizes[k], a.result[r]) &&
+                !before(a.result[r], n * result_sizes[r], a.leaf[k]))
+                return true;
+    return false;
+}
+
 RILL_INLINE void run_padded(block_function f, const block_args& a, std::int64_t done, int lanes,
                             std::span<const std::uint8_t> leaf_sizes, std::span<const std::uint8_t> result_sizes,
                             std::byte* memory) {
@@ -32,6 +47,15 @@ RILL_INLINE void run_padded(block_function f, const block_args& a, std::int64_t 
     void* result[most_padded];
     const auto first = static_cast<std::size_t>(done), all = static_cast<std::size_t>(lanes);
     const std::size_t rest = static_cast<std::size_t>(a.n) - first;
+    if (done >= lanes && !writes_leaves(a, leaf_sizes, result_sizes)) {
+        // some elements once more cost less than copies
+        const std::size_t from = static_cast<std::size_t>(a.n) - all;
+        for (std::size_t k = 0; k < leaf_sizes.size(); ++k)
+            leaf[k] = static_cast<const std::byte*>(a.leaf[k]) + from * leaf_sizes[k];
+        for (std::size_t k = 0; k < result_sizes.size(); ++k)
+            result[k] = a.result[k] ? static_cast<std::byte*>(a.result[k]) + from * result_sizes[k] : nullptr;
+        return f({leaf, a.scalar, result, a.mask, lanes});
+    }
     for (std::size_t k = 0; k < leaf_sizes.size(); ++k) {
         const std::size_t size = leaf_sizes[k];
         std::size_t same = 0; // an expression that names a tensor often has it padded once
