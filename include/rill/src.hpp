@@ -105,6 +105,7 @@
 #include <rill/runtime/number_loop_step.ipp>
 #include <rill/runtime/piecewise.ipp>
 #include <rill/runtime/piecewise_bodies.ipp>
+#include <rill/runtime/piecewise_run.ipp>
 #include <rill/runtime/plan.ipp>
 #include <rill/runtime/plan_key.ipp>
 #include <rill/runtime/resources.ipp>

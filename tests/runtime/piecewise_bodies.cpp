@@ -83,11 +83,11 @@ TEST_CASE("piecewise_bodies: a loop that waits in its body holds up nothing else
     const fifo_queue<tensor<int>> there({.capacity = 1}), back({.capacity = 1});
     // two loops that need one another in every iteration
     const auto [rounds, total] = while_loop([](auto i, auto) { return i < 10; },
-                                     [&](auto i, auto sum) {
-                                         const control_dependencies after(there.enqueue(i));
-                                         return std::tuple(i + 1, sum + back.dequeue());
-                                     },
-                                     0, 0);
+                                            [&](auto i, auto sum) {
+                                                const control_dependencies after(there.enqueue(i));
+                                                return std::tuple(i + 1, sum + back.dequeue());
+                                            },
+                                            0, 0);
     const auto n = while_loop([](auto k) { return k < 10; },
                               [&](auto k) {
                                   const control_dependencies after(back.enqueue(there.dequeue() * 2));

@@ -15,6 +15,7 @@
 #include <rill/core/vector.hpp>
 #include <rill/runtime/bound_body.hpp>
 #include <rill/runtime/piecewise.hpp>
+#include <rill/runtime/piecewise_run.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

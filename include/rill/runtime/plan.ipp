@@ -31,6 +31,7 @@
 #include <rill/runtime/frames.hpp>
 #include <rill/runtime/frames_run.hpp>
 #include <rill/runtime/piecewise.hpp>
+#include <rill/runtime/piecewise_run.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

@@ -22,6 +22,7 @@
 #include <rill/core/vector.hpp>
 #include <rill/runtime/containers.hpp>
 #include <rill/runtime/piecewise.hpp>
+#include <rill/runtime/piecewise_run.hpp>
 #include <rill/runtime/plan.hpp>
 #include <rill/runtime/step_recorder.hpp>
 
