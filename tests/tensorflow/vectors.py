@@ -59,6 +59,7 @@ WITHOUT = {
     "ConcatGrad": "the gradient of Concat, which is compared",
     "GatherGrad": "the gradient of Gather, which is compared",
     "StridedSliceGrad": "the gradient of StridedSlice, which is compared",
+    "MaskOver": "TensorFlow has no such op; boolean_mask is made of it",
     "ReshapeLike": "TensorFlow has no such op; the gradient of Reshape, which is compared, is made of it",
     "TensorArrayWrite": "TensorFlow has no such op on dense tensors; its test compares with plain C++",
     "BiasFor": "TensorFlow has no such op: a check beside an addition, which is compared as Add",

@@ -16,6 +16,7 @@
 #include <rill/ops/array/identity.hpp>
 #include <rill/ops/array/indices.hpp>
 #include <rill/ops/array/linspace.hpp>
+#include <rill/ops/array/mask_over.hpp>
 #include <rill/ops/array/one_hot.hpp>
 #include <rill/ops/array/ones.hpp>
 #include <rill/ops/array/ones_like.hpp>
@@ -359,6 +360,7 @@ using catalogue = op_list<
     lookup_table_insert_op,
     lookup_table_remove_op,
     lookup_table_size_op,
+    mask_over_op,
     matmul_op,
     maximum_op,
     merge_op,

@@ -42,3 +42,17 @@ TEST_CASE("boolean_mask: elements and slices, with gradients") {
     CHECK(std::get<0>(none).size() == 0);
     CHECK(std::get<1>(none)(0, 1) == 0.f);
 }
+
+TEST_CASE("boolean_mask: a mask of other extents is refused when it comes") {
+    const graph_scope here{graph()};
+    const placeholder<float, dyn, dyn> x("x");
+    const placeholder<bool, dyn> mask("mask");
+    const auto rows = boolean_mask(x, mask);
+    const session s;
+    const xt::xtensor<float, 2> in{{1.f, -3.f, 0.f}, {4.f, 2.f, 0.f}};
+    CHECK(s.run(rows, feed(x, in), feed(mask, std::vector<bool>{false, true})).shape(0) == 1);
+    for (const auto& other : {std::vector<bool>{true}, {true, false, false}})
+        CHECK_THROWS_WITH(s.run(rows, feed(x, in), feed(mask, other)),
+                          contains("mask_over: the mask's extents are not those of the first axes") &&
+                              contains("[2, 3]"));
+}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rill/ops/array/gather.hpp>
+#include <rill/ops/array/mask_over.hpp>
 #include <rill/ops/array/reshape.hpp>
 #include <rill/ops/array/squeeze.hpp>
 
@@ -40,14 +41,6 @@ auto where(const X& condition, const std::source_location& where = std::source_l
     }
 }
 
-/// The mask stands for the first axes of what it chooses from.
-template <class X, class Mask>
-inline constexpr bool masks_first_axes = Mask::rank >= 1 && Mask::rank <= X::rank && [] {
-    for (int i = 0; i < Mask::rank; ++i)
-        if (!rules::extents_compatible(X::value[i], Mask::value[i])) return false;
-    return true;
-}();
-
 namespace detail {
 
 template <class T, class E, int Skip, class I> struct masked;
@@ -70,8 +63,9 @@ auto boolean_mask(const X& x, const M& mask, const std::source_location& where =
     using result = typename detail::masked<value_type_of<X>, extents_of<X>, axes,
                                            std::make_index_sequence<static_cast<std::size_t>(rest)>>::type;
     require_kernel<gather_op, value_type_of<X>>();
-    const auto places = squeeze<1>(rill::where(reshape<dyn>(mask)));
-    return result(detail::unchecked, detail::choose_rows(sealed(x), places, axes, where));
+    const auto chosen = sealed(x);
+    const auto places = squeeze<1>(rill::where(reshape<dyn>(mask_over(mask, chosen, where)), where));
+    return result(detail::unchecked, detail::choose_rows(chosen, places, axes, where));
 }
 
 }} // namespace rill::RILL_ABI

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/array/identity.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// A mask, once its extents are those of the first axes of another tensor, whose values don't matter.
+struct mask_over_op {
+    static constexpr auto name = "MaskOver";
+    static constexpr int inputs = 2;
+    using domain_type = domains::untyped;
+    using compiled_types = types::untyped;
+    static constexpr int alias = 0;
+    static constexpr auto no_gradient = ""; // masks have none
+
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    template <class D, class T> kernel bind(kernel_request& request) const { return detail::copy_of_input<D>(request); }
+};
+
+/// The mask stands for the first axes of what it chooses from.
+template <class X, class Mask>
+inline constexpr bool masks_first_axes = Mask::rank >= 1 && Mask::rank <= X::rank && [] {
+    for (int i = 0; i < Mask::rank; ++i)
+        if (!rules::extents_compatible(X::value[i], Mask::value[i])) return false;
+    return true;
+}();
+
+/// mask_over(mask, x): the mask; where it runs, extents that differ are an error.
+template <typed_operand M, graph_operand X>
+auto mask_over(const M& mask, const X& x, const std::source_location& where = std::source_location::current()) {
+    return apply_node(mask_over_op{}, [](const dims& m, const dims&) { return shape_result{m}; }, where, mask, x);
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> mask_over_op::outputs(std::span<const tensor_type> in) const {
+    const dims &mask = in[0].shape, &x = in[1].shape;
+    if (mask.known_rank() && x.known_rank()) {
+        bool fits = mask.rank <= x.rank;
+        for (int i = 0; fits && i < mask.rank; ++i) fits = rules::extents_compatible(x[i], mask[i]);
+        if (!fits) throw invalid_argument("the mask's extents are not those of the first axes");
+    }
+    return {in[0]};
+}
+
+}} // namespace rill::RILL_ABI
+#endif
