@@ -101,10 +101,18 @@ TEST_CASE("containers: two uses of one name as different things are refused, wit
     const container_scope owned("mixed");
     fifo_queue<tensor<float>> q({.capacity = 2, .name = "q"}), other_kind({.capacity = 3, .shared_name = "v"});
     fifo_queue<tensor<float>> smaller({.capacity = 1, .shared_name = "q"});
+    random_shuffle_queue<tensor<float>> shuffled({.capacity = 2, .shared_name = "q"});
     const session s;
     CHECK(s.run(q.size()) == 0);
     CHECK(s.run(other_kind.size()) == 0); // a queue may have the name of a variable
     CHECK_THROWS_WITH(s.run(smaller.size()), contains("capacity 2") && contains("capacity 1"));
+    CHECK_THROWS_WITH(s.run(shuffled.size()), contains("a FIFOQueue") && contains("a RandomShuffleQueue"));
+    try {
+        s.run(smaller.size());
+    } catch (const invalid_argument& e) { // its place is said once
+        const std::string what = e.what();
+        CHECK(what.find("made at") == what.rfind("made at"));
+    }
     session::reset();
 }
 

@@ -105,8 +105,10 @@ RILL_COLD std::unique_ptr<body_sequence> alone_node::begin(std::span<const any_a
 }
 
 RILL_COLD void alone_node::rethrow() const {
+    const std::string place = place_of(*item_.origin);
     rethrow_described([&](const std::string& what) {
-        return item_.op->label() + ": " + what + " (" + place_of(*item_.origin) + ")";
+        if (what.find(place) != std::string::npos) return what; // a part of it said so
+        return item_.op->label() + ": " + what + " (" + place + ")";
     });
 }
 

@@ -205,6 +205,7 @@ private:
             rethrow_from(waiting_.at(number).of);
         } catch (...) {
             outer_->rethrow_inner(outer_number_);
+            throw; // g++ 12 takes it that the call may return
         }
     }
     static std::vector<token> tokens(std::vector<any_array>& values) {
