@@ -138,7 +138,7 @@ TEST_CASE("piecewise_run: the first error of lines beside one another wins, and 
     const session s({.inter_op_threads = 3, .intra_op_threads = 0});
     CHECK_THROWS_AS(s.run(good + bad, feed(x, 1.f)), out_of_range);
     CHECK_THROWS_WITH(s.run(good + bad, feed(x, 1.f)),
-                      contains("too long") && contains("'bad'") && contains("piecewise.cpp:"));
+                      contains("too long") && contains("'bad'") && contains("piecewise_run.cpp:"));
     CHECK_THROWS_WITH(s.run(good + looped, feed(x, 1.f)),
                       contains("too long") && contains("inner'") && contains("in iteration 0"));
     CHECK(s.run(good, feed(x, 1.f)) == 1.f); // the session goes on

@@ -57,9 +57,8 @@ RILL_COLD std::vector<std::string> nearest_names(std::string_view wanted, const 
     std::vector<std::string> out;
     for (const auto& [distance, name] : ranked) {
         const std::size_t shorter = std::min(wanted.size(), name.size()), longer = std::max(wanted.size(), name.size());
-        const bool one_in_other = distance == longer - shorter; // x for xx, though all of x is changed
-        if (out.size() < most && (distance < shorter || one_in_other) && distance <= longer / 2 + 1)
-            out.emplace_back(name);
+        const bool begins = wanted.starts_with(name) || name.starts_with(wanted); // x for xx
+        if (out.size() < most && (distance < shorter || begins) && distance <= longer / 2 + 1) out.emplace_back(name);
     }
     return out;
 }

@@ -53,7 +53,7 @@ public:
 
     std::int64_t run(frame_region_step::memory& own, const kernel_args& args) const override {
         auto& m = static_cast<memory&>(own);
-        begin(m, args);
+        place_operands(m, args);
         constexpr auto no_limit = std::numeric_limits<std::int64_t>::max();
         return run(m, args.step, !repeats() ? length() : use_.most < 0 ? no_limit : use_.most);
     }
@@ -73,7 +73,7 @@ public:
         for (auto r = parts_; r < outputs_.size(); ++r)
             histories.emplace_back(tensor_type{outputs_[r].type, rules::slice(outputs_[r].shape)}, allocator_);
         auto& m = static_cast<memory&>(*own);
-        begin(m, args);
+        place_operands(m, args);
         constexpr std::int64_t first = 64; // iterations that there is room for
         std::int64_t k = 0;
         while (true) {
@@ -109,7 +109,7 @@ private:
     }
 
     /// Everything but how long it runs; the state begins where it will end.
-    void begin(memory& m, const kernel_args& args) const {
+    void place_operands(memory& m, const kernel_args& args) const {
         auto at = m.slots.begin();
         *at++ = &m.most;
         for (auto i = parts_; i < static_cast<std::size_t>(use_.operands); ++i)
