@@ -17,6 +17,7 @@
 #include <rill/runtime/session.hpp>
 
 #include "catch.hpp"
+#include "runtime/loop_node.hpp"
 
 using namespace rill;
 
@@ -24,13 +25,9 @@ namespace test_runtime_number_loop_step {
 
 /// Whether a node of complete types is bound as one kernel.
 bool is_one_kernel(const any_tensor& loop) {
-    subgraph::item it;
-    it.origin = loop.node();
-    it.op = loop.node()->op;
-    std::vector<tensor_type> inputs, arguments;
-    for (const auto& e : loop.node()->inputs) inputs.push_back(type_of(e));
+    const auto [it, inputs] = loop_node(loop);
     const auto& use = *it.op->regions();
-    arguments.assign(inputs.begin(), inputs.begin() + use.operands);
+    std::vector<tensor_type> arguments(inputs.begin(), inputs.begin() + use.operands);
     if (use.how == region_use::form::scan)
         for (auto i = static_cast<std::size_t>(use.carried); i < arguments.size(); ++i)
             arguments[i].shape = rules::slice(arguments[i].shape);

@@ -8,6 +8,7 @@
 #include <rill/runtime/session.hpp>
 
 #include "catch.hpp"
+#include "runtime/loop_node.hpp"
 
 using namespace rill;
 
@@ -15,12 +16,8 @@ namespace test_runtime_scalar_loop_step {
 
 /// Whether a node is bound as one function.
 bool is_one_function(const any_tensor& loop) {
-    subgraph::item it;
-    it.origin = loop.node();
-    it.op = loop.node()->op;
-    std::vector<tensor_type> inputs;
-    for (const auto& e : loop.node()->inputs) inputs.push_back(type_of(e));
-    return detail::bind_scalar_loop(it, inputs) != nullptr;
+    const loop_node bound(loop);
+    return detail::bind_scalar_loop(bound.item, bound.inputs) != nullptr;
 }
 
 TEST_CASE("scalar_loop_step: a loop over numbers is one function, with what it takes from outside") {

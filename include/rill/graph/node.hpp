@@ -47,6 +47,9 @@ std::string name_of(const endpoint& e);
 /// "node 'layer/add', made at model.cpp:42": how messages name a place.
 std::string place_of(const node& n);
 
+/// "label: what (node 'layer/add', made at model.cpp:42)": what went wrong there. What names the place already stays as it is.
+std::string said_at(const node& n, const std::string& label, const std::string& what);
+
 }} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED

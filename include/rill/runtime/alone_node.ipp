@@ -105,11 +105,7 @@ RILL_COLD std::unique_ptr<body_sequence> alone_node::begin(std::span<const any_a
 }
 
 RILL_COLD void alone_node::rethrow() const {
-    const std::string place = place_of(*item_.origin);
-    rethrow_described([&](const std::string& what) {
-        if (what.find(place) != std::string::npos) return what; // a part of it said so
-        return item_.op->label() + ": " + what + " (" + place + ")";
-    });
+    rethrow_described([&](const std::string& what) { return said_at(*item_.origin, item_.op->label(), what); });
 }
 
 RILL_COLD void alone_node::close() const {

@@ -371,7 +371,7 @@ RILL_COLD kernel binder::bind_kernel(const subgraph::item& it, kernel_request& r
     try {
         return (*factory)(op.attributes(), request);
     } catch (const error& problem) {
-        throw_error(problem.code(), op.label() + ": " + problem.what() + " (" + place_of(*it.origin) + ")");
+        throw_error(problem.code(), said_at(*it.origin, op.label(), problem.what()));
     }
 }
 

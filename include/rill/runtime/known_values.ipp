@@ -89,7 +89,7 @@ RILL_COLD std::vector<any_array> known_values::work_out(int item) const {
         run(slots.args(&context, scratch.data()));
         return made;
     } catch (const error& problem) {
-        throw_error(problem.code(), it.op->label() + ": " + problem.what() + " (" + place_of(*it.origin) + ")");
+        throw_error(problem.code(), said_at(*it.origin, it.op->label(), problem.what()));
     }
 }
 

@@ -62,13 +62,10 @@ RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node*
         const auto make = [&](const std::string&) {
             return std::make_shared<variable_state>(n->outputs[0], memory, space, n->op->updates_in_place());
         };
-        const auto described = variable_state::described(n->outputs[0], n->op->updates_in_place());
-        try {
-            found = name.is_private() ? make({})
-                                      : std::static_pointer_cast<variable_state>(shared(n, name, described, make));
-        } catch (const invalid_argument& two_of_one_name) {
-            throw invalid_argument(n->op->label() + ": " + two_of_one_name.what() + " (" + place_of(*n) + ")");
-        }
+        found = name.is_private()
+                    ? make({})
+                    : std::static_pointer_cast<variable_state>(
+                          shared(n, name, variable_state::described(n->outputs[0], n->op->updates_in_place()), make));
     }
     return found;
 }
@@ -76,7 +73,11 @@ RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node*
 RILL_COLD std::shared_ptr<resource>
 resource_store::shared(const node* n, const resource_name& name, const std::string& described,
                        const std::function<std::shared_ptr<resource>(const std::string&)>& make) {
-    return shared_resources::of_process().find(name, n->name, described, make, weak_from_this());
+    try {
+        return shared_resources::of_process().find(name, n->name, described, make, weak_from_this());
+    } catch (const invalid_argument& two_of_one_name) {
+        throw invalid_argument(said_at(*n, n->op->label(), two_of_one_name.what()));
+    }
 }
 
 RILL_COLD void resource_store::answer(kernel_request& request, const op& o, const node& n) {

@@ -12,6 +12,9 @@ using namespace rill;
 static_assert(masks_first_axes<extents<dyn, 3, 4>, extents<2, 3>> && masks_first_axes<extents<3>, extents<dyn>>);
 static_assert(!masks_first_axes<extents<2, 3>, extents<3>> && !masks_first_axes<extents<3>, extents<3, 1>>);
 
+static_assert(rules::masks_first_axes({2, 3}, {dyn}) && !rules::masks_first_axes({2, 3}, {2, 4}));
+static_assert(rules::masks_first_axes(dims::unknown(), {2}) && rules::masks_first_axes({2}, dims::unknown()));
+
 TEST_CASE("mask_over: the mask itself, or an error that shows both") {
     const graph_scope here{graph()};
     const placeholder<bool, dyn, dyn> mask("mask");

@@ -21,13 +21,8 @@ block_function spread_function(std::size_t element);
 
 /// Where a number is: in memory that is counted by lines.
 struct number_place {
-    enum memory : std::uint32_t {
-        scratch,
-        constant,
-        nowhere,
-        current,
-        next
-    };                                      // the last two of a loop, which change places
+    /// The last two of a loop, which change places.
+    enum memory : std::uint32_t { scratch, constant, nowhere, current, next };
     static constexpr std::size_t line = 64; // bytes
 
     std::uint32_t in = nowhere, at = 0;

@@ -5,6 +5,18 @@
 
 namespace rill { inline namespace RILL_ABI {
 
+namespace rules {
+
+/// A mask stands for the first axes of x, as far as is known.
+constexpr bool masks_first_axes(const dims& x, const dims& mask) {
+    if (!x.known_rank() || !mask.known_rank()) return true;
+    bool fits = mask.rank <= x.rank;
+    for (int i = 0; fits && i < mask.rank; ++i) fits = extents_compatible(x[i], mask[i]);
+    return fits;
+}
+
+} // namespace rules
+
 /// A mask, once its extents are those of the first axes of another tensor, whose values don't matter.
 struct mask_over_op {
     static constexpr auto name = "MaskOver";
@@ -20,11 +32,7 @@ struct mask_over_op {
 
 /// The mask stands for the first axes of what it chooses from.
 template <class X, class Mask>
-inline constexpr bool masks_first_axes = Mask::rank >= 1 && Mask::rank <= X::rank && [] {
-    for (int i = 0; i < Mask::rank; ++i)
-        if (!rules::extents_compatible(X::value[i], Mask::value[i])) return false;
-    return true;
-}();
+inline constexpr bool masks_first_axes = Mask::rank >= 1 && rules::masks_first_axes(X::value, Mask::value);
 
 /// mask_over(mask, x): the mask; where it runs, extents that differ are an error.
 template <typed_operand M, graph_operand X>
@@ -38,12 +46,8 @@ auto mask_over(const M& mask, const X& x, const std::source_location& where = st
 namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> mask_over_op::outputs(std::span<const tensor_type> in) const {
-    const dims &mask = in[0].shape, &x = in[1].shape;
-    if (mask.known_rank() && x.known_rank()) {
-        bool fits = mask.rank <= x.rank;
-        for (int i = 0; fits && i < mask.rank; ++i) fits = rules::extents_compatible(x[i], mask[i]);
-        if (!fits) throw invalid_argument("the mask's extents are not those of the first axes");
-    }
+    if (!rules::masks_first_axes(in[1].shape, in[0].shape))
+        throw invalid_argument("the mask's extents are not those of the first axes");
     return {in[0]};
 }
 

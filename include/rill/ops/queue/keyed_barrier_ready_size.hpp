@@ -7,17 +7,9 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// How many complete elements a keyed barrier holds: an int of rank 0.
-struct keyed_barrier_ready_size_op : detail::queue_user {
+struct keyed_barrier_ready_size_op : detail::resource_question<&detail::keyed_barrier_state::ready_size, std::int32_t> {
     static constexpr auto name = "BarrierReadySize", label = "ready_size";
-    static constexpr int inputs = 1;
-
-    std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {{dtype::int32, dims{}}}; }
-    template <class D, class T> kernel bind(kernel_request&) const {
-        return kernel([](const kernel_args& a) {
-            D::fill(1, a.out<std::int32_t>(0),
-                    static_cast<std::int32_t>(detail::resource_of<detail::keyed_barrier_state>(a)->ready_size()));
-        });
-    }
+    static constexpr auto no_gradient = detail::queue_user::no_gradient;
 };
 
 }} // namespace rill::RILL_ABI

@@ -6,14 +6,9 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// Whether a queue is closed: a bool of rank 0.
-struct queue_is_closed_op : detail::queue_user {
+struct queue_is_closed_op : detail::resource_question<&detail::element_queue::is_closed, bool> {
     static constexpr auto name = "QueueIsClosed", label = "is_closed";
-    static constexpr int inputs = 1;
-
-    std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {{dtype::boolean, dims{}}}; }
-    template <class D, class T> kernel bind(kernel_request&) const {
-        return kernel([](const kernel_args& a) { D::fill(1, a.out<bool>(0), detail::queue_of(a)->is_closed()); });
-    }
+    static constexpr auto no_gradient = detail::queue_user::no_gradient;
 };
 
 }} // namespace rill::RILL_ABI

@@ -51,6 +51,21 @@ template <class R> std::shared_ptr<R> resource_of(const kernel_args& a) {
     return resource_as<R>(*a.in<std::int64_t>(0));
 }
 
+template <class R, class A> R asked_of(A (R::*)() const);
+
+/// Base of those that ask a resource one thing: the member function that answers, and the number that the answer becomes.
+template <auto Asked, class I> struct resource_question : resource_user {
+    static constexpr int inputs = 1;
+    static constexpr auto no_gradient = "what it looks at is no operand";
+
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {{dtype_of<I>, dims{}}}; }
+    template <class D, class T> kernel bind(kernel_request&) const {
+        return kernel([](const kernel_args& a) {
+            D::fill(1, a.out<I>(0), static_cast<I>(((*resource_of<decltype(asked_of(Asked))>(a)).*Asked)()));
+        });
+    }
+};
+
 /// The node of a resource, named by its kind unless a name is given.
 template <class Op>
 any_tensor add_resource(Op op, const std::string& shared_name, const std::string& name,

@@ -7,18 +7,8 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// How many permits a semaphore has left: an int64 of rank 0.
-struct semaphore_value_op : detail::resource_user {
+struct semaphore_value_op : detail::resource_question<&detail::semaphore_state::value, std::int64_t> {
     static constexpr auto name = "SemaphoreValue";
-    static constexpr int inputs = 1;
-    static constexpr auto no_gradient = "what it looks at is no operand";
-
-    std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {{dtype::int64, dims{}}}; }
-    template <class D, class T> kernel bind(kernel_request&) const {
-        return kernel([](const kernel_args& a) {
-            D::fill(1, a.out<std::int64_t>(0),
-                    static_cast<std::int64_t>(detail::resource_of<detail::semaphore_state>(a)->value()));
-        });
-    }
 };
 
 }} // namespace rill::RILL_ABI
