@@ -7,7 +7,7 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// How many tensors a stack holds: an int of rank 0.
-struct stack_size_op : detail::resource_question<&detail::stack_state::size, std::int32_t> {
+struct stack_size_op : detail::resource_question<&detail::stack_state::size> {
     static constexpr auto name = "StackSize";
 };
 

@@ -54,7 +54,7 @@ template <class R> std::shared_ptr<R> resource_of(const kernel_args& a) {
 template <class R, class A> R asked_of(A (R::*)() const);
 
 /// Base of those that ask a resource one thing: the member function that answers, and the number that the answer becomes.
-template <auto Asked, class I> struct resource_question : resource_user {
+template <auto Asked, class I = std::int32_t> struct resource_question : resource_user {
     static constexpr int inputs = 1;
     static constexpr auto no_gradient = "what it looks at is no operand";
 
