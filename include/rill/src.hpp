@@ -83,6 +83,7 @@
 #include <rill/passes/share.ipp>
 #include <rill/passes/subgraph.ipp>
 #include <rill/passes/transfer.ipp>
+#include <rill/runtime/all_control_flow.ipp>
 #include <rill/runtime/alone_node.ipp>
 #include <rill/runtime/binding.ipp>
 #include <rill/runtime/bodies.ipp>
@@ -98,6 +99,7 @@
 #include <rill/runtime/fetch.ipp>
 #include <rill/runtime/frames.ipp>
 #include <rill/runtime/frames_run.ipp>
+#include <rill/runtime/inner_run.ipp>
 #include <rill/runtime/into.ipp>
 #include <rill/runtime/known_values.ipp>
 #include <rill/runtime/lifetimes.ipp>

@@ -18,13 +18,10 @@ namespace test_passes_raise {
 
 /// What a run of the fetches has in place of primitives: names of ops.
 std::vector<std::string> raised(const std::vector<endpoint>& fetches, bool regions = true) {
-    const detail::flow_ops ops{detail::region_op<case_op>(), detail::region_op<while_op>(),
-                               detail::region_op<call_op>(),
-                               [](int v) { return make_op(constant_op{detail::owned_copy(dtype::int32, {}, &v)}); }};
     std::vector<endpoint> feeds;
     for (const auto* n : current_graph().nodes())
         if (n->op->role() == op_role::placeholder) feeds.push_back({n, 0});
-    const auto flow = detail::raise_flow({fetches, {}, feeds}, ops, regions);
+    const auto flow = detail::raise_flow({fetches, {}, feeds}, make_op(switch_op{})->stand_ins(), regions);
     if (!flow) return {"nothing"};
     std::vector<std::string> names;
     for (const auto& it : sort_items(prune(fetches, {}, feeds, nullptr, flow.get())).items)

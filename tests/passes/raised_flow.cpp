@@ -15,7 +15,7 @@ TEST_CASE("raised_flow: nodes that stand for others, with what their bodies take
     const std::vector<endpoint> fetches{y};
     const detail::flow_graph g({fetches, {}, {}});
     detail::raised_flow flow(nullptr, nullptr,
-                             {detail::region_op<case_op>(), detail::region_op<while_op>(), detail::region_op<call_op>(),
+                             {make_op(case_op{}), make_op(while_op{}), make_op(call_op{}),
                               [](int v) { return make_op(constant_op{detail::owned_copy(dtype::int32, {}, &v)}); }});
     std::vector<detail::body_walk> walks;
     walks.emplace_back(g, [&](const node* n) { return n == y.node(); }, endpoint_map(), std::vector<endpoint>());

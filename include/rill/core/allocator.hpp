@@ -37,8 +37,8 @@ class RILL_EXPORT tracked_allocator final : public allocator {
 public:
     explicit tracked_allocator(std::size_t limit = std::numeric_limits<std::size_t>::max()) : limit_(limit) {}
 
-    void* allocate(std::size_t bytes) override;
-    void deallocate(void* block, std::size_t bytes) noexcept override;
+    RILL_INLINE void* allocate(std::size_t bytes) override;
+    RILL_INLINE void deallocate(void* block, std::size_t bytes) noexcept override;
 
     std::size_t bytes_in_use() const noexcept { return in_use_.load(); }
     std::size_t peak_bytes() const noexcept { return peak_.load(); }

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include <rill/core/any_array.hpp>
+#include <rill/core/shared.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -129,7 +130,7 @@ template <class T, class X> any_array from_xtensor(X&& x) {
             if constexpr (std::is_lvalue_reference_v<X>) {
                 return any_array(dtype_of<T>, shape, x.data() + x.data_offset(), nullptr);
             } else {
-                auto owner = std::make_shared<const bare>(std::forward<X>(x));
+                auto owner = detail::make_shared<const bare>(std::forward<X>(x));
                 const void* data = owner->data() + owner->data_offset();
                 return any_array(dtype_of<T>, shape, data, std::move(owner));
             }

@@ -5,10 +5,12 @@
 
 #include <utility>
 
+#include <rill/core/shared.hpp>
+
 namespace rill { inline namespace RILL_ABI {
 
 RILL_COLD void set_log_sink(log_sink sink) {
-    auto next = sink ? std::make_shared<const log_sink>(std::move(sink)) : nullptr;
+    auto next = sink ? detail::make_shared<const log_sink>(std::move(sink)) : nullptr;
     const std::lock_guard lock(detail::the_log().mutex);
     detail::the_log().sink = std::move(next);
 }

@@ -16,7 +16,7 @@ public:
     resource();
     resource(const resource&) = delete;
     resource& operator=(const resource&) = delete;
-    virtual ~resource();
+    RILL_INLINE virtual ~resource();
 
     std::int64_t number() const noexcept { return number_; }
     /// Kind and type, as messages say them: "FIFOQueue of (float32 [2], int32 []), capacity 100". Two uses of one name agree in it.

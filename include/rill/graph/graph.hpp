@@ -89,8 +89,10 @@ public:
     void close_loops(std::span<const loop_edge> edges);
     /// What comes back to a merge; null where its loop is open.
     endpoint back_edge(const node* merge) const;
-    /// Whether it ever had a primitive of control flow.
-    bool has_flow() const noexcept { return has_flow_.load(std::memory_order_relaxed); }
+    /// The op of one of its primitives of control flow; null of a graph that never had any.
+    const op* primitive() const noexcept { return primitive_.load(std::memory_order_acquire); }
+    /// What runs nodes that are no steps of a straight line; null of a graph that has none.
+    const detail::control_flow* control() const noexcept { return control_.load(std::memory_order_acquire); }
 
     std::uint64_t seed() const noexcept { return seed_.load(); }
     void set_seed(std::uint64_t seed) noexcept { seed_ = seed; }
@@ -125,7 +127,8 @@ private:
     std::deque<node_bodies> bodies_;
     std::unordered_map<const node*, const node*> last_twins_;
     std::unordered_map<const node*, endpoint> back_edges_;
-    std::atomic<bool> has_flow_{false};
+    std::atomic<const op*> primitive_{nullptr};
+    std::atomic<const detail::control_flow*> control_{nullptr};
     detail::hash_index names_, shared_; // of nodes, by id
     std::unordered_map<std::string, asked_name> asked_names_;
     std::map<std::string, std::vector<endpoint>> collections_;

@@ -44,7 +44,8 @@ RILL_INLINE const node* graph_state::add(node_spec spec) {
     n.bodies = bodies;
     names_.add(std::hash<std::string>()(n.name), n.id);
     if (key) shared_.add(key, n.id);
-    if (n.op->flow()) has_flow_ = true;
+    if (n.op->flow()) primitive_ = n.op.get();
+    if (const auto* by = n.op->control()) control_ = by;
     if (bodies && bodies->first_twin) last_twins_[bodies->first_twin] = &n;
     return &n;
 }

@@ -39,6 +39,15 @@ using endpoint_list = small_vector<endpoint, 3>;
 class op;
 using op_ptr = std::shared_ptr<const op>;
 
+namespace detail {
+
+struct control_flow;
+
+/// Takes ownership. Not std::make_shared, whose machinery every op's type would compile anew.
+op_ptr shared(const op* made);
+
+} // namespace detail
+
 /// The node's view of an op's struct. By name: graph/op_registry.hpp.
 template <class Op>
     requires(!std::is_convertible_v<const Op&, std::string_view>)
@@ -81,95 +90,161 @@ enum class op_role : std::uint8_t { ordinary, placeholder, constant, variable, c
 /// they were when the step began. Turns: besides, those on one handle run in order of creation.
 enum class step_ordering : std::uint8_t { none, reads, turns };
 
-/// An op with its fields, as the graph sees it. Immutable once in a graph.
-class RILL_EXPORT op {
-public:
-    virtual ~op() = default;
-
-    /// TensorFlow's name of the op; of a fused node, its signature.
-    virtual std::string_view name() const = 0;
-    /// The op's struct: what kernels are registered under.
-    virtual std::string_view kernel_name() const = 0;
-    /// The struct's name as the compiler spells it: tells two structs apart that claim one op's name.
-    virtual std::string_view struct_name() const = 0;
-    virtual int version() const = 0;
-    /// The name a node gets if the user gives none.
-    virtual std::string label() const = 0;
-    /// Keeps state, draws random numbers or is fed: never merged with another node.
-    virtual bool stateful() const = 0;
-    /// dtype and shape of each output, or invalid_argument with the broken rule.
-    virtual std::vector<tensor_type> outputs(const known_inputs& inputs) const = 0;
-    /// Adds gradient nodes and returns the gradient of each input (empty where none flows).
-    virtual std::vector<endpoint> gradient(const gradient_request& request) const = 0;
-    /// Why no gradient flows, or null if the op has one.
-    virtual const char* no_gradient_reason() const = 0;
-    /// The dtype that selects the kernel.
-    virtual dtype kernel_type(std::span<const tensor_type> inputs, std::span<const tensor_type> outputs) const = 0;
-    /// The input whose memory output 0 shares, or -1. Of an op that writes that input, the output is the variable after it.
-    virtual int alias() const = 0;
-    /// The inputs that are variables and that the op changes.
-    virtual input_list writes() const = 0;
-    /// The inputs that are variables of which it only asks whether they have a value: they may have none.
-    virtual input_list may_lack_value() const = 0;
-    /// The inputs that the host reads (sizes, axes, learning rates): they come in its memory, wherever the op runs.
-    virtual input_list host_inputs() const = 0;
-    /// The op gives a variable its whole value: the variable need not be initialised before.
-    virtual bool initialises() const = 0;
-    virtual op_role role() const = 0;
-    /// The value of a constant, else null.
-    virtual const any_array* constant() const = 0;
-    /// The value of an output that follows from complete types of inputs alone, as a shape does; else an empty array.
-    virtual any_array known(std::span<const tensor_type> inputs) const = 0;
-    /// The seed of a random op (0: derived from graph and name).
-    virtual std::uint64_t seed() const = 0;
-    /// Output 0 may take the memory of an input of its own size that ends here.
-    virtual bool in_place() const = 0;
-    /// The input of which output 0 is a copy with some changes, and whose memory it may take where that ends here; -1: there is none.
-    virtual int updates() const = 0;
-    /// Its outputs have extents that only its run decides (kernel_args::sized).
-    virtual bool sizes_itself() const = 0;
-    /// It may wait for what others do, and holds no thread meanwhile (kernel_args::wait).
-    virtual bool waits() const = 0;
-    /// It keeps its operands past the step as they are: what nobody else needs it may take over (kernel_args::taken).
-    virtual bool keeps_operands() const = 0;
-    virtual step_ordering ordering() const = 0;
-    /// Of a variable or a resource: where it lives.
-    virtual resource_name resource_place() const = 0;
-    /// A variable that is written where it is, whoever reads it.
-    virtual bool updates_in_place() const = 0;
-    /// What a fused node computes, else null: plans run several of them together.
-    virtual const fused_spec* fused() const = 0;
-    /// How it runs the bodies that its nodes have, else null.
-    virtual const region_use* regions() const = 0;
-    /// The same op for bodies that take other things from outside.
-    virtual op_ptr with_regions(const region_use& use) const = 0;
-    /// Whether it is a primitive of control flow, and which.
-    virtual flow_use flow() const = 0;
-    /// The op that reads the producer's first input in place of its own input i: a product does so with a transpose. Null
-    /// if there is none.
-    virtual op_ptr absorb(int i, const op& producer) const = 0;
-    /// Shows its fields, by name; the visitor changes none.
-    virtual void fields(field_visitor& visit) const = 0;
-    /// The op's own struct.
-    virtual const void* attributes() const = 0;
-
-    std::uint64_t hash() const;
-    bool equals(const op& other) const;
-};
-
 namespace detail {
-
-/// Takes ownership. Not std::make_shared, whose machinery every op's type would compile anew.
-op_ptr shared(const op* made);
 
 /// How many inputs an op takes: what its struct says (`inputs`, or `least_inputs` where the number is free), or the shapes that
 /// its rule takes.
 struct input_bounds {
     int least = 0, most = std::numeric_limits<int>::max();
 };
-void check_count(input_bounds b, std::size_t given);
-/// Refuses a first input that can't be the handle of a resource.
-void check_handle(std::span<const tensor_type> inputs);
+
+/// The ops that stand in for primitives of control flow.
+struct flow_ops {
+    op_ptr choose, repeat, call;     // with bodies, of these forms
+    op_ptr (*number)(int) = nullptr; // a constant of rank 0
+};
+
+/// What an op's struct says, as a row of values and of functions of the struct (`self`); null where it says nothing. No virtual
+/// functions: a compiler keeps those of every struct that it has seen, for calls that might lead to them.
+struct op_row {
+    std::string_view name, struct_name;
+    const char* label = nullptr;
+    const char* no_gradient = nullptr;
+    int version = 1;
+    input_bounds inputs;
+    int alias = -1, updates = -1;
+    op_role role = op_role::ordinary;
+    step_ordering ordering = step_ordering::none;
+    bool takes_handle = false, stateful = false, untyped = false, initialises = false, sizes_itself = false,
+         waits = false, keeps_operands = false;
+
+    void (*destroy)(const op* made) = nullptr;
+    // one of these
+    std::vector<tensor_type> (*outputs)(const void* self, const known_inputs& inputs) = nullptr;
+    shape_result (*shape_of_one)(const void* self, const dims& x) = nullptr;
+    shape_result (*shape_of_two)(const void* self, const dims& x, const dims& y) = nullptr;
+
+    std::vector<endpoint> (*gradient)(const void* self, const gradient_request& request) = nullptr;
+    std::string_view (*signature)(const void* self) = nullptr;
+    std::string (*made_label)(const void* self) = nullptr;
+    dtype (*kernel_type)(const void* self, std::span<const tensor_type> inputs,
+                         std::span<const tensor_type> outputs) = nullptr;
+    input_list (*writes)(const void* self) = nullptr;
+    input_list (*may_lack_value)(const void* self) = nullptr;
+    input_list (*host_inputs)(const void* self) = nullptr;
+    const any_array& (*constant)(const void* self) = nullptr;
+    any_array (*known)(const void* self, std::span<const tensor_type> inputs) = nullptr;
+    std::uint64_t (*seed)(const void* self) = nullptr;
+    bool (*in_place)(const void* self) = nullptr;
+    const resource_name& (*resource_place)(const void* self) = nullptr;
+    bool (*updates_in_place)(const void* self) = nullptr;
+    const fused_spec* (*fused)(const void* self) = nullptr;
+    const region_use* (*regions)(const void* self) = nullptr;
+    op_ptr (*with_regions)(const region_use& use) = nullptr;
+    flow_use (*flow)(const void* self) = nullptr;
+    flow_ops (*stand_ins)() = nullptr;
+    const control_flow& (*control)() = nullptr;
+    op_ptr (*absorb)(const void* self, int i, const op& producer) = nullptr;
+    void (*fields)(const void* self, field_visitor& visit) = nullptr;
+};
+
+} // namespace detail
+
+/// An op with its fields, as the graph sees it. Immutable once in a graph.
+class RILL_EXPORT op {
+public:
+    /// TensorFlow's name of the op; of a fused node, its signature.
+    std::string_view name() const { return row_.signature ? row_.signature(self_) : row_.name; }
+    /// The op's struct: what kernels are registered under.
+    std::string_view kernel_name() const { return row_.name; }
+    /// The struct's name as the compiler spells it: tells two structs apart that claim one op's name.
+    std::string_view struct_name() const { return row_.struct_name; }
+    int version() const { return row_.version; }
+    /// The name a node gets if the user gives none.
+    std::string label() const;
+    /// Keeps state, draws random numbers or is fed: never merged with another node.
+    bool stateful() const { return regions() ? regions()->effects : row_.stateful; }
+    /// dtype and shape of each output, or invalid_argument with the broken rule.
+    std::vector<tensor_type> outputs(const known_inputs& inputs) const;
+    /// Adds gradient nodes and returns the gradient of each input (empty where none flows).
+    std::vector<endpoint> gradient(const gradient_request& request) const;
+    /// Why no gradient flows, or null if the op has one.
+    const char* no_gradient_reason() const { return row_.no_gradient; }
+    /// The dtype that selects the kernel.
+    dtype kernel_type(std::span<const tensor_type> inputs, std::span<const tensor_type> outputs) const;
+    /// The input whose memory output 0 shares, or -1. Of an op that writes that input, the output is the variable after it.
+    int alias() const { return row_.alias; }
+    /// The inputs that are variables and that the op changes.
+    input_list writes() const;
+    /// The inputs that are variables of which it only asks whether they have a value: they may have none.
+    input_list may_lack_value() const { return row_.may_lack_value ? row_.may_lack_value(self_) : input_list{}; }
+    /// The inputs that the host reads (sizes, axes, learning rates): they come in its memory, wherever the op runs.
+    input_list host_inputs() const { return row_.host_inputs ? row_.host_inputs(self_) : input_list{}; }
+    /// The op gives a variable its whole value: the variable need not be initialised before.
+    bool initialises() const { return row_.initialises; }
+    op_role role() const { return row_.role; }
+    /// The value of a constant, else null.
+    const any_array* constant() const { return row_.constant ? &row_.constant(self_) : nullptr; }
+    /// The value of an output that follows from complete types of inputs alone, as a shape does; else an empty array.
+    any_array known(std::span<const tensor_type> inputs) const;
+    /// The seed of a random op (0: derived from graph and name).
+    std::uint64_t seed() const { return row_.seed ? row_.seed(self_) : 0; }
+    /// Output 0 may take the memory of an input of its own size that ends here.
+    bool in_place() const { return row_.in_place && row_.in_place(self_); }
+    /// The input of which output 0 is a copy with some changes, and whose memory it may take where that ends here; -1: there is none.
+    int updates() const { return row_.updates; }
+    /// Its outputs have extents that only its run decides (kernel_args::sized).
+    bool sizes_itself() const { return row_.sizes_itself; }
+    /// It may wait for what others do, and holds no thread meanwhile (kernel_args::wait).
+    bool waits() const { return row_.waits; }
+    /// It keeps its operands past the step as they are: what nobody else needs it may take over (kernel_args::taken).
+    bool keeps_operands() const { return row_.keeps_operands; }
+    step_ordering ordering() const { return row_.ordering; }
+    /// Of a variable or a resource: where it lives.
+    resource_name resource_place() const { return row_.resource_place ? row_.resource_place(self_) : resource_name{}; }
+    /// A variable that is written where it is, whoever reads it.
+    bool updates_in_place() const { return row_.updates_in_place && row_.updates_in_place(self_); }
+    /// What a fused node computes, else null: plans run several of them together.
+    const fused_spec* fused() const { return row_.fused ? row_.fused(self_) : nullptr; }
+    /// How it runs the bodies that its nodes have, else null.
+    const region_use* regions() const { return row_.regions ? row_.regions(self_) : nullptr; }
+    /// The same op for bodies that take other things from outside.
+    op_ptr with_regions(const region_use& use) const { return row_.with_regions ? row_.with_regions(use) : nullptr; }
+    /// Whether it is a primitive of control flow, and which.
+    flow_use flow() const { return row_.flow ? row_.flow(self_) : flow_use{}; }
+    /// Of a primitive: what can stand in for it and its like.
+    detail::flow_ops stand_ins() const { return row_.stand_ins(); }
+    /// What runs its nodes, which are no steps of a straight line (runtime/control_flow.hpp); null of ops whose nodes are.
+    const detail::control_flow* control() const { return row_.control ? &row_.control() : nullptr; }
+    /// The op that reads the producer's first input in place of its own input i: a product does so with a transpose. Null
+    /// if there is none.
+    op_ptr absorb(int i, const op& producer) const { return row_.absorb ? row_.absorb(self_, i, producer) : nullptr; }
+    /// Shows its fields, by name; the visitor changes none.
+    void fields(field_visitor& visit) const {
+        if (row_.fields) row_.fields(self_, visit);
+    }
+    /// The op's own struct.
+    const void* attributes() const { return self_; }
+
+    std::uint64_t hash() const;
+    bool equals(const op& other) const;
+
+protected:
+    op(const detail::op_row& row, const void* self) : row_(row), self_(self) {}
+    op(const op&) = delete;
+    ~op() = default;
+
+private:
+    friend op_ptr detail::shared(const op* made);
+
+    const detail::op_row& row_;
+    const void* self_;
+};
+
+namespace detail {
+
+/// Half of the runtime. Only what leads here makes it part of a header-only program.
+const control_flow& control_flow_of_program();
 
 /// Defined where rill::kernels is compiled (all_kernels.ipp): programs that link it need not compile the graph's view of its ops.
 template <class Op> op_ptr make_compiled_op(Op o);

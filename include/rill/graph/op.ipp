@@ -11,8 +11,11 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-RILL_INLINE op_ptr shared(const op* made) { return op_ptr(made); }
+RILL_INLINE op_ptr shared(const op* made) {
+    return op_ptr(made, [](const op* gone) { gone->row_.destroy(gone); });
+}
 
+/// Refuses a first input that can't be the handle of a resource.
 RILL_COLD void check_handle(std::span<const tensor_type> inputs) {
     const bool fits = !inputs.empty() && inputs[0].type == dtype::int64 &&
                       (!inputs[0].shape.known_rank() || inputs[0].shape.rank == 0);
@@ -95,6 +98,43 @@ private:
 };
 
 } // namespace detail
+
+RILL_COLD std::string op::label() const {
+    if (row_.made_label) return row_.made_label(self_);
+    return row_.label ? row_.label : detail::snake_case(row_.name);
+}
+
+RILL_COLD std::vector<tensor_type> op::outputs(const known_inputs& in) const {
+    detail::check_count(row_.inputs, in.types.size());
+    if (row_.takes_handle) detail::check_handle(in.types);
+    if (row_.outputs) return row_.outputs(self_, in);
+    const auto& first = in.types[0];
+    if (row_.shape_of_two && first.type != in.types[1].type)
+        throw invalid_argument("the dtypes differ: " + to_string(first) + " and " + to_string(in.types[1]));
+    const auto made = row_.shape_of_two ? row_.shape_of_two(self_, first.shape, in.types[1].shape)
+                                        : row_.shape_of_one(self_, first.shape);
+    if (!made.ok()) throw invalid_argument(made.broken);
+    return {{first.type, made.shape}};
+}
+
+RILL_INLINE std::vector<endpoint> op::gradient(const gradient_request& request) const {
+    return row_.gradient ? row_.gradient(self_, request) : std::vector<endpoint>{};
+}
+
+RILL_INLINE dtype op::kernel_type(std::span<const tensor_type> in, std::span<const tensor_type> out) const {
+    if (row_.kernel_type) return row_.kernel_type(self_, in, out);
+    if (row_.untyped || (in.empty() && out.empty())) return dtype::invalid;
+    return in.empty() ? out[0].type : in[0].type;
+}
+
+RILL_INLINE input_list op::writes() const {
+    if (row_.writes) return row_.writes(self_);
+    return row_.regions ? regions()->writes() : input_list{};
+}
+
+RILL_INLINE any_array op::known(std::span<const tensor_type> in) const {
+    return row_.known ? row_.known(self_, in) : any_array{};
+}
 
 RILL_INLINE std::uint64_t op::hash() const {
     detail::field_hash h(detail::hash_bytes(kernel_name()));

@@ -25,230 +25,111 @@ template <class Op> constexpr input_bounds bounds_of() {
     else
         return {};
 }
+/// Its nodes are no steps of a straight line: they have bodies, are primitives of control flow, wait, or their run sizes their results.
+template <class Op>
+constexpr bool needs_control = requires(const Op& o) { o.regions(); } || requires(const Op& o) { o.flow(); } ||
+                               requires { Op::waits; } || requires { Op::sizes_itself; };
 template <class Op> constexpr bool has_gradient = requires(const Op& o, const gradient_request& r) { o.gradient(r); };
 
-/// The type-erased form of an op's struct. What the struct leaves out gets the usual meaning.
-template <class Op> class op_model final : public op {
+template <class Op> class op_model;
+
+template <class Op> constexpr const Op& as(const void* self) { return *static_cast<const Op*>(self); }
+
+/// Of what the struct leaves out the row says nothing: it gets the usual meaning.
+template <class Op> constexpr op_row row_of() {
     static_assert(
         has_gradient<Op> || requires { Op::no_gradient; },
         "an op states its gradient, or why it has none (static constexpr const char* no_gradient)");
-
-public:
     static_assert(
         std::is_empty_v<Op> || requires(Op& o, field_visitor& v) { Op::fields(o, v); },
         "an op with fields shows them: static void fields(auto& op, auto& visit) { visit(\"axis\", op.axis); }");
+    using types = std::span<const tensor_type>;
+    op_row r;
+    r.name = Op::name;
+    r.struct_name = type_name<Op>();
+    r.version = op_version<Op>;
+    r.inputs = bounds_of<Op>();
+    r.untyped = op_takes<Op, void>;
+    r.takes_handle = requires { Op::takes_handle; };
+    r.destroy = [](const op* made) { delete static_cast<const op_model<Op>*>(made); };
+    if constexpr (requires { Op::alias; }) r.alias = Op::alias;
+    if constexpr (requires { Op::updates; }) r.updates = Op::updates;
+    if constexpr (requires { Op::role; }) r.role = Op::role;
+    if constexpr (requires { Op::ordering; }) r.ordering = Op::ordering;
+    if constexpr (requires { Op::stateful; }) r.stateful = Op::stateful;
+    if constexpr (requires { Op::initialises; }) r.initialises = Op::initialises;
+    if constexpr (requires { Op::sizes_itself; }) r.sizes_itself = Op::sizes_itself;
+    if constexpr (requires { Op::waits; }) r.waits = Op::waits;
+    if constexpr (requires { Op::keeps_operands; }) r.keeps_operands = Op::keeps_operands;
 
-    explicit op_model(Op o) : self_(std::move(o)) {}
+    if constexpr (requires(const Op& o, const known_inputs& in) { o.outputs(in); })
+        r.outputs = [](const void* self, const known_inputs& in) { return as<Op>(self).outputs(in); };
+    else if constexpr (requires(const Op& o, types in) { o.outputs(in); })
+        r.outputs = [](const void* self, const known_inputs& in) { return as<Op>(self).outputs(in.types); };
+    else if constexpr (requires(const Op& o, const dims& x) { o.shape(x); })
+        r.shape_of_one = [](const void* self, const dims& x) { return as<Op>(self).shape(x); };
+    else
+        r.shape_of_two = [](const void* self, const dims& x, const dims& y) { return as<Op>(self).shape(x, y); };
+    if constexpr (has_gradient<Op>)
+        r.gradient = [](const void* self, const gradient_request& request) { return as<Op>(self).gradient(request); };
+    else
+        r.no_gradient = Op::no_gradient;
+    if constexpr (requires(const Op& o) { o.signature(); })
+        r.signature = [](const void* self) -> std::string_view { return as<Op>(self).signature(); };
+    if constexpr (requires(const Op& o) { o.label(); })
+        r.made_label = [](const void* self) -> std::string { return as<Op>(self).label(); };
+    else if constexpr (requires { std::string(Op::label); })
+        r.label = Op::label;
+    if constexpr (requires(const Op& o, types t) { o.kernel_type(t, t); })
+        r.kernel_type = [](const void* self, types in, types out) { return as<Op>(self).kernel_type(in, out); };
+    if constexpr (requires(const Op& o) { o.writes(); })
+        r.writes = [](const void* self) -> input_list { return as<Op>(self).writes(); };
+    if constexpr (requires(const Op& o) { o.may_lack_value(); })
+        r.may_lack_value = [](const void* self) -> input_list { return as<Op>(self).may_lack_value(); };
+    if constexpr (requires(const Op& o) { o.host_inputs(); })
+        r.host_inputs = [](const void* self) -> input_list { return as<Op>(self).host_inputs(); };
+    if constexpr (requires(const Op& o) { o.constant(); })
+        r.constant = [](const void* self) -> const any_array& { return as<Op>(self).constant(); };
+    if constexpr (requires(const Op& o, types in) { o.known(in); })
+        r.known = [](const void* self, types in) -> any_array { return as<Op>(self).known(in); };
+    if constexpr (requires(const Op& o) { o.seed; })
+        r.seed = [](const void* self) -> std::uint64_t { return as<Op>(self).seed; };
+    if constexpr (requires(const Op& o) { o.in_place(); })
+        r.in_place = [](const void* self) { return as<Op>(self).in_place(); };
+    if constexpr (requires(const Op& o) { o.place; })
+        r.resource_place = [](const void* self) -> const resource_name& { return as<Op>(self).place; };
+    if constexpr (requires(const Op& o) { o.in_place_updates; })
+        r.updates_in_place = [](const void* self) -> bool { return as<Op>(self).in_place_updates; };
+    if constexpr (requires(const Op& o) { o.fused(); })
+        r.fused = [](const void* self) -> const fused_spec* { return as<Op>(self).fused(); };
+    if constexpr (requires(const Op& o) { o.regions(); }) {
+        r.regions = [](const void* self) -> const region_use* { return as<Op>(self).regions(); };
+        r.with_regions = [](const region_use& use) { return shared(new op_model<Op>(Op{use})); };
+    }
+    if constexpr (requires(const Op& o) { o.flow(); }) {
+        r.flow = [](const void* self) -> flow_use { return as<Op>(self).flow(); };
+        r.stand_ins = &Op::stand_ins; // flow_primitive gives it
+    }
+    if constexpr (needs_control<Op>) r.control = &control_flow_of_program;
+    if constexpr (requires(const Op& o, const op& producer) { o.absorb(0, producer); })
+        r.absorb = [](const void* self, int i, const op& producer) {
+            const auto other = as<Op>(self).absorb(i, producer);
+            return other ? shared(new op_model<Op>(*other)) : nullptr;
+        };
+    if constexpr (requires(Op& o, field_visitor& v) { Op::fields(o, v); })
+        r.fields = [](const void* self, field_visitor& visit) { Op::fields(const_cast<Op&>(as<Op>(self)), visit); };
+    return r;
+}
 
-    std::string_view name() const override {
-        if constexpr (requires { self_.signature(); })
-            return self_.signature();
-        else
-            return Op::name;
-    }
-    std::string_view kernel_name() const override { return Op::name; }
-    std::string_view struct_name() const override { return type_name<Op>(); }
-    int version() const override { return op_version<Op>; }
-    std::string label() const override {
-        if constexpr (requires { self_.label(); })
-            return self_.label();
-        else if constexpr (requires { std::string(Op::label); })
-            return Op::label;
-        else
-            return snake_case(Op::name);
-    }
-    bool stateful() const override {
-        if constexpr (requires { Op::stateful; })
-            return Op::stateful;
-        else if constexpr (requires { self_.regions(); })
-            return self_.regions()->effects;
-        else
-            return false;
-    }
-    std::vector<tensor_type> outputs(const known_inputs& in) const override {
-        check_count(bounds_of<Op>(), in.types.size());
-        if constexpr (requires { Op::takes_handle; }) check_handle(in.types);
-        if constexpr (requires { self_.outputs(in); }) {
-            return self_.outputs(in);
-        } else if constexpr (requires { self_.outputs(in.types); }) {
-            return self_.outputs(in.types);
-        } else if constexpr (requires { self_.shape(in.types[0].shape); }) {
-            return {{in.types[0].type, checked(self_.shape(in.types[0].shape))}};
-        } else {
-            if (in.types[0].type != in.types[1].type)
-                throw invalid_argument("the dtypes differ: " + to_string(in.types[0]) + " and " +
-                                       to_string(in.types[1]));
-            return {{in.types[0].type, checked(self_.shape(in.types[0].shape, in.types[1].shape))}};
-        }
-    }
-    std::vector<endpoint> gradient(const gradient_request& r) const override {
-        if constexpr (has_gradient<Op>)
-            return self_.gradient(r);
-        else
-            return {};
-    }
-    const char* no_gradient_reason() const override {
-        if constexpr (has_gradient<Op>)
-            return nullptr;
-        else
-            return Op::no_gradient;
-    }
-    dtype kernel_type(std::span<const tensor_type> in, std::span<const tensor_type> out) const override {
-        if constexpr (requires { self_.kernel_type(in, out); })
-            return self_.kernel_type(in, out);
-        else if constexpr (op_takes<Op, void>)
-            return dtype::invalid;
-        else
-            return in.empty() ? (out.empty() ? dtype::invalid : out[0].type) : in[0].type;
-    }
-    int alias() const override {
-        if constexpr (requires { Op::alias; })
-            return Op::alias;
-        else
-            return -1;
-    }
-    input_list writes() const override {
-        if constexpr (requires { self_.writes(); })
-            return self_.writes();
-        else if constexpr (requires { self_.regions(); })
-            return self_.regions()->writes();
-        else
-            return {};
-    }
-    input_list may_lack_value() const override {
-        if constexpr (requires { self_.may_lack_value(); })
-            return self_.may_lack_value();
-        else
-            return {};
-    }
-    input_list host_inputs() const override {
-        if constexpr (requires { self_.host_inputs(); })
-            return self_.host_inputs();
-        else
-            return {};
-    }
-    bool initialises() const override {
-        if constexpr (requires { Op::initialises; })
-            return Op::initialises;
-        else
-            return false;
-    }
-    op_role role() const override {
-        if constexpr (requires { Op::role; })
-            return Op::role;
-        else
-            return op_role::ordinary;
-    }
-    const any_array* constant() const override {
-        if constexpr (requires { self_.constant(); })
-            return &self_.constant();
-        else
-            return nullptr;
-    }
-    any_array known([[maybe_unused]] std::span<const tensor_type> in) const override {
-        if constexpr (requires { self_.known(in); })
-            return self_.known(in);
-        else
-            return {};
-    }
-    std::uint64_t seed() const override {
-        if constexpr (requires { self_.seed; })
-            return self_.seed;
-        else
-            return 0;
-    }
-    bool in_place() const override {
-        if constexpr (requires { self_.in_place(); })
-            return self_.in_place();
-        else
-            return false;
-    }
-    int updates() const override {
-        if constexpr (requires { Op::updates; })
-            return Op::updates;
-        else
-            return -1;
-    }
-    bool sizes_itself() const override {
-        if constexpr (requires { Op::sizes_itself; })
-            return Op::sizes_itself;
-        else
-            return false;
-    }
-    bool waits() const override {
-        if constexpr (requires { Op::waits; })
-            return Op::waits;
-        else
-            return false;
-    }
-    bool keeps_operands() const override {
-        if constexpr (requires { Op::keeps_operands; })
-            return Op::keeps_operands;
-        else
-            return false;
-    }
-    step_ordering ordering() const override {
-        if constexpr (requires { Op::ordering; })
-            return Op::ordering;
-        else
-            return step_ordering::none;
-    }
-    resource_name resource_place() const override {
-        if constexpr (requires { self_.place; })
-            return self_.place;
-        else
-            return {};
-    }
-    bool updates_in_place() const override {
-        if constexpr (requires { self_.in_place_updates; })
-            return self_.in_place_updates;
-        else
-            return false;
-    }
-    const fused_spec* fused() const override {
-        if constexpr (requires { self_.fused(); })
-            return self_.fused();
-        else
-            return nullptr;
-    }
-    const region_use* regions() const override {
-        if constexpr (requires { self_.regions(); })
-            return self_.regions();
-        else
-            return nullptr;
-    }
-    op_ptr with_regions([[maybe_unused]] const region_use& use) const override {
-        if constexpr (requires { self_.regions(); })
-            return shared(new op_model(Op{use}));
-        else
-            return nullptr;
-    }
-    flow_use flow() const override {
-        if constexpr (requires { self_.flow(); })
-            return self_.flow();
-        else
-            return {};
-    }
-    op_ptr absorb(int i, const op& producer) const override {
-        if constexpr (requires { self_.absorb(i, producer); }) {
-            const auto other = self_.absorb(i, producer);
-            return other ? shared(new op_model(*other)) : nullptr;
-        } else {
-            return nullptr;
-        }
-    }
-    void fields(field_visitor& visit) const override {
-        if constexpr (requires(Op& o) { Op::fields(o, visit); }) Op::fields(const_cast<Op&>(self_), visit);
-    }
-    const void* attributes() const override { return &self_; }
+template <class Op> inline constexpr op_row the_row = row_of<Op>();
+
+/// The type-erased form of an op's struct.
+template <class Op> class op_model final : public op {
+public:
+    explicit op_model(Op o) : op(the_row<Op>, &own_), own_(std::move(o)) {}
 
 private:
-    static dims checked(const shape_result& r) {
-        if (!r.ok()) throw invalid_argument(r.broken);
-        return r.shape;
-    }
-
-    Op self_;
+    Op own_;
 };
 
 } // namespace detail

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include <rill/core/shared.hpp>
+
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD body_walk::body_walk(const flow_graph& g, inside_function inside, const endpoint_map& same,
@@ -33,7 +35,7 @@ RILL_COLD body body_walk::finish(const region* of, bool by_frames) const {
     b.results = results_;
     b.captures = captures_;
     b.effects = effects_;
-    b.raised = std::make_shared<const raised_part>(raised_part{nodes_, same_, by_frames});
+    b.raised = detail::make_shared<const raised_part>(raised_part{nodes_, same_, by_frames});
     return b;
 }
 

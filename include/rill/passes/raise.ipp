@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/shared.hpp>
 #include <rill/passes/body_walk.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -37,7 +38,7 @@ public:
         if (branches_)
             for (const auto& [predicate, c] : choices_) add_branches(c);
         add_rest();
-        return std::make_shared<const raised_flow>(std::move(made_));
+        return detail::make_shared<const raised_flow>(std::move(made_));
     }
 
 private:
@@ -392,9 +393,8 @@ private:
 };
 
 RILL_COLD std::shared_ptr<const raised_flow> raise_flow(const flow_request& asked, const flow_ops& ops, bool regions) {
-    const flow_graph g(asked);
-    if (g.has_primitives()) return raiser(g, ops, regions).run();
-    return asked.part ? std::make_shared<const raised_flow>(asked.within, asked.part) : nullptr;
+    if (const flow_graph g(asked); g.has_primitives()) return raiser(g, ops, regions).run();
+    return asked.part ? detail::make_shared<const raised_flow>(asked.within, asked.part) : nullptr;
 }
 
 }}} // namespace rill::RILL_ABI::detail

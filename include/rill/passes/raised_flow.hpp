@@ -14,12 +14,6 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class body_walk;
 
-/// The ops that stand in for primitives; the catalogue supplies them.
-struct flow_ops {
-    op_ptr choose, repeat, call;     // with bodies, of these forms
-    op_ptr (*number)(int) = nullptr; // a constant of rank 0
-};
-
 /// What a plan runs in place of primitives of control flow: nodes that are in no graph, and what they stand for.
 class raised_flow {
 public:

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/shared.hpp>
 #include <rill/core/small_vector.hpp>
 #include <rill/device/registry.hpp>
 #include <rill/graph/graph.hpp>
@@ -36,7 +37,7 @@ RILL_COLD std::shared_ptr<const alone_node::bound> alone_node::bind(std::span<co
     const std::lock_guard lock(mutex_);
     for (const auto& b : bound_)
         if (std::ranges::equal(b->inputs, inputs)) return b;
-    auto made = std::make_shared<bound>();
+    auto made = detail::make_shared<bound>();
     made->inputs.assign(inputs.begin(), inputs.end());
     if (item_.origin->bodies) {
         made->region = bind_region(item_, inputs, bodies_, memory_);
@@ -109,7 +110,7 @@ RILL_COLD void alone_node::rethrow() const {
 }
 
 RILL_COLD void alone_node::close() const {
-    for (const auto& [b, p] : bodies_) p->close();
+    for (const auto& [b, p] : bodies_.of) p->close();
     const std::lock_guard lock(mutex_);
     bound_.clear();
 }

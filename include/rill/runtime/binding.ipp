@@ -18,6 +18,7 @@
 #include <rill/core/vector.hpp>
 #include <rill/graph/graph.hpp>
 #include <rill/runtime/chains.hpp>
+#include <rill/runtime/control_flow.hpp>
 #include <rill/runtime/step_order.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -26,6 +27,7 @@ RILL_COLD bound_graph binder::bind(const subgraph& g, std::span<const tensor_typ
                                    const body_plans& bodies) {
     binder b;
     b.graph = g;
+    b.control = bodies.control;
     b.infer(feeds, bodies, resources.memory());
     b.find_folded();
     b.find_chains();
@@ -69,7 +71,7 @@ RILL_COLD void binder::infer(std::span<const tensor_type> feed_types, const body
         try {
             const asked_values values(known_, it);
             if (it.origin->bodies) {
-                auto bound = bind_region(it, in, bodies, memory);
+                auto bound = bodies.control->bind_region(it, in, bodies, memory);
                 types.push_back(std::move(bound.outputs));
                 region_of_.emplace(static_cast<int>(i), std::static_pointer_cast<const frame_region_step>(bound.step));
             } else {

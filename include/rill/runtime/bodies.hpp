@@ -17,6 +17,10 @@ plan_key plan_key_of(const body& b);
 void compile_bodies(body_plans& into, const subgraph::item& it, const session_options& options,
                     const std::shared_ptr<resource_store>& resources, const device_type& otherwise);
 
+/// Binds the bodies of a node to the types of its inputs: to a frame_region_step, unless the node stands alone.
+bound_region bind_region(const subgraph::item& it, std::span<const tensor_type> inputs, const body_plans& plans,
+                         allocator& memory);
+
 }}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <rill/core/shape_rules.hpp>
+#include <rill/core/shared.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/runtime/array_slots.hpp>
 #include <rill/runtime/bound_body.hpp>
@@ -41,7 +42,7 @@ RILL_COLD void compile_bodies(body_plans& into, const subgraph::item& it, const 
                               const std::shared_ptr<resource_store>& resources, const device_type& otherwise) {
     if (!it.origin || !it.origin->bodies) return;
     for (const auto& b : *it.origin->bodies)
-        into.emplace(&b, std::make_shared<plan>(plan_key_of(b), options, resources, otherwise));
+        into.of.emplace(&b, detail::make_shared<plan>(plan_key_of(b), options, resources, otherwise));
 }
 
 /// A step with bodies; each kind runs them in its own way.
@@ -51,7 +52,7 @@ public:
         : use_(*it.op->regions()), inputs_(inputs.begin(), inputs.end()) {}
 
     void bind(const body& b, const body_plans& plans, std::span<const tensor_type> arguments) {
-        bodies_.emplace_back(b, plans.at(&b), arguments, inputs_);
+        bodies_.emplace_back(b, plans.at(b), arguments, inputs_);
     }
     std::span<const bound_body> bodies() const { return {bodies_.data(), bodies_.size()}; }
     /// What each body gives.
@@ -303,7 +304,7 @@ RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const ten
     const auto& bodies = *it.origin->bodies;
     const auto operands = inputs.first(static_cast<std::size_t>(use.operands));
     if (std::ranges::any_of(bodies,
-                            [&](const body& b) { return plans.at(&b)->in_pieces() || plans.at(&b)->by_frames(); }))
+                            [&](const body& b) { return plans.at(b)->in_pieces() || plans.at(b)->by_frames(); }))
         return {{}, bind_in_pieces(it, plans, memory)};
     if (auto loop = bind_scalar_loop(it, inputs))
         return {{inputs.begin(), inputs.begin() + use.operands}, std::move(loop)};
@@ -312,10 +313,10 @@ RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const ten
     using form = region_use::form;
     switch (use.how) {
     case form::choose: arguments.clear(); [[fallthrough]];
-    case form::call: made = std::make_shared<branch_step>(it, inputs); break;
-    case form::repeat: made = std::make_shared<loop_step>(it, inputs, memory); break;
+    case form::call: made = detail::make_shared<branch_step>(it, inputs); break;
+    case form::repeat: made = detail::make_shared<loop_step>(it, inputs, memory); break;
     case form::scan:
-        made = std::make_shared<scan_step>(it, inputs, memory);
+        made = detail::make_shared<scan_step>(it, inputs, memory);
         for (auto a = static_cast<std::size_t>(use.carried); a < operands.size(); ++a) {
             if (operands[a].shape.rank == 0) throw invalid_argument("an operand has no axis to go along");
             arguments[a].shape = rules::slice(operands[a].shape);

@@ -74,6 +74,7 @@ struct bound_graph {
     vector<bound_variable> variables;
     vector<step> steps, folded_steps;
     vector<std::shared_ptr<const frame_region_step>> regions; // of steps that run bodies
+    const control_flow* control = nullptr;                    // which runs them
     vector<folded_value> folded_values;                       // of slots: what shape rules asked for
     vector<chain> chains;
     std::vector<int> chained;         // per item: its chain, or -1

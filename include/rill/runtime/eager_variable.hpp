@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include <rill/core/shared.hpp>
 #include <rill/ops/state/variable.hpp>
 #include <rill/runtime/session.hpp>
 
@@ -80,7 +81,7 @@ public:
 
 private:
     static std::shared_ptr<detail::eager_state> made(const std::string& name, const any_array& first) {
-        return std::make_shared<detail::eager_state>(name, first, extents<D...>::value);
+        return detail::make_shared<detail::eager_state>(name, first, extents<D...>::value);
     }
     template <class I> static any_array initial_value(const std::string& name, const I& initializer) {
         const graph home;

@@ -6,13 +6,14 @@
 #include <memory>
 #include <string>
 
+#include <rill/core/shared.hpp>
 #include <rill/runtime/resources.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD eager_state::eager_state(const std::string& name, const any_array& first, const dims& shape)
     : name_(checked_shape(name, first, shape)),
-      state_(std::make_shared<variable_state>(first.type(), default_allocator(), nullptr)) {
+      state_(detail::make_shared<variable_state>(first.type(), default_allocator(), nullptr)) {
     write(first);
 }
 

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include <rill/core/shared.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/runtime/session.hpp>
@@ -101,7 +102,7 @@ auto evaluate(const E& e, const std::source_location& where = std::source_locati
             key.fetches = {detail::seal(over_inputs, home, {}, true, where)};
             key.feeds.assign(inputs.begin(), inputs.end());
             made.steps = made.core->find_plan(key);
-            planned = std::make_shared<const detail::evaluation>(std::move(made));
+            planned = detail::make_shared<const detail::evaluation>(std::move(made));
             kept.add(planned);
         }
         const auto result = planned->core->run(*planned->steps, values);

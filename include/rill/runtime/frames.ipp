@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include <rill/core/shared.hpp>
 #include <rill/runtime/plan.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -104,7 +105,7 @@ RILL_COLD void frames_plan::compile(const flow_graph& g, step& s, const session_
         key.feeds.push_back(e);
         s.arguments.push_back(static_cast<int>(i));
     }
-    s.runs = std::make_shared<plan>(key, options, resources, otherwise);
+    s.runs = detail::make_shared<plan>(key, options, resources, otherwise);
 }
 
 RILL_COLD void frames_plan::connect(int from, int port, int to, int input) {

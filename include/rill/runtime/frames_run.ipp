@@ -16,6 +16,7 @@
 
 #include <rill/runtime/bound_body.hpp>
 #include <rill/runtime/frames.hpp>
+#include <rill/runtime/inner_run.hpp>
 #include <rill/runtime/plan.hpp>
 #include <rill/runtime/step_recorder.hpp>
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/shared.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/device/device.hpp>
 #include <rill/device/number_loop.hpp>
@@ -225,7 +226,7 @@ bind_number_loop(const region_use& use, std::span<const bound_body> bodies, std:
     loop.reverse = use.reverse;
     loop.next.assign(given->begin(), given->begin() + static_cast<std::ptrdiff_t>(parts));
     loop.stacked.assign(given->begin() + static_cast<std::ptrdiff_t>(parts), given->end());
-    return std::make_shared<number_loop_step>(use, loop, std::move(maker).stays(), inputs, outputs, *make, memory);
+    return detail::make_shared<number_loop_step>(use, loop, std::move(maker).stays(), inputs, outputs, *make, memory);
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -21,7 +21,9 @@ RILL_COLD piecewise_plan::piecewise_plan(const subgraph& g, const session_option
     : pieces_(detail::cut(g)), resources_(std::move(resources)), patience_(options.patience) {
     for (auto& p : pieces_.all) {
         const bool alone = p.alone.origin;
-        lines_.push_back(alone ? nullptr : std::make_unique<plan>(std::move(p.part), options, resources_, otherwise));
+        lines_.push_back(alone ? nullptr
+                               : std::make_unique<plan>(std::move(p.part), options, resources_, otherwise,
+                                                        control_flow_of_program()));
         alone_.push_back(alone ? std::make_unique<alone_node>(p.alone, options, resources_, otherwise) : nullptr);
     }
     find_pinned(g);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <rill/core/shape_rules.hpp>
+#include <rill/core/shared.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/runtime/bound_body.hpp>
 #include <rill/runtime/piecewise.hpp>
@@ -24,10 +25,10 @@ class piecewise_bodies final : public region_step {
 public:
     piecewise_bodies(const subgraph::item& it, const body_plans& plans, allocator& memory)
         : use_(*it.op->regions()), memory_(memory) {
-        for (const auto& b : *it.origin->bodies) bodies_.push_back({&b, plans.at(&b)});
+        for (const auto& b : *it.origin->bodies) bodies_.push_back({&b, plans.at(b)});
     }
 
-    std::unique_ptr<body_sequence> begin(std::span<const any_array> inputs) const override;
+    RILL_INLINE std::unique_ptr<body_sequence> begin(std::span<const any_array> inputs) const override;
     std::vector<any_array> run_alone(std::span<const any_array>, const step_context*) const override {
         throw internal("bodies in pieces are begun, and driven");
     }
@@ -178,7 +179,7 @@ RILL_COLD std::unique_ptr<body_sequence> piecewise_bodies::begin(std::span<const
 
 RILL_COLD std::shared_ptr<const region_step> bind_in_pieces(const subgraph::item& it, const body_plans& plans,
                                                             allocator& memory) {
-    return std::make_shared<piecewise_bodies>(it, plans, memory);
+    return detail::make_shared<piecewise_bodies>(it, plans, memory);
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -22,7 +22,7 @@ struct held_step;
 class piecewise_run final : public inner_run, step_part, outer_run {
 public:
     piecewise_run(const piecewise_plan& p, std::span<const any_array> feeds);
-    ~piecewise_run() override;
+    RILL_INLINE ~piecewise_run() override;
 
     /// All of it, as a step of its own.
     void run(const step_context& context);
@@ -37,8 +37,8 @@ private:
     };
 
     void begin(step_events& events, const step_context& context);
-    std::optional<std::vector<any_array>> begin(outer_run& outer, std::size_t number, step_events& events,
-                                                const step_context& context) override;
+    RILL_INLINE std::optional<std::vector<any_array>> begin(outer_run& outer, std::size_t number, step_events& events,
+                                                            const step_context& context) override;
     void run_to_end();
     void run_piece(std::size_t p);
     /// A piece that is ready; and if it is a long line, others beside it.
@@ -53,10 +53,10 @@ private:
     void begin_wait(std::size_t p);
     step_trace::entry entry_of(std::size_t p) const;
     std::vector<any_array> all_fetched() const;
-    void arrived(std::size_t p, std::exception_ptr problem, std::vector<any_array> outputs) override;
-    std::string place_of_piece(std::size_t p) const override;
-    void inner_done(std::size_t p, std::vector<any_array> results) override;
-    [[noreturn]] void rethrow_inner(std::size_t p) const override;
+    RILL_INLINE void arrived(std::size_t p, std::exception_ptr problem, std::vector<any_array> outputs) override;
+    RILL_INLINE std::string place_of_piece(std::size_t p) const override;
+    RILL_INLINE void inner_done(std::size_t p, std::vector<any_array> results) override;
+    [[noreturn]] RILL_INLINE void rethrow_inner(std::size_t p) const override;
     [[noreturn]] void rethrow_outwards() const;
     void give(std::size_t p, std::vector<any_array> outputs);
     void complete(std::size_t p);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <rill/runtime/alone_node.hpp>
+#include <rill/runtime/inner_run.hpp>
 #include <rill/runtime/piecewise.hpp>
 #include <rill/runtime/plan.hpp>
 #include <rill/runtime/step_recorder.hpp>

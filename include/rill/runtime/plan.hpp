@@ -7,6 +7,7 @@
 #include <mutex>
 #include <span>
 
+#include <rill/core/owned.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/plan_key.hpp>
 #include <rill/runtime/segment.hpp>
@@ -14,7 +15,6 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class frames_plan;
-class inner_run;
 class piecewise_plan;
 class piecewise_run;
 class raised_flow;
@@ -23,10 +23,7 @@ class raised_flow;
 struct held_step {
     std::shared_ptr<segment> of;
     std::unique_ptr<frame> memory;
-    std::unique_ptr<piecewise_run> in_pieces;
-
-    held_step();
-    ~held_step();
+    owned<piecewise_run> in_pieces = owns_none<piecewise_run>();
 };
 
 /// A run, compiled: pruned, shared, ordered and placed once; bound to shapes as they come.
@@ -38,7 +35,7 @@ public:
 
     /// A straight line of a run in pieces.
     plan(subgraph part, const session_options& options, std::shared_ptr<resource_store> resources,
-         const device_type& otherwise);
+         const device_type& otherwise, const control_flow& control);
 
     ~plan();
 
@@ -47,6 +44,8 @@ public:
     const piecewise_plan* in_pieces() const noexcept { return pieces_.get(); }
     /// Null of a run whose nodes do not run one by one.
     const frames_plan* by_frames() const noexcept { return frames_.get(); }
+    /// What runs those of its nodes that are no steps.
+    const control_flow& control() const noexcept { return *bodies_.control; }
 
     /// A frame of the segment for these feeds. Of runs that follow one another, each takes over what the last one gave back:
     /// two atomic exchanges a step, no lock.
@@ -73,19 +72,13 @@ private:
     std::shared_ptr<const raised_flow> flow_; // what stands for primitives of control flow
     subgraph graph_;
     body_plans bodies_; // of its nodes that run any
-    std::unique_ptr<const piecewise_plan> pieces_;
-    std::unique_ptr<const frames_plan> frames_;
+    owned<const piecewise_plan> pieces_ = owns_none<const piecewise_plan>();
+    owned<const frames_plan> frames_ = owns_none<const frames_plan>();
     std::mutex mutex_;
     std::list<std::shared_ptr<segment>> segments_;
     std::atomic<held_step*> ready_{nullptr}; // given back last
     std::atomic<bool> closed_{false};
 };
-
-/// A run of a plan whose nodes may wait, to be part of another; null of other plans.
-std::unique_ptr<inner_run> inner_run_of(const plan& p, std::span<const any_array> feeds);
-
-/// Runs another plan on its own; the values are the caller's.
-std::vector<any_array> run_plan(plan& p, std::span<const any_array> feeds, const step_context* context);
 
 }}} // namespace rill::RILL_ABI::detail
 

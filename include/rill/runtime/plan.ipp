@@ -15,23 +15,15 @@
 #include <vector>
 
 #include <rill/core/log.hpp>
-#include <rill/expr/constant.hpp>
-#include <rill/ops/control/cond.hpp>
-#include <rill/ops/control/function.hpp>
-#include <rill/ops/control/while_loop.hpp>
+#include <rill/core/shared.hpp>
 #include <rill/passes/absorb.hpp>
 #include <rill/passes/merge_twins.hpp>
 #include <rill/passes/order.hpp>
 #include <rill/passes/place.hpp>
 #include <rill/passes/prune.hpp>
-#include <rill/passes/raise.hpp>
 #include <rill/passes/share.hpp>
 #include <rill/passes/transfer.hpp>
-#include <rill/runtime/bodies.hpp>
-#include <rill/runtime/frames.hpp>
-#include <rill/runtime/frames_run.hpp>
-#include <rill/runtime/piecewise.hpp>
-#include <rill/runtime/piecewise_run.hpp>
+#include <rill/runtime/control_flow.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -43,12 +35,6 @@ inline subgraph checked_pass(subgraph g, [[maybe_unused]] bool ordered) {
     return g;
 }
 
-/// What stands in for primitives of control flow.
-inline flow_ops standing_ops() {
-    return {region_op<case_op>(), region_op<while_op>(), region_op<call_op>(),
-            [](int value) { return make_op(constant_op{owned_copy(dtype::int32, {}, &value)}); }};
-}
-
 inline const graph_state* graph_of(const plan_key& key) {
     if (!key.fetches.empty()) return key.fetches[0].from->owner;
     return key.targets.empty() ? nullptr : key.targets[0]->owner;
@@ -57,13 +43,14 @@ inline const graph_state* graph_of(const plan_key& key) {
 RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::shared_ptr<resource_store> resources,
                      const device_type& otherwise)
     : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()) {
+    const auto* in = graph_of(key);
+    const auto* control = bodies_.control = in ? in->control() : nullptr;
     if (key.raised && key.raised->by_frames) {
-        frames_ = std::make_unique<frames_plan>(key, options, resources_, otherwise);
+        frames_ = control->by_frames(key, options, resources_, otherwise);
         return;
     }
-    if (const auto* in = graph_of(key); in && in->has_flow())
-        flow_ = raise_flow({key.fetches, key.targets, key.feeds, key.within, key.raised}, standing_ops(),
-                           options.raise_primitives);
+    if (const auto* primitive = in ? in->primitive() : nullptr)
+        flow_ = control->raise(key, primitive->stand_ins(), options.raise_primitives);
     graph_ = checked_pass(prune(key.fetches, key.targets, key.feeds, key.within, flow_.get()), !flow_);
     if (flow_) graph_ = checked_pass(sort_items(std::move(graph_)), true);
     graph_ = checked_pass(merge_twins(std::move(graph_)), true);
@@ -72,16 +59,15 @@ RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::s
     graph_ = checked_pass(order_turns(std::move(graph_)), true);
     graph_ = checked_pass(order_variables(std::move(graph_)), false);
     graph_ = checked_pass(sort_items(std::move(graph_)), true);
-    if (needs_cut(graph_))
-        pieces_ = std::make_unique<piecewise_plan>(graph_, options, resources_, otherwise);
-    else
-        place_items(options, otherwise);
+    if (control) pieces_ = control->in_pieces(graph_, options, resources_, otherwise);
+    if (!pieces_) place_items(options, otherwise);
 }
 
 RILL_COLD plan::plan(subgraph part, const session_options& options, std::shared_ptr<resource_store> resources,
-                     const device_type& otherwise)
+                     const device_type& otherwise, const control_flow& control)
     : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()),
       graph_(checked_pass(std::move(part), true)) {
+    bodies_.control = &control;
     place_items(options, otherwise);
 }
 
@@ -93,11 +79,9 @@ RILL_COLD void plan::place_items(const session_options& options, const device_ty
         };
     graph_ = checked_pass(place(std::move(graph_), options.allow_soft_placement, report, otherwise), true);
     graph_ = checked_pass(transfer_values(std::move(graph_)), true);
-    for (const auto& it : graph_.items) compile_bodies(bodies_, it, options, resources_, otherwise);
+    if (!bodies_.control) return;
+    for (const auto& it : graph_.items) bodies_.control->compile_bodies(bodies_, it, options, resources_, otherwise);
 }
-
-RILL_INLINE held_step::held_step() = default;
-RILL_INLINE held_step::~held_step() = default;
 
 RILL_INLINE plan::~plan() { delete ready_.load(); }
 
@@ -105,7 +89,7 @@ RILL_INLINE std::unique_ptr<held_step> plan::acquire(std::span<const any_array> 
     if (pieces_) {
         if (closed_) throw cancelled("the session is closed");
         auto step = std::make_unique<held_step>();
-        step->in_pieces = std::make_unique<piecewise_run>(*pieces_, feeds);
+        step->in_pieces = control().begin(*pieces_, feeds);
         return step;
     }
     std::unique_ptr<held_step> step(ready_.exchange(nullptr, std::memory_order_acquire));
@@ -132,36 +116,11 @@ RILL_INLINE void plan::release(std::unique_ptr<held_step> step) noexcept {
     if (closed_) delete ready_.exchange(nullptr);
 }
 
-RILL_COLD std::unique_ptr<inner_run> inner_run_of(const plan& p, std::span<const any_array> feeds) {
-    if (p.by_frames()) return make_frames_run(*p.by_frames(), feeds);
-    return p.in_pieces() ? std::make_unique<piecewise_run>(*p.in_pieces(), feeds) : nullptr;
-}
-
-RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> feeds, const step_context* context) {
-    struct holder {
-        plan& of;
-        std::unique_ptr<held_step> step;
-        ~holder() { of.release(std::move(step)); }
-    } held{p, p.acquire(feeds)};
-    std::vector<any_array> values;
-    auto& step = *held.step;
-    std::vector<const void*> data;
-    for (const auto& f : feeds) data.push_back(f.data());
-    step.memory->context = context ? context : &no_step;
-    step.of->run(*step.memory, data);
-    for (std::size_t i = 0; i < p.graph().fetches.size(); ++i) {
-        const auto& type = step.of->fetch_type(i);
-        values.push_back(owned_copy(type.type, type.shape, step.of->fetch_data(*step.memory, i)));
-    }
-    return values;
-}
-
 RILL_COLD void plan::close() noexcept {
     closed_ = true;
     delete ready_.exchange(nullptr);
-    if (pieces_) pieces_->close();
-    if (frames_) frames_->close();
-    for (const auto& [b, p] : bodies_) p->close();
+    if (pieces_ || frames_) control().close(frames_.get(), pieces_.get());
+    for (const auto& [b, p] : bodies_.of) p->close();
     const std::lock_guard lock(mutex_);
     segments_.clear();
 }
@@ -193,7 +152,7 @@ RILL_COLD std::shared_ptr<segment> plan::bind(std::span<const tensor_type> feeds
             if (at != segments_.begin()) segments_.splice(segments_.begin(), segments_, at);
             return segments_.front();
         }
-    segments_.push_front(std::make_shared<segment>(graph_, feeds, *resources_, memory_, bodies_));
+    segments_.push_front(detail::make_shared<segment>(graph_, feeds, *resources_, memory_, bodies_));
     if (segments_.size() > kept) segments_.pop_back();
     return segments_.front();
 }

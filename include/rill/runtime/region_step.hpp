@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <rill/device/kernel.hpp>
+#include <rill/graph/op.hpp>
 #include <rill/passes/subgraph.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -15,7 +16,12 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class plan;
 
 /// The plans of the bodies that a plan's nodes run.
-using body_plans = std::unordered_map<const body*, std::shared_ptr<plan>>;
+struct body_plans {
+    std::unordered_map<const body*, std::shared_ptr<plan>> of;
+    const control_flow* control = nullptr; // of their graph
+
+    const std::shared_ptr<plan>& at(const body& b) const { return of.at(&b); }
+};
 
 /// A run of a node's bodies, one after another: whoever drives it runs the body that it asks for, and may do other things meanwhile.
 class body_sequence {
@@ -53,10 +59,5 @@ struct bound_region {
     std::vector<tensor_type> outputs;
     std::shared_ptr<const region_step> step;
 };
-
-/// Binds the bodies of a node to the types of its inputs: to a frame_region_step, unless the node stands alone. Defined in
-/// runtime/bodies.ipp, which needs whole plans.
-bound_region bind_region(const subgraph::item& it, std::span<const tensor_type> inputs, const body_plans& plans,
-                         allocator& memory);
 
 }}} // namespace rill::RILL_ABI::detail

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include <rill/core/shared.hpp>
 #include <rill/core/thread_pool.hpp>
 #include <rill/device/device.hpp>
 #include <rill/device/kernel.hpp>
@@ -116,7 +117,7 @@ private:
     std::unordered_map<const node*, std::shared_ptr<variable_state>> variables_;
     std::unordered_map<const node*, std::shared_ptr<resource>> resources_;
     std::unordered_map<const node*, std::shared_ptr<std::atomic<std::uint64_t>>> counters_;
-    std::shared_ptr<session_end> session_ = std::make_shared<session_end>();
+    std::shared_ptr<session_end> session_ = detail::make_shared<session_end>();
     std::atomic<bool> ended_{false};
     std::atomic<const char*> why_ended_{""};
 };

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <rill/core/any_array.hpp>
+#include <rill/core/shared.hpp>
 #include <rill/graph/graph.hpp>
 #include <rill/runtime/containers.hpp>
 
@@ -60,7 +61,7 @@ RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node*
         const auto name = n->op->resource_place();
         auto& memory = space && space->memory ? *space->memory : name.is_private() ? memory_ : default_allocator();
         const auto make = [&](const std::string&) {
-            return std::make_shared<variable_state>(n->outputs[0], memory, space, n->op->updates_in_place());
+            return detail::make_shared<variable_state>(n->outputs[0], memory, space, n->op->updates_in_place());
         };
         found = name.is_private()
                     ? make({})

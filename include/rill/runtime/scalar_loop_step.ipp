@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/shared.hpp>
 #include <rill/device/registry.hpp>
 #include <rill/expr/scalar_loop_of.hpp>
 #include <rill/runtime/array_slots.hpp>
@@ -141,8 +142,9 @@ RILL_COLD std::shared_ptr<const frame_region_step> bind_scalar_loop(const subgra
         if (type_of(bodies[1].results[i]).type != inputs[i].type || !add(bodies[1], bodies[1].results[i])) return {};
     const auto loop = the_kernels().loops.find(joined_loop_key(keys));
     if (!loop) return {};
-    return std::make_shared<scalar_loop_step>(*loop, use.most, std::move(expressions),
-                                              std::vector<tensor_type>(inputs.begin(), inputs.begin() + use.operands));
+    return detail::make_shared<scalar_loop_step>(
+        *loop, use.most, std::move(expressions),
+        std::vector<tensor_type>(inputs.begin(), inputs.begin() + use.operands));
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <rill/core/owned.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/runtime/binding.hpp>
 #include <rill/runtime/fetch_place.hpp>
@@ -41,7 +42,7 @@ struct frame {
     vector<moved_slot> moved;               // fetched values that this step writes into arrays of the caller's
     const step_context* context = &no_step; // of the run
     const pinned_versions* pinned = nullptr;
-    vector<std::unique_ptr<frame_region_step::memory>> regions; // of each step that runs bodies
+    vector<owned<frame_region_step::memory>> regions; // of each step that runs bodies
 };
 
 /// A straight line of steps bound to concrete shapes: kernels over slots, an arena laid out by lifetimes. Immutable and

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include <rill/core/vector.hpp>
+#include <rill/runtime/control_flow.hpp>
 #include <rill/runtime/step_recorder.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -224,7 +225,7 @@ RILL_COLD std::unique_ptr<frame> segment::make_frame() const {
             f->slots[i] = f->strings.back().data();
         }
     }
-    for (const auto& r : b_.regions) f->regions.push_back(r->make_memory());
+    for (const auto& r : b_.regions) f->regions.push_back(b_.control->make_memory(*r));
     for (const auto& v : b_.folded_values) f->slots[v.slot] = const_cast<void*>(v.value.data());
     for (std::size_t i = 0; i < b_.graph.items.size(); ++i)
         if (b_.graph.role(static_cast<int>(i)) == op_role::constant)
@@ -260,7 +261,7 @@ RILL_INLINE std::int64_t segment::run_bodies(frame& f, const step& s, const kern
     const auto number = static_cast<std::size_t>(s.region);
     const std::span written(b_.write_list.data() + s.first_write, static_cast<std::size_t>(s.writes));
     for (const auto w : written) f.variables[w].reset();
-    const auto iterations = b_.regions[number]->run(*f.regions[number], args);
+    const auto iterations = b_.control->run_region(*b_.regions[number], *f.regions[number], args);
     for (const auto w : written) {
         f.variables[w] = b_.variables[w].state->read();
         if (f.variables[w]) f.slots[b_.variables[w].slot] = f.variables[w]->data();

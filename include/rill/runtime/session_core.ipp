@@ -19,10 +19,10 @@
 #include <vector>
 
 #include <rill/core/names.hpp>
+#include <rill/core/shared.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/runtime/containers.hpp>
-#include <rill/runtime/piecewise.hpp>
-#include <rill/runtime/piecewise_run.hpp>
+#include <rill/runtime/control_flow.hpp>
 #include <rill/runtime/plan.hpp>
 #include <rill/runtime/step_recorder.hpp>
 
@@ -35,7 +35,7 @@ RILL_INLINE step_result::~step_result() {
 }
 RILL_INLINE void step_result::run(std::span<const fetch_place> places, std::span<const void* const> feeds,
                                   const step_context& context) {
-    if (step_->in_pieces) return step_->in_pieces->run(context);
+    if (step_->in_pieces) return plan_.control().run(*step_->in_pieces, context);
     auto& f = *step_->memory;
     f.context = &context;
     for (std::size_t i = 0; i < places.size(); ++i)
@@ -43,10 +43,10 @@ RILL_INLINE void step_result::run(std::span<const fetch_place> places, std::span
     step_->of->run(f, feeds);
 }
 RILL_INLINE const tensor_type& step_result::type(std::size_t i) const {
-    return step_->of ? step_->of->fetch_type(i) : step_->in_pieces->fetched(i).type();
+    return step_->of ? step_->of->fetch_type(i) : plan_.control().fetched(*step_->in_pieces, i).type();
 }
 RILL_INLINE const void* step_result::data(std::size_t i) const {
-    return step_->of ? step_->of->fetch_data(*step_->memory, i) : step_->in_pieces->fetched(i).data();
+    return step_->of ? step_->of->fetch_data(*step_->memory, i) : plan_.control().fetched(*step_->in_pieces, i).data();
 }
 RILL_INLINE bool step_result::placed(std::size_t i) const { return step_->of && step_->of->placed(*step_->memory, i); }
 
@@ -126,19 +126,19 @@ inline step_threads threads_for(const session_options& o) {
     if (most > 1 && most == all && (o.intra_op_threads < 0 || o.inter_op_threads < 0))
         t.pool = {std::shared_ptr<thread_pool>(), &default_thread_pool()};
     else if (most > 1)
-        t.pool = std::make_shared<thread_pool>(most - 1);
+        t.pool = detail::make_shared<thread_pool>(most - 1);
     return t;
 }
 
 RILL_COLD session_core::session_core(const rill::graph& g, const session_options& options)
     : graph_(g), options_(options), device_(default_device()),
-      state_(std::make_unique<state>(std::make_shared<resource_store>(
+      state_(std::make_unique<state>(detail::make_shared<resource_store>(
                                          options.memory ? *options.memory : default_allocator(), threads_for(options)),
                                      options.around)) {}
 RILL_COLD session_core::~session_core() = default;
 
 RILL_COLD std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options) {
-    return std::make_shared<session_core>(g, options);
+    return detail::make_shared<session_core>(g, options);
 }
 
 RILL_COLD void reset_containers(const std::string& target, const std::vector<std::string>& containers) {
@@ -172,7 +172,7 @@ RILL_INLINE std::shared_ptr<plan> session_core::find_plan(const plan_key& key) {
         if (auto known = state_->plans.find(key)) return known;
     }
     check_key(key);
-    auto made = std::make_shared<plan>(key, options_, state_->resources, device_);
+    auto made = detail::make_shared<plan>(key, options_, state_->resources, device_);
     std::shared_ptr<plan> gone; // goes after the lock
     const std::lock_guard lock(state_->mutex);
     check_open(); // what is added after closing would stay

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include <rill/core/shared.hpp>
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/math/gradients.hpp>
 #include <rill/runtime/eager_variable.hpp>
@@ -122,12 +123,12 @@ private:
     template <class... X> auto call(const X&... args) const {
         using traced = detail::traced_gradient<Count, F, X...>;
         static const std::string& key = *new std::string((detail::argument_key<X>() + ...)); // leaked: once per list
-        const auto found = traces_->find<traced>(key, [&] { return std::make_shared<const traced>(function_); });
+        const auto found = traces_->find<traced>(key, [&] { return detail::make_shared<const traced>(function_); });
         return found->step(detail::argument_value(args)...);
     }
 
     F function_;
-    std::shared_ptr<detail::kept_traces> traces_ = std::make_shared<detail::kept_traces>();
+    std::shared_ptr<detail::kept_traces> traces_ = detail::make_shared<detail::kept_traces>();
 };
 
 /// A function that returns its value and its gradient by the first argument, as host values:

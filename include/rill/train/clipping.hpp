@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <concepts>
 #include <vector>
 
 #include <rill/ops/math/add_n.hpp>
@@ -62,14 +63,15 @@ std::vector<any_tensor> gradients_of(const std::vector<gradient_and_variable>& p
 
 /// The l2 norm of tensors as if they were one long vector; null ones don't count. Of a gradient that is rows (of gather along axis
 /// 0), that of its slices, as in TensorFlow: where an id comes twice, they are not added first.
-template <class... Unused> // a template, so that only programs that call it have its kernels
-any_tensor global_norm(const std::vector<any_tensor>& tensors) {
-    std::vector<any_tensor> squares;
-    for (const auto& t : detail::tensors_of_norm(tensors)) squares.emplace_back(reduce_sum(square(t)));
+template <std::same_as<any_tensor> T =
+              any_tensor> // its operations depend on it: only programs that call it have their kernels
+T global_norm(const std::vector<T>& tensors) {
+    std::vector<T> squares;
+    for (const T& t : detail::tensors_of_norm(tensors)) squares.emplace_back(reduce_sum(square(t)));
     return sqrt(add_n(squares));
 }
-template <class... Unused> any_tensor global_norm(const std::vector<gradient_and_variable>& pairs) {
-    return global_norm(detail::gradients_of(pairs));
+template <std::same_as<any_tensor> T = any_tensor> T global_norm(const std::vector<gradient_and_variable>& pairs) {
+    return global_norm<T>(detail::gradients_of(pairs));
 }
 
 /// What clip_by_global_norm gives: auto [tensors, norm] = ….
@@ -84,12 +86,13 @@ struct clipped_gradients {
 
 /// Tensors, all scaled by clip_norm / global_norm where that is less than 1; not numbers where the norm is not finite. Rows stay
 /// rows, null tensors null. A norm that is known already may be given.
-template <class N>
+template <class N, std::same_as<any_tensor> T = any_tensor>
     requires(graph_operand<N> || literal<N>)
-clipped_tensors clip_by_global_norm(const std::vector<any_tensor>& tensors, const N& clip_norm,
-                                    const any_tensor& use_norm = {}) {
-    clipped_tensors all{tensors, use_norm ? use_norm : global_norm(tensors)};
-    const any_tensor scale = (clip_norm + (all.norm - all.norm)) / maximum(all.norm, clip_norm);
+clipped_tensors clip_by_global_norm(const std::vector<T>& tensors, const N& clip_norm,
+                                    const std::type_identity_t<T>& use_norm = {}) {
+    const T norm = use_norm ? use_norm : global_norm<T>(tensors);
+    const T scale = (clip_norm + (norm - norm)) / maximum(norm, clip_norm);
+    clipped_tensors all{tensors, norm};
     for (auto& t : all.tensors)
         if (t) t = detail::scaled_gradient(t, scale);
     return all;

@@ -10,6 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include <rill/core/shared.hpp>
+
 namespace rill { inline namespace RILL_ABI {
 
 struct coordinator::state {
@@ -42,7 +44,7 @@ RILL_COLD coordinated_thread::~coordinated_thread() {
 RILL_COLD const std::string& coordinated_thread::name() const { return state_->name; }
 RILL_COLD bool coordinated_thread::is_alive() const { return *state_->alive; }
 
-RILL_COLD coordinator::coordinator() : state_(std::make_shared<state>()) {}
+RILL_COLD coordinator::coordinator() : state_(detail::make_shared<state>()) {}
 
 RILL_COLD bool coordinator::should_stop() const noexcept { return state_->stop; }
 

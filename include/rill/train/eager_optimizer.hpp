@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include <rill/core/shared.hpp>
 #include <rill/runtime/value_and_grad.hpp>
 #include <rill/train/optimizer.hpp>
 
@@ -109,7 +110,7 @@ public:
         using traced = decltype(detail::trace_minimize<F, X...>(*training_, function_));
         static const std::string& key = *new std::string((std::string() + ... + detail::argument_key<X>()));
         const auto found = traces_->find<traced>(key, [&] {
-            return std::make_shared<const traced>(detail::trace_minimize<F, X...>(*training_, function_));
+            return detail::make_shared<const traced>(detail::trace_minimize<F, X...>(*training_, function_));
         });
         return std::get<0>((*found)(detail::argument_value(data)...));
     }
@@ -117,7 +118,7 @@ public:
 private:
     std::shared_ptr<detail::eager_training<Optimizer, V...>> training_;
     F function_;
-    std::shared_ptr<detail::kept_traces> traces_ = std::make_shared<detail::kept_traces>();
+    std::shared_ptr<detail::kept_traces> traces_ = detail::make_shared<detail::kept_traces>();
 };
 
 template <class... V>

@@ -4,13 +4,14 @@
 #include <rill/train/get_variable.hpp>
 
 #include <rill/core/names.hpp>
+#include <rill/core/shared.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD std::shared_ptr<const variables_in_scope> enter_variables(const std::string& name,
                                                                     const variable_scope_options& options) {
     if (!valid_name(name)) throw invalid_argument("variable_scope: '" + name + "' is no valid name");
-    auto inner = std::make_shared<variables_in_scope>();
+    auto inner = detail::make_shared<variables_in_scope>();
     if (const auto& outer = scopes().variables) *inner = *outer;
     inner->prefix += name + "/";
     if (options.reuse != reuse::never) inner->reuse = options.reuse;

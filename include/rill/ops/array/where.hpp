@@ -5,6 +5,7 @@
 #include <rill/ops/array/mask_over.hpp>
 #include <rill/ops/array/reshape.hpp>
 #include <rill/ops/array/squeeze.hpp>
+#include <rill/runtime/all_control_flow.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -48,6 +49,7 @@ template <class T, class E, int Skip, std::size_t... I> struct masked<T, E, Skip
     using type = tensor<T, dyn, E::value[Skip + static_cast<int>(I)]...>;
 };
 
+/// By a gather, of a reshape if there are several axes: whoever calls it has their kernels.
 any_tensor choose_rows(const any_tensor& x, const any_tensor& places, int axes, const std::source_location& where);
 
 } // namespace detail
@@ -97,8 +99,10 @@ RILL_INLINE any_tensor detail::choose_rows(const any_tensor& x, const any_tensor
     dims flat{dyn};
     const auto& shape = x.static_shape();
     for (int a = axes; a < shape.rank; ++a) flat.push(shape[a]);
-    const any_tensor rows = axes == 1 ? x : apply_node(reshape_op{flat}, where, x);
-    return apply_node(gather_op{0}, where, rows, places);
+    const graph g = x.graph();
+    endpoint rows = x.end();
+    if (axes > 1) rows = add_over(g, make_op(reshape_op{flat}), 0, {{rows}}, where);
+    return any_tensor(add_over(g, make_op(gather_op{0}), 0, {{rows, places.end()}}, where));
 }
 
 }} // namespace rill::RILL_ABI

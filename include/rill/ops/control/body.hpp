@@ -6,6 +6,7 @@
 #include <rill/expr/apply.hpp>
 #include <rill/expr/tensor.hpp>
 #include <rill/ops/control/argument.hpp>
+#include <rill/runtime/all_control_flow.hpp>
 
 // How loops, branches and functions make their bodies: what a callable adds to the graph while a region is open.
 
@@ -38,9 +39,11 @@ private:
     name_scope scope_;
 };
 
-template <class Op> op_ptr region_op() {
-    make_known<Op>();
-    return make_op(Op{});
+/// Ops with bodies, and what bodies take, become known to programs that can make them. For templates only: each program would have
+/// the ops otherwise, and all that runs them.
+template <class... Op> void make_bodies_known() {
+    make_known<argument_op>();
+    (make_known<Op>(), ...);
 }
 
 // ---- what callables take and give ----------------------------------------------------------------------------------------
@@ -135,7 +138,6 @@ RILL_INLINE traced_body trace_body(const graph& g, const std::string& name, std:
     traced_body body;
     body.of = g.state().add_region(scopes().inside, scopes().prefix + name, where);
     const region_scope inside(body.of);
-    make_known<argument_op>();
     const name_scope named(name);
     for (const auto& type : arguments)
         body.arguments.push_back({add_node(g, make_op(argument_op{type}), {}, {}, false, where), 0});

@@ -112,6 +112,7 @@ auto cond(const C& condition, const Then& then, const Else& otherwise,
         static_assert(same_dtype<value_type_of<C>, bool>, "cond: the condition must be a bool");
         static_assert(extents_of<C>::rank == 0, "cond: the condition must have rank 0");
     }
+    detail::make_bodies_known<case_op>();
     using A = detail::branch_type<Then>;
     using B = detail::branch_type<Else>;
     using result = typename detail::joined_all<A, B>::type;
@@ -166,7 +167,7 @@ RILL_INLINE const node* detail::add_branches(const graph& g, const std::string& 
     std::vector<traced_body> bodies;
     for (std::size_t b = 0; b < branches.size(); ++b)
         bodies.push_back(trace_body(g, "branch" + std::to_string(b), {}, where, branches[b]));
-    return scope.add(*region_op<case_op>(), {region_use::form::choose}, {which}, bodies, where);
+    return scope.add(*make_op(case_op{}), {region_use::form::choose}, {which}, bodies, where);
 }
 
 }} // namespace rill::RILL_ABI

@@ -8,24 +8,12 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-struct flow_primitive {
-    using domain_type = domains::every;
-    static constexpr auto no_gradient = "loops and branches of primitives have none: use cond and while_loop";
-};
-
 /// A handle to an output that has the type of an operand.
 template <class X> auto handle_like(const endpoint& e) {
     if constexpr (typed_operand<X>)
         return tensor_of<value_type_of<X>, extents_of<X>>(unchecked, any_tensor(e));
     else
         return any_tensor(e);
-}
-
-/// The node of a primitive: it has an entry by name, and no kernel.
-template <class Op, class... X>
-const node* add_flow_node(const Op& op, const std::source_location& where, const X&... x) {
-    make_known<Op>();
-    return add_op_node(make_op(op), 0, where, x...).from;
 }
 
 /// The type of its operand, whatever that is.

@@ -3,6 +3,7 @@
 
 #include <mutex>
 
+#include <rill/core/shared.hpp>
 #include <rill/ops/control/region_gradient.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -53,6 +54,7 @@ public:
     template <class... X>
         requires(detail::body_value<X> && ...)
     auto operator()(const X&... x) const {
+        detail::make_bodies_known<call_op>();
         using arguments = std::tuple<detail::handle_type<X>...>;
         using given = std::remove_cvref_t<std::invoke_result_t<const F&, const detail::handle_type<X>&...>>;
         const graph g = detail::home_graph(x...);
@@ -71,7 +73,7 @@ private:
     F f_;
     bool recompute_;
     std::source_location where_;
-    std::shared_ptr<detail::function_bodies> bodies_ = std::make_shared<detail::function_bodies>();
+    std::shared_ptr<detail::function_bodies> bodies_ = detail::make_shared<detail::function_bodies>();
 };
 
 /// A function whose body is made once for each graph and types of arguments, however often it is called: auto f = function([](auto a,
@@ -113,7 +115,7 @@ RILL_INLINE const traced_body& function_bodies::get(const graph& g, const std::v
     all_.push_back({g, scopes().inside, arguments, nullptr});
     try {
         const name_scope named("function");
-        all_[at].made = std::make_shared<traced_body>(trace_body(g, "body", arguments, where, make));
+        all_[at].made = detail::make_shared<traced_body>(trace_body(g, "body", arguments, where, make));
     } catch (...) {
         all_.erase(all_.begin() + static_cast<std::ptrdiff_t>(at));
         throw;
@@ -128,7 +130,7 @@ RILL_INLINE std::vector<endpoint> add_call(const graph& g, const traced_body& bo
     use.recompute = recompute;
     endpoint_list inputs;
     for (const auto& e : operands) inputs.push_back(e);
-    const node* made = scope.add(*region_op<call_op>(), use, std::move(inputs), {body}, where);
+    const node* made = scope.add(*make_op(call_op{}), use, std::move(inputs), {body}, where);
     std::vector<endpoint> ends;
     for (std::size_t i = 0; i < made->outputs.size(); ++i) ends.push_back({made, static_cast<int>(i)});
     return ends;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <rill/core/host_array.hpp>
+#include <rill/core/shared.hpp>
 #include <rill/expr/node_op.hpp>
+#include <rill/runtime/all_control_flow.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -145,7 +147,7 @@ namespace detail {
 RILL_INLINE std::shared_ptr<const host_function>
 numbered(std::function<void(std::span<const any_array>, any_array*, waiting*)> f) {
     static std::atomic<std::uint64_t> last{0};
-    return std::make_shared<const host_function>(host_function{std::move(f), ++last});
+    return detail::make_shared<const host_function>(host_function{std::move(f), ++last});
 }
 
 RILL_INLINE any_array checked_result(any_array value, const tensor_type& wanted) {

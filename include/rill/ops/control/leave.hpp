@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/ops/control/flow.hpp>
+#include <rill/ops/control/flow_node.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

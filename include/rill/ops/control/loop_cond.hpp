@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/ops/control/flow.hpp>
+#include <rill/ops/control/flow_node.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
 /// The condition of a loop, by which its switches choose: false ends it.
-struct loop_cond_op {
+struct loop_cond_op : detail::flow_primitive {
     static constexpr auto name = "LoopCond";
     static constexpr int inputs = 1;
     using domain_type = domains::boolean;
-    static constexpr auto no_gradient = ""; // a bool
 
     static flow_use flow() { return {flow_use::form::loop_condition}; }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;

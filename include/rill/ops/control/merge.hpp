@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rill/ops/control/cond.hpp>
-#include <rill/ops/control/flow.hpp>
+#include <rill/ops/control/flow_node.hpp>
 #include <rill/ops/control/loop_state.hpp>
 
 namespace rill { inline namespace RILL_ABI {

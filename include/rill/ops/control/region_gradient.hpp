@@ -83,7 +83,7 @@ private:
         const graph g(*n.owner);
         if (n.op->flow())
             throw unimplemented("gradients: '" + n.name + "' is a " + std::string(n.op->name()) + " in a body (" +
-                                place_of(n) + "): " + flow_primitive::no_gradient);
+                                place_of(n) + "): " + n.op->no_gradient_reason());
         if (is_drawn(n) || n.op->role() == op_role::variable) {
             if (inner_) // whose values nothing keeps
                 throw unimplemented("gradients: '" + n.name + "' draws random numbers or depends on writes (" +

@@ -64,6 +64,7 @@ std::vector<endpoint> add_scan(const graph& g, const std::string& name, const st
 template <class F, class S, class X>
 std::vector<endpoint> add_fold(const char* name, const F& f, const S& initial, const X& inputs, bool reverse,
                                bool stacked, const std::source_location& where) {
+    make_bodies_known<scan_slices_op>();
     using state = handle_type<S>;
     using slice = typename slice_type<handle_type<X>>::type;
     using states = std::conditional_t<is_tuple<state>, state, std::tuple<state>>;
@@ -116,6 +117,7 @@ auto fold_right(const F& f, const S& initial, const X& inputs,
 /// f(slice) for each slice along axis 0 of the inputs (a tensor, or a tuple, which f takes as a tuple), stacked along axis 0.
 template <class F, class X>
 auto map(const F& f, const X& inputs, const std::source_location& where = std::source_location::current()) {
+    detail::make_bodies_known<scan_slices_op>();
     using slice = typename detail::slice_type<detail::handle_type<X>>::type;
     using given = std::remove_cvref_t<std::invoke_result_t<const F&, const slice&>>;
     using result =
@@ -186,7 +188,7 @@ RILL_INLINE std::vector<endpoint> detail::add_scan(const graph& g, const std::st
     region_use use{region_use::form::scan};
     use.carried = static_cast<int>(initial.size());
     use.reverse = reverse;
-    const node* made = scope.add(*region_op<scan_slices_op>(), use, std::move(operands),
+    const node* made = scope.add(*make_op(scan_slices_op{}), use, std::move(operands),
                                  {trace_body(g, "body", types, where, body)}, where);
     std::vector<endpoint> ends;
     for (std::size_t i = 0; i < made->outputs.size(); ++i) ends.push_back({made, static_cast<int>(i)});

@@ -43,6 +43,7 @@ template <class Cond, class Body, class... X>
 auto while_loop(const Cond& condition, const Body& body, const std::tuple<X...>& initial,
                 const while_options& options = {},
                 const std::source_location& where = std::source_location::current()) {
+    detail::make_bodies_known<while_op, scan_slices_op>(); // its gradients are scans
     using states = detail::handle_type<std::tuple<X...>>;
     using parts = detail::loop_parts<states>;
     using condition_type = decltype(std::apply(condition, std::declval<const parts&>()));
@@ -77,6 +78,7 @@ template <class Cond, class Body>
 std::vector<any_tensor> while_loop(const Cond& condition, const Body& body, const std::vector<any_tensor>& initial,
                                    const while_options& options = {},
                                    const std::source_location& where = std::source_location::current()) {
+    detail::make_bodies_known<while_op, scan_slices_op>();
     return detail::untyped_while([&](const auto& state) { return any_tensor(condition(state)); },
                                  [&](const auto& state) { return std::vector<any_tensor>(body(state)); }, initial,
                                  options, where);
@@ -111,7 +113,7 @@ RILL_INLINE std::vector<tensor_type> while_op::outputs(const known_inputs& in) c
 }
 
 RILL_INLINE std::vector<endpoint> while_op::gradient(const gradient_request& r) const {
-    return detail::loop_gradient(r, *detail::region_op<scan_slices_op>());
+    return detail::loop_gradient(r, *make_op(scan_slices_op{}));
 }
 
 namespace detail {
@@ -128,7 +130,7 @@ RILL_INLINE std::vector<endpoint> add_while(const graph& g, std::vector<endpoint
     use.most = options.maximum_iterations;
     endpoint_list operands;
     for (const auto& e : initial) operands.push_back(e);
-    const node* made = scope.add(*region_op<while_op>(), use, std::move(operands), bodies, where);
+    const node* made = scope.add(*make_op(while_op{}), use, std::move(operands), bodies, where);
     for (std::size_t i = 0; i < initial.size(); ++i) initial[i] = {made, static_cast<int>(i)};
     return initial;
 }

@@ -59,9 +59,9 @@ private:
 
     bool start(form what, index_t count, waiting& wait, any_array* out, std::vector<any_array> given = {});
     std::string described_kind() const override { return traits_.kind; }
-    bool serve(attempt& a) override;
-    attempt_ptr kept(attempt& a) override;
-    void undo(attempt& a) override;
+    RILL_INLINE bool serve(attempt& a) override;
+    RILL_INLINE attempt_ptr kept(attempt& a) override;
+    RILL_INLINE void undo(attempt& a) override;
     void put(call& c);
     void take(call& c);
     bool has_room() const { return traits_.capacity < 0 || static_cast<index_t>(order_->size()) < traits_.capacity; }

@@ -3,6 +3,7 @@
 
 #include <tuple>
 
+#include <rill/core/shared.hpp>
 #include <rill/ops/queue/keyed_barrier_close.hpp>
 #include <rill/ops/queue/keyed_barrier_incomplete_size.hpp>
 #include <rill/ops/queue/keyed_barrier_insert_many.hpp>
@@ -28,7 +29,7 @@ struct keyed_barrier_op : detail::resource_maker {
     template <class D, class T> kernel bind(kernel_request& r) const {
         return detail::handle_kernel<D>(r.find_resource(place, detail::keyed_barrier_state::described_as(components),
                                                         [&](const std::string& known_as, allocator& memory) {
-                                                            return std::make_shared<detail::keyed_barrier_state>(
+                                                            return detail::make_shared<detail::keyed_barrier_state>(
                                                                 known_as, components, memory);
                                                         }));
     }

@@ -49,7 +49,7 @@ private:
     };
 
     std::string described_kind() const override { return kind; }
-    bool serve(attempt& a) override;
+    RILL_INLINE bool serve(attempt& a) override;
     attempt_ptr kept(attempt& a) override { return std::make_shared<call>(static_cast<call&&>(a)); }
     void check_insert(index_t i, const any_array& keys, const any_array& values) const;
     void put(const std::string& key, std::size_t i, any_array value);

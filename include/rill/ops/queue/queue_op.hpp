@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <rill/core/shared.hpp>
 #include <rill/ops/queue/element_queue.hpp>
 #include <rill/ops/state/resource_op.hpp>
 
@@ -162,7 +163,7 @@ RILL_COLD std::vector<tensor_type> batched(std::span<const tensor_type> componen
 RILL_COLD std::shared_ptr<resource> make_queue(kernel_request& r, const resource_name& place, queue_traits traits) {
     if (traits.seed == 0) traits.seed = r.seed;
     return r.find_resource(place, traits.described(), [&](const std::string& name, allocator& memory) {
-        return std::make_shared<element_queue>(traits, name, memory);
+        return detail::make_shared<element_queue>(traits, name, memory);
     });
 }
 

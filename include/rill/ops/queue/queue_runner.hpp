@@ -43,6 +43,7 @@ std::vector<queue_runner_note> queue_runners_of(const graph& g);
 template <class... T>
 void add_queue_runner(const queue<T...>& q, const std::vector<operation>& enqueue,
                       const std::source_location& where = std::source_location::current()) {
+    detail::make_known<queue_runner_op>();
     const graph_scope here(q.handle().graph());
     const auto close = q.close({}, where), cancel = q.close({.cancel_pending_enqueues = true}, where);
     detail::add_queue_runner(q.name(), enqueue, close, cancel, where);
@@ -58,7 +59,6 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 RILL_COLD void add_queue_runner(const std::string& queue, const std::vector<operation>& enqueue, const operation& close,
                                 const operation& cancel, const std::source_location& where) {
     if (enqueue.empty()) throw invalid_argument("add_queue_runner: there is no operation to run for '" + queue + "'");
-    make_known<queue_runner_op>();
     queue_runner_op op;
     std::vector<const node*> all;
     for (const auto& o : enqueue) {

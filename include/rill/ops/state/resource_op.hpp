@@ -3,7 +3,9 @@
 
 #include <string>
 
+#include <rill/core/shared.hpp>
 #include <rill/ops/array/fill.hpp>
+#include <rill/runtime/all_control_flow.hpp>
 
 // What ops that make and use a resource have in common: a queue, a lock, a table.
 
@@ -37,8 +39,9 @@ struct resource_user {
 /// The resource that a node stands for: an R, made of its name and `traits`.
 template <class R, class... Traits>
 std::shared_ptr<resource> make_resource(kernel_request& r, const resource_name& place, const Traits&... traits) {
-    return r.find_resource(place, R::described_as(traits...),
-                           [&](const std::string& name, allocator&) { return std::make_shared<R>(name, traits...); });
+    return r.find_resource(place, R::described_as(traits...), [&](const std::string& name, allocator&) {
+        return detail::make_shared<R>(name, traits...);
+    });
 }
 
 /// The kernel of an op that makes a resource.

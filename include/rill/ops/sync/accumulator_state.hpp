@@ -43,7 +43,7 @@ public:
 
 private:
     std::string described_kind() const override { return kind; }
-    bool serve(attempt& a) override;
+    RILL_INLINE bool serve(attempt& a) override;
 
     const accumulator_traits traits_;
     any_array sum_;

@@ -27,14 +27,17 @@ struct mutex_options {
 /// that waits, in vain.
 class mutex {
 public:
+    template <class... Unused> // a template, so that only programs that call it have its kernels
     explicit mutex(const std::string& name = {}, const mutex_options& o = {},
                    const std::source_location& where = std::source_location::current())
         : handle_(detail::add_resource(mutex_op{}, o.shared_name, name, where)) {}
 
+    template <class... Unused>
     operation acquire(const std::source_location& where = std::source_location::current()) const {
         return operation(apply_node(mutex_acquire_op{}, where, handle_).node());
     }
     /// `failed_precondition` if this session does not hold it.
+    template <class... Unused>
     operation release(const std::source_location& where = std::source_location::current()) const {
         return operation(apply_node(mutex_release_op{}, where, handle_).node());
     }

@@ -24,8 +24,8 @@ public:
 
 private:
     std::string described_kind() const override { return kind; }
-    bool serve(attempt& a) override;
-    void give_back(holding& of) override;
+    RILL_INLINE bool serve(attempt& a) override;
+    RILL_INLINE void give_back(holding& of) override;
     void session_over(const session_end* session);
 
     bool held_ = false;

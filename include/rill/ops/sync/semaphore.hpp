@@ -36,6 +36,7 @@ struct semaphore_options {
 /// it gives them back or ends: if it fails they go back; if it ends well they stay taken, and any step may give them back.
 class semaphore {
 public:
+    template <class... Unused> // a template, so that only programs that call it have its kernels
     explicit semaphore(const std::string& name = {}, const semaphore_options& o = {},
                        const std::source_location& where = std::source_location::current())
         : handle_(detail::add_resource(with_count(o.count), o.shared_name, name, where)) {}
@@ -63,6 +64,7 @@ public:
             where);
     }
     /// How many are left.
+    template <class... Unused>
     tensor<std::int64_t> value(const std::source_location& where = std::source_location::current()) const {
         return {detail::unchecked, apply_node(semaphore_value_op{}, where, handle_)};
     }

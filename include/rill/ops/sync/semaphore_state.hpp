@@ -23,8 +23,8 @@ public:
 
 private:
     std::string described_kind() const override { return kind; }
-    bool serve(attempt& a) override;
-    void give_back(holding& of) override;
+    RILL_INLINE bool serve(attempt& a) override;
+    RILL_INLINE void give_back(holding& of) override;
     void check_number(index_t n) const;
 
     const index_t first_;

@@ -17,7 +17,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class RILL_EXPORT waited_resource : public resource {
 public:
     const std::string& name() const { return name_; }
-    void abandon() noexcept override;
+    RILL_INLINE void abandon() noexcept override;
 
 protected:
     /// What a step has taken and not given back.

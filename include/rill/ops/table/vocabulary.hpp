@@ -20,6 +20,7 @@ template <class K, class V> class vocabulary : public detail::table_handle<K, V>
 public:
     vocabulary(const std::string& path, V otherwise, const hash_table_options& o, const std::source_location& where)
         : detail::table_handle<K, V>(true, o.shared_name, o.name, where), otherwise_(std::move(otherwise)) {
+        require_kernel<initialize_table_op, void>();
         detail::add_table_initializer(this->handle_, path, where);
     }
 
@@ -45,13 +46,15 @@ struct string_table_options {
 };
 
 /// The line number, from 0, of words: index_table_from_file("words.txt", {.default_value = 0}).lookup(words).
-inline auto index_table_from_file(const std::string& path, const index_table_options& o = {},
-                                  const std::source_location& where = std::source_location::current()) {
+template <class... Unused> // a template, so that only programs that call it have its kernels
+auto index_table_from_file(const std::string& path, const index_table_options& o = {},
+                           const std::source_location& where = std::source_location::current()) {
     return vocabulary<std::string, std::int64_t>(path, o.default_value, {o.shared_name, o.name}, where);
 }
 /// The word in a line, by its number from 0.
-inline auto index_to_string_table_from_file(const std::string& path, const string_table_options& o = {},
-                                            const std::source_location& where = std::source_location::current()) {
+template <class... Unused>
+auto index_to_string_table_from_file(const std::string& path, const string_table_options& o = {},
+                                     const std::source_location& where = std::source_location::current()) {
     return vocabulary<std::int64_t, std::string>(path, o.default_value, {o.shared_name, o.name}, where);
 }
 
@@ -67,7 +70,6 @@ namespace rill { inline namespace RILL_ABI {
 
 RILL_COLD void detail::add_table_initializer(const any_tensor& table, const std::string& path,
                                              const std::source_location& where) {
-    require_kernel<initialize_table_op, void>();
     const graph g = table.graph();
     const region_scope outside(nullptr); // whatever the nodes made beside it are part of
     const endpoint file = seal(constant(path, where), g);

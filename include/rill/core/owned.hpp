@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include <rill/config.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Owns something without naming its destructor: programs that make none of it have none of its code.
+template <class T> using owned = std::unique_ptr<T, void (*)(T*)>;
+
+template <class T> owned<T> owned_by_pointer(std::unique_ptr<T> made) {
+    return {made.release(), [](T* gone) { delete gone; }};
+}
+/// None.
+template <class T> owned<T> owns_none() { return {nullptr, nullptr}; }
+
+}}} // namespace rill::RILL_ABI::detail

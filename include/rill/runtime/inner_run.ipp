@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/inner_run.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <rill/runtime/frames_run.hpp>
+#include <rill/runtime/piecewise_run.hpp>
+#include <rill/runtime/plan.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD std::unique_ptr<inner_run> inner_run_of(const plan& p, std::span<const any_array> feeds) {
+    if (p.by_frames()) return make_frames_run(*p.by_frames(), feeds);
+    return p.in_pieces() ? std::make_unique<piecewise_run>(*p.in_pieces(), feeds) : nullptr;
+}
+
+RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> feeds, const step_context* context) {
+    struct holder {
+        plan& of;
+        std::unique_ptr<held_step> step;
+        ~holder() { of.release(std::move(step)); }
+    } held{p, p.acquire(feeds)};
+    std::vector<any_array> values;
+    auto& step = *held.step;
+    std::vector<const void*> data;
+    for (const auto& f : feeds) data.push_back(f.data());
+    step.memory->context = context ? context : &no_step;
+    step.of->run(*step.memory, data);
+    for (std::size_t i = 0; i < p.graph().fetches.size(); ++i) {
+        const auto& type = step.of->fetch_type(i);
+        values.push_back(owned_copy(type.type, type.shape, step.of->fetch_data(*step.memory, i)));
+    }
+    return values;
+}
+
+}}} // namespace rill::RILL_ABI::detail
