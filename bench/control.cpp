@@ -106,4 +106,22 @@ void train_in_graph(benchmark::State& state) {
 }
 BENCHMARK(train_in_graph)->Arg(1'000)->Unit(benchmark::kMicrosecond);
 
+/// The gradient of a loop whose iterations read and write cells of an array: what it costs grows with the cells, not their square.
+void cells_grad(benchmark::State& state) {
+    const auto n = static_cast<int>(state.range(0));
+    time(state, n, [n] {
+        placeholder<float, dyn, 8> x("x");
+        const auto cells = std::get<1>(while_loop(
+            [n](auto i, auto) { return i < n; },
+            [&](auto i, auto a) { return std::tuple(i + 1, a.write(i, 0.5f * a.read(i - 1) + gather(x, i))); },
+            std::tuple(constant(1), tensor_array(x))));
+        const auto d = gradients(reduce_sum(cells.stack()), x);
+        const auto s = models::ready();
+        return [s, call = s->make_callable(d, x), xs = xt::xtensor<float, 2>({static_cast<std::size_t>(n), 8}, 0.5f)] {
+            return call(xs);
+        };
+    });
+}
+BENCHMARK(cells_grad)->Arg(1'000)->Arg(16'000)->Unit(benchmark::kMicrosecond);
+
 } // namespace

@@ -58,6 +58,7 @@ WITHOUT = {
     "NoOp": "it has no value",
     "ConcatGrad": "the gradient of Concat, which is compared",
     "GatherGrad": "the gradient of Gather, which is compared",
+    "AddRows": "the gradient of several uses of one table; its test compares with plain C++",
     "StridedSliceGrad": "the gradient of StridedSlice, which is compared",
     "MaskOver": "TensorFlow has no such op; boolean_mask is made of it",
     "ReshapeLike": "TensorFlow has no such op; the gradient of Reshape, which is compared, is made of it",

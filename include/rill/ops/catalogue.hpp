@@ -5,6 +5,7 @@
 // contents of rill::kernels and docs/ops.md.
 // size: two lines for each op
 
+#include <rill/ops/array/add_rows.hpp>
 #include <rill/ops/array/broadcast_to.hpp>
 #include <rill/ops/array/concat.hpp>
 #include <rill/ops/array/concat_grad.hpp>
@@ -262,6 +263,7 @@ using catalogue = op_list<
     acos_op,
     acosh_op,
     add_op,
+    add_rows_op,
     argmax_op,
     argmin_op,
     argument_op,

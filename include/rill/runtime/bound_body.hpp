@@ -30,6 +30,8 @@ public:
     bool stays(std::size_t r) const { return stays_[r] != 0; }
     /// Result r may be computed where argument r is: it is that with some changes.
     bool updates(std::size_t r) const { return updates_[r] != 0; }
+    /// Slots that are then in the same place.
+    const std::vector<int>& along(std::size_t r) const { return along_[r]; }
 
 private:
     const body& of_;
@@ -39,6 +41,7 @@ private:
     std::vector<tensor_type> types_;
     std::vector<char> direct_; // computed where it is wanted
     std::vector<char> stays_, updates_;
+    std::vector<std::vector<int>> along_;
 };
 
 /// A frame to run a body in, again and again.
@@ -61,7 +64,9 @@ public:
     const void* fed(std::size_t argument) const { return feeds_[argument]; }
     /// Where the next runs put a result, if they can.
     void want(std::size_t result, void* to) {
-        if (body_.direct(result)) body_.steps().redirect(*frame_, static_cast<std::size_t>(body_.fetch(result)), to);
+        if (!body_.direct(result)) return;
+        body_.steps().redirect(*frame_, static_cast<std::size_t>(body_.fetch(result)), to);
+        for (const int slot : body_.along(result)) frame_->slots[static_cast<std::size_t>(slot)] = to;
     }
     void run() { body_.steps().run(*frame_, feeds_); }
     const void* result(std::size_t r) const {

@@ -26,6 +26,7 @@ RILL_COLD bound_body::bound_body(const body& b, std::shared_ptr<plan> made, std:
         direct_.resize(b.results.size());
         stays_.resize(b.results.size());
         updates_.resize(b.results.size());
+        along_.resize(b.results.size());
         return;
     }
     steps_ = plan_->bind(feeds);
@@ -36,7 +37,9 @@ RILL_COLD bound_body::bound_body(const body& b, std::shared_ptr<plan> made, std:
         stays_.push_back(stays_.size() < b.arguments.size() && r == b.arguments[stays_.size()]);
         direct_.push_back(r && steps_->can_redirect(fetch_.back()));
         const std::size_t at = updates_.size();
-        updates_.push_back(r && at < b.arguments.size() && steps_->can_update(fetch_.back(), at));
+        auto& along = along_.emplace_back();
+        updates_.push_back(r && at < b.arguments.size() && steps_->can_update(fetch_.back(), at, along));
+        if (!updates_.back()) along.clear();
     }
 }
 

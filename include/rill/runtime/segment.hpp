@@ -66,9 +66,9 @@ public:
     bool fetched_alone(std::size_t i) const;
     /// Whether a fetch can be computed right into memory of the caller's: it is no input, no variable, and fetched once.
     bool can_redirect(std::size_t i) const;
-    /// Whether it may be computed right into the memory that is fed as number `feed`: it is that with some changes, and nothing
-    /// else needs what was there.
-    bool can_update(std::size_t i, std::size_t feed) const;
+    /// Whether it may be computed right into the memory that is fed as number `feed`: it is that with some changes, one after the other,
+    /// and nothing else needs what was there. `along`: where the changes before the last one leave it, slots that have to go along.
+    bool can_update(std::size_t i, std::size_t feed, std::vector<int>& along) const;
     /// Has the next runs of the frame compute it there.
     void redirect(frame& f, std::size_t i, void* to) const { f.slots[b_.slot_of(b_.graph.fetches[i])] = to; }
 

@@ -75,16 +75,30 @@ RILL_COLD bool segment::can_redirect(std::size_t i) const {
     return (value.where == home::arena || value.where == home::string) && !value.space;
 }
 
-RILL_COLD bool segment::can_update(std::size_t i, std::size_t feed) const {
+RILL_COLD bool segment::can_update(std::size_t i, std::size_t feed, std::vector<int>& along) const {
+    along.clear();
     const auto& result = b_.graph.fetches[i];
-    const auto& op = b_.graph.items[result.item].op;
-    if (!can_redirect(i) || !op || op->updates() < 0 || result.port != 0) return false;
     const int slot = b_.feed_slots[feed];
     const auto& was = b_.slots[slot];
-    return b_.slot_of(b_.graph.items[result.item].inputs[op->updates()]) == slot && was.last >= 0 &&
-           !was.many_strands && was.last < static_cast<int>(b_.steps.size()) &&
-           b_.steps[was.last].item == result.item && was.type == fetch_type(i) &&
-           was.space == b_.slots[b_.slot_of(result)].space;
+    const auto& is = b_.slots[b_.slot_of(result)];
+    if (!can_redirect(i) || was.type != is.type || was.space != is.space) return false;
+    auto at = result;
+    for (;;) {
+        const auto& it = b_.graph.items[at.item];
+        if (!it.op || it.op->updates() < 0 || at.port != 0) return false;
+        const auto from = it.inputs[it.op->updates()];
+        const int before = b_.slot_of(from);
+        if (before == slot) break;
+        // a change of what nothing else needs, which lies where it lay
+        const auto& changed = b_.slots[b_.slot_of(at)];
+        const bool same_place = changed.in_place_of >= 0 &&
+                                (changed.in_place_of == before || changed.in_place_of == b_.slots[before].in_place_of);
+        if (!same_place) return false;
+        along.push_back(before);
+        at = from;
+    }
+    return was.last >= 0 && !was.many_strands && was.last < static_cast<int>(b_.steps.size()) &&
+           b_.steps[was.last].item == at.item;
 }
 
 RILL_INLINE bool segment::placed(const frame& f, std::size_t i) const {

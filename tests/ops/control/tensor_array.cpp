@@ -104,6 +104,50 @@ TEST_CASE("tensor_array: as the state of a loop, and as what it takes from outsi
     CHECK(s.run(chosen, feed(n, 1), feed(x, {1.f, 2.f}))(0) == 7.f);
 }
 
+TEST_CASE("tensor_array: several writes in an iteration, and reads between and around them") {
+    const graph_scope here{graph()};
+    placeholder<float, dyn> x("x");
+    const std::vector<float> given{1, 2, 3, 5, 8, 13};
+    const int n = static_cast<int>(given.size());
+    const session s;
+    const auto check = [&](const auto& body, const auto& plain) {
+        const auto [i, cells] =
+            while_loop([&](auto k, auto) { return k < n; },
+                       [&](auto k, auto a) { return std::tuple(k + 1, body(a, k)); }, constant(0), tensor_array(x));
+        auto wanted = given;
+        for (int k = 0; k < n; ++k) plain(wanted, k);
+        const auto got = s.run(cells, feed(x, given));
+        CHECK(std::vector<float>(got.begin(), got.end()) == wanted);
+    };
+    const auto turned = [n](const auto& k) { return n - 1 - k; };
+    check([&](auto a, auto k) { return a.write(k, a.read(k) + 1.f).write(turned(k), 4.f); },
+          [&](auto& a, int k) { ++a[k], a[turned(k)] = 4; });
+    check(
+        [&](auto a, auto k) { return a.write(k, a.read(turned(k))).write(turned(k), a.read(k)); }, // both as they were
+        [&](auto& a, int k) { std::swap(a[k], a[turned(k)]); });
+    check(
+        [&](auto a, auto k) {
+            const auto b = a.write(k, a.read(k) * 2.f);
+            return b.write(turned(k), b.read(k) + a.read(0)); // what the first write left, and what was before it
+        },
+        [&](auto& a, int k) {
+            const float first = a[0];
+            a[k] *= 2;
+            a[turned(k)] = a[k] + first;
+        });
+    check(
+        [&](auto a, auto k) {
+            const auto b = a.write(k, 0.f);
+            return b.write(turned(k), 1.f).write(k, b.read(turned(k))); // the first is read after the second is made
+        },
+        [&](auto& a, int k) {
+            a[k] = 0;
+            const float there = a[turned(k)];
+            a[turned(k)] = 1;
+            a[k] = there;
+        });
+}
+
 TEST_CASE("tensor_array: gradients of writes and reads, in loops too") {
     const graph_scope here{graph()};
     placeholder<double, dyn> x("x");

@@ -6,6 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
+struct add_rows_op;
 struct gather_grad_op;
 
 /// Slices of a table along an axis, chosen by ids: the axis gives way to the shape of the ids. Gradient by the table: g,
@@ -15,7 +16,7 @@ struct gather_op {
     static constexpr int inputs = 2;
     using domain_type = domains::every;
     using compiled_types = types::moved;
-    using brings = op_list<gather_grad_op>;
+    using brings = op_list<gather_grad_op, add_rows_op>; // that of several uses of a table is added to
     int axis = 0;
 
     static void fields(auto& op, auto& visit) { visit("axis", op.axis); }
@@ -60,7 +61,8 @@ any_tensor gather(const A& table, const B& ids, int axis,
 
 }} // namespace rill::RILL_ABI
 
-#include <rill/ops/array/gather_grad.hpp> // its gradient, as this is the gradient of that
+#include <rill/ops/array/add_rows.hpp> // its gradients, as this is the gradient of those
+#include <rill/ops/array/gather_grad.hpp>
 
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include <rill/ops/array/add_rows.hpp>
 #include <rill/ops/math/add_n.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -94,7 +95,7 @@ std::vector<std::optional<any_tensor>> gradients(const std::tuple<Y...>& ys, con
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE const gradient_ops& the_gradient_ops() {
-    static constexpr gradient_ops ops{&info_of<add_op>, [](const endpoint& y) { return filled_like(y, 1); }, &add_n};
+    static constexpr gradient_ops ops{&info_of<add_op>, [](const endpoint& y) { return filled_like(y, 1); }, &sum_of_gradients};
     return ops;
 }
 
