@@ -61,4 +61,14 @@ TEST_CASE("bound_body: what changes its argument, once or again and again, may d
               return b.write(0, a.read(cast<int>(b.read(k))));
           }) == -1);
     CHECK(changes([](auto a, auto) { return a; }) == -1);
+    // in branches and functions, where all of them change it, or leave it as it is
+    CHECK(changes([](auto a, auto k) { return cond(k > 1, [&] { return a.write(k, 1.f); }, [&] { return a; }); }) == 0);
+    CHECK(changes([](auto a, auto k) {
+              return cond(
+                         k > 1, [&] { return a.write(k, 1.f).write(0, 2.f); }, [&] { return a.write(0, a.read(1)); })
+                  .write(1, 3.f);
+          }) == 1);
+    CHECK(changes([](auto a, auto k) {
+              return cond(k > 1, [&] { return a.write(k, 1.f); }, [&] { return tensor_array<float>(3); });
+          }) == -1);
 }

@@ -73,6 +73,8 @@ RILL_COLD void binder::infer(std::span<const tensor_type> feed_types, const body
             if (it.origin->bodies) {
                 auto bound = bodies.control->bind_region(it, in, bodies, memory);
                 types.push_back(std::move(bound.outputs));
+                changes.resize(i + 1);
+                changes[i] = std::move(bound.changes);
                 region_of_.emplace(static_cast<int>(i), std::static_pointer_cast<const frame_region_step>(bound.step));
             } else {
                 types.push_back(it.op->outputs({in, &values}));
@@ -252,8 +254,9 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
         }
         if (it.origin && it.op->in_place() && !it.is_write())
             for (const auto& v : it.inputs) may_share_.push_back({steps.size(), v, {s.item, 0}});
-        if (it.origin && it.op->updates() >= 0)
-            may_share_.push_back({steps.size(), it.inputs[it.op->updates()], {s.item, 0}});
+        for (int port = 0; port < static_cast<int>(types[i].size()); ++port)
+            if (const int from = changed_input({s.item, port}); from >= 0)
+                may_share_.push_back({steps.size(), it.inputs[from], {s.item, port}});
         add_step(std::move(s), it.inputs, value_slot[i], request, folded[i] != 0);
     }
     note_start_reads();

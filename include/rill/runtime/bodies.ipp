@@ -107,6 +107,16 @@ public:
         return -1;
     }
 
+    /// bound_region::changes: where all branches agree.
+    std::vector<int> changes() const {
+        std::vector<int> all;
+        for (std::size_t r = 0; r < bodies_[0].types().size(); ++r) {
+            const int over = bodies_[0].over(r);
+            all.push_back(std::ranges::all_of(bodies_, [&](const auto& b) { return b.over(r) == over; }) ? over : -1);
+        }
+        return all;
+    }
+
 private:
     struct memory : frame_region_step::memory {
         vector<body_memory> bodies;
@@ -330,7 +340,9 @@ RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const ten
     if (auto loop = bind_number_loop(use, made->bodies(), inputs, outputs, memory))
         return {std::move(outputs), std::move(loop)};
     made->set_outputs(outputs);
-    return {std::move(outputs), std::move(made)};
+    std::vector<int> changes;
+    if (use.how == form::choose || use.how == form::call) changes = static_cast<const branch_step&>(*made).changes();
+    return {std::move(outputs), std::move(made), std::move(changes)};
 }
 
 }}} // namespace rill::RILL_ABI::detail

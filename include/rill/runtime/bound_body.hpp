@@ -30,10 +30,14 @@ public:
     bool stays(std::size_t r) const { return stays_[r] != 0; }
     /// Result r may be computed where argument r is: it is that with some changes.
     bool updates(std::size_t r) const { return updates_[r] != 0; }
+    /// The input of its node that result r is, or is with some changes and may be where that is; -1: there is none. Of branches and calls.
+    int over(std::size_t r) const { return over_[r]; }
     /// Slots that are then in the same place.
     const std::vector<int>& along(std::size_t r) const { return along_[r]; }
 
 private:
+    void find_over(std::size_t r);
+
     const body& of_;
     std::shared_ptr<plan> plan_;
     std::shared_ptr<segment> steps_;
@@ -42,6 +46,7 @@ private:
     std::vector<char> direct_; // computed where it is wanted
     std::vector<char> stays_, updates_;
     std::vector<std::vector<int>> along_;
+    std::vector<int> over_;
 };
 
 /// A frame to run a body in, again and again.
@@ -76,7 +81,7 @@ public:
     void deliver(std::size_t r, void* to) const {
         if (body_.direct(r)) return;
         const auto& type = body_.types()[r];
-        copy_elements(type.type, result(r), to, type.shape.size());
+        if (const void* from = result(r); from != to) copy_elements(type.type, from, to, type.shape.size());
     }
     void end() noexcept { body_.steps().finish(*frame_); }
 

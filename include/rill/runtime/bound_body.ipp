@@ -27,6 +27,7 @@ RILL_COLD bound_body::bound_body(const body& b, std::shared_ptr<plan> made, std:
         stays_.resize(b.results.size());
         updates_.resize(b.results.size());
         along_.resize(b.results.size());
+        over_.assign(b.results.size(), -1);
         return;
     }
     steps_ = plan_->bind(feeds);
@@ -40,6 +41,21 @@ RILL_COLD bound_body::bound_body(const body& b, std::shared_ptr<plan> made, std:
         auto& along = along_.emplace_back();
         updates_.push_back(r && at < b.arguments.size() && steps_->can_update(fetch_.back(), at, along));
         if (!updates_.back()) along.clear();
+        find_over(at);
+    }
+}
+
+RILL_COLD void bound_body::find_over(std::size_t r) {
+    const auto& result = of_.results[r];
+    int& over = over_.emplace_back(-1);
+    if (!result) return;
+    const std::size_t arguments = of_.arguments.size();
+    for (std::size_t f = 0; f < arguments + of_.captured.size() && over < 0; ++f) {
+        const auto& fed = f < arguments ? of_.arguments[f] : of_.captures[f - arguments];
+        std::vector<int> along;
+        if (result != fed && !steps_->can_update(fetch_[r], f, along)) continue;
+        over = f < arguments ? static_cast<int>(f) : of_.captured[f - arguments];
+        if (!updates_[r]) along_[r] = std::move(along);
     }
 }
 

@@ -75,6 +75,7 @@ struct bound_graph {
     vector<step> steps, folded_steps;
     vector<std::shared_ptr<const frame_region_step>> regions; // of steps that run bodies
     const control_flow* control = nullptr;                    // which runs them
+    std::vector<std::vector<int>> changes;                    // per item with bodies, and output: bound_region::changes
     vector<folded_value> folded_values;                       // of slots: what shape rules asked for
     vector<chain> chains;
     std::vector<int> chained;         // per item: its chain, or -1
@@ -86,6 +87,20 @@ struct bound_graph {
     std::vector<std::size_t> offsets; // per slot: its place in the arena of its space, or npos
 
     const tensor_type& type_of(const subgraph::value& v) const { return types[v.item][v.port]; }
+    /// The input of its item that a value is with some changes, whose memory it may take; -1: there is none, or another input is there too.
+    int changed_input(const subgraph::value& v) const {
+        const auto& it = graph.items[v.item];
+        if (!it.origin) return -1;
+        const auto item = static_cast<std::size_t>(v.item), port = static_cast<std::size_t>(v.port);
+        int input = -1;
+        if (!it.origin->bodies)
+            input = port == 0 ? it.op->updates() : -1;
+        else if (item < changes.size() && port < changes[item].size())
+            input = changes[item][port];
+        for (int k = 0; input >= 0 && k < static_cast<int>(it.inputs.size()); ++k)
+            if (k != input && slot_of(it.inputs[k]) == slot_of(it.inputs[input])) input = -1;
+        return input;
+    }
     int slot_of(const subgraph::value& v) const { return value_slot[v.item][v.port]; }
 };
 

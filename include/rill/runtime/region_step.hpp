@@ -58,6 +58,8 @@ public:
 struct bound_region {
     std::vector<tensor_type> outputs;
     std::shared_ptr<const region_step> step;
+    std::vector<int> changes =
+        {}; // per output: the input that it is, or is with some changes, in its place if need be; -1: none
 };
 
 }}} // namespace rill::RILL_ABI::detail

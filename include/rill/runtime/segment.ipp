@@ -84,9 +84,9 @@ RILL_COLD bool segment::can_update(std::size_t i, std::size_t feed, std::vector<
     if (!can_redirect(i) || was.type != is.type || was.space != is.space) return false;
     auto at = result;
     for (;;) {
-        const auto& it = b_.graph.items[at.item];
-        if (!it.op || it.op->updates() < 0 || at.port != 0) return false;
-        const auto from = it.inputs[it.op->updates()];
+        const int input = b_.changed_input(at);
+        if (input < 0) return false;
+        const auto from = b_.graph.items[at.item].inputs[input];
         const int before = b_.slot_of(from);
         if (before == slot) break;
         // a change of what nothing else needs, which lies where it lay

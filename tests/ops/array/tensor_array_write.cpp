@@ -41,6 +41,18 @@ TEST_CASE("tensor_array_write: in place where the tensor ends, and never over th
     CHECK(w(0) == 1.f);
 }
 
+TEST_CASE("tensor_array_write: of its own slices") {
+    const graph_scope here{graph()};
+    placeholder<float, dyn> x("x");
+    const tensor a = x * 2.f; // ends in the write, which reads it while it changes it
+    const any_tensor y =
+        apply_node(tensor_array_write_op{}, std::source_location::current(), a, constant({2, 0, 1}), a);
+    const auto out = session().run(tensor<float, dyn>(y), feed(x, {1.f, 2.f, 3.f}));
+    CHECK(out(0) == 4.f);
+    CHECK(out(1) == 6.f);
+    CHECK(out(2) == 2.f);
+}
+
 TEST_CASE("tensor_array_write: gradient, of two orders") {
     const graph_scope here{graph()};
     placeholder<double, dyn> x("x"), v("v");

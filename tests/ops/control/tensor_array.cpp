@@ -135,6 +135,37 @@ TEST_CASE("tensor_array: several writes in an iteration, and reads between and a
             a[k] *= 2;
             a[turned(k)] = a[k] + first;
         });
+    check([&](auto a, auto k) { return cond(equal(mod(k, 2), 0), [&] { return a.write(k, 9.f); }, [&] { return a; }); },
+          [&](auto& a, int k) {
+              if (k % 2 == 0) a[k] = 9;
+          });
+    check(
+        [&](auto a, auto k) { // each reads what was there when the branch began
+            return cond(
+                       equal(mod(k, 2), 0),
+                       [&] { return a.write(k, a.read(turned(k))).write(turned(k), a.read(k) + 1.f); },
+                       [&] { return cond(k > 2, [&] { return a.write(0, a.read(0) + 1.f); }, [&] { return a; }); })
+                .write(1, 2.f);
+        },
+        [&](auto& a, int k) {
+            if (k % 2 == 0) {
+                const float there = a[turned(k)], here = a[k];
+                a[k] = there;
+                a[turned(k)] = here + 1;
+            } else if (k > 2) {
+                ++a[0];
+            }
+            a[1] = 2;
+        });
+    check(
+        [&](auto a, auto k) { // what a branch got is needed after it
+            return cond(k > 1, [&] { return a.write(k, 7.f); }, [&] { return a; }).write(0, a.read(k));
+        },
+        [&](auto& a, int k) {
+            const float was = a[k];
+            if (k > 1) a[k] = 7;
+            a[0] = was;
+        });
     check(
         [&](auto a, auto k) {
             const auto b = a.write(k, 0.f);
