@@ -149,9 +149,9 @@ TEST_CASE("tensor_array: several writes in an iteration, and reads between and a
         },
         [&](auto& a, int k) {
             if (k % 2 == 0) {
-                const float there = a[turned(k)], here = a[k];
+                const float there = a[turned(k)], own = a[k];
                 a[k] = there;
-                a[turned(k)] = here + 1;
+                a[turned(k)] = own + 1;
             } else if (k > 2) {
                 ++a[0];
             }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rill/ops/array/gather_grad.hpp>
-#include <rill/ops/state/scatter_add.hpp>
+#include <rill/ops/array/indices.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

@@ -31,6 +31,10 @@ void check_indices(const I* ids, const dims& shape, index_t extent, error_code c
         throw_outside(wrong, shape, extent, code, what);
 }
 
+/// Of an op that changes slices of a tensor, its first input, along the first axis: where ids say, by slices of [ids…, the tensor's extents
+/// but the first…]. Its output is of the tensor's type.
+std::vector<tensor_type> scatter_outputs(std::span<const tensor_type> in);
+
 /// An array seen as [outer, extent of the axis, inner].
 struct axis_view {
     index_t outer = 1, extent = 1, inner = 1;
@@ -55,6 +59,18 @@ RILL_INLINE void throw_outside(const outside_index& wrong, const dims& shape, in
     throw_error(code, std::string(what) + " " + std::to_string(wrong.value) + " at " +
                           to_string(rules::position_of(wrong.at, shape)) + " is outside [0, " + std::to_string(extent) +
                           ")");
+}
+
+RILL_INLINE std::vector<tensor_type> scatter_outputs(std::span<const tensor_type> in) {
+    check_index_type(in[1].type, "the ids");
+    if (in[0].type != in[2].type)
+        throw invalid_argument("the dtypes differ: the variable is " + to_string(in[0]) + ", the updates " +
+                               to_string(in[2]));
+    const auto slices = rules::gather(in[0].shape, in[1].shape, 0);
+    if (!slices.ok()) throw invalid_argument(slices.broken);
+    if (!rules::compatible(slices.shape, in[2].shape))
+        throw invalid_argument("the updates must be of shape " + to_string(slices.shape));
+    return {in[0]};
 }
 
 RILL_INLINE axis_view::axis_view(const dims& shape, int axis) {

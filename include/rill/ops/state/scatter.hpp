@@ -14,8 +14,6 @@ inline constexpr bool updates_fit =
 
 namespace detail {
 
-std::vector<tensor_type> scatter_outputs(std::span<const tensor_type> in);
-
 /// Inputs: the variable, the ids, the updates. Slices are written in the order of the ids, in place; nothing is if an id is outside.
 /// The output is the variable after the write. `Step` joins old and new elements.
 template <class Step> struct scatter {
@@ -43,21 +41,3 @@ template <class Step> struct scatter {
 } // namespace detail
 
 }} // namespace rill::RILL_ABI
-
-#if RILL_DEFINE
-namespace rill { inline namespace RILL_ABI { namespace detail {
-
-RILL_INLINE std::vector<tensor_type> scatter_outputs(std::span<const tensor_type> in) {
-    check_index_type(in[1].type, "the ids");
-    if (in[0].type != in[2].type)
-        throw invalid_argument("the dtypes differ: the variable is " + to_string(in[0]) + ", the updates " +
-                               to_string(in[2]));
-    const auto slices = rules::gather(in[0].shape, in[1].shape, 0);
-    if (!slices.ok()) throw invalid_argument(slices.broken);
-    if (!rules::compatible(slices.shape, in[2].shape))
-        throw invalid_argument("the updates must be of shape " + to_string(slices.shape));
-    return {in[0]};
-}
-
-}}} // namespace rill::RILL_ABI::detail
-#endif
