@@ -86,6 +86,9 @@ inline void compile_catalogue() {
 }}}} // namespace rill::RILL_ABI::detail::RILL_ISA
 
 #if !RILL_KERNELS_LEVEL // which a file of rill::kernels says that holds kernels of a better level and nothing else
+#include <rill/device/cpu/emitted_program.hpp>
+#include <rill/device/cpu/vector_math.hpp>
+
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 #if RILL_KERNELS_V2
@@ -105,8 +108,30 @@ template <class Op> void hold_op() {
         op_ptr (*volatile held)(Op) = &make_compiled_op<Op>; // so that it is there for programs to call
 }
 
+/// The ops that programs are made of as machine code.
+template <class T> void register_vector_ops() {
+    catalogue::each([]<class Op>(std::type_identity<Op>) {
+        if constexpr (op_takes<Op, T> && !node_op_struct<Op>) {
+            constexpr int operands = detail::operands_of<Op, T>();
+            if constexpr (requires { typename Op::template operands<T>; })
+                []<class... A>(std::tuple<A...>*) {
+                    register_vector_op<Op, A...>();
+                }(static_cast<typename Op::template operands<T>*>(nullptr));
+            else if constexpr (operands == 1)
+                register_vector_op<Op, T>();
+            else if constexpr (operands == 2)
+                register_vector_op<Op, T, T>();
+            else
+                register_vector_op<Op, T, T, T>();
+        }
+    });
+}
+
 inline void fill_registries() {
     require_fused();
+    register_vector_ops<float>();
+    register_vector_ops<bool>();
+    register_emitter(&emit_chain);
     set_adjoint_check([](const fused_spec& spec) { return is_adjoint(spec, *the_gradient_ops().add); });
     compile_catalogue();
     catalogue::each([]<class Op>(std::type_identity<Op>) {

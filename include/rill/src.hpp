@@ -31,6 +31,8 @@
 #include <rill/core/text_file.ipp>
 #include <rill/core/thread_pool.ipp>
 #include <rill/data/csv.ipp>
+#include <rill/device/cpu/emitted_program.ipp>
+#include <rill/device/cpu/executable_memory.ipp>
 #include <rill/device/cpu/fused.ipp>
 #include <rill/device/cpu/fused_layout.ipp>
 #include <rill/device/cpu/fused_numbers.ipp>
@@ -41,6 +43,10 @@
 #include <rill/device/cpu/number_layout.ipp>
 #include <rill/device/cpu/number_loop_kernel.ipp>
 #include <rill/device/cpu/padded_tail.ipp>
+#include <rill/device/cpu/vector_code.ipp>
+#include <rill/device/cpu/vector_math.ipp>
+#include <rill/device/cpu/x86_assembler.ipp>
+#include <rill/device/cpu/x86_loop.ipp>
 #include <rill/device/device.ipp>
 #include <rill/device/kernel.ipp>
 #include <rill/device/numbers.ipp>

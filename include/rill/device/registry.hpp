@@ -76,6 +76,10 @@ using pullback_trace = void (*)(void* tracer, const int* args, int result, int g
 
 } // namespace detail
 
+/// Makes the block function of a chain of fused nodes with so many results over so many elements; null where what was compiled
+/// for it is better.
+using chain_emitter = block_function (*)(const fused_chain& chain, std::size_t results, index_t elements);
+
 /// Everything the process can run: kernels by device, op and dtype; what the CPU's fused loops are made of; and how programs
 /// are differentiated. One per process, leaked: kernels may run while statics are destroyed.
 struct RILL_EXPORT kernel_registry {
@@ -84,6 +88,7 @@ struct RILL_EXPORT kernel_registry {
     detail::registry_table<combiner> combiners;               // "Sum/float32"
     detail::registry_table<detail::pullback_trace> pullbacks; // a one-op program's key
     detail::registry_table<scalar_loop> loops;                // the keys of its expressions
+    chain_emitter emit = nullptr;                             // with rill::kernels
 };
 
 /// For looking up. Where the program links rill::kernels, the first call adds what is in there.
@@ -115,6 +120,7 @@ void register_primitive_blocks(const std::string& key, int level, block_function
 void register_combiner(std::string_view how, dtype type, int level, const combiner& loops);
 void register_pullback(const std::string& key, pullback_trace trace);
 void register_scalar_loop(const std::string& key, int level, scalar_loop loop);
+void register_emitter(chain_emitter emit);
 
 } // namespace detail
 

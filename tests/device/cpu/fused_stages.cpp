@@ -11,12 +11,14 @@
 #include <rill/ops/math/mul.hpp>
 
 #include "catch.hpp"
+#include "without_emitter.hpp"
 
 using namespace rill;
 
 namespace test_fused_stages {
 
 struct fixture {
+    without_emitter each_node_by_itself;
     graph g;
     graph_scope here{g};
     placeholder<float, dyn> x{"x"};
@@ -95,4 +97,28 @@ TEST_CASE_METHOD(test_fused_stages_fixture, "fused_stages: any number of operand
     stages.place_hidden(operand.data(), own.data());
     stages.run(operand.data(), 1, own.data());
     for (std::size_t i = 0; i < 300; ++i) REQUIRE(values[300 + i] == 2 * values[i]);
+}
+
+TEST_CASE_METHOD(test_fused_stages_fixture,
+                 "fused_stages: where a chain is one function, no value of it has a buffer") {
+    const auto own = +[](const block_args& a) {
+        for (std::int64_t i = 0; i < a.n; ++i)
+            static_cast<float*>(a.result[0])[i] =
+                static_cast<const float*>(a.leaf[0])[i] + *static_cast<const float*>(a.scalar[1]);
+    };
+    static const block_function function = own;
+    const tensor a(x + 1.f, "a"), b(a * x + 2.f, "b");
+    const chain c{{{spec(a), {{-1, 0}}, {-1}}, {spec(b), {{0, 0}, {-1, 0}}, {0}}}};
+    detail::register_emitter([](const fused_chain&, std::size_t, index_t) { return function; });
+    detail::fused_stages stages(c, 1);
+    detail::register_emitter(nullptr);
+    CHECK_FALSE(stages.in_blocks());
+    CHECK(stages.work() == 5);
+    CHECK(stages.operands() == 2);
+    CHECK(stages.place_buffers(64, 1024) == 64);
+    std::vector<float> values{1, 2, 3}, out(3);
+    void* operand[] = {values.data(), out.data()};
+    stages.begin(nullptr, 3);
+    stages.run(operand, 3, nullptr);
+    CHECK(out == std::vector<float>{3, 4, 5}); // by the second node's scalar
 }

@@ -51,6 +51,8 @@ public:
     fused_stages(fused_stages&&) = default; // scalars_ points into values_: a copy would share them
 
     const vector<leaf>& leaves() const noexcept { return leaves_; }
+    /// Each once, in the order of first uses.
+    static vector<leaf> leaves_of(const fused_chain& chain);
     std::size_t operands() const noexcept { return leaves_.size() + results_ + hidden_.size(); }
     /// Functions take a block at a time only.
     bool in_blocks() const noexcept { return stages_.size() > 1 || stages_[0].interpreter; }
@@ -83,7 +85,7 @@ private:
         std::size_t element, first, last, at = 0;
     };
 
-    void add_leaves(const fused_chain& chain);
+    void add_emitted(const fused_chain& chain, block_function run);
     void add_stage(const fused_chain& chain, std::size_t k, vector<std::vector<std::size_t>>& operand_of,
                    index_t elements);
 

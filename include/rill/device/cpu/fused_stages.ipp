@@ -37,20 +37,38 @@ RILL_COLD std::size_t node_function::place_of(const fused_spec& spec, std::size_
 }
 
 RILL_COLD fused_stages::fused_stages(const fused_chain& chain, std::size_t results, index_t elements)
-    : results_(results) {
-    add_leaves(chain);
-    vector<std::vector<std::size_t>> operand_of; // per link and result
-    for (std::size_t k = 0; k < chain.links.size(); ++k) add_stage(chain, k, operand_of, elements);
+    : results_(results), leaves_(leaves_of(chain)) {
+    const auto emit = the_kernels().emit;
+    if (const block_function emitted = emit ? emit(chain, results, elements) : nullptr) {
+        add_emitted(chain, emitted);
+    } else {
+        vector<std::vector<std::size_t>> operand_of; // per link and result
+        for (std::size_t k = 0; k < chain.links.size(); ++k) add_stage(chain, k, operand_of, elements);
+    }
     for (const auto& v : values_) scalars_.push_back(v.bytes.data());
     work_ += static_cast<double>(leaves_.size() + results_);
 }
 
-RILL_COLD void fused_stages::add_leaves(const fused_chain& chain) {
+RILL_COLD auto fused_stages::leaves_of(const fused_chain& chain) -> vector<leaf> {
+    vector<leaf> all;
     for (const auto& link : chain.links)
         for (const auto& l : link.spec->leaves)
             if (const auto from = link.inputs[l.input]; from.link < 0)
-                if (const leaf it{from.index, l.view}; std::find(leaves_.begin(), leaves_.end(), it) == leaves_.end())
-                    leaves_.push_back(it);
+                if (const leaf it{from.index, l.view}; std::find(all.begin(), all.end(), it) == all.end())
+                    all.push_back(it);
+    return all;
+}
+
+/// All nodes are one function.
+RILL_COLD void fused_stages::add_emitted(const fused_chain& chain, block_function run) {
+    stages_.emplace_back().run = run;
+    for (std::size_t l = 0; l < leaves_.size(); ++l) leaf_operand_.push_back(static_cast<std::uint32_t>(l));
+    for (const auto& link : chain.links) {
+        values_.append(link.spec->scalars);
+        for (const auto& i : link.spec->body->code) work_ += i.op->cost;
+    }
+    masks_.resize(results_);
+    for (std::size_t r = 0; r < results_; ++r) placed_.push_back({r, leaves_.size() + r});
 }
 
 RILL_COLD void fused_stages::add_stage(const fused_chain& chain, std::size_t k,

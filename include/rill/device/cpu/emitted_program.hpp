@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+
+#include <rill/device/block.hpp>
+
+// Programs as machine code, made when a node is bound: one pass over memory with values in registers, for the best processor level
+// whatever the program was compiled for. Programs that link rill::kernels or include <rill/all_kernels.hpp> have it; in others the
+// pointer that it is reached through is null (kernel_registry::emit).
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// The block function of a program of floats, for processors of level 3 or 4; null where it holds what there is no code for, or
+/// the system does not run what is made at run time. Made once for equal programs, and never freed.
+block_function emit_program(const program& p, int level);
+
+/// The nodes of a chain as one program, whose leaves are fused_stages::leaves_of(chain) and whose results the chain's.
+program join_links(const fused_chain& chain, std::size_t results);
+
+/// The block function of a chain over so many elements, where that is better than what was compiled for it.
+block_function emit_chain(const fused_chain& chain, std::size_t results, index_t elements);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/device/cpu/emitted_program.ipp>
+#endif

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/device/cpu/emitted_program.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <rill/device/cpu/executable_memory.hpp>
+#include <rill/device/cpu/fused_stages.hpp>
+#include <rill/device/cpu/padded_tail.hpp>
+#include <rill/device/cpu/vector_math.hpp>
+#include <rill/device/cpu/x86_loop.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+inline constexpr std::size_t most_emitted_operands = 64;
+inline constexpr std::size_t most_emitted_ops = 256, most_emitted_programs = 4096; // of a process: code is never freed
+inline constexpr index_t least_emitted_elements = 64; // fewer are not worth the time to make it
+
+/// What the rest of a block needs: fewer elements than a register has.
+struct emitted_program {
+    block_function run = nullptr;
+    int lanes = 1;
+    std::vector<std::uint8_t> leaf_sizes, result_sizes;
+};
+
+inline void run_emitted_rest(const block_args& a, std::int64_t done, const void* of) {
+    const auto& p = *static_cast<const emitted_program*>(of);
+    alignas(64) std::byte memory[2 * most_emitted_operands * 64];
+    run_padded(p.run, a, done, p.lanes, p.leaf_sizes, p.result_sizes, memory);
+}
+
+inline bool translate(const program& p, vector_code& to) {
+    const auto floats = [](dtype d) { return d == dtype::float32; };
+    if (!std::all_of(p.leaves.begin(), p.leaves.end(), floats) ||
+        !std::all_of(p.scalars.begin(), p.scalars.end(), floats))
+        return false;
+    std::vector<int> value;
+    for (int k = 0; k < static_cast<int>(p.leaves.size()); ++k) value.push_back(to.emit({vector_op::leaf, k}));
+    for (int k = 0; k < static_cast<int>(p.scalars.size()); ++k) value.push_back(to.emit({vector_op::scalar, k}));
+    for (const auto& i : p.code) {
+        std::vector<int> args;
+        for (const int a : i.args) args.push_back(value[static_cast<std::size_t>(a)]);
+        const vector_emitter emit = find_vector_op(instruction_key(p, i));
+        if (!emit) return false;
+        value.push_back(emit(to, args.data()));
+        if (value.back() < 0) return false;
+    }
+    for (const int r : p.results) {
+        if (!floats(p.type_of(r))) return false;
+        to.results.push_back(value[static_cast<std::size_t>(r)]);
+    }
+    to.finish();
+    return true;
+}
+
+inline block_function make_program(const program& p, int level) {
+#if defined(__x86_64__) && defined(__LP64__) && (defined(__unix__) || defined(__APPLE__))
+    if (level < 3 || !supports_level(level) || p.code.size() > most_emitted_ops || p.results.empty() ||
+        p.leaves.empty() || std::max(p.leaves.size(), p.results.size()) > most_emitted_operands)
+        return nullptr;
+    (void)the_kernels(); // with them come the ops
+    vector_code code(level >= 4 ? 16 : 8);
+    if (!translate(p, code)) return nullptr;
+    auto* const made = new emitted_program; // for as long as the process lives, as its code
+    made->lanes = code.lanes();
+    made->leaf_sizes.assign(p.leaves.size(), sizeof(float));
+    made->result_sizes.assign(p.results.size(), sizeof(float));
+    const void* const start = make_executable(x86_loop(code, &run_emitted_rest, made));
+    if (!start) {
+        delete made;
+        return nullptr;
+    }
+    made->run = reinterpret_cast<block_function>(reinterpret_cast<std::uintptr_t>(start));
+    return made->run;
+#else
+    return (void)p, (void)level, nullptr;
+#endif
+}
+
+RILL_COLD block_function emit_program(const program& p, int level) {
+    static std::mutex& mutex = *new std::mutex;
+    static auto& known = *new std::unordered_map<std::string, block_function>;
+    std::string key = spelled_key(p) + " v" + std::to_string(level);
+    const std::lock_guard lock(mutex);
+    if (known.size() >= most_emitted_programs && !known.contains(key)) return nullptr;
+    const auto [at, fresh] = known.try_emplace(std::move(key), nullptr);
+    if (fresh) at->second = make_program(p, level);
+    return at->second;
+}
+
+RILL_COLD program join_links(const fused_chain& chain, std::size_t results) {
+    const auto leaves = fused_stages::leaves_of(chain);
+    program all;
+    for (const auto& link : chain.links)
+        all.scalars.insert(all.scalars.end(), link.spec->body->scalars.begin(), link.spec->body->scalars.end());
+    all.leaves.resize(leaves.size());
+    all.results.resize(results);
+    std::vector<std::vector<int>> made; // per link and result
+    int scalars = static_cast<int>(leaves.size());
+    for (const auto& link : chain.links) {
+        const auto& spec = *link.spec;
+        const auto& body = *spec.body;
+        std::vector<int> value;
+        for (std::size_t k = 0; k < spec.leaves.size(); ++k) {
+            const auto& l = spec.leaves[k];
+            const auto from = link.inputs[l.input];
+            if (from.link >= 0) {
+                value.push_back(made[static_cast<std::size_t>(from.link)][static_cast<std::size_t>(from.index)]);
+                continue;
+            }
+            const auto found = std::find(leaves.begin(), leaves.end(), fused_stages::leaf{from.index, l.view});
+            value.push_back(static_cast<int>(found - leaves.begin()));
+            all.leaves[static_cast<std::size_t>(value.back())] = body.leaves[k];
+        }
+        for (std::size_t k = 0; k < body.scalars.size(); ++k) value.push_back(scalars++);
+        for (auto i : body.code) {
+            for (int& a : i.args) a = value[static_cast<std::size_t>(a)];
+            value.push_back(all.first_instruction() + static_cast<int>(all.code.size()));
+            all.code.push_back(std::move(i));
+        }
+        auto& own = made.emplace_back();
+        for (std::size_t r = 0; r < spec.results.size(); ++r) {
+            own.push_back(value[static_cast<std::size_t>(body.results[r])]);
+            if (link.results[r] >= 0) all.results[static_cast<std::size_t>(link.results[r])] = own.back();
+        }
+    }
+    return all;
+}
+
+/// A lone node has a compiled kernel as good. The gradient of an expression is better emitted: what it has in common with the value
+/// is computed once.
+inline bool compiled_as_good(const fused_chain& chain, int level) {
+    if (chain.links.size() > 1) return false;
+    const auto& spec = *chain.links[0].spec;
+    if (is_one_op(*spec.body)) return true;
+    const auto compiled = the_kernels().blocks.find(spec.kernel());
+    return compiled && spec.kind == fused_spec::form::forward && compiled->forward && compiled->level >= level;
+}
+
+RILL_COLD block_function emit_chain(const fused_chain& chain, std::size_t results, index_t elements) {
+    static const int level = best_level();
+    if (level < 3 || elements < least_emitted_elements) return nullptr;
+    std::size_t ops = 0;
+    for (const auto& link : chain.links) ops += link.spec->body->code.size();
+    if (ops > most_emitted_ops || compiled_as_good(chain, level)) return nullptr;
+    return emit_program(join_links(chain, results), level);
+}
+
+}}} // namespace rill::RILL_ABI::detail

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/device/cpu/vector_code.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <utility>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD int operands_of(vector_op op) {
+    switch (op) {
+    case vector_op::leaf:
+    case vector_op::scalar:
+    case vector_op::constant: return 0;
+    case vector_op::sqrt:
+    case vector_op::round:
+    case vector_op::int_left:
+    case vector_op::int_right: return 1;
+    case vector_op::choose:
+    case vector_op::multiply_add:
+    case vector_op::multiply_sub:
+    case vector_op::sub_product:
+    case vector_op::lookup: return 3;
+    case vector_op::compare_choose: return 4;
+    default: return 2;
+    }
+}
+
+RILL_COLD int vector_code::emit(const vector_instruction& i) {
+    const auto [at, fresh] = known_.try_emplace(i, static_cast<int>(code_.size()));
+    if (fresh) code_.push_back(i);
+    return at->second;
+}
+
+RILL_COLD int vector_code::constant_bits(std::uint32_t bits) {
+    row r;
+    r.fill(bits);
+    const auto [at, fresh] = known_rows_.try_emplace(r, static_cast<int>(rows_.size()));
+    if (fresh) rows_.push_back(r);
+    return emit({vector_op::constant, at->second});
+}
+
+RILL_COLD int vector_code::constant(float value) { return constant_bits(std::bit_cast<std::uint32_t>(value)); }
+
+RILL_COLD int vector_code::constant_row(const float* values) {
+    row r{};
+    for (int k = 0; k < lanes_; ++k) r[static_cast<std::size_t>(k)] = std::bit_cast<std::uint32_t>(values[k]);
+    const auto [at, fresh] = known_rows_.try_emplace(r, static_cast<int>(rows_.size()));
+    if (fresh) rows_.push_back(r);
+    return emit({vector_op::constant, at->second});
+}
+
+RILL_COLD void vector_code::join_products() {
+    std::vector<int> uses(code_.size());
+    for (const auto& i : code_)
+        for (const int a : i.args)
+            if (a >= 0) ++uses[static_cast<std::size_t>(a)];
+    for (const int r : results) ++uses[static_cast<std::size_t>(r)];
+    const auto product = [&](int v) {
+        return code_[static_cast<std::size_t>(v)].op == vector_op::mul && uses[static_cast<std::size_t>(v)] == 1;
+    };
+    const auto factors = [&](int v) { return code_[static_cast<std::size_t>(v)].args; };
+    for (auto& i : code_) {
+        const auto [a, b, c, d] = i.args;
+        if (i.op == vector_op::add && product(a))
+            i = {vector_op::multiply_add, 0, {factors(a)[0], factors(a)[1], b, -1}};
+        else if (i.op == vector_op::add && product(b))
+            i = {vector_op::multiply_add, 0, {factors(b)[0], factors(b)[1], a, -1}};
+        else if (i.op == vector_op::sub && product(a))
+            i = {vector_op::multiply_sub, 0, {factors(a)[0], factors(a)[1], b, -1}};
+        else if (i.op == vector_op::sub && product(b))
+            i = {vector_op::sub_product, 0, {factors(b)[0], factors(b)[1], a, -1}};
+    }
+}
+
+RILL_COLD void vector_code::join_choices() {
+    for (auto& i : code_) {
+        if (i.op != vector_op::choose) continue;
+        const auto& condition = code_[static_cast<std::size_t>(i.args[0])];
+        if (condition.op == vector_op::compare)
+            i = {vector_op::compare_choose,
+                 condition.number,
+                 {condition.args[0], condition.args[1], i.args[1], i.args[2]}};
+    }
+}
+
+RILL_COLD void vector_code::finish() {
+    // uses are those of live code only
+    const auto order = [&] {
+        std::vector<int> at(code_.size(), -1), stack;
+        std::vector<vector_instruction> ordered;
+        for (const int r : results) {
+            stack.push_back(r);
+            while (!stack.empty()) {
+                const int v = stack.back();
+                const auto& i = code_[static_cast<std::size_t>(v)];
+                if (at[static_cast<std::size_t>(v)] >= 0) {
+                    stack.pop_back();
+                    continue;
+                }
+                const auto missing = std::find_if(i.args.begin(), i.args.end(),
+                                                  [&](int a) { return a >= 0 && at[static_cast<std::size_t>(a)] < 0; });
+                if (missing != i.args.end()) {
+                    stack.push_back(*missing);
+                    continue;
+                }
+                stack.pop_back();
+                at[static_cast<std::size_t>(v)] = static_cast<int>(ordered.size());
+                ordered.push_back(i);
+                for (int& a : ordered.back().args)
+                    if (a >= 0) a = at[static_cast<std::size_t>(a)];
+            }
+        }
+        for (int& r : results) r = at[static_cast<std::size_t>(r)];
+        code_ = std::move(ordered);
+    };
+    order();
+    join_products();
+    if (lanes_ == 16) join_choices();
+    order();
+    known_.clear();
+}
+
+}}} // namespace rill::RILL_ABI::detail

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+// size: one class, whose parts all work on the same registers
+
+#include <rill/device/cpu/x86_loop.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include <rill/device/cpu/x86_assembler.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+// On entry rdi points to the block_args (System V). rdi stays; rax counts bytes, up to rsi; pointers to the first operands stay
+// in registers, those to others are fetched to r11 where they are needed. No register is to be kept for the caller.
+
+class x86_loop_maker {
+    using assembler = x86_assembler;
+    using operand = assembler::operand;
+    using opcode = assembler::vector_opcode;
+    using is = operand::is;
+
+public:
+    x86_loop_maker(const vector_code& code, int kept) : code_(code), out_(code.lanes() == 16) { choose_kept(kept); }
+
+    std::vector<std::uint8_t> make(loop_rest rest, const void* of);
+    /// Values that had to be put aside for want of registers.
+    int spills() const { return spills_; }
+
+private:
+    static constexpr int never = std::numeric_limits<int>::max();
+    static constexpr std::array pointers{assembler::rcx, assembler::rdx, assembler::r8, assembler::r9, assembler::r10};
+
+    struct place {
+        int reg = -1;
+        int slot = -1; // on the stack
+        bool kept = false;
+        std::vector<int> uses; // in reverse order
+    };
+
+    const vector_instruction& at(int v) const { return code_.code()[static_cast<std::size_t>(v)]; }
+    place& of(int v) { return place_[static_cast<std::size_t>(v)]; }
+    int registers() const { return out_.wide() ? 32 : 16; }
+    int slot_bytes(int slot) const { return slot * static_cast<int>(out_.register_bytes()); }
+
+    void choose_kept(int kept);
+    void prologue();
+    void body();
+    void store_results(int now);
+    void compute(int v, int now);
+
+    operand memory_of(int v);
+    int next_use(int v, int now);
+    int take(int now, std::initializer_list<int> pinned);
+    int in_register(int v, int now, std::initializer_list<int> pinned);
+    operand anywhere(int v) { return of(v).reg >= 0 ? operand{is::vector, of(v).reg} : memory_of(v); }
+    void release(int v, int now);
+    void define(int v, int reg) { of(v).reg = reg, holds_[static_cast<std::size_t>(reg)] = v; }
+    bool dies(int v, int now) { return !of(v).kept && next_use(v, now) == never; }
+    int result_register(int v, int now, std::initializer_list<int> alive);
+    void move(int to, operand from) {
+        out_.vector({static_cast<std::uint8_t>(from.kind == is::vector ? 0x28 : 0x10), 1, 0}, to, 0, from);
+    }
+    void plain(int v, int now, opcode op, bool commutes, int immediate = -1);
+    void unary(int v, int now, opcode op, int immediate = -1);
+    void shift(int v, int now, int extension);
+    void product(int v, int now, std::uint8_t form_213);
+    void choose(int v, int now);
+    void compare_choose(int v, int now);
+    void lookup(int v, int now);
+    assembler::general pointer(bool result, int number);
+
+    const vector_code& code_;
+    x86_assembler out_;
+    std::vector<place> place_;
+    std::array<int, 32> holds_{};
+    std::vector<int> kept_;
+    int slots_ = 0, spills_ = 0, leaves_ = 0, last_leaf_ = -1;
+    std::vector<char> stored_;
+};
+
+RILL_COLD void x86_loop_maker::choose_kept(int kept) {
+    const auto& all = code_.code();
+    place_.resize(all.size());
+    holds_.fill(-1);
+    std::vector<int> count(all.size()), order;
+    for (int v = static_cast<int>(all.size()); v-- > 0;) {
+        if (at(v).op == vector_op::leaf) {
+            leaves_ = std::max(leaves_, at(v).number + 1);
+            last_leaf_ = std::max(last_leaf_, v);
+        }
+        for (int k = operands_of(at(v).op); k-- > 0;) {
+            const int a = at(v).args[static_cast<std::size_t>(k)];
+            if (of(a).uses.empty() || of(a).uses.back() != v) of(a).uses.push_back(v);
+            ++count[static_cast<std::size_t>(a)];
+        }
+        if (at(v).op == vector_op::scalar) of(v).slot = slots_++;
+        if (at(v).op == vector_op::constant || at(v).op == vector_op::scalar) order.push_back(v);
+    }
+    for (const int r : code_.results) // behind all else
+        of(r).uses.insert(of(r).uses.begin(), static_cast<int>(all.size()));
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+        return count[static_cast<std::size_t>(a)] > count[static_cast<std::size_t>(b)];
+    });
+    order.resize(std::min(order.size(), static_cast<std::size_t>(kept)));
+    kept_ = std::move(order);
+    int reg = registers();
+    for (const int v : kept_) {
+        define(v, --reg);
+        of(v).kept = true;
+    }
+}
+
+RILL_COLD auto x86_loop_maker::memory_of(int v) -> operand {
+    if (at(v).op == vector_op::constant) return {is::constant, at(v).number};
+    return {is::stack, slot_bytes(of(v).slot)};
+}
+
+RILL_COLD int x86_loop_maker::next_use(int v, int now) {
+    auto& uses = of(v).uses;
+    while (!uses.empty() && uses.back() <= now) uses.pop_back();
+    return uses.empty() ? never : uses.back();
+}
+
+/// A free register, or that of the value whose next use is the farthest.
+RILL_COLD int x86_loop_maker::take(int now, std::initializer_list<int> pinned) {
+    int best = -1, farthest = -1;
+    for (int r = 0; r < registers(); ++r) {
+        const int v = holds_[static_cast<std::size_t>(r)];
+        if (v < 0) return r;
+        if (of(v).kept || std::find(pinned.begin(), pinned.end(), v) != pinned.end()) continue;
+        if (const int next = next_use(v, now); next > farthest) farthest = next, best = r;
+    }
+    const int v = holds_[static_cast<std::size_t>(best)];
+    if (at(v).op != vector_op::constant && of(v).slot < 0 && farthest != never) {
+        of(v).slot = slots_++;
+        ++spills_;
+        out_.vector({0x11, 1, 0}, best, 0, memory_of(v));
+    }
+    of(v).reg = -1;
+    holds_[static_cast<std::size_t>(best)] = -1;
+    return best;
+}
+
+RILL_COLD int x86_loop_maker::in_register(int v, int now, std::initializer_list<int> pinned) {
+    if (of(v).reg < 0) {
+        const operand from = memory_of(v);
+        const int reg = take(now - 1, pinned); // what this instruction still needs is not to go
+        move(reg, from);
+        define(v, reg);
+    }
+    return of(v).reg;
+}
+
+/// Gives up the register of a value that nothing needs after this.
+RILL_COLD void x86_loop_maker::release(int v, int now) {
+    if (of(v).reg < 0 || !dies(v, now)) return;
+    holds_[static_cast<std::size_t>(of(v).reg)] = -1;
+    of(v).reg = -1;
+}
+
+RILL_COLD int x86_loop_maker::result_register(int v, int now, std::initializer_list<int> alive) {
+    const int reg = take(now, alive);
+    define(v, reg);
+    return reg;
+}
+
+RILL_COLD void x86_loop_maker::plain(int v, int now, opcode op, bool commutes, int immediate) {
+    int a = at(v).args[0], b = at(v).args[1];
+    if (commutes && of(a).reg < 0 && of(b).reg >= 0) std::swap(a, b);
+    const int first = in_register(a, now, {a, b});
+    const operand second = anywhere(b);
+    release(a, now), release(b, now);
+    out_.vector(op, result_register(v, now, {}), first, second, immediate);
+}
+
+RILL_COLD void x86_loop_maker::unary(int v, int now, opcode op, int immediate) {
+    const int a = at(v).args[0];
+    const operand from = anywhere(a);
+    release(a, now);
+    out_.vector(op, result_register(v, now, {}), 0, from, immediate);
+}
+
+RILL_COLD void x86_loop_maker::shift(int v, int now, int extension) {
+    const int a = at(v).args[0], from = in_register(a, now, {a});
+    release(a, now);
+    out_.vector({0x72, 1, 1}, extension, result_register(v, now, {}), {is::vector, from}, at(v).number);
+}
+
+/// a * b + c and its kin. What is given is the opcode of a = b * a + c; others follow at fixed distances.
+RILL_COLD void x86_loop_maker::product(int v, int now, std::uint8_t form_213) {
+    auto [a, b, c, none] = at(v).args;
+    const auto form_231 = static_cast<std::uint8_t>(form_213 + 0x10),
+               form_132 = static_cast<std::uint8_t>(form_213 - 0x10);
+    if (of(a).reg < 0 && a != c) std::swap(a, b); // if one is in memory, b
+    const int ra = in_register(a, now, {a, b, c});
+    if (of(b).reg < 0 && of(c).reg < 0 && b != c) in_register(b, now, {a, b, c});
+    const auto into = [&](int dying) { // the instruction's first operand is also its result
+        const int reg = of(dying).reg;
+        release(a, now), release(b, now), release(c, now);
+        define(v, reg);
+        return reg;
+    };
+    if (of(c).reg < 0 && of(b).reg >= 0) {
+        const operand last = memory_of(c);
+        const int rb = of(b).reg;
+        if (dies(a, now)) return out_.vector({form_213, 2, 1}, into(a), rb, last);
+        if (dies(b, now)) return out_.vector({form_213, 2, 1}, into(b), ra, last);
+        const int reg = result_register(v, now, {a, b, c});
+        move(reg, last);
+        return out_.vector({form_231, 2, 1}, reg, of(a).reg, {is::vector, of(b).reg});
+    }
+    const int rc = in_register(c, now, {a, b, c});
+    const operand last = anywhere(b);
+    if (dies(c, now)) return out_.vector({form_231, 2, 1}, into(c), ra, last);
+    if (dies(a, now)) return out_.vector({form_132, 2, 1}, into(a), rc, last);
+    if (last.kind == is::vector && dies(b, now)) return out_.vector({form_213, 2, 1}, into(b), ra, {is::vector, rc});
+    release(a, now), release(b, now);
+    const int reg = take(now, {a, b, c});
+    // what was released is still in its register, which must not be the one that is written first
+    define(v, reg);
+    move(reg, {is::vector, rc});
+    out_.vector({form_231, 2, 1}, reg, ra, last);
+}
+
+RILL_COLD void x86_loop_maker::choose(int v, int now) {
+    const auto [m, a, b, none] = at(v).args;
+    if (out_.wide()) { // bit by bit, in place of the condition
+        const int rm = in_register(m, now, {m, a, b}), ra = in_register(a, now, {m, a, b});
+        const operand last = anywhere(b);
+        if (dies(m, now) && m != a && m != b) {
+            holds_[static_cast<std::size_t>(rm)] = -1, of(m).reg = -1;
+            define(v, rm);
+            out_.vector({0x25, 3, 1}, rm, ra, last, 0xca);
+        } else {
+            const int reg = take(now - 1, {m, a, b});
+            move(reg, {is::vector, rm});
+            out_.vector({0x25, 3, 1}, reg, ra, last, 0xca);
+            define(v, reg);
+        }
+        release(m, now), release(a, now), release(b, now);
+        return;
+    }
+    const int rm = in_register(m, now, {m, a, b}), rb = in_register(b, now, {m, a, b});
+    const operand last = anywhere(a);
+    release(m, now), release(a, now), release(b, now);
+    out_.vector({0x4a, 3, 1}, result_register(v, now, {}), rb, last, rm << 4);
+}
+
+RILL_COLD void x86_loop_maker::compare_choose(int v, int now) {
+    const auto [x, y, a, b] = at(v).args;
+    const int rx = in_register(x, now, {x, y, b}), rb = in_register(b, now, {x, y, b});
+    out_.vector({0xc2, 1, 0}, 1, rx, anywhere(y), at(v).number); // k1
+    const operand last = anywhere(a);
+    release(x, now), release(y, now), release(a, now), release(b, now);
+    out_.vector({0x65, 2, 1}, result_register(v, now, {}), rb, last, -1, 1);
+}
+
+RILL_COLD void x86_loop_maker::lookup(int v, int now) {
+    const auto [entry, low, high, none] = at(v).args;
+    const int from = in_register(entry, now, {entry, low, high});
+    if (!out_.wide()) {
+        const operand row = anywhere(low);
+        release(entry, now);
+        return out_.vector({0x16, 2, 1}, result_register(v, now, {low}), from, row);
+    }
+    const operand first = anywhere(low), second = anywhere(high);
+    const int reg = take(now - 1, {entry, low, high});
+    move(reg, first);
+    out_.vector({0x7f, 2, 1}, reg, from, second);
+    define(v, reg);
+    release(entry, now);
+}
+
+RILL_COLD void x86_loop_maker::compute(int v, int now) {
+    const auto& i = at(v);
+    switch (i.op) {
+    case vector_op::constant:
+    case vector_op::scalar: return;
+    case vector_op::leaf: {
+        const auto from = pointer(false, i.number);
+        return out_.vector({0x10, 1, 0}, result_register(v, now, {}), 0, {is::element, from});
+    }
+    case vector_op::add: return plain(v, now, {0x58, 1, 0}, true);
+    case vector_op::mul: return plain(v, now, {0x59, 1, 0}, true);
+    case vector_op::sub: return plain(v, now, {0x5c, 1, 0}, false);
+    case vector_op::smaller: return plain(v, now, {0x5d, 1, 0}, false);
+    case vector_op::div: return plain(v, now, {0x5e, 1, 0}, false);
+    case vector_op::larger: return plain(v, now, {0x5f, 1, 0}, false);
+    case vector_op::bit_and: return plain(v, now, {0x54, 1, 0}, true);
+    case vector_op::bit_or: return plain(v, now, {0x56, 1, 0}, true);
+    case vector_op::bit_xor: return plain(v, now, {0x57, 1, 0}, true);
+    case vector_op::int_add: return plain(v, now, {0xfe, 1, 1}, true);
+    case vector_op::scale: return plain(v, now, {0x2c, 2, 1}, false);
+    case vector_op::sqrt: return unary(v, now, {0x51, 1, 0});
+    case vector_op::round: return unary(v, now, {0x08, 3, 1}, i.number);
+    case vector_op::int_left: return shift(v, now, 6);
+    case vector_op::int_right: return shift(v, now, 2);
+    case vector_op::multiply_add: return product(v, now, 0xa8);
+    case vector_op::multiply_sub: return product(v, now, 0xaa);
+    case vector_op::sub_product: return product(v, now, 0xac);
+    case vector_op::choose: return choose(v, now);
+    case vector_op::compare_choose: return compare_choose(v, now);
+    case vector_op::lookup: return lookup(v, now);
+    case vector_op::compare:
+        if (!out_.wide()) return plain(v, now, {0xc2, 1, 0}, false, i.number);
+        {
+            const int a = i.args[0], b = i.args[1], first = in_register(a, now, {a, b});
+            out_.vector({0xc2, 1, 0}, 1, first, anywhere(b), i.number);
+            release(a, now), release(b, now);
+            out_.vector({0x38, 2, 2}, result_register(v, now, {}), 0, {is::vector, 1});
+        }
+        return;
+    }
+}
+
+RILL_COLD auto x86_loop_maker::pointer(bool result, int number) -> assembler::general {
+    const auto n = static_cast<std::size_t>(result ? leaves_ + number : number);
+    if (n < pointers.size()) return pointers[n];
+    out_.load(assembler::r11, assembler::rdi, result ? 16 : 0);
+    out_.load(assembler::r11, assembler::r11, 8 * number);
+    return assembler::r11;
+}
+
+RILL_COLD void x86_loop_maker::prologue() {
+    for (std::size_t k = 0; k < pointers.size(); ++k) {
+        const bool result = k >= static_cast<std::size_t>(leaves_);
+        const int number = static_cast<int>(k) - (result ? leaves_ : 0);
+        if (result && static_cast<std::size_t>(number) >= code_.results.size()) break;
+        out_.load(pointers[k], assembler::rdi, result ? 16 : 0);
+        out_.load(pointers[k], pointers[k], 8 * number);
+    }
+    for (int v = 0; v < static_cast<int>(place_.size()); ++v) {
+        if (at(v).op != vector_op::scalar) continue;
+        out_.load(assembler::r11, assembler::rdi, 8);
+        out_.load(assembler::r11, assembler::r11, 8 * at(v).number);
+        const int reg = of(v).kept ? of(v).reg : 0; // 0 is not kept: it is given out from the top
+        out_.spread(reg, assembler::r11);
+        if (!of(v).kept) out_.vector({0x11, 1, 0}, reg, 0, memory_of(v));
+    }
+    for (const int v : kept_)
+        if (at(v).op == vector_op::constant) move(of(v).reg, memory_of(v));
+}
+
+/// Those that are known, once all leaves are read.
+RILL_COLD void x86_loop_maker::store_results(int now) {
+    if (now < last_leaf_) return;
+    for (std::size_t r = 0; r < code_.results.size(); ++r) {
+        const int v = code_.results[r];
+        if (stored_[r] || v > now) continue;
+        stored_[r] = true;
+        const int reg = in_register(v, now, {v});
+        const auto to = pointer(true, static_cast<int>(r));
+        out_.vector({0x11, 1, 0}, reg, 0, {is::element, to});
+        auto& uses = of(v).uses; // one of those behind all else
+        uses.erase(uses.begin());
+        release(v, now);
+    }
+}
+
+RILL_COLD void x86_loop_maker::body() {
+    stored_.assign(code_.results.size(), 0);
+    for (int v = 0; v < static_cast<int>(place_.size()); ++v) {
+        compute(v, v);
+        store_results(v);
+    }
+}
+
+RILL_COLD std::vector<std::uint8_t> x86_loop_maker::make(loop_rest rest, const void* of) {
+    out_.bytes({0x55, 0x48, 0x89, 0xe5}); // push rbp; mov rbp, rsp
+    out_.bytes({0x48, 0x81, 0xec});       // sub rsp, stack
+    const std::size_t stack = out_.here();
+    out_.number(0, 4);
+    out_.bytes({0x48, 0x83, 0xe4, 0xc0}); // and rsp, -64
+    out_.bytes({0x31, 0xc0});             // xor eax, eax
+    out_.load(assembler::rsi, assembler::rdi, 32);
+    out_.bytes({0x48, 0xc1, 0xfe, code_.lanes() == 16 ? 4 : 3}); // sar rsi: whole registers
+    out_.bytes({0x48, 0xc1, 0xe6, code_.lanes() == 16 ? 6 : 5}); // shl rsi: bytes
+    out_.bytes({0x0f, 0x84});                                    // jz end
+    const std::size_t none = out_.here();
+    out_.number(0, 4);
+    prologue();
+    while (out_.here() % 32 != 0) out_.bytes({0x90});
+    const std::size_t loop = out_.here();
+    body();
+    out_.bytes({0x48, 0x05}); // add rax, bytes
+    out_.number(static_cast<std::int64_t>(out_.register_bytes()), 4);
+    out_.bytes({0x48, 0x39, 0xf0, 0x0f, 0x82}); // cmp rax, rsi; jb loop
+    out_.number(0, 4);
+    out_.lead(out_.here() - 4, loop);
+    out_.lead(none, out_.here());
+    out_.bytes({0xc5, 0xf8, 0x77, 0xc9, 0x48, 0xc1, 0xf8, 2}); // vzeroupper; leave; sar rax, 2
+    out_.bytes({0x48, 0x3b, 0x47, 32, 0x75, 1, 0xc3});         // cmp rax, [rdi + 32]; jne rest; ret
+    out_.bytes({0x48, 0x89, 0xc6, 0x48, 0xba});                // mov rsi, rax; mov rdx, of
+    out_.number(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(of)), 8);
+    out_.bytes({0x48, 0xb8}); // mov rax, rest
+    out_.number(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(rest)), 8);
+    out_.bytes({0xff, 0xe0}); // jmp rax
+    out_.set(stack, static_cast<std::uint32_t>(slot_bytes(slots_)));
+    return out_.with_constants(code_.rows());
+}
+
+RILL_COLD std::vector<std::uint8_t> x86_loop(const vector_code& code, loop_rest rest, const void* of) {
+    // as many constants stay in registers as leaves room for all else
+    const int most = code.lanes() == 16 ? 24 : 9;
+    std::vector<std::uint8_t> made;
+    for (int kept = most;; kept = kept * 2 / 3) {
+        x86_loop_maker maker(code, kept);
+        made = maker.make(rest, of);
+        if (kept == 0 || maker.spills() == 0) return made;
+    }
+}
+
+}}} // namespace rill::RILL_ABI::detail

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/device/cpu/vector_code.hpp>
+
+#include <algorithm>
+
+#include "catch.hpp"
+
+using namespace rill;
+using detail::vector_op;
+
+namespace {
+
+auto count(const detail::vector_code& code, vector_op op) {
+    return std::count_if(code.code().begin(), code.code().end(), [&](const auto& i) { return i.op == op; });
+}
+
+} // namespace
+
+TEST_CASE("vector_code: what is computed twice is one value, and what nothing needs goes") {
+    detail::vector_code code(8);
+    const int x = code.emit({vector_op::leaf, 0}), y = code.emit({vector_op::leaf, 1});
+    CHECK(code.emit({vector_op::leaf, 0}) == x);
+    const int a = code.emit({vector_op::div, 0, {x, y, -1, -1}});
+    CHECK(code.emit({vector_op::div, 0, {x, y, -1, -1}}) == a);
+    CHECK(code.emit({vector_op::div, 0, {y, x, -1, -1}}) != a);
+    CHECK(code.constant(2.f) == code.constant(2.f));
+    CHECK(code.constant(0.f) != code.constant(-0.f));
+    code.results = {a, a};
+    code.finish();
+    CHECK(code.code().size() == 3);
+    CHECK(code.results == std::vector<int>{2, 2});
+}
+
+TEST_CASE("vector_code: a product with one use goes into its sum") {
+    for (const bool twice : {false, true}) {
+        detail::vector_code code(8);
+        const int x = code.emit({vector_op::leaf, 0}), y = code.emit({vector_op::leaf, 1});
+        const int product = code.emit({vector_op::mul, 0, {x, y, -1, -1}});
+        code.results = {code.emit({vector_op::add, 0, {x, product, -1, -1}})};
+        if (twice) code.results.push_back(product);
+        code.finish();
+        CHECK(count(code, vector_op::multiply_add) == (twice ? 0 : 1));
+        CHECK(count(code, vector_op::mul) == (twice ? 1 : 0));
+    }
+}
+
+TEST_CASE("vector_code: registers of 16 compare and choose at once") {
+    for (const int lanes : {8, 16}) {
+        detail::vector_code code(lanes);
+        const int x = code.emit({vector_op::leaf, 0}), y = code.emit({vector_op::leaf, 1});
+        const int less = code.emit({vector_op::compare, 17, {x, y, -1, -1}});
+        code.results = {code.emit({vector_op::choose, 0, {less, x, y, -1}})};
+        code.finish();
+        CHECK(count(code, vector_op::compare) == (lanes == 8 ? 1 : 0));
+        CHECK(count(code, vector_op::compare_choose) == (lanes == 8 ? 0 : 1));
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <utility>
+
+#include <rill/device/registry.hpp>
+
+/// As long as this is there, chains of nodes are bound to compiled kernels and the interpreter, as in programs without
+/// rill::kernels.
+struct without_emitter {
+    rill::chain_emitter emit = rill::the_kernels().emit;
+
+    without_emitter() { rill::detail::register_emitter(nullptr); }
+    ~without_emitter() { rill::detail::register_emitter(emit); }
+    without_emitter(const without_emitter&) = delete;
+};
