@@ -13,6 +13,7 @@
 #include <rill/runtime/step_recorder.hpp>
 
 #include "catch.hpp"
+#include "without_emitter.hpp"
 
 using namespace rill;
 
@@ -89,9 +90,14 @@ TEST_CASE_METHOD(test_segment_fixture,
     placeholder<float, dyn> x("x");
     tensor<float, dyn> last = x;
     for (int i = 0; i < 10; ++i) last = tensor<float, dyn>(last + 1.f);
-    const auto s = bind({last}, {x}, {{dtype::float32, dims{1000}}});
-    CHECK(s->steps() == 1);
-    CHECK(s->arena_bytes() == 3 * 4032);
+    std::shared_ptr<detail::segment> s;
+    for (const bool emitted : {true, false}) { // where all is one function, nothing lies between
+        const auto by_nodes = emitted ? nullptr : std::make_unique<without_emitter>();
+        s = bind({last}, {x}, {{dtype::float32, dims{1000}}});
+        CHECK(s->steps() == 1);
+        if (!emitted) CHECK(s->arena_bytes() == 3 * 4032);
+        CHECK(s->arena_bytes() <= 3 * 4032);
+    }
     std::vector<float> values(1000, 0.5f);
     CHECK(run<float>(*s, {values.data()}) == std::vector<float>(1000, 10.5f));
     CHECK(values == std::vector<float>(1000, 0.5f)); // what is fed is borrowed, never written

@@ -44,6 +44,40 @@ TEST_CASE("vector_code: a product with one use goes into its sum") {
     }
 }
 
+TEST_CASE("vector_code: a node is rounded as it would be alone, and shares afterwards what it has in common") {
+    detail::vector_code code(8);
+    const int x = code.emit({vector_op::leaf, 0}), y = code.emit({vector_op::leaf, 1});
+    const auto sum = [&] {
+        return code.emit({vector_op::add, 0, {y, code.emit({vector_op::mul, 0, {x, x, -1, -1}}), -1, -1}});
+    };
+    const int one = sum();
+    CHECK(sum() == one);
+    code.begin_node();
+    CHECK(code.emit({vector_op::leaf, 0}) == x);
+    const int square = code.emit({vector_op::mul, 0, {x, x, -1, -1}}); // not that of the first, which goes into a sum
+    code.begin_node();
+    const int other = sum();
+    CHECK(other != one);
+    code.whole = {one, square, other};
+    code.results = {one, square, other};
+    code.finish();
+    CHECK(code.results[0] == code.results[2]);
+    CHECK(count(code, vector_op::multiply_add) == 1);
+    CHECK(count(code, vector_op::mul) == 1);
+}
+
+TEST_CASE("vector_code: a product that a node gives does not go into a sum") {
+    detail::vector_code code(8);
+    const int x = code.emit({vector_op::leaf, 0}), y = code.emit({vector_op::leaf, 1});
+    code.whole = {code.emit({vector_op::mul, 0, {x, y, -1, -1}})};
+    const int other = code.emit({vector_op::mul, 0, {x, x, -1, -1}});
+    code.results = {code.emit({vector_op::add, 0, {x, code.whole[0], -1, -1}}),
+                    code.emit({vector_op::add, 0, {x, other, -1, -1}})};
+    code.finish();
+    CHECK(count(code, vector_op::mul) == 1);
+    CHECK(count(code, vector_op::multiply_add) == 1);
+}
+
 TEST_CASE("vector_code: registers of 16 compare and choose at once") {
     for (const int lanes : {8, 16}) {
         detail::vector_code code(lanes);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
+#include <vector>
 
 #include <rill/device/block.hpp>
 
@@ -11,12 +13,19 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+/// The nodes of a program that was several.
+struct program_nodes {
+    std::vector<int> begins; // of each, the number of its first instruction
+    std::vector<int> gives;  // values that are results of nodes
+};
+
 /// The block function of a program of floats, for processors of level 3 or 4; null where it holds what there is no code for, or
-/// the system does not run what is made at run time. Made once for equal programs, and never freed.
-block_function emit_program(const program& p, int level);
+/// the system does not run what is made at run time. Made once for equal programs, and never freed. Each of its
+/// nodes is rounded as it would be alone.
+block_function emit_program(const program& p, int level, const program_nodes& nodes = {});
 
 /// The nodes of a chain as one program, whose leaves are fused_stages::leaves_of(chain) and whose results the chain's.
-program join_links(const fused_chain& chain, std::size_t results);
+program join_links(const fused_chain& chain, std::size_t results, program_nodes* nodes = nullptr);
 
 /// The block function of a chain over so many elements, where that is better than what was compiled for it.
 block_function emit_chain(const fused_chain& chain, std::size_t results, index_t elements);

@@ -36,7 +36,7 @@ inline void run_emitted_rest(const block_args& a, std::int64_t done, const void*
     run_padded(p.run, a, done, p.lanes, p.leaf_sizes, p.result_sizes, memory);
 }
 
-inline bool translate(const program& p, vector_code& to) {
+inline bool translate(const program& p, const program_nodes& nodes, vector_code& to) {
     const auto floats = [](dtype d) { return d == dtype::float32; };
     if (!std::all_of(p.leaves.begin(), p.leaves.end(), floats) ||
         !std::all_of(p.scalars.begin(), p.scalars.end(), floats))
@@ -44,7 +44,10 @@ inline bool translate(const program& p, vector_code& to) {
     std::vector<int> value;
     for (int k = 0; k < static_cast<int>(p.leaves.size()); ++k) value.push_back(to.emit({vector_op::leaf, k}));
     for (int k = 0; k < static_cast<int>(p.scalars.size()); ++k) value.push_back(to.emit({vector_op::scalar, k}));
-    for (const auto& i : p.code) {
+    for (std::size_t at = 0; at < p.code.size(); ++at) {
+        if (std::find(nodes.begins.begin(), nodes.begins.end(), static_cast<int>(at)) != nodes.begins.end())
+            to.begin_node();
+        const auto& i = p.code[at];
         std::vector<int> args;
         for (const int a : i.args) args.push_back(value[static_cast<std::size_t>(a)]);
         const vector_emitter emit = find_vector_op(instruction_key(p, i));
@@ -56,18 +59,19 @@ inline bool translate(const program& p, vector_code& to) {
         if (!floats(p.type_of(r))) return false;
         to.results.push_back(value[static_cast<std::size_t>(r)]);
     }
+    for (const int v : nodes.gives) to.whole.push_back(value[static_cast<std::size_t>(v)]);
     to.finish();
     return true;
 }
 
-inline block_function make_program(const program& p, int level) {
+inline block_function make_program(const program& p, int level, const program_nodes& nodes) {
 #if defined(__x86_64__) && defined(__LP64__) && (defined(__unix__) || defined(__APPLE__))
     if (level < 3 || !supports_level(level) || p.code.size() > most_emitted_ops || p.results.empty() ||
         p.leaves.empty() || std::max(p.leaves.size(), p.results.size()) > most_emitted_operands)
         return nullptr;
     (void)the_kernels(); // with them come the ops
     vector_code code(level >= 4 ? 16 : 8);
-    if (!translate(p, code)) return nullptr;
+    if (!translate(p, nodes, code)) return nullptr;
     auto* const made = new emitted_program; // for as long as the process lives, as its code
     made->lanes = code.lanes();
     made->leaf_sizes.assign(p.leaves.size(), sizeof(float));
@@ -80,22 +84,26 @@ inline block_function make_program(const program& p, int level) {
     made->run = reinterpret_cast<block_function>(reinterpret_cast<std::uintptr_t>(start));
     return made->run;
 #else
-    return (void)p, (void)level, nullptr;
+    return (void)p, (void)level, (void)nodes, nullptr;
 #endif
 }
 
-RILL_COLD block_function emit_program(const program& p, int level) {
+RILL_COLD block_function emit_program(const program& p, int level, const program_nodes& nodes) {
     static std::mutex& mutex = *new std::mutex;
     static auto& known = *new std::unordered_map<std::string, block_function>;
     std::string key = spelled_key(p) + " v" + std::to_string(level);
+    for (const auto& list : {nodes.begins, nodes.gives}) {
+        key += ';';
+        for (const int v : list) key += ' ' + std::to_string(v);
+    }
     const std::lock_guard lock(mutex);
     if (known.size() >= most_emitted_programs && !known.contains(key)) return nullptr;
     const auto [at, fresh] = known.try_emplace(std::move(key), nullptr);
-    if (fresh) at->second = make_program(p, level);
+    if (fresh) at->second = make_program(p, level, nodes);
     return at->second;
 }
 
-RILL_COLD program join_links(const fused_chain& chain, std::size_t results) {
+RILL_COLD program join_links(const fused_chain& chain, std::size_t results, program_nodes* nodes) {
     const auto leaves = fused_stages::leaves_of(chain);
     program all;
     for (const auto& link : chain.links)
@@ -120,6 +128,7 @@ RILL_COLD program join_links(const fused_chain& chain, std::size_t results) {
             all.leaves[static_cast<std::size_t>(value.back())] = body.leaves[k];
         }
         for (std::size_t k = 0; k < body.scalars.size(); ++k) value.push_back(scalars++);
+        if (nodes) nodes->begins.push_back(static_cast<int>(all.code.size()));
         for (auto i : body.code) {
             for (int& a : i.args) a = value[static_cast<std::size_t>(a)];
             value.push_back(all.first_instruction() + static_cast<int>(all.code.size()));
@@ -128,6 +137,7 @@ RILL_COLD program join_links(const fused_chain& chain, std::size_t results) {
         auto& own = made.emplace_back();
         for (std::size_t r = 0; r < spec.results.size(); ++r) {
             own.push_back(value[static_cast<std::size_t>(body.results[r])]);
+            if (nodes) nodes->gives.push_back(own.back());
             if (link.results[r] >= 0) all.results[static_cast<std::size_t>(link.results[r])] = own.back();
         }
     }
@@ -150,7 +160,9 @@ RILL_COLD block_function emit_chain(const fused_chain& chain, std::size_t result
     std::size_t ops = 0;
     for (const auto& link : chain.links) ops += link.spec->body->code.size();
     if (ops > most_emitted_ops || compiled_as_good(chain, level)) return nullptr;
-    return emit_program(join_links(chain, results), level);
+    program_nodes nodes;
+    const program joined = join_links(chain, results, &nodes);
+    return emit_program(joined, level, nodes);
 }
 
 }}} // namespace rill::RILL_ABI::detail

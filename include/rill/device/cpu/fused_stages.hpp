@@ -85,7 +85,7 @@ private:
         std::size_t element, first, last, at = 0;
     };
 
-    void add_emitted(const fused_chain& chain, block_function run);
+    void add_emitted(const fused_chain& chain, block_function function);
     void add_stage(const fused_chain& chain, std::size_t k, vector<std::vector<std::size_t>>& operand_of,
                    index_t elements);
 

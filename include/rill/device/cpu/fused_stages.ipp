@@ -60,8 +60,8 @@ RILL_COLD auto fused_stages::leaves_of(const fused_chain& chain) -> vector<leaf>
 }
 
 /// All nodes are one function.
-RILL_COLD void fused_stages::add_emitted(const fused_chain& chain, block_function run) {
-    stages_.emplace_back().run = run;
+RILL_COLD void fused_stages::add_emitted(const fused_chain& chain, block_function function) {
+    stages_.emplace_back().run = function;
     for (std::size_t l = 0; l < leaves_.size(); ++l) leaf_operand_.push_back(static_cast<std::uint32_t>(l));
     for (const auto& link : chain.links) {
         values_.append(link.spec->scalars);

@@ -49,7 +49,7 @@ struct vector_instruction {
     friend auto operator<=>(const vector_instruction&, const vector_instruction&) = default;
 };
 
-/// Code under construction. What is computed twice is one value.
+/// Code under construction. What a node computes twice is one value.
 class vector_code {
 public:
     using row = std::array<std::uint32_t, 16>;
@@ -61,17 +61,22 @@ public:
     int constant_bits(std::uint32_t bits);
     int constant_row(const float* values); // as many as a register has
 
-    /// Products with one use go into the sums that use them, comparisons into choices, and what no result needs goes. Then the
-    /// code stands in an order that keeps few values alive.
+    /// What follows is another node's: it has nothing in common with those before until `finish`, so that it is rounded as it would be
+    /// alone.
+    void begin_node();
+    /// Products with one use go into the sums that use them, what is computed twice becomes one value, comparisons go into choices, and
+    /// what no result needs goes. Then the code stands in an order that keeps few values alive.
     void finish();
 
     int lanes() const { return lanes_; }
     const std::vector<vector_instruction>& code() const { return code_; }
     const std::vector<row>& rows() const { return rows_; }
     std::vector<int> results;
+    std::vector<int> whole; // what nodes give: rounded as it is, whoever uses it
 
 private:
     void join_products();
+    void share_common();
     void join_choices();
 
     int lanes_;

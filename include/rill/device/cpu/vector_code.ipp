@@ -35,6 +35,10 @@ RILL_COLD int vector_code::emit(const vector_instruction& i) {
     return at->second;
 }
 
+RILL_COLD void vector_code::begin_node() {
+    std::erase_if(known_, [](const auto& k) { return operands_of(k.first.op) > 0; });
+}
+
 RILL_COLD int vector_code::constant_bits(std::uint32_t bits) {
     row r;
     r.fill(bits);
@@ -59,6 +63,7 @@ RILL_COLD void vector_code::join_products() {
         for (const int a : i.args)
             if (a >= 0) ++uses[static_cast<std::size_t>(a)];
     for (const int r : results) ++uses[static_cast<std::size_t>(r)];
+    for (const int w : whole) ++uses[static_cast<std::size_t>(w)];
     const auto product = [&](int v) {
         return code_[static_cast<std::size_t>(v)].op == vector_op::mul && uses[static_cast<std::size_t>(v)] == 1;
     };
@@ -76,6 +81,17 @@ RILL_COLD void vector_code::join_products() {
     }
 }
 
+RILL_COLD void vector_code::share_common() {
+    std::map<vector_instruction, int> known;
+    std::vector<int> one_of(code_.size());
+    for (std::size_t v = 0; v < code_.size(); ++v) {
+        for (int& a : code_[v].args)
+            if (a >= 0) a = one_of[static_cast<std::size_t>(a)];
+        one_of[v] = known.try_emplace(code_[v], static_cast<int>(v)).first->second;
+    }
+    for (int& r : results) r = one_of[static_cast<std::size_t>(r)];
+}
+
 RILL_COLD void vector_code::join_choices() {
     for (auto& i : code_) {
         if (i.op != vector_op::choose) continue;
@@ -88,7 +104,6 @@ RILL_COLD void vector_code::join_choices() {
 }
 
 RILL_COLD void vector_code::finish() {
-    // uses are those of live code only
     const auto order = [&] {
         std::vector<int> at(code_.size(), -1), stack;
         std::vector<vector_instruction> ordered;
@@ -117,8 +132,9 @@ RILL_COLD void vector_code::finish() {
         for (int& r : results) r = at[static_cast<std::size_t>(r)];
         code_ = std::move(ordered);
     };
-    order();
     join_products();
+    share_common();
+    order();
     if (lanes_ == 16) join_choices();
     order();
     known_.clear();
