@@ -49,6 +49,11 @@ TEST_CASE("resource_op: what can be no handle is refused") {
     CHECK_THROWS_WITH(apply_node(op, std::source_location{}, constant(1.f)), contains("float32 []"));
     CHECK_THROWS_WITH(apply_node(op, std::source_location{}, constant({std::int64_t(1), std::int64_t(2)})),
                       contains("the handle of a resource is expected"));
+    CHECK_THROWS_WITH(apply_node(accumulator_take_gradient_op{}, std::source_location{}, constant(1.f), constant(1)),
+                      contains("the handle of a resource is expected"));
+    const tensor_type types[] = {{dtype::int64, dims{1}}, {dtype::float32, dims{2}}, {dtype::int64, dims{}}};
+    CHECK_THROWS_WITH(make_op(accumulator_apply_gradient_op{})->outputs({types}),
+                      contains("the handle of a resource is expected"));
     const any_tensor open = any_placeholder("open", dtype::int64); // of no rank yet
     const any_tensor nothing = apply_node(semaphore_value_op{}, std::source_location{}, open);
     const session s;

@@ -7,12 +7,11 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// Adds a gradient to an accumulator; one of a local step below the accumulator's is dropped. Never waits.
-struct accumulator_apply_gradient_op {
+struct accumulator_apply_gradient_op : detail::resource_user {
     static constexpr auto name = "AccumulatorApplyGradient";
     static constexpr int inputs = 3; // the handle, the gradient, the local step
     using domain_type = domains::numeric;
     using compiled_types = types::numbers;
-    static constexpr bool stateful = true;
     static constexpr auto no_gradient = "what an accumulator adds up is cut off: gradients end there";
 
     input_list host_inputs() const { return {0, 1, 2}; }

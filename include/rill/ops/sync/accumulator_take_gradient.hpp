@@ -8,12 +8,12 @@ namespace rill { inline namespace RILL_ABI {
 
 /// Takes the mean or the sum of all gradients out of an accumulator; waits until there are n or more, first come first served. Its step
 /// is one more then.
-struct accumulator_take_gradient_op {
+struct accumulator_take_gradient_op : detail::resource_user {
     static constexpr auto name = "AccumulatorTakeGradient";
     static constexpr int inputs = 2; // the handle, n
     using domain_type = domains::numeric;
     using compiled_types = types::numbers;
-    static constexpr bool stateful = true, waits = true, sizes_itself = true;
+    static constexpr bool waits = true, sizes_itself = true;
     static constexpr auto no_gradient = "what an accumulator adds up is cut off: gradients end there";
     tensor_type type;
 
