@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/shape_rules.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/core/small_vector.hpp>
 #include <rill/device/registry.hpp>
@@ -90,6 +91,21 @@ RILL_COLD std::vector<any_array> alone_node::run(std::span<any_array> inputs, co
         return run_kernel(inputs, context, wait);
     } catch (...) {
         rethrow();
+    }
+}
+
+RILL_COLD void alone_node::check(std::span<const any_array> outputs) const {
+    const auto& said = item_.origin->outputs;
+    if (!item_.op->sizes_itself()) return;
+    for (std::size_t k = 0; k < outputs.size() && k < said.size(); ++k) {
+        const auto& is = outputs[k].type();
+        if (is.type == said[k].type && rules::compatible(is.shape, said[k].shape)) continue;
+        try {
+            throw invalid_argument("output " + std::to_string(k) + " is " + to_string(is) + ", not " +
+                                   to_string(said[k]));
+        } catch (...) {
+            rethrow();
+        }
     }
 }
 

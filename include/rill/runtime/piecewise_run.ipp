@@ -334,18 +334,18 @@ RILL_COLD void piecewise_run::arrived(std::size_t p, std::exception_ptr problem,
         context_->trace->to.end(at->entry, {.bytes = bytes_of(outputs), .at = events_->came_at()});
         waits_.erase(at);
     }
-    if (problem) {
-        try {
+    try {
+        if (problem) {
             try {
                 std::rethrow_exception(problem);
             } catch (...) {
                 plan_.alone(p)->rethrow();
             }
-        } catch (...) {
-            rethrow_outwards();
         }
+        give(p, std::move(outputs));
+    } catch (...) {
+        rethrow_outwards();
     }
-    give(p, std::move(outputs));
     complete(p);
 }
 
@@ -354,6 +354,7 @@ RILL_COLD std::string piecewise_run::place_of_piece(std::size_t p) const {
 }
 
 RILL_COLD void piecewise_run::give(std::size_t p, std::vector<any_array> outputs) {
+    plan_.alone(p)->check(outputs);
     const auto& gives = plan_.cut().all[p].gives;
     for (std::size_t k = 0; k < gives.size() && k < outputs.size(); ++k) values_[gives[k]] = std::move(outputs[k]);
 }

@@ -38,4 +38,18 @@ TEST_CASE("dequeue: several of one run take one element each") {
     CHECK(x != y);
 }
 
+TEST_CASE("dequeue: of a queue whose elements are others is refused when that is seen") {
+    const graph_scope here{graph()};
+    const fifo_queue<tensor<float, 2>> q({.name = "q"});
+    const any_tensor handle(endpoint{current_graph().state().find("q"), 0}),
+        open = any_placeholder("open", dtype::int64);
+    dequeue_op op;
+    op.components = {{dtype::float64, dims{500}}};
+    const any_tensor got = apply_node(op, std::source_location{}, open);
+    const session s;
+    s.run(q.enqueue(constant({1.f, 2.f})));
+    CHECK_THROWS_WITH(s.run(got + got, feed(open, s.run(handle))),
+                      contains("node 'dequeue'") && contains("float32 [2], not float64 [500]"));
+}
+
 } // namespace test_ops_queue_dequeue

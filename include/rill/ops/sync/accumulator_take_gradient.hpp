@@ -34,8 +34,8 @@ struct accumulator_take_gradient_op : detail::resource_user {
                 const T number = static_cast<T>(static_cast<compute_type<T>>(by));
                 for (index_t i = 0; i < n; ++i) all[i] = static_cast<T>(all[i] / number);
             };
-            detail::resource_of<detail::accumulator_state>(a)->take(detail::count_of(count, a.in<void>(1)), divide,
-                                                                    *a.wait, a.sized);
+            detail::resource_of<detail::accumulator_state>(a)->take(dtype_of<T>, detail::count_of(count, a.in<void>(1)),
+                                                                    divide, *a.wait, a.sized);
         });
     }
 };
