@@ -109,6 +109,8 @@
 #include <rill/runtime/into.ipp>
 #include <rill/runtime/known_values.ipp>
 #include <rill/runtime/lifetimes.ipp>
+#include <rill/runtime/loop_counter.ipp>
+#include <rill/runtime/loop_expressions.ipp>
 #include <rill/runtime/memory_plan.ipp>
 #include <rill/runtime/number_loop_step.ipp>
 #include <rill/runtime/piecewise.ipp>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <tuple>
@@ -102,11 +104,31 @@ template <class Condition, class... Next> struct scalar_loop_registrar {
 
 } // namespace RILL_ISA
 
+/// The one part of the state that an expression asks for, beside what stays; -1: none, or several.
+template <class E> constexpr int only_part = -1;
+template <class S, int... Part>
+constexpr int only_part<loop_expression<S, Part...>> =
+    [](int part) { return ((Part < 0 || Part == part) && ...) ? part : -1; }(std::max({-1, Part...}));
+
+/// The expression of a loop over that part alone.
+template <class E> struct of_one_part;
+template <class S, int... Part> struct of_one_part<loop_expression<S, Part...>> {
+    using type = loop_expression<S, std::min(Part, 0)...>;
+};
+
 template <class C, class... N> void require_scalar_loop(std::type_identity<std::tuple<N...>>) {
     using condition = typename scalar_expression<C>::type;
-    if constexpr (!std::is_void_v<condition> &&
-                  (!std::is_void_v<typename scalar_expression<std::remove_cvref_t<N>>::type> && ...))
-        scalar_loop_registrar<condition, typename scalar_expression<std::remove_cvref_t<N>>::type...>::ensure();
+    if constexpr (!std::is_void_v<condition>) {
+        if constexpr ((!std::is_void_v<typename scalar_expression<std::remove_cvref_t<N>>::type> && ...)) {
+            scalar_loop_registrar<condition, typename scalar_expression<std::remove_cvref_t<N>>::type...>::ensure();
+        } else if constexpr (constexpr int part = only_part<condition>; part >= 0) { // what counts
+            using next = typename scalar_expression<
+                std::remove_cvref_t<std::tuple_element_t<static_cast<std::size_t>(part), std::tuple<N...>>>>::type;
+            if constexpr (only_part<next> == part)
+                scalar_loop_registrar<typename of_one_part<condition>::type,
+                                      typename of_one_part<next>::type>::ensure();
+        }
+    }
 }
 
 } // namespace detail

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@
 #include <rill/runtime/array_slots.hpp>
 #include <rill/runtime/bound_body.hpp>
 #include <rill/runtime/history.hpp>
+#include <rill/runtime/loop_counter.hpp>
 #include <rill/runtime/number_loop_step.hpp>
 #include <rill/runtime/piecewise_bodies.hpp>
 #include <rill/runtime/plan.hpp>
@@ -41,8 +43,19 @@ RILL_COLD plan_key plan_key_of(const body& b) {
 RILL_COLD void compile_bodies(body_plans& into, const subgraph::item& it, const session_options& options,
                               const std::shared_ptr<resource_store>& resources, const device_type& otherwise) {
     if (!it.origin || !it.origin->bodies) return;
+    const auto compiled = [&](const body& b) {
+        return detail::make_shared<plan>(plan_key_of(b), options, resources, otherwise);
+    };
+    for (const auto& b : *it.origin->bodies) into.of.emplace(&b, nullptr);
+    if (auto counter = loop_counter::find(it)) {
+        const body& step = (*it.origin->bodies)[1];
+        if (auto rest = compiled(counter->rest()); !rest->in_pieces() && !rest->by_frames()) {
+            into.of[&step] = std::move(rest);
+            into.counted.emplace(&step, std::move(counter));
+        }
+    }
     for (const auto& b : *it.origin->bodies)
-        into.of.emplace(&b, detail::make_shared<plan>(plan_key_of(b), options, resources, otherwise));
+        if (auto& made = into.of[&b]; !made) made = compiled(b);
 }
 
 /// A step with bodies; each kind runs them in its own way.
@@ -52,7 +65,9 @@ public:
         : use_(*it.op->regions()), inputs_(inputs.begin(), inputs.end()) {}
 
     void bind(const body& b, const body_plans& plans, std::span<const tensor_type> arguments) {
-        bodies_.emplace_back(b, plans.at(b), arguments, inputs_);
+        const auto counted = plans.counted.find(&b);
+        if (counted != plans.counted.end()) counter_ = counted->second;
+        bodies_.emplace_back(counted != plans.counted.end() ? counter_->rest() : b, plans.at(b), arguments, inputs_);
     }
     std::span<const bound_body> bodies() const { return {bodies_.data(), bodies_.size()}; }
     /// What each body gives.
@@ -79,6 +94,7 @@ protected:
     region_use use_;
     std::vector<tensor_type> inputs_, outputs_;
     std::vector<bound_body> bodies_;
+    std::shared_ptr<const loop_counter> counter_; // of a loop
 };
 
 // ---- branches and calls --------------------------------------------------------------------------------------------------
@@ -185,9 +201,7 @@ public:
     loop_step(const subgraph::item& it, std::span<const tensor_type> inputs, allocator& from)
         : bodies_step(it, inputs), allocator_(from) {}
 
-    std::unique_ptr<frame_region_step::memory> make_memory() const override {
-        return std::make_unique<memory>(bodies_[0], bodies_[1], state_types(), allocator_);
-    }
+    std::unique_ptr<frame_region_step::memory> make_memory() const override { return std::make_unique<memory>(*this); }
 
     std::int64_t run(frame_region_step::memory& own, const kernel_args& args) const override {
         return run(static_cast<memory&>(own), args, {});
@@ -201,7 +215,7 @@ public:
         vector<history> histories;
         for (auto r = parts; r < bodies_[1].types().size(); ++r)
             histories.emplace_back(bodies_[1].types()[r], allocator_);
-        memory own(bodies_[0], bodies_[1], state_types(), allocator_);
+        memory own(*this);
         note_iterations(context, run(own, slots.args(context), histories));
         for (auto& h : histories) outputs.push_back(std::move(h).take());
         return outputs;
@@ -209,24 +223,31 @@ public:
 
 private:
     struct memory : frame_region_step::memory {
-        memory(const bound_body& c, const bound_body& b, std::span<const tensor_type> types, allocator& a)
-            : condition(c), step(b), state(types, a) {}
+        explicit memory(const loop_step& of)
+            : condition(of.bodies_[0]), step(of.bodies_[1]), state(of.state_types(), of.allocator_) {
+            if (of.counter_) counter.emplace(*of.counter_);
+        }
         body_memory condition, step;
         loop_state state;
+        std::optional<loop_counter::run> counter;
     };
 
     std::int64_t run(memory& m, const kernel_args& args, std::span<history> histories) const {
-        const body_runs conditions(m.condition, args), steps(m.step, args);
+        const body_runs steps(m.step, args);
+        std::optional<body_runs> conditions;
         const auto parts = state_types().size();
         m.state.begin(args);
+        if (m.counter) {
+            m.counter->begin(args);
+            m.state.set(counter_->part(), m.counter->value());
+        } else {
+            conditions.emplace(m.condition, args);
+        }
         std::int64_t k = 0;
         try {
-            for (;; ++k) {
+            for (; use_.most < 0 || k < use_.most; ++k) {
                 look(args);
-                for (std::size_t i = 0; i < parts; ++i) m.condition.feed(i, m.state.at(i));
-                m.condition.run();
-                if (!*static_cast<const bool*>(m.condition.result(0))) break;
-                if (use_.most >= 0 && k == use_.most) break;
+                if (!goes_on(m)) break;
                 for (std::size_t h = 0; h < histories.size(); ++h) m.step.want(parts + h, histories[h].next());
                 advance(bodies_[1], m.step, m.state, parts, args);
                 for (std::size_t h = 0; h < histories.size(); ++h) m.step.deliver(parts + h, histories[h].keep());
@@ -234,8 +255,16 @@ private:
         } catch (...) {
             rethrow_from_iteration(k);
         }
+        if (m.counter) m.state.set(counter_->part(), m.counter->last());
         m.state.end(args);
         return k;
+    }
+
+    bool goes_on(memory& m) const {
+        if (m.counter) return m.counter->next();
+        for (std::size_t i = 0; i < state_types().size(); ++i) m.condition.feed(i, m.state.at(i));
+        m.condition.run();
+        return *static_cast<const bool*>(m.condition.result(0));
     }
 
     std::span<const tensor_type> state_types() const {
