@@ -50,18 +50,19 @@ TEST_CASE("loop_counter: beside arrays, in any place, down and in other numbers"
     const session s;
     placeholder<double> by("by");
     const auto a = constant({1.f, 2.f});
-    const auto [v, i] =
+    const auto [down, count] =
         while_loop([](auto, auto i) { return i > 0; },
                    [](auto v, auto i) { return std::tuple(v + cast<float>(i), i - 2); }, a, constant(7));
-    CHECK(counter_of(i) == 1);
-    const auto [vv, iv] = s.run(std::tuple(v, i)); // 7, 5, 3, 1
+    CHECK(counter_of(count) == 1);
+    const auto [vv, iv] = s.run(std::tuple(down, count)); // 7, 5, 3, 1
     CHECK(iv == -1);
     CHECK((vv == xt::xtensor<float, 1>{17.f, 18.f}));
-    const auto [w, t] = while_loop([](auto, auto t) { return t < 1.; },
-                                   [&](auto w, auto t) { return std::tuple(w * 2.f, t + by); }, a, constant(0.));
-    CHECK(counter_of(t) == 1);
-    CHECK((s.run(w, feed(by, 0.25)) == xt::xtensor<float, 1>{16.f, 32.f}));
-    CHECK(s.run(t, feed(by, 0.25)) == 1.);
+    const auto [doubled, time] =
+        while_loop([](auto, auto t) { return t < 1.; }, [&](auto w, auto t) { return std::tuple(w * 2.f, t + by); }, a,
+                   constant(0.));
+    CHECK(counter_of(time) == 1);
+    CHECK((s.run(doubled, feed(by, 0.25)) == xt::xtensor<float, 1>{16.f, 32.f}));
+    CHECK(s.run(time, feed(by, 0.25)) == 1.);
     const auto limited =
         while_loop([](auto, auto i) { return i < 100; }, [](auto v, auto i) { return std::tuple(v + 1.f, i + 1); },
                    std::tuple(a, constant(0)), {.maximum_iterations = 3});
@@ -82,12 +83,13 @@ TEST_CASE("loop_counter: beside arrays, in any place, down and in other numbers"
 TEST_CASE("loop_counter: gradients see what it was in each iteration") {
     const graph_scope here{graph()};
     placeholder<float, 2> x("x");
-    const auto [v, i] =
+    const auto [product, count] =
         while_loop([](auto, auto i) { return i < 4; },
                    [](auto v, auto i) { return std::tuple(v * cast<float>(i), i + 1); }, x, constant(1));
     const session s;
-    CHECK(counter_of(i) == 1);
-    CHECK((std::get<0>(s.run(gradients(reduce_sum(v), x), feed(x, {1.f, 2.f}))) == xt::xtensor<float, 1>{6.f, 6.f}));
+    CHECK(counter_of(count) == 1);
+    CHECK((std::get<0>(s.run(gradients(reduce_sum(product), x), feed(x, {1.f, 2.f}))) ==
+           xt::xtensor<float, 1>{6.f, 6.f}));
 }
 
 TEST_CASE("loop_counter: what is no counter is computed as it was") {
@@ -111,7 +113,7 @@ TEST_CASE("loop_counter: what is no counter is computed as it was") {
                                 constant(0), constant(4));
     CHECK(counter_of(std::get<1>(two)) == -1);
     CHECK((s.run(std::get<0>(two)) == xt::xtensor<float, 1>{3.f, 4.f}));
-    const auto made = while_loop([](auto, auto s) { return s < 10.f; },
+    const auto made = while_loop([](auto, auto t) { return t < 10.f; },
                                  [](auto v, auto) { return std::tuple(v * 2.f, reduce_sum(v)); }, a, constant(0.f));
     CHECK(counter_of(std::get<1>(made)) == -1);
     CHECK(s.run(std::get<1>(made)) == 12.f);
@@ -122,12 +124,12 @@ TEST_CASE("loop_counter: errors name the iteration, and nothing hangs") {
     const graph_scope here{graph()};
     placeholder<int, dyn> ids("ids");
     const auto table = constant({1.f, 2.f, 3.f});
-    const auto [v, i] = while_loop([](auto, auto i) { return i >= 0; },
-                                   [&](auto v, auto i) { return std::tuple(v + gather(table, ids + i), i + 1); },
-                                   constant({0.f, 0.f}), constant(0));
-    CHECK(counter_of(i) == 1);
+    const auto [sum, count] = while_loop([](auto, auto i) { return i >= 0; },
+                                         [&](auto v, auto i) { return std::tuple(v + gather(table, ids + i), i + 1); },
+                                         constant({0.f, 0.f}), constant(0));
+    CHECK(counter_of(count) == 1);
     const session s;
-    CHECK_THROWS_WITH(s.run(v, feed(ids, {0, 1})), contains("in iteration 2"));
+    CHECK_THROWS_WITH(s.run(sum, feed(ids, {0, 1})), contains("in iteration 2"));
     const auto endless = while_loop([](auto, auto i) { return i >= 0; },
                                     [](auto v, auto i) { return std::tuple(v + 1.f, i * 1); }, table, constant(0));
     CHECK_THROWS_AS(s.run(endless, {.timeout = std::chrono::milliseconds(5)}), deadline_exceeded);

@@ -14,9 +14,9 @@ namespace test_runtime_loop_expressions {
 TEST_CASE("loop_expressions: where an expression's operands are, and the function of all") {
     const graph_scope here{graph()};
     placeholder<float> x("x");
-    const auto [i, v] = while_loop([](auto i, auto) { return i < 3; },
-                                   [&](auto i, auto v) { return std::tuple(i + 1, v * x + 2.f); }, 0, 1.f);
-    const loop_node loop(v);
+    const auto [steps, last] = while_loop([](auto i, auto) { return i < 3; },
+                                          [&](auto i, auto v) { return std::tuple(i + 1, v * x + 2.f); }, 0, 1.f);
+    const loop_node loop(last);
     const auto &condition = (*loop.item.origin->bodies)[0], &step = (*loop.item.origin->bodies)[1];
     detail::vector<detail::scalar_expression_at> all;
     for (const auto& [b, e] : {std::pair(&condition, condition.results[0]), std::pair(&step, step.results[0]),

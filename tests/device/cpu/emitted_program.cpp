@@ -353,6 +353,74 @@ TEST_CASE("emitted_program: results that are leaves or scalars, and places that 
     });
 }
 
+TEST_CASE("emitted_program: leaves of one number, and results that are summed") {
+    require_ops();
+    constexpr std::size_t many = 7; // more than there are registers for pointers
+    std::vector<dtype> types(2 * many, dtype::float32);
+    tracer t(types, {scalar_value(3.f)});
+    t.fix_scalars(1);
+    std::vector<int> results;
+    for (int k = 0; k < static_cast<int>(many); ++k)
+        results.push_back(t.emit(info_of<mul_op>, dtype::float32, {t.leaf(2 * k), t.leaf(2 * k + 1)}));
+    results.push_back(t.emit(info_of<add_op>, dtype::float32, {results[0], t.scalar(0)}));
+    const auto body = t.finish(results);
+    operand_forms forms{std::vector<char>(2 * many), std::vector<char>(many + 1)};
+    for (std::size_t k = 0; k < many; ++k) forms.spread[2 * k + 1] = k % 2 == 0, forms.summed[k] = k % 3 != 1;
+    for_levels([&](int level) {
+        const block_function f = detail::emit_program(*body, level, {}, forms);
+        REQUIRE(f);
+        CHECK(f != detail::emit_program(*body, level));
+        const std::size_t lanes = level == 4 ? 16 : 8, sums = detail::partial_sums * lanes;
+        for (const std::size_t n : {0, 1, 7, 8, 9, 16, 17, 31, 32, 33, 64, 100, 127, 128, 1000}) {
+            INFO("level " << level << ", " << n << " elements");
+            operands o{{}, {}, {3.f}};
+            for (std::size_t k = 0; k < 2 * many; ++k) {
+                o.leaves.emplace_back(forms.spread[k] ? 1 : n);
+                for (std::size_t i = 0; i < o.leaves.back().size(); ++i)
+                    o.leaves.back()[i] = static_cast<float>((i * 5 + k * 3) % 11) - 5;
+            }
+            for (std::size_t r = 0; r <= many; ++r)
+                o.results.emplace_back((forms.summed[r] ? sums : n) + 1, 77.f); // one behind the end
+            o.run(f, static_cast<std::int64_t>(n));
+            for (std::size_t r = 0; r <= many; ++r) {
+                const auto &x = o.leaves[2 * (r % many)], &y = o.leaves[2 * (r % many) + 1];
+                REQUIRE(o.results[r].back() == 77.f);
+                std::vector<float> partial(sums);
+                for (std::size_t i = 0; i < n; ++i) {
+                    const float value = x[i] * y[y.size() == 1 ? 0 : i] + (r == many ? 3.f : 0.f);
+                    if (!forms.summed[r]) REQUIRE(o.results[r][i] == value);
+                    partial[i < n / lanes * lanes ? i % sums : sums - lanes + i % lanes] += value;
+                }
+                for (std::size_t i = 0; forms.summed[r] && i < sums; ++i) REQUIRE(o.results[r][i] == partial[i]);
+            }
+        }
+    });
+}
+
+TEST_CASE("emitted_program: sums over many blocks, of stretched numbers, are those of the loops that were compiled") {
+    require_ops();
+    without_emitter as_it_was;
+    std::vector<float> all[2];
+    for (const bool emitted : {false, true}) {
+        detail::register_emitter(emitted ? &detail::emit_chain : nullptr);
+        const graph g;
+        const graph_scope here(g);
+        placeholder<float, dyn> x("x");
+        placeholder<float> by("by");
+        const tensor a(x * by, "a"), b(a - 0.125f, "b");
+        const auto sum = reduce_sum(b), mean = reduce_mean(a), slope = std::get<0>(gradients(reduce_sum(b), by));
+        const session s;
+        for (const std::size_t n : {64u, 65u, 100u, 1000u, 1024u, 5003u, 40'000u}) {
+            std::vector<float> xs(n);
+            for (std::size_t i = 0; i < n; ++i) xs[i] = std::sin(static_cast<float>(i));
+            const auto [p, q, r] = s.run(std::tuple(sum, mean, slope), feed(x, xs), feed(by, 0.7f));
+            all[emitted].insert(all[emitted].end(), {p, q, r});
+        }
+    }
+    REQUIRE(all[0].size() == all[1].size()); // with as many lanes they are equal to the last bit
+    for (std::size_t i = 0; i < all[0].size(); ++i) CHECK(all[1][i] == Approx(all[0][i]).epsilon(1e-4).margin(1e-4));
+}
+
 TEST_CASE("emitted_program: what there is no code for has none, and equal programs have one") {
     require_ops();
     const auto one = [](const elementwise_info& op, dtype type) {

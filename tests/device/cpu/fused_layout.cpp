@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/device/cpu/fused_layout.hpp>
 
+#include <rill/device/cpu/combiners.hpp>
+
 #include "catch.hpp"
 
 using namespace rill;
@@ -64,4 +66,32 @@ TEST_CASE("fused_layout: blocks cover every element once, and no block is larger
             for (const auto& w : l.leaves)
                 if (!w.direct) CHECK(w.buffer + static_cast<std::size_t>(l.rows * l.row_size) * w.element <= l.scratch);
         }
+}
+
+TEST_CASE("fused_layout: a number that is taken as it is needs no buffer") {
+    const tensor_type all{dtype::float32, dims{100'000}}, one{dtype::float32, dims{}};
+    const std::vector<tensor_type> leaves{all, one};
+    const std::vector<char> spread{0, 1};
+    const auto as_elements = detail::plan_fused(all.shape, leaves, std::span(&all, 1), false);
+    const auto as_it_is = detail::plan_fused(all.shape, leaves, std::span(&all, 1), false, spread);
+    CHECK_FALSE(as_elements.leaves[1].direct);
+    CHECK(as_it_is.all_direct());
+    CHECK(as_it_is.leaves[1].stride[0] == 0);
+    CHECK(as_it_is.scratch == 0);
+    CHECK(as_it_is.rows > as_elements.rows);
+}
+
+TEST_CASE("fused_layout: a block is folded along the axes that its result lacks") {
+    compile_combiner<combine::sum, float>();
+    const auto sum = the_kernels().combiners.find("Sum/float32");
+    REQUIRE(sum);
+    const auto l = test_fused_layout::plan({3, 4, 5}, {{3, 4, 5}}, {3, 1, 5});
+    std::vector<float> block(60), out(15, 1.f);
+    for (std::size_t i = 0; i < 60; ++i) block[i] = static_cast<float>(i);
+    detail::fold_block(reinterpret_cast<std::byte*>(out.data()), reinterpret_cast<std::byte*>(block.data()),
+                       l.results[0], l, l.outer, l.extent[static_cast<std::size_t>(l.outer)], *sum);
+    for (std::size_t i = 0; i < 15; ++i) {
+        const std::size_t first = i / 5 * 20 + i % 5;
+        CHECK(out[i] == 1.f + static_cast<float>(4 * first + 30));
+    }
 }

@@ -109,9 +109,13 @@ TEST_CASE_METHOD(test_fused_stages_fixture,
     static const block_function function = own;
     const tensor a(x + 1.f, "a"), b(a * x + 2.f, "b");
     const chain c{{{spec(a), {{-1, 0}}, {-1}}, {spec(b), {{0, 0}, {-1, 0}}, {0}}}};
-    detail::register_emitter([](const fused_chain&, std::size_t, index_t) { return function; });
+    const without_emitter as_it_was;
+    detail::register_emitter([](const fused_chain&, std::size_t, index_t, const operand_forms& forms) {
+        return forms.spread.empty() ? emitted_block{function, 32} : emitted_block{};
+    });
     detail::fused_stages stages(c, 1);
-    detail::register_emitter(nullptr);
+    CHECK(stages.sums() == 32);
+    CHECK(detail::fused_stages(c, 1, 1024, {{0}, {0}}).sums() == 0);
     CHECK_FALSE(stages.in_blocks());
     CHECK(stages.work() == 5);
     CHECK(stages.operands() == 2);
@@ -121,4 +125,6 @@ TEST_CASE_METHOD(test_fused_stages_fixture,
     stages.begin(nullptr, 3);
     stages.run(operand, 3, nullptr);
     CHECK(out == std::vector<float>{3, 4, 5}); // by the second node's scalar
+    stages.run_emitted(&operand[1], &operand[0], 2);
+    CHECK(values == std::vector<float>{5, 6, 3});
 }

@@ -71,7 +71,8 @@ template <class C, class T> void combine_merge(void* to, const void* from, std::
             V(C::merge(V::load_partial(out + i, rest), V::load_partial(in + i, rest))).store_partial(out + i, rest);
 }
 
-/// Four running registers, then a tree over registers and lanes: fixed by n alone.
+/// Four running registers, then a tree over registers and lanes: fixed by n alone. Machine code sums up in the same order
+/// (x86_loop.hpp).
 template <class C, class T> void combine_fold(void* to, const void* from, std::int64_t n) {
     constexpr int lanes = lanes_for<T>;
     using V = pack<T, lanes>;
@@ -80,7 +81,8 @@ template <class C, class T> void combine_fold(void* to, const void* from, std::i
     const T identity = C::template identity<T>();
     std::int64_t i = 0;
     T rest = identity;
-    if (n >= lanes) {
+    constexpr bool fills = std::is_same_v<C, sum_combine> && V::registers && sizeof(T) >= 4; // what is left with zeros
+    if (fills ? n > 0 : n >= lanes) {
         V r0(identity), r1(identity), r2(identity), r3(identity);
         for (; i + 4 * lanes <= n; i += 4 * lanes) {
             r0 = C::merge(r0, V::load(in + i));
@@ -88,14 +90,12 @@ template <class C, class T> void combine_fold(void* to, const void* from, std::i
             r2 = C::merge(r2, V::load(in + i + 2 * lanes));
             r3 = C::merge(r3, V::load(in + i + 3 * lanes));
         }
-        for (; i + lanes <= n; i += lanes) r0 = C::merge(r0, V::load(in + i));
-        const V r = C::merge(C::merge(r0, r1), C::merge(r2, r3));
-        T lane_values[lanes];
-        r.store(lane_values);
-        for (int width = lanes / 2; width > 0; width /= 2)
-            for (int k = 0; k < width; ++k)
-                lane_values[k] = C::merge(lane<T>(lane_values[k]), lane<T>(lane_values[k + width])).v;
-        rest = lane_values[0];
+        V* const each[] = {&r0, &r1, &r2};
+        for (int k = 0; i + lanes <= n; i += lanes, ++k) *each[k] = C::merge(*each[k], V::load(in + i));
+        if constexpr (fills)
+            if (i < n) r3 = C::merge(r3, V::load_partial_or_zero(in + i, static_cast<int>(n - i))), i = n;
+        rest = reduce(V(C::merge(C::merge(r0, r1), C::merge(r2, r3))),
+                      [](lane<T> a, lane<T> b) { return C::merge(a, b); });
     }
     for (; i < n; ++i) rest = C::merge(lane<T>(rest), lane<T>(in[i])).v;
     *out = C::merge(lane<T>(*out), lane<T>(rest)).v;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <rill/device/block.hpp>
+#include <rill/device/registry.hpp>
 
 // Programs as machine code, made when a node is bound: one pass over memory with values in registers, for the best processor level
 // whatever the program was compiled for. Programs that link rill::kernels or include <rill/all_kernels.hpp> have it; in others the
@@ -22,13 +23,14 @@ struct program_nodes {
 /// The block function of a program of floats, for processors of level 3 or 4; null where it holds what there is no code for, or
 /// the system does not run what is made at run time. Made once for equal programs, and never freed. Each of its
 /// nodes is rounded as it would be alone.
-block_function emit_program(const program& p, int level, const program_nodes& nodes = {});
+block_function emit_program(const program& p, int level, const program_nodes& nodes = {},
+                            const operand_forms& forms = {});
 
 /// The nodes of a chain as one program, whose leaves are fused_stages::leaves_of(chain) and whose results the chain's.
 program join_links(const fused_chain& chain, std::size_t results, program_nodes* nodes = nullptr);
 
 /// The block function of a chain over so many elements, where that is better than what was compiled for it.
-block_function emit_chain(const fused_chain& chain, std::size_t results, index_t elements);
+emitted_block emit_chain(const fused_chain& chain, std::size_t results, index_t elements, const operand_forms& forms);
 
 }}} // namespace rill::RILL_ABI::detail
 

@@ -13,7 +13,6 @@
 
 #include <rill/device/cpu/executable_memory.hpp>
 #include <rill/device/cpu/fused_stages.hpp>
-#include <rill/device/cpu/padded_tail.hpp>
 #include <rill/device/cpu/vector_math.hpp>
 #include <rill/device/cpu/x86_loop.hpp>
 
@@ -23,26 +22,18 @@ inline constexpr std::size_t most_emitted_operands = 64;
 inline constexpr std::size_t most_emitted_ops = 256, most_emitted_programs = 4096; // of a process: code is never freed
 inline constexpr index_t least_emitted_elements = 64; // fewer are not worth the time to make it
 
-/// What the rest of a block needs: fewer elements than a register has.
-struct emitted_program {
-    block_function run = nullptr;
-    int lanes = 1;
-    std::vector<std::uint8_t> leaf_sizes, result_sizes;
-};
+inline constexpr int lanes_at(int level) { return level >= 4 ? 16 : 8; }
 
-inline void run_emitted_rest(const block_args& a, std::int64_t done, const void* of) {
-    const auto& p = *static_cast<const emitted_program*>(of);
-    alignas(64) std::byte memory[2 * most_emitted_operands * 64];
-    run_padded(p.run, a, done, p.lanes, p.leaf_sizes, p.result_sizes, memory);
-}
-
-inline bool translate(const program& p, const program_nodes& nodes, vector_code& to) {
+inline bool translate(const program& p, const program_nodes& nodes, const operand_forms& forms, vector_code& to) {
     const auto floats = [](dtype d) { return d == dtype::float32; };
     if (!std::all_of(p.leaves.begin(), p.leaves.end(), floats) ||
         !std::all_of(p.scalars.begin(), p.scalars.end(), floats))
         return false;
     std::vector<int> value;
-    for (int k = 0; k < static_cast<int>(p.leaves.size()); ++k) value.push_back(to.emit({vector_op::leaf, k}));
+    for (int k = 0; k < static_cast<int>(p.leaves.size()); ++k) {
+        const bool spread = !forms.spread.empty() && forms.spread[static_cast<std::size_t>(k)];
+        value.push_back(to.emit({spread ? vector_op::spread : vector_op::leaf, k}));
+    }
     for (int k = 0; k < static_cast<int>(p.scalars.size()); ++k) value.push_back(to.emit({vector_op::scalar, k}));
     for (std::size_t at = 0; at < p.code.size(); ++at) {
         if (std::find(nodes.begins.begin(), nodes.begins.end(), static_cast<int>(at)) != nodes.begins.end())
@@ -60,35 +51,29 @@ inline bool translate(const program& p, const program_nodes& nodes, vector_code&
         to.results.push_back(value[static_cast<std::size_t>(r)]);
     }
     for (const int v : nodes.gives) to.whole.push_back(value[static_cast<std::size_t>(v)]);
+    to.summed = forms.summed;
     to.finish();
     return true;
 }
 
-inline block_function make_program(const program& p, int level, const program_nodes& nodes) {
+inline block_function make_program(const program& p, int level, const program_nodes& nodes,
+                                   const operand_forms& forms) {
 #if defined(__x86_64__) && defined(__LP64__) && (defined(__unix__) || defined(__APPLE__))
     if (level < 3 || !supports_level(level) || p.code.size() > most_emitted_ops || p.results.empty() ||
         p.leaves.empty() || std::max(p.leaves.size(), p.results.size()) > most_emitted_operands)
         return nullptr;
     (void)the_kernels(); // with them come the ops
-    vector_code code(level >= 4 ? 16 : 8);
-    if (!translate(p, nodes, code)) return nullptr;
-    auto* const made = new emitted_program; // for as long as the process lives, as its code
-    made->lanes = code.lanes();
-    made->leaf_sizes.assign(p.leaves.size(), sizeof(float));
-    made->result_sizes.assign(p.results.size(), sizeof(float));
-    const void* const start = make_executable(x86_loop(code, &run_emitted_rest, made));
-    if (!start) {
-        delete made;
-        return nullptr;
-    }
-    made->run = reinterpret_cast<block_function>(reinterpret_cast<std::uintptr_t>(start));
-    return made->run;
+    vector_code code(lanes_at(level));
+    if (!translate(p, nodes, forms, code)) return nullptr;
+    const void* const start = make_executable(x86_loop(code));
+    return reinterpret_cast<block_function>(reinterpret_cast<std::uintptr_t>(start));
 #else
-    return (void)p, (void)level, (void)nodes, nullptr;
+    return (void)p, (void)level, (void)nodes, (void)forms, nullptr;
 #endif
 }
 
-RILL_COLD block_function emit_program(const program& p, int level, const program_nodes& nodes) {
+RILL_COLD block_function emit_program(const program& p, int level, const program_nodes& nodes,
+                                      const operand_forms& forms) {
     static std::mutex& mutex = *new std::mutex;
     static auto& known = *new std::unordered_map<std::string, block_function>;
     std::string key = spelled_key(p) + " v" + std::to_string(level);
@@ -96,10 +81,14 @@ RILL_COLD block_function emit_program(const program& p, int level, const program
         key += ';';
         for (const int v : list) key += ' ' + std::to_string(v);
     }
+    for (const auto& list : {forms.spread, forms.summed}) {
+        key += ';';
+        for (const char on : list) key += on ? '1' : '0';
+    }
     const std::lock_guard lock(mutex);
     if (known.size() >= most_emitted_programs && !known.contains(key)) return nullptr;
     const auto [at, fresh] = known.try_emplace(std::move(key), nullptr);
-    if (fresh) at->second = make_program(p, level, nodes);
+    if (fresh) at->second = make_program(p, level, nodes, forms);
     return at->second;
 }
 
@@ -154,15 +143,16 @@ inline bool compiled_as_good(const fused_chain& chain, int level) {
     return compiled && spec.kind == fused_spec::form::forward && compiled->forward && compiled->level >= level;
 }
 
-RILL_COLD block_function emit_chain(const fused_chain& chain, std::size_t results, index_t elements) {
+RILL_COLD emitted_block emit_chain(const fused_chain& chain, std::size_t results, index_t elements,
+                                   const operand_forms& forms) {
     static const int level = best_level();
-    if (level < 3 || elements < least_emitted_elements) return nullptr;
+    if (level < 3 || elements < least_emitted_elements) return {};
     std::size_t ops = 0;
     for (const auto& link : chain.links) ops += link.spec->body->code.size();
-    if (ops > most_emitted_ops || compiled_as_good(chain, level)) return nullptr;
+    if (ops > most_emitted_ops || compiled_as_good(chain, level)) return {};
     program_nodes nodes;
     const program joined = join_links(chain, results, &nodes);
-    return emit_program(joined, level, nodes);
+    return {emit_program(joined, level, nodes, forms), partial_sums * lanes_at(level)};
 }
 
 }}} // namespace rill::RILL_ABI::detail

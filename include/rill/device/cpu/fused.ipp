@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,32 +24,6 @@
 #include <rill/device/lane.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
-
-/// Brings a block of values into a reduced result. Halving rows rather than adding them one by one keeps the loops long
-/// and the rounding small.
-inline void fold_block(std::byte* to, std::byte* from, const operand_walk& w, const fused_layout& l, int dim,
-                       index_t extent, const combiner& c) {
-    const auto at = static_cast<std::size_t>(dim);
-    index_t below = 1;
-    bool all_reduced = true;
-    for (int i = dim; i < l.rank; ++i) {
-        if (i > dim) below *= l.extent[i];
-        all_reduced = all_reduced && w.stride[i] == 0;
-    }
-    const auto bytes = [&](index_t n) { return static_cast<std::size_t>(n) * w.element; };
-    if (all_reduced) return c.fold(to, from, extent * below);
-    if (dim == l.rank - 1) return c.merge(to, from, extent);
-    if (w.stride[at] == 0) {
-        for (index_t rows = extent; rows > 1;) {
-            const index_t upper = rows / 2;
-            rows -= upper;
-            c.merge(from, from + bytes(rows * below), upper * below);
-        }
-        return fold_block(to, from, w, l, dim + 1, l.extent[at + 1], c);
-    }
-    for (index_t i = 0; i < extent; ++i)
-        fold_block(to + bytes(i * w.stride[at]), from + bytes(i * below), w, l, dim + 1, l.extent[at + 1], c);
-}
 
 /// Of so many elements that become so many, how many become one.
 inline index_t elements_each(index_t all, index_t results) { return results == 0 ? 0 : all / results; }
@@ -89,8 +65,11 @@ private:
         std::size_t at;
     };
 
-    /// Types of leaves as the loop sees them.
-    std::vector<tensor_type> plan_leaves(const dims& space, kernel_request& request);
+    /// What is divided before the loop.
+    void plan_means(const dims& space, std::span<const tensor_type> leaves, kernel_request& request);
+
+    /// What the layout says about operands: of those that are one number, and those that are only summed in each block.
+    operand_forms forms() const;
 
     /// Types of results, reduced dimensions kept, and how they are combined.
     std::vector<tensor_type> plan_results(const fused_chain& chain, const dims& space, const kernel_request& request);
@@ -108,18 +87,24 @@ private:
     void run_piece(index_t piece, const void* const* leaf, std::byte* const* out, std::byte* scratch,
                    std::byte* own) const;
     void run_blocks(index_t first, index_t last, const void* const* base, std::byte* const* out, std::byte* own) const;
+    /// One block, whose operands lie where they are and which is one function: small tensors, of which a run is short.
+    void run_at_once(const void* const* leaf, std::byte* const* out, std::byte* own) const;
+    void fold(std::size_t result, std::byte* to, std::byte* block, index_t rows) const;
 
-    fused_stages stages_;
+    std::size_t leaves_, results_;
+    std::optional<fused_stages> stages_;
     fused_layout layout_;
-    std::size_t leaves_ = 0, results_ = 0;
     vector<combiner> combiners_; // per result: how it is reduced; empty of a map
     std::vector<index_t> count_; // per result: what a mean is divided by; -1 of others
     std::vector<index_t> result_size_;
-    vector<wide_sum> wide_; // per result
+    std::vector<char> sums_;   // per result: it is reduced to sums of its own type
+    std::vector<char> summed_; // of which there are stages_->sums() of each block
+    vector<wide_sum> wide_;    // per result
     vector<scaled_leaf> means_;
 
     thread_pool* pool_ = nullptr;
     index_t blocks_ = 0, pieces_ = 1;
+    bool at_once_ = false;
     std::size_t own_at_ = 0, own_bytes_ = 0;         // scratch memory of each thread
     std::size_t leaf_at_ = 0, out_at_ = 0;           // tables of pointers there: of the node's operands
     std::size_t operand_at_ = 0, to_at_ = 0;         // and in that of each thread
@@ -128,28 +113,50 @@ private:
 };
 
 RILL_COLD fused_kernel::fused_kernel(const fused_chain& chain, const dims& space, kernel_request& request)
-    : stages_(chain, request.outputs.size(), space.size()) {
-    leaves_ = stages_.leaves().size();
-    results_ = request.outputs.size();
-    const auto leaf_types = plan_leaves(space, request), result_types = plan_results(chain, space, request);
-    layout_ = plan_fused(space, leaf_types, result_types, stages_.in_blocks());
+    : leaves_(fused_stages::leaves_of(chain).size()), results_(request.outputs.size()) {
+    const auto leaves = fused_stages::leaf_types(chain, space, request.inputs),
+               results = plan_results(chain, space, request);
+    layout_ = plan_fused(space, leaves, results, true);
+    auto known = forms();
+    stages_.emplace(chain, results_, space.size(), known);
+    if (stages_->sums() == 0) known.spread.assign(leaves_, 0), known.summed.assign(results_, 0);
+    layout_ = plan_fused(space, leaves, results, stages_->in_blocks(), known.spread);
+    summed_ = std::move(known.summed);
+    plan_means(space, leaves, request);
     for (std::size_t r = 0; r < results_; ++r) // a reduced result may look contiguous (a single block): still fold it
         if (combiners_[r].init && layout_.total > 0 && layout_.results[r].direct) combiners_[r] = {}, count_[r] = -1;
-    own_bytes_ = stages_.place_buffers(layout_.scratch, layout_.rows * layout_.row_size);
+    own_bytes_ = stages_->place_buffers(layout_.scratch, layout_.rows * layout_.row_size);
     plan_wide_sums(request);
     const auto table = [](std::size_t& bytes, std::size_t n) {
         return std::exchange(bytes, bytes + aligned_size(pointer_table<void*>::bytes_aside(n)));
     };
     leaf_at_ = table(request.scratch_bytes, leaves_), out_at_ = table(request.scratch_bytes, results_);
-    operand_at_ = table(own_bytes_, stages_.operands()), to_at_ = table(own_bytes_, results_);
-    plan_pieces(request, result_types);
+    operand_at_ = table(own_bytes_, stages_->operands()), to_at_ = table(own_bytes_, results_);
+    plan_pieces(request, results);
+    at_once_ = blocks_ == 1 && stages_->sums() > 0 &&
+               std::ranges::all_of(layout_.leaves, [](const operand_walk& w) { return w.direct; });
+}
+
+RILL_COLD operand_forms fused_kernel::forms() const {
+    const auto& l = layout_;
+    const auto stands = [&](const operand_walk& w, int from) {
+        return std::all_of(w.stride.begin() + from, w.stride.begin() + l.rank, [](index_t s) { return s == 0; });
+    };
+    operand_forms known{std::vector<char>(leaves_), std::vector<char>(results_)};
+    if (l.total <= 1) return known;
+    for (std::size_t i = 0; i < leaves_; ++i) known.spread[i] = stands(l.leaves[i], 0);
+    constexpr index_t least = 64; // room for what is to be added up
+    for (std::size_t r = 0; r < results_; ++r)
+        known.summed[r] =
+            combiners_[r].init && sums_[r] && l.rows * l.row_size >= least && stands(l.results[r], l.outer);
+    return known;
 }
 
 RILL_INLINE void fused_kernel::operator()(const kernel_args& a) const {
     std::byte* scratch = a.scratch<std::byte>();
     pointer_table<const void*> leaf(leaves_, scratch + leaf_at_);
     pointer_table<std::byte*> out(results_, scratch + out_at_);
-    for (std::size_t i = 0; i < leaves_; ++i) leaf[i] = a.in<void>(stages_.leaves()[i].input);
+    for (std::size_t i = 0; i < leaves_; ++i) leaf[i] = a.in<void>(stages_->leaves()[i].input);
     for (const auto& m : means_) {
         m.by.divide(scratch + m.at, leaf[m.leaf], m.size, m.count);
         leaf[m.leaf] = scratch + m.at;
@@ -158,38 +165,37 @@ RILL_INLINE void fused_kernel::operator()(const kernel_args& a) const {
         out[r] = combiners_[r].widen ? scratch + wide_[r].at : a.out<std::byte>(static_cast<int>(r));
         if (combiners_[r].init) combiners_[r].init(out[r], result_size_[r]);
     }
-    if (layout_.total > 0) run_pieces(leaf, out, scratch);
+    if (at_once_)
+        run_at_once(leaf, out, scratch + own_at_);
+    else if (layout_.total > 0)
+        run_pieces(leaf, out, scratch);
     for (std::size_t r = 0; r < results_; ++r)
         if (count_[r] >= 0) combiners_[r].divide(a.out<void>(static_cast<int>(r)), out[r], result_size_[r], count_[r]);
-    if (stages_.may_divide() && (sticky_errors() & integer_division_by_zero)) {
+    if (stages_->may_divide() && (sticky_errors() & integer_division_by_zero)) {
         sticky_errors() &= ~integer_division_by_zero;
         throw invalid_argument("integer division by zero");
     }
 }
 
-RILL_COLD std::vector<tensor_type> fused_kernel::plan_leaves(const dims& space, kernel_request& request) {
-    std::vector<tensor_type> types;
-    for (const auto& leaf : stages_.leaves()) {
-        auto type = request.inputs[leaf.input];
-        if (leaf.view.how != combine::map) type.shape = rules::reduce(space, leaf.view.axes, true).shape;
-        if (leaf.view.how == combine::mean) {
-            const index_t size = type.shape.size();
-            const std::size_t bytes = aligned_size(static_cast<std::size_t>(size) * size_of(type.type));
-            const combiner by = find_combiner(combine::sum, type.type);
-            if (!by.divide) // only a graph from elsewhere asks for it
-                throw unimplemented("no mean of " + std::string(to_string(type.type)) + " has a gradient");
-            means_.push_back({types.size(), by, size, elements_each(space.size(), size),
-                              std::exchange(request.scratch_bytes, request.scratch_bytes + bytes)});
-        }
-        types.push_back(type);
+RILL_COLD void fused_kernel::plan_means(const dims& space, std::span<const tensor_type> leaves,
+                                        kernel_request& request) {
+    for (std::size_t i = 0; i < leaves_; ++i) {
+        if (stages_->leaves()[i].view.how != combine::mean) continue;
+        const auto& type = leaves[i];
+        const index_t size = type.shape.size();
+        const std::size_t bytes = aligned_size(static_cast<std::size_t>(size) * size_of(type.type));
+        const combiner by = find_combiner(combine::sum, type.type);
+        if (!by.divide) // only a graph from elsewhere asks for it
+            throw unimplemented("no mean of " + std::string(to_string(type.type)) + " has a gradient");
+        means_.push_back({i, by, size, elements_each(space.size(), size),
+                          std::exchange(request.scratch_bytes, request.scratch_bytes + bytes)});
     }
-    return types;
 }
 
 RILL_COLD std::vector<tensor_type> fused_kernel::plan_results(const fused_chain& chain, const dims& space,
                                                               const kernel_request& request) {
     std::vector<tensor_type> types(request.outputs.begin(), request.outputs.end());
-    combiners_.resize(results_), count_.resize(results_, -1), result_size_.resize(results_);
+    combiners_.resize(results_), count_.resize(results_, -1), result_size_.resize(results_), sums_.resize(results_);
     for (const auto& link : chain.links)
         for (std::size_t r = 0; r < link.results.size(); ++r) {
             if (link.results[r] < 0) continue;
@@ -200,6 +206,8 @@ RILL_COLD std::vector<tensor_type> fused_kernel::plan_results(const fused_chain&
             result_size_[at] = type.shape.size();
             if (type.shape == space || (how.like < 0 && how.reduce.how == combine::map)) continue;
             combiners_[at] = find_combiner(how.like >= 0 ? combine::sum : how.reduce.how, type.type);
+            sums_[at] = !combiners_[at].widen &&
+                        (how.like >= 0 || how.reduce.how == combine::sum || how.reduce.how == combine::mean);
             if (how.reduce.how == combine::mean) count_[at] = elements_each(space.size(), type.shape.size());
         }
     return types;
@@ -240,7 +248,7 @@ RILL_COLD void fused_kernel::plan_pieces(kernel_request& request, const std::vec
                   : std::clamp<index_t>(std::min(l.total / piece, l.total / (8 * reduced)), 1, std::min(most, blocks_));
 
     // threads cost some microseconds: as long as 2^19 additions take
-    const double additions = stages_.work() * static_cast<double>(l.total);
+    const double additions = stages_->work() * static_cast<double>(l.total);
     request.microseconds = additions * 5e-5;
     request.shared = request.pool && request.pool->threads() > 1 && pieces_ > 1 && additions >= 1 << 19;
     if (request.shared) pool_ = request.pool;
@@ -261,7 +269,7 @@ RILL_INLINE combiner fused_kernel::find_combiner(combine how, dtype type) {
 }
 
 RILL_INLINE void fused_kernel::run_pieces(const void* const* leaf, std::byte* const* out, std::byte* scratch) const {
-    const auto begin = [&](std::byte* own) { stages_.begin(own, layout_.rows * layout_.row_size); };
+    const auto begin = [&](std::byte* own) { stages_->begin(own, layout_.rows * layout_.row_size); };
     if (!pool_) {
         std::byte* own = scratch + own_at_;
         begin(own);
@@ -283,9 +291,9 @@ RILL_INLINE void fused_kernel::run_pieces(const void* const* leaf, std::byte* co
                 else
                     run_blocks(p, std::min(p + together, pieces_), leaf, out, own);
             }
-            if (stages_.may_divide()) problems |= std::exchange(sticky_errors(), 0u);
+            if (stages_->may_divide()) problems |= std::exchange(sticky_errors(), 0u);
         });
-        if (stages_.may_divide()) sticky_errors() |= problems;
+        if (stages_->may_divide()) sticky_errors() |= problems;
     }
     for (std::size_t r = 0; partial_bytes_ > 0 && r < results_; ++r)
         for (index_t p = 0; combiners_[r].init && p < pieces_; ++p)
@@ -309,8 +317,8 @@ RILL_INLINE void fused_kernel::run_piece(index_t piece, const void* const* leaf,
 RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void* const* base, std::byte* const* out,
                                           std::byte* own) const {
     const auto& l = layout_;
-    pointer_table<void*> operand(stages_.operands(), own + operand_at_); // where this block of each is
-    stages_.place_hidden(operand, own);
+    pointer_table<void*> operand(stages_->operands(), own + operand_at_); // where this block of each is
+    stages_->place_hidden(operand, own);
     const auto outer = static_cast<std::size_t>(l.outer);
 
     // where block `begin` lies: its row, and its place in each stepped dimension
@@ -340,17 +348,16 @@ RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void
             const auto& w = l.results[r];
             operand[leaves_ + r] = w.direct ? out[r] + offset(w) : own + w.buffer;
         }
-        stages_.run(operand, rows * l.row_size, own);
+        stages_->run(operand, rows * l.row_size, own);
         for (std::size_t r = 0; r < results_; ++r) {
             const auto& w = l.results[r];
             if (w.direct) continue;
-            const auto& c = combiners_[r];
             std::byte* block_of = own + w.buffer;
-            if (c.widen) {
+            if (const auto& c = combiners_[r]; c.widen) {
                 c.widen(own + wide_[r].buffer, block_of, rows * l.row_size);
                 block_of = own + wide_[r].buffer;
             }
-            fold_block(out[r] + offset(w), block_of, w, l, l.outer, rows, c);
+            fold(r, out[r] + offset(w), block_of, rows);
         }
         row += l.rows;
         if (row < l.extent[outer]) continue;
@@ -358,6 +365,22 @@ RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void
         for (std::size_t d = outer; d-- > 0; at[d] = 0)
             if (++at[d] < l.extent[d]) break;
     }
+}
+
+RILL_INLINE void fused_kernel::fold(std::size_t r, std::byte* to, std::byte* block, index_t rows) const {
+    if (summed_[r]) return combiners_[r].fold(to, block, stages_->sums());
+    fold_block(to, block, layout_.results[r], layout_, layout_.outer, rows, combiners_[r]);
+}
+
+RILL_INLINE void fused_kernel::run_at_once(const void* const* leaf, std::byte* const* out, std::byte* own) const {
+    pointer_table<void*> to(results_, own + to_at_);
+    const auto place = [&](std::size_t r) {
+        return layout_.results[r].direct ? out[r] : own + layout_.results[r].buffer;
+    };
+    for (std::size_t r = 0; r < results_; ++r) to[r] = place(r);
+    stages_->run_emitted(leaf, to, layout_.total);
+    for (std::size_t r = 0; r < results_; ++r)
+        if (!layout_.results[r].direct) fold(r, out[r], place(r), layout_.rows);
 }
 
 RILL_COLD kernel fused_loops(const fused_spec& spec, kernel_request& request) {

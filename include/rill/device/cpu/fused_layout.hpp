@@ -2,10 +2,12 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <span>
 
 #include <rill/core/vector.hpp>
 #include <rill/device/block.hpp>
+#include <rill/device/registry.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -42,12 +44,18 @@ struct fused_layout {
 /// Merges neighbouring dimensions that every operand walks as one, and drops extents of 1.
 void collapse(fused_layout& l, const dims& space);
 
-/// Lays a fused loop out for concrete shapes. `force_blocks`: the block function can't take more than a block at once.
+/// Lays a fused loop out for concrete shapes. `force_blocks`: the block function can't take more than a block at once; `spread`:
+/// leaves of one number that it takes as it is.
 fused_layout plan_fused(const dims& space, std::span<const tensor_type> leaves, std::span<const tensor_type> results,
-                        bool force_blocks);
+                        bool force_blocks, std::span<const char> spread = {});
 
 /// Lays a block of a stretched leaf out densely.
 void lay_out(const void* from, void* to, const operand_walk& w, const fused_layout& l, index_t rows);
+
+/// Brings a block of values, along dimension `dim` and those after it, into a reduced result. Halving rows rather than adding them one
+/// by one keeps the loops long and the rounding small.
+void fold_block(std::byte* to, std::byte* from, const operand_walk& w, const fused_layout& l, int dim, index_t extent,
+                const combiner& c);
 
 }}} // namespace rill::RILL_ABI::detail
 

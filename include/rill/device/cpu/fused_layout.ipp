@@ -59,7 +59,8 @@ RILL_COLD void collapse(fused_layout& l, const dims& space) {
 }
 
 RILL_COLD fused_layout plan_fused(const dims& space, std::span<const tensor_type> leaves,
-                                  std::span<const tensor_type> results, bool force_blocks) {
+                                  std::span<const tensor_type> results, bool force_blocks,
+                                  std::span<const char> spread) {
     fused_layout l;
     l.total = space.size();
     const auto walk = [&](const tensor_type& t) {
@@ -105,7 +106,12 @@ RILL_COLD fused_layout plan_fused(const dims& space, std::span<const tensor_type
             l.scratch += aligned_size(bytes + (short_rows && !is_result ? layout_slack : 0));
         }
     };
-    for (auto& w : l.leaves) classify(w, false);
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+        if (spread.empty() || !spread[i])
+            classify(l.leaves[i], false);
+        else
+            l.leaves[i].direct = true;
+    }
     for (auto& w : l.results) classify(w, true);
 
     // nothing stretches and nothing is reduced: long blocks, of which several threads can take some
@@ -154,6 +160,30 @@ RILL_INLINE void lay_out(const void* from, void* to, const operand_walk& w, cons
     case 8: return go(static_cast<std::uint64_t*>(nullptr));
     default: return go(static_cast<std::array<std::uint64_t, 2>*>(nullptr));
     }
+}
+
+RILL_INLINE void fold_block(std::byte* to, std::byte* from, const operand_walk& w, const fused_layout& l, int dim,
+                            index_t extent, const combiner& c) {
+    const auto at = static_cast<std::size_t>(dim);
+    index_t below = 1;
+    bool all_reduced = true;
+    for (int i = dim; i < l.rank; ++i) {
+        if (i > dim) below *= l.extent[i];
+        all_reduced = all_reduced && w.stride[i] == 0;
+    }
+    const auto bytes = [&](index_t n) { return static_cast<std::size_t>(n) * w.element; };
+    if (all_reduced) return c.fold(to, from, extent * below);
+    if (dim == l.rank - 1) return c.merge(to, from, extent);
+    if (w.stride[at] == 0) {
+        for (index_t rows = extent; rows > 1;) {
+            const index_t upper = rows / 2;
+            rows -= upper;
+            c.merge(from, from + bytes(rows * below), upper * below);
+        }
+        return fold_block(to, from, w, l, dim + 1, l.extent[at + 1], c);
+    }
+    for (index_t i = 0; i < extent; ++i)
+        fold_block(to + bytes(i * w.stride[at]), from + bytes(i * below), w, l, dim + 1, l.extent[at + 1], c);
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -47,16 +47,23 @@ public:
         friend bool operator==(const leaf&, const leaf&) = default;
     };
 
-    fused_stages(const fused_chain& chain, std::size_t results, index_t elements = block_elements);
+    explicit fused_stages(const fused_chain& chain, std::size_t results, index_t elements = block_elements,
+                          const operand_forms& forms = {});
     fused_stages(fused_stages&&) = default; // scalars_ points into values_: a copy would share them
 
     const vector<leaf>& leaves() const noexcept { return leaves_; }
     /// Each once, in the order of first uses.
     static vector<leaf> leaves_of(const fused_chain& chain);
+    /// Their types, of a chain over `space` whose inputs are these: a view of a reduction is as small as that.
+    static std::vector<tensor_type> leaf_types(const fused_chain& chain, const dims& space,
+                                               std::span<const tensor_type> inputs);
     std::size_t operands() const noexcept { return leaves_.size() + results_ + hidden_.size(); }
     /// Functions take a block at a time only.
     bool in_blocks() const noexcept { return stages_.size() > 1 || stages_[0].interpreter; }
     bool may_divide() const noexcept { return may_divide_; }
+    /// The numbers that stand for the sum of what `forms` says is summed; 0: elements are written all the same, and numbers that are
+    /// to be spread are read as elements.
+    int sums() const noexcept { return sums_; }
     /// Additions that an element costs, roughly.
     double work() const noexcept { return work_; }
 
@@ -70,6 +77,10 @@ public:
     void place_hidden(void** operand, std::byte* own) const;
     /// One block of so many elements; `operand` says where this block of each is.
     void run(void* const* operand, index_t n, std::byte* own) const;
+    /// The same where all nodes are one function (`sums`).
+    void run_emitted(const void* const* read, void* const* written, index_t n) const {
+        stages_[0].run({read, scalars_.data(), written, masks_.data(), n});
+    }
 
 private:
     struct stage { // its leaves, scalars and places of results stand behind those of the stages before it
@@ -100,6 +111,7 @@ private:
     vector<hidden_value> hidden_;
     std::size_t read_at_ = 0, written_at_ = 0; // in a thread's own scratch memory: tables of pointers
     bool may_divide_ = false;
+    int sums_ = 0;
     double work_ = 0;
 };
 

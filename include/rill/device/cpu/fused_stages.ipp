@@ -12,6 +12,7 @@
 
 #include <rill/core/allocator.hpp>
 #include <rill/core/error.hpp>
+#include <rill/core/shape_rules.hpp>
 #include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -36,11 +37,13 @@ RILL_COLD std::size_t node_function::place_of(const fused_spec& spec, std::size_
     return static_cast<std::size_t>(std::countr_zero(spec.results[result].mask));
 }
 
-RILL_COLD fused_stages::fused_stages(const fused_chain& chain, std::size_t results, index_t elements)
+RILL_COLD fused_stages::fused_stages(const fused_chain& chain, std::size_t results, index_t elements,
+                                     const operand_forms& forms)
     : results_(results), leaves_(leaves_of(chain)) {
     const auto emit = the_kernels().emit;
-    if (const block_function emitted = emit ? emit(chain, results, elements) : nullptr) {
-        add_emitted(chain, emitted);
+    if (const auto emitted = emit ? emit(chain, results, elements, forms) : emitted_block(); emitted.run) {
+        add_emitted(chain, emitted.run);
+        sums_ = emitted.sums;
     } else {
         vector<std::vector<std::size_t>> operand_of; // per link and result
         for (std::size_t k = 0; k < chain.links.size(); ++k) add_stage(chain, k, operand_of, elements);
@@ -57,6 +60,16 @@ RILL_COLD auto fused_stages::leaves_of(const fused_chain& chain) -> vector<leaf>
                 if (const leaf it{from.index, l.view}; std::find(all.begin(), all.end(), it) == all.end())
                     all.push_back(it);
     return all;
+}
+
+RILL_COLD std::vector<tensor_type> fused_stages::leaf_types(const fused_chain& chain, const dims& space,
+                                                            std::span<const tensor_type> inputs) {
+    std::vector<tensor_type> types;
+    for (const auto& leaf : leaves_of(chain)) {
+        auto& type = types.emplace_back(inputs[static_cast<std::size_t>(leaf.input)]);
+        if (leaf.view.how != combine::map) type.shape = rules::reduce(space, leaf.view.axes, true).shape;
+    }
+    return types;
 }
 
 /// All nodes are one function.

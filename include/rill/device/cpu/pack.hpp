@@ -133,6 +133,14 @@ template <class T, int N> struct pack {
         }
         return p;
     }
+    /// The same, but zeros.
+    RILL_FN static pack load_partial_or_zero(const T* from, int count)
+        requires registers
+    {
+        pack p;
+        load_parts_or_zero(p, from, count, std::make_index_sequence<static_cast<std::size_t>(parts)>{});
+        return p;
+    }
     RILL_FN void store_partial(T* to, int count) const {
         if constexpr (registers) {
             store_parts(to, count, std::make_index_sequence<static_cast<std::size_t>(parts)>{});
@@ -225,6 +233,10 @@ private:
     RILL_FN static void load_parts(pack& p, const T* from, int count, std::index_sequence<I...>) {
         ((p.part[I] = detail::load_some<T>(from, static_cast<int>(I) * part_lanes, count)), ...);
     }
+    template <std::size_t... I>
+    RILL_FN static void load_parts_or_zero(pack& p, const T* from, int count, std::index_sequence<I...>) {
+        ((p.part[I] = detail::load_some_or_zero<T>(from, static_cast<int>(I) * part_lanes, count)), ...);
+    }
     template <std::size_t... I> RILL_FN void store_parts(T* to, int count, std::index_sequence<I...>) const {
         (detail::store_some<T>(part[I], to, static_cast<int>(I) * part_lanes, count), ...);
     }
@@ -292,12 +304,23 @@ template <class U, class T, int N> RILL_FN pack<U, N> cast_to(const pack<T, N>& 
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-template <class F, class T, int N> RILL_FN T reduce(const pack<T, N>& x) {
+/// An array for each width: compilers keep what does not change size in registers.
+template <int N, class T, class F> RILL_FN T join_halves(const T* v, F merge) {
+    if constexpr (N == 1) {
+        return *v;
+    } else {
+        T half[N / 2];
+        for (int i = 0; i < N / 2; ++i) half[i] = merge(lane<T>(v[i]), lane<T>(v[i + N / 2])).v;
+        return join_halves<N / 2>(half, merge);
+    }
+}
+template <class T, int N, class F> RILL_FN T reduce(const pack<T, N>& x, F merge) {
     T v[N];
     x.store(v);
-    for (int width = N / 2; width > 0; width /= 2)
-        for (int i = 0; i < width; ++i) v[i] = F::run(lane<T>(v[i]), lane<T>(v[i + width])).v;
-    return v[0];
+    return join_halves<N>(v, merge);
+}
+template <class F, class T, int N> RILL_FN T reduce(const pack<T, N>& x) {
+    return reduce(x, [](lane<T> a, lane<T> b) { return F::run(a, b); });
 }
 
 }}}} // namespace rill::RILL_ABI::detail::RILL_ISA

@@ -16,6 +16,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 enum class vector_op : std::uint8_t {
     leaf,     // the elements of leaf `number`
+    spread,   // the one number of leaf `number`, spread
     scalar,   // scalar `number`, spread
     constant, // row `number` of the constants
     add,
@@ -49,6 +50,8 @@ struct vector_instruction {
     friend auto operator<=>(const vector_instruction&, const vector_instruction&) = default;
 };
 
+inline constexpr int partial_sums = 4; // registers
+
 /// Code under construction. What a node computes twice is one value.
 class vector_code {
 public:
@@ -72,7 +75,8 @@ public:
     const std::vector<vector_instruction>& code() const { return code_; }
     const std::vector<row>& rows() const { return rows_; }
     std::vector<int> results;
-    std::vector<int> whole; // what nodes give: rounded as it is, whoever uses it
+    std::vector<char> summed; // per result: its sums are wanted, in four registers; empty: of none
+    std::vector<int> whole;   // what nodes give: rounded as it is, whoever uses it
 
 private:
     void join_products();

@@ -13,6 +13,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 RILL_COLD int operands_of(vector_op op) {
     switch (op) {
     case vector_op::leaf:
+    case vector_op::spread:
     case vector_op::scalar:
     case vector_op::constant: return 0;
     case vector_op::sqrt:

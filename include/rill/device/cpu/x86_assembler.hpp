@@ -17,9 +17,9 @@ public:
 
     /// What stands last among an instruction's operands: a register, or memory.
     struct operand {
-        enum class is : std::uint8_t { vector, stack, constant, element } kind = is::vector;
-        int number =
-            0; // of the register; bytes from rsp; the row of constants; the register that element rax is counted from
+        enum class is : std::uint8_t { vector, stack, constant, element, partial } kind = is::vector;
+        // of the register; bytes from rsp; the row of constants; the register that byte rax (element) or rbx (partial) is counted from
+        int number = 0;
     };
     /// Opcode, map (1: 0F, 2: 0F38, 3: 0F3A) and prefix (0: none, 1: 66, 2: F3).
     struct vector_opcode {
@@ -33,6 +33,8 @@ public:
 
     void bytes(std::initializer_list<int> all);
     void number(std::int64_t value, int count);
+    static constexpr int zeroing = 0x80; // with a mask: other lanes become 0 instead of staying
+
     /// An instruction of vectors; `second` is none (0) where there are two operands, `mask` a register that chooses lanes.
     void vector(vector_opcode op, int first, int second, operand last, int immediate = -1, int mask = 0);
     /// 64 bits from [base + offset].

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include <rill/device/cpu/x86_assembler.hpp>
@@ -16,7 +17,8 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 // On entry rdi points to the block_args (System V). rdi stays; rax counts bytes, up to rsi; pointers to the first operands stay
-// in registers, those to others are fetched to r11 where they are needed. No register is to be kept for the caller.
+// in registers, those to others are fetched to r11 where they are needed. rbx, kept for the caller, counts bytes within the partial
+// sums. k1 is for comparisons, k2 says which lanes are left (of registers of 8 that is in memory).
 
 class x86_loop_maker {
     using assembler = x86_assembler;
@@ -27,7 +29,7 @@ class x86_loop_maker {
 public:
     x86_loop_maker(const vector_code& code, int kept) : code_(code), out_(code.lanes() == 16) { choose_kept(kept); }
 
-    std::vector<std::uint8_t> make(loop_rest rest, const void* of);
+    std::vector<std::uint8_t> make();
     /// Values that had to be put aside for want of registers.
     int spills() const { return spills_; }
 
@@ -44,12 +46,20 @@ private:
 
     const vector_instruction& at(int v) const { return code_.code()[static_cast<std::size_t>(v)]; }
     place& of(int v) { return place_[static_cast<std::size_t>(v)]; }
+    bool is_spread(int v) const { return at(v).op == vector_op::scalar || at(v).op == vector_op::spread; }
     int registers() const { return out_.wide() ? 32 : 16; }
     int slot_bytes(int slot) const { return slot * static_cast<int>(out_.register_bytes()); }
 
     void choose_kept(int kept);
     void prologue();
+    void begin_sums();
+    void find_rest();
     void body();
+    void load_leaf(int v, int now);
+    void store(int reg, int result, int now);
+    void add_to_sums(int v, int result, int now);
+    bool is_summed(std::size_t result) const { return !code_.summed.empty() && code_.summed[result]; }
+    bool sums() const { return std::ranges::find(code_.summed, 1) != code_.summed.end(); }
     void store_results(int now);
     void compute(int v, int now);
 
@@ -80,6 +90,8 @@ private:
     std::array<int, 32> holds_{};
     std::vector<int> kept_;
     int slots_ = 0, spills_ = 0, leaves_ = 0, last_leaf_ = -1;
+    bool masked_ = false; // in what does the lanes that are left
+    int mask_slot_ = -1;
     std::vector<char> stored_;
 };
 
@@ -89,23 +101,19 @@ RILL_COLD void x86_loop_maker::choose_kept(int kept) {
     holds_.fill(-1);
     std::vector<int> count(all.size()), order;
     for (int v = static_cast<int>(all.size()); v-- > 0;) {
-        if (at(v).op == vector_op::leaf) {
-            leaves_ = std::max(leaves_, at(v).number + 1);
-            last_leaf_ = std::max(last_leaf_, v);
-        }
+        if (at(v).op == vector_op::leaf || at(v).op == vector_op::spread) leaves_ = std::max(leaves_, at(v).number + 1);
+        if (at(v).op == vector_op::leaf) last_leaf_ = std::max(last_leaf_, v);
         for (int k = operands_of(at(v).op); k-- > 0;) {
             const int a = at(v).args[static_cast<std::size_t>(k)];
             if (of(a).uses.empty() || of(a).uses.back() != v) of(a).uses.push_back(v);
             ++count[static_cast<std::size_t>(a)];
         }
-        if (at(v).op == vector_op::scalar) of(v).slot = slots_++;
-        if (at(v).op == vector_op::constant || at(v).op == vector_op::scalar) order.push_back(v);
+        if (is_spread(v)) of(v).slot = slots_++;
+        if (is_spread(v) || at(v).op == vector_op::constant) order.push_back(v);
     }
     for (const int r : code_.results) // behind all else
         of(r).uses.insert(of(r).uses.begin(), static_cast<int>(all.size()));
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-        return count[static_cast<std::size_t>(a)] > count[static_cast<std::size_t>(b)];
-    });
+    std::ranges::sort(order, {}, [&](int v) { return std::pair(-count[static_cast<std::size_t>(v)], v); });
     order.resize(std::min(order.size(), static_cast<std::size_t>(kept)));
     kept_ = std::move(order);
     int reg = registers();
@@ -280,11 +288,9 @@ RILL_COLD void x86_loop_maker::compute(int v, int now) {
     const auto& i = at(v);
     switch (i.op) {
     case vector_op::constant:
+    case vector_op::spread:
     case vector_op::scalar: return;
-    case vector_op::leaf: {
-        const auto from = pointer(false, i.number);
-        return out_.vector({0x10, 1, 0}, result_register(v, now, {}), 0, {is::element, from});
-    }
+    case vector_op::leaf: return load_leaf(v, now);
     case vector_op::add: return plain(v, now, {0x58, 1, 0}, true);
     case vector_op::mul: return plain(v, now, {0x59, 1, 0}, true);
     case vector_op::sub: return plain(v, now, {0x5c, 1, 0}, false);
@@ -335,8 +341,8 @@ RILL_COLD void x86_loop_maker::prologue() {
         out_.load(pointers[k], pointers[k], 8 * number);
     }
     for (int v = 0; v < static_cast<int>(place_.size()); ++v) {
-        if (at(v).op != vector_op::scalar) continue;
-        out_.load(assembler::r11, assembler::rdi, 8);
+        if (!is_spread(v)) continue;
+        out_.load(assembler::r11, assembler::rdi, at(v).op == vector_op::spread ? 0 : 8);
         out_.load(assembler::r11, assembler::r11, 8 * at(v).number);
         const int reg = of(v).kept ? of(v).reg : 0; // 0 is not kept: it is given out from the top
         out_.spread(reg, assembler::r11);
@@ -344,6 +350,68 @@ RILL_COLD void x86_loop_maker::prologue() {
     }
     for (const int v : kept_)
         if (at(v).op == vector_op::constant) move(of(v).reg, memory_of(v));
+    begin_sums();
+}
+
+RILL_COLD void x86_loop_maker::begin_sums() {
+    if (!sums()) return;
+    out_.vector({0x57, 1, 0}, 0, 0, {is::vector, 0}); // all bits of register 0 off
+    for (int part = 0; part < partial_sums; ++part) {
+        out_.bytes({0xbb}); // mov ebx, bytes
+        out_.number(part * slot_bytes(1), 4);
+        for (std::size_t r = 0; r < code_.results.size(); ++r)
+            if (is_summed(r)) out_.vector({0x11, 1, 0}, 0, 0, {is::partial, pointer(true, static_cast<int>(r))});
+    }
+}
+
+/// r11 has the bytes that are left: the mask of their lanes.
+RILL_COLD void x86_loop_maker::find_rest() {
+    out_.bytes({0x49, 0xc1, 0xeb, 2}); // shr r11: elements
+    if (out_.wide()) {
+        out_.bytes({0xbe, 0xff, 0xff, 0xff, 0xff}); // mov esi, -1
+        out_.bytes({0xc4, 0xe2, 0x20, 0xf5, 0xf6}); // bzhi esi, esi, r11d
+        out_.bytes({0xc5, 0xf8, 0x92, 0xd6});       // kmovw k2, esi
+        return;
+    }
+    mask_slot_ = slots_++;
+    out_.bytes({0xc4, 0xc1, 0x79, 0x6e, 0xc3}); // vmovd xmm0, r11d
+    out_.bytes({0xc4, 0xe2, 0x7d, 0x58, 0xc0}); // vpbroadcastd ymm0, xmm0
+    out_.vector({0x66, 1, 1}, 0, 0,
+                {is::constant, static_cast<int>(code_.rows().size())}); // vpcmpgtd: more than the lane's number
+    out_.vector({0x11, 1, 0}, 0, 0, {is::stack, slot_bytes(mask_slot_)});
+}
+
+RILL_COLD void x86_loop_maker::load_leaf(int v, int now) {
+    const auto from = pointer(false, at(v).number);
+    const int reg = result_register(v, now, {});
+    if (masked_ && !out_.wide()) {
+        move(reg, {is::stack, slot_bytes(mask_slot_)});
+        return out_.vector({0x2c, 2, 1}, reg, reg, {is::element, from});
+    }
+    out_.vector({0x10, 1, 0}, reg, 0, {is::element, from}, -1, masked_ ? 2 | assembler::zeroing : 0);
+}
+
+RILL_COLD void x86_loop_maker::store(int reg, int result, int now) {
+    int mask = 0;
+    if (masked_ && !out_.wide()) {
+        mask = take(now, {holds_[static_cast<std::size_t>(reg)]});
+        move(mask, {is::stack, slot_bytes(mask_slot_)});
+    }
+    const auto to = pointer(true, result);
+    if (masked_ && !out_.wide()) return out_.vector({0x2e, 2, 1}, reg, mask, {is::element, to});
+    out_.vector({0x11, 1, 0}, reg, 0, {is::element, to}, -1, masked_ ? 2 : 0);
+}
+
+RILL_COLD void x86_loop_maker::add_to_sums(int v, int result, int now) {
+    const int reg = in_register(v, now, {v}), sum = take(now, {v});
+    if (masked_ && out_.wide()) out_.vector({0x28, 1, 0}, sum, 0, {is::vector, reg}, -1, 2 | assembler::zeroing);
+    if (masked_ && !out_.wide()) {
+        move(sum, {is::stack, slot_bytes(mask_slot_)});
+        out_.vector({0x54, 1, 0}, sum, sum, {is::vector, reg});
+    }
+    const auto to = pointer(true, result);
+    out_.vector({0x58, 1, 0}, sum, masked_ ? sum : reg, {is::partial, to});
+    out_.vector({0x11, 1, 0}, sum, 0, {is::partial, to});
 }
 
 /// Those that are known, once all leaves are read.
@@ -353,9 +421,10 @@ RILL_COLD void x86_loop_maker::store_results(int now) {
         const int v = code_.results[r];
         if (stored_[r] || v > now) continue;
         stored_[r] = true;
-        const int reg = in_register(v, now, {v});
-        const auto to = pointer(true, static_cast<int>(r));
-        out_.vector({0x11, 1, 0}, reg, 0, {is::element, to});
+        if (is_summed(r))
+            add_to_sums(v, static_cast<int>(r), now);
+        else
+            store(in_register(v, now, {v}), static_cast<int>(r), now);
         auto& uses = of(v).uses; // one of those behind all else
         uses.erase(uses.begin());
         release(v, now);
@@ -370,47 +439,67 @@ RILL_COLD void x86_loop_maker::body() {
     }
 }
 
-RILL_COLD std::vector<std::uint8_t> x86_loop_maker::make(loop_rest rest, const void* of) {
-    out_.bytes({0x55, 0x48, 0x89, 0xe5}); // push rbp; mov rbp, rsp
-    out_.bytes({0x48, 0x81, 0xec});       // sub rsp, stack
+RILL_COLD std::vector<std::uint8_t> x86_loop_maker::make() {
+    out_.bytes({0x55, 0x48, 0x89, 0xe5, 0x53}); // push rbp; mov rbp, rsp; push rbx
+    out_.bytes({0x48, 0x81, 0xec});             // sub rsp, stack
     const std::size_t stack = out_.here();
     out_.number(0, 4);
     out_.bytes({0x48, 0x83, 0xe4, 0xc0}); // and rsp, -64
     out_.bytes({0x31, 0xc0});             // xor eax, eax
     out_.load(assembler::rsi, assembler::rdi, 32);
-    out_.bytes({0x48, 0xc1, 0xfe, code_.lanes() == 16 ? 4 : 3}); // sar rsi: whole registers
-    out_.bytes({0x48, 0xc1, 0xe6, code_.lanes() == 16 ? 6 : 5}); // shl rsi: bytes
-    out_.bytes({0x0f, 0x84});                                    // jz end
+    out_.bytes({0x48, 0xc1, 0xfe, out_.wide() ? 4 : 3}); // sar rsi: whole registers
+    out_.bytes({0x48, 0xc1, 0xe6, out_.wide() ? 6 : 5}); // shl rsi: bytes
+    prologue();
+    const auto places = place_;
+    const auto holds = holds_;
+    const int slots = slots_;
+    out_.bytes({0x48, 0x85, 0xf6, 0x0f, 0x84}); // test rsi, rsi; jz rest
     const std::size_t none = out_.here();
     out_.number(0, 4);
-    prologue();
     while (out_.here() % 32 != 0) out_.bytes({0x90});
     const std::size_t loop = out_.here();
+    const int last_sum = (partial_sums - 1) * slot_bytes(1);
+    if (sums()) {
+        out_.bytes({0x89, 0xc3, 0x81, 0xe3}); // mov ebx, eax; and ebx, last_sum
+        out_.number(last_sum, 4);
+    }
     body();
     out_.bytes({0x48, 0x05}); // add rax, bytes
-    out_.number(static_cast<std::int64_t>(out_.register_bytes()), 4);
+    out_.number(slot_bytes(1), 4);
     out_.bytes({0x48, 0x39, 0xf0, 0x0f, 0x82}); // cmp rax, rsi; jb loop
     out_.number(0, 4);
     out_.lead(out_.here() - 4, loop);
     out_.lead(none, out_.here());
-    out_.bytes({0xc5, 0xf8, 0x77, 0xc9, 0x48, 0xc1, 0xf8, 2}); // vzeroupper; leave; sar rax, 2
-    out_.bytes({0x48, 0x3b, 0x47, 32, 0x75, 1, 0xc3});         // cmp rax, [rdi + 32]; jne rest; ret
-    out_.bytes({0x48, 0x89, 0xc6, 0x48, 0xba});                // mov rsi, rax; mov rdx, of
-    out_.number(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(of)), 8);
-    out_.bytes({0x48, 0xb8}); // mov rax, rest
-    out_.number(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(rest)), 8);
-    out_.bytes({0xff, 0xe0}); // jmp rax
-    out_.set(stack, static_cast<std::uint32_t>(slot_bytes(slots_)));
-    return out_.with_constants(code_.rows());
+
+    const int slots_of_loop = std::exchange(slots_, slots);
+    place_ = places, holds_ = holds;
+    out_.load(assembler::r11, assembler::rdi, 32);
+    out_.bytes({0x49, 0xc1, 0xe3, 2, 0x49, 0x29, 0xc3, 0x0f, 0x84}); // shl r11: bytes; sub r11, rax; jz end
+    const std::size_t end = out_.here();
+    out_.number(0, 4);
+    find_rest();
+    if (sums()) {
+        out_.bytes({0xbb}); // mov ebx, last_sum
+        out_.number(last_sum, 4);
+    }
+    masked_ = true;
+    body();
+    out_.lead(end, out_.here());
+    out_.bytes({0xc5, 0xf8, 0x77, 0x48, 0x8b, 0x5d, 0xf8, 0xc9, 0xc3}); // vzeroupper; mov rbx, [rbp - 8]; leave; ret
+    out_.set(stack, static_cast<std::uint32_t>(slot_bytes(std::max(slots_, slots_of_loop))));
+    auto rows = code_.rows();
+    auto& numbers = rows.emplace_back();
+    std::iota(numbers.begin(), numbers.end(), 0u);
+    return out_.with_constants(rows);
 }
 
-RILL_COLD std::vector<std::uint8_t> x86_loop(const vector_code& code, loop_rest rest, const void* of) {
+RILL_COLD std::vector<std::uint8_t> x86_loop(const vector_code& code) {
     // as many constants stay in registers as leaves room for all else
     const int most = code.lanes() == 16 ? 24 : 9;
     std::vector<std::uint8_t> made;
     for (int kept = most;; kept = kept * 2 / 3) {
         x86_loop_maker maker(code, kept);
-        made = maker.make(rest, of);
+        made = maker.make();
         if (kept == 0 || maker.spills() == 0) return made;
     }
 }
