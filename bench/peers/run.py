@@ -6,6 +6,7 @@
     python3 bench/peers/run.py [--rounds 5] [--seconds 0.3] [--rows gelu_1e7 …] [--only rill jax …] [--without torch …]
     python3 bench/peers/run.py --threads    rill on one core and on all of them instead
     python3 bench/peers/run.py --flags      rill built with -march=native and without, header-only and with rill::kernels
+                                            (elsewhere: with both)
 
 Installs the frameworks into build/peers/venv and builds the C++ programs, checks that all programs compute the same
 numbers, then times each row in interleaved rounds. Prints a table; one of all rows also goes into docs/benchmarks.md,
@@ -33,8 +34,9 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 TITLES = {"rill": "rill", "tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch", "native": "hand C++"}
 VARIANTS = {  # forms of rill beside one another: titles of the columns, the last of which is the first's over the second's time
     "threads": ({"rill": "one thread", "rill_threads": f"{len(os.sched_getaffinity(0))} threads"}, "times as fast"),
-    "flags": ({"rill": "-O2 -march=native", "rill_kernels": "-O2, rill::kernels", "rill_plain": "-O2, header-only"},
-              "rill::kernels: share of the speed"),
+    "flags": ({"rill": "rill::kernels, -march=native", "rill_kernels": "rill::kernels",
+               "rill_native": "header-only, -march=native", "rill_plain": "header-only"},
+              "rill::kernels without flags: share of the speed"),
 }
 ALL_TITLES = TITLES | VARIANTS["threads"][0] | VARIANTS["flags"][0] | {"rill": "rill"}
 PACKAGES = {"tensorflow": "tensorflow-cpu", "jax": "jax", "torch": "torch"}
@@ -115,9 +117,12 @@ def kernels() -> list[str]:
 
 
 def build(name: str) -> None:
-    source, form = ("rill", name) if name.startswith("rill_") else (name, "rill")
+    source = "rill" if name.startswith("rill") else name
     command = ["g++", "-std=c++20", "-O2", f"-I{ROOT}/include", HERE / f"{source}.cpp", "-o", BUILD / name]
-    command += kernels() if form == "rill_kernels" else ["-march=native"] if form != "rill_plain" else []
+    if name in ("rill", "rill_kernels"):
+        command += kernels()
+    if name not in ("rill_kernels", "rill_plain"):
+        command += ["-march=native"]
     if name == "native":
         command += ["-O3", "-ffast-math"] + ["-mprefer-vector-width=512"] * ("avx512f" in CPU)
         if cblas := has("*/openblas-pthread/cblas.h", "openblas/cblas.h", "*/cblas.h", "cblas.h"):

@@ -19,7 +19,8 @@ class plan;
 /// The plans of the bodies that a plan's nodes run.
 struct body_plans {
     std::unordered_map<const body*, std::shared_ptr<plan>> of;
-    std::unordered_map<const body*, std::shared_ptr<const loop_counter>> counted; // of those, what their plans leave out
+    std::unordered_map<const body*, std::shared_ptr<const loop_counter>>
+        counted;                           // of those, what their plans leave out
     const control_flow* control = nullptr; // of their graph
 
     const std::shared_ptr<plan>& at(const body& b) const { return of.at(&b); }

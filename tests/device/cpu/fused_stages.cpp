@@ -101,12 +101,12 @@ TEST_CASE_METHOD(test_fused_stages_fixture, "fused_stages: any number of operand
 
 TEST_CASE_METHOD(test_fused_stages_fixture,
                  "fused_stages: where a chain is one function, no value of it has a buffer") {
-    const auto own = +[](const block_args& a) {
+    const auto second_alone = +[](const block_args& a) {
         for (std::int64_t i = 0; i < a.n; ++i)
             static_cast<float*>(a.result[0])[i] =
                 static_cast<const float*>(a.leaf[0])[i] + *static_cast<const float*>(a.scalar[1]);
     };
-    static const block_function function = own;
+    static const block_function function = second_alone;
     const tensor a(x + 1.f, "a"), b(a * x + 2.f, "b");
     const chain c{{{spec(a), {{-1, 0}}, {-1}}, {spec(b), {{0, 0}, {-1, 0}}, {0}}}};
     const without_emitter as_it_was;
@@ -122,8 +122,9 @@ TEST_CASE_METHOD(test_fused_stages_fixture,
     CHECK(stages.place_buffers(64, 1024) == 64);
     std::vector<float> values{1, 2, 3}, out(3);
     void* operand[] = {values.data(), out.data()};
-    stages.begin(nullptr, 3);
-    stages.run(operand, 3, nullptr);
+    std::vector<std::byte> own(64);
+    stages.begin(own.data(), 3);
+    stages.run(operand, 3, own.data());
     CHECK(out == std::vector<float>{3, 4, 5}); // by the second node's scalar
     stages.run_emitted(&operand[1], &operand[0], 2);
     CHECK(values == std::vector<float>{5, 6, 3});

@@ -95,7 +95,8 @@ std::vector<std::optional<any_tensor>> gradients(const std::tuple<Y...>& ys, con
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE const gradient_ops& the_gradient_ops() {
-    static constexpr gradient_ops ops{&info_of<add_op>, [](const endpoint& y) { return filled_like(y, 1); }, &sum_of_gradients};
+    static constexpr gradient_ops ops{&info_of<add_op>, [](const endpoint& y) { return filled_like(y, 1); },
+                                      &sum_of_gradients};
     return ops;
 }
 
