@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiles every public header alone, twice over, with the warnings of our own programs: with g++ as programs that link
-rill::kernels see it, with clang header-only."""
+rill::kernels see it, with clang header-only where a header brings definitions of its own."""
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -27,8 +27,10 @@ def main():
         text = f"#include <{header.as_posix()}>\n" * 2 + "#ifndef RILL_ABI\n#error config.hpp is not included\n#endif\n"
         if not source.exists() or source.read_text() != text:
             source.write_text(text)
+        text = (options.root / "include" / header).read_text()
+        defines = ".ipp>" in text or "RILL_DEFINE" in text or len(header.parts) == 2 # rill/rill.hpp has all
         # src.hpp is for programs whose files share one copy of the library, and says so otherwise
-        mode = f"-DRILL_COMPILED={int(linked or header.name == 'src.hpp')}"
+        mode = f"-DRILL_COMPILED={int(linked or not defines or header.name == 'src.hpp')}"
         return compile_file(options, source, *WARNINGS, mode, "-c", "-O0", "-o", str(object_file), launcher=options.launcher)
 
     bad = 0

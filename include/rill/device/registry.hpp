@@ -6,8 +6,8 @@
 #include <shared_mutex>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/device/block.hpp>
 #include <rill/device/kernel.hpp>
 #include <rill/device/scalar_loop.hpp>
@@ -68,7 +68,7 @@ private:
         Value value{};
     };
     mutable std::shared_mutex mutex_;
-    std::unordered_map<std::string, entry> entries_;
+    hash_map<std::string, entry> entries_;
 };
 
 /// Traces the pullback of an elementwise op over a program under construction; defined by the tracer in expr/.

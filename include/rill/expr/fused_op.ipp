@@ -13,10 +13,10 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/core/host_array.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/expr/tracer.hpp>
@@ -200,8 +200,7 @@ differentiate_once(const program_ptr& p, const vector<scalar_value>& scalars, co
         for (const int l : group) key.append(std::to_string(l)).append(",");
     }
     constexpr std::size_t most = 1024; // a program's own are fewer; graphs that come from elsewhere have any number
-    static auto& memory =
-        *new std::pair<std::mutex, std::unordered_map<std::string, std::shared_ptr<const known_adjoint>>>;
+    static auto& memory = *new std::pair<std::mutex, hash_map<std::string, std::shared_ptr<const known_adjoint>>>;
     {
         const std::lock_guard lock(memory.first);
         if (const auto at = memory.second.find(key); at != memory.second.end()) return at->second;
@@ -210,7 +209,7 @@ differentiate_once(const program_ptr& p, const vector<scalar_value>& scalars, co
     made->made = differentiate(*p, scalars, seeded, groups, add);
     const std::lock_guard lock(memory.first);
     if (memory.second.size() >= most) memory.second.clear();
-    return memory.second.try_emplace(std::move(key), std::move(made)).first->second;
+    return memory.second.try_emplace(std::move(key), std::move(made)).at->second;
 }
 
 RILL_COLD std::vector<endpoint> fused_gradient(const fused_spec& spec, const gradient_request& r) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <map>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/device/lane.hpp>
 #include <rill/device/registry.hpp>
@@ -48,7 +48,7 @@ private:
     detail::vector<scalar_value> scalars_;
     std::size_t fixed_scalars_ = 0;
     detail::vector<program::instruction> code_;
-    std::map<std::tuple<const elementwise_info*, dtype, std::vector<int>>, int> seen_;
+    detail::hash_map<std::tuple<const elementwise_info*, dtype, std::vector<int>>, int> seen_;
 };
 
 /// A value of a program under construction: the third kind of value that value functions and pullbacks run on.

@@ -4,10 +4,10 @@
 #include <rill/graph/add_graph.hpp>
 
 #include <cstddef>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/core/names.hpp>
 #include <rill/graph/scope.hpp>
 
@@ -26,16 +26,17 @@ RILL_COLD void add_graph(const graph& from, const graph& to, const std::string& 
         if (state.find(scope + n->name)) taken += (taken.empty() ? "'" : "', '") + scope + n->name;
     if (!taken.empty()) throw already_exists("import_graph: the graph has nodes of these names: " + taken + "'");
 
-    std::unordered_map<const node*, const node*> copy;
+    hash_map<const node*, const node*> copy;
     const auto edge = [&](const endpoint& e) { return endpoint{copy.at(e.from), e.port}; };
     const auto edges = [&](const std::vector<endpoint>& ends) {
         std::vector<endpoint> out;
         for (const auto& e : ends) out.push_back(e ? edge(e) : endpoint());
         return out;
     };
-    std::unordered_map<const region*, const region*> regions{{nullptr, scopes().inside}};
+    hash_map<const region*, const region*> regions;
+    regions[nullptr] = scopes().inside;
     for (const auto* r : from.state().regions())
-        regions.emplace(r, state.add_region(regions.at(r->parent), scope + r->name, where));
+        regions.try_emplace(r, state.add_region(regions.at(r->parent), scope + r->name, where));
     const auto region_copy = [&](const region* r) { return regions.at(r); };
     for (const auto* n : nodes) {
         node_spec spec;

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/graph/byte_writer.hpp>
 #include <rill/graph/op.hpp>
 #include <rill/graph/op_registry.hpp>
@@ -272,7 +272,7 @@ public:
             const auto name = from.text();
             const auto kind = from.number<std::uint8_t>();
             const auto size = from.number<std::uint64_t>();
-            if (!fields_.try_emplace(name, field{kind, from.take(static_cast<std::size_t>(size))}).second)
+            if (!fields_.try_emplace(name, field{kind, from.take(static_cast<std::size_t>(size))}).is_new)
                 throw invalid_argument("fields: '" + std::string(name) + "' is there twice");
         }
     }
@@ -301,7 +301,7 @@ private:
         std::string_view bytes;
         bool taken = false;
     };
-    std::map<std::string_view, field> fields_;
+    hash_map<std::string_view, field> fields_;
 };
 
 } // namespace detail

@@ -9,10 +9,10 @@
 #include <iterator>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -81,7 +81,7 @@ RILL_COLD std::vector<endpoint> add_gradients(std::span<const endpoint> ys, std:
         if (depends[ys[i].from->id]) arrive(ys[i], given ? seeds[i] : ops.ones_like(ys[i]));
     }
 
-    std::unordered_map<const node*, std::vector<endpoint>> sums;
+    detail::hash_map<const node*, std::vector<endpoint>> sums;
     std::vector<endpoint> terms, gradients;
     std::vector<char> wanted;
     for (auto at = nodes.rbegin(); at != nodes.rend(); ++at) {

@@ -7,11 +7,11 @@
 #include <mutex>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include <rill/core/error.hpp>
 #include <rill/core/hash_index.hpp>
+#include <rill/core/hash_map.hpp>
 #include <rill/graph/node.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -125,14 +125,14 @@ private:
     std::deque<node> nodes_;
     std::deque<region> regions_;
     std::deque<node_bodies> bodies_;
-    std::unordered_map<const node*, const node*> last_twins_;
-    std::unordered_map<const node*, endpoint> back_edges_;
+    detail::hash_map<const node*, const node*> last_twins_;
+    detail::hash_map<const node*, endpoint> back_edges_;
     std::atomic<const op*> primitive_{nullptr};
     std::atomic<const detail::control_flow*> control_{nullptr};
     detail::hash_index names_, shared_; // of nodes, by id
-    std::unordered_map<std::string, asked_name> asked_names_;
+    detail::hash_map<std::string, asked_name> asked_names_;
     std::map<std::string, std::vector<endpoint>> collections_;
-    std::unordered_map<const node*, const node*> initializers_;
+    detail::hash_map<const node*, const node*> initializers_;
     std::atomic<std::uint64_t> seed_{0};
     std::atomic<int> references_{0};
 };

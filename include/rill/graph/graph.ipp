@@ -87,7 +87,7 @@ RILL_COLD void graph_state::close_loops(std::span<const loop_edge> edges) {
             if (edges[j].merge == edges[i].merge)
                 throw invalid_argument("close_loop: '" + edges[i].merge->name + "' is given two back edges");
     }
-    for (const auto& e : edges) back_edges_.emplace(e.merge, e.back);
+    for (const auto& e : edges) back_edges_.try_emplace(e.merge, e.back);
 }
 
 RILL_COLD void graph_state::check_loop_edge(const loop_edge& e) const {

@@ -2,14 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <source_location>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/graph/op.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -25,13 +24,13 @@ struct region {
 };
 
 /// Values by which others go.
-using endpoint_map = std::map<std::pair<const node*, int>, endpoint>;
+using endpoint_map = detail::hash_map<std::pair<const node*, int>, endpoint>;
 
 /// What a body made of primitives of control flow holds: its nodes lie where the node that runs it does.
 struct raised_part {
-    std::unordered_set<const node*> nodes; // of which each waits for the others
-    endpoint_map same;                     // values that are others there
-    bool by_frames = false;                // its nodes run one by one, primitives among them
+    detail::hash_set<const node*> nodes; // of which each waits for the others
+    endpoint_map same;                   // values that are others there
+    bool by_frames = false;              // its nodes run one by one, primitives among them
 };
 
 /// What a node runs of a region: a run whose fetches are its results, fed with its arguments and what it takes from outside.

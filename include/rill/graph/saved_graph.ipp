@@ -5,14 +5,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/core/names.hpp>
 #include <rill/core/shape_rules.hpp>
 #include <rill/graph/field_bytes.hpp>
@@ -60,9 +58,9 @@ inline std::vector<const node*> travelling(const graph& g, std::span<const node*
 
 /// Regions that nodes which travel lie in, and the bodies of such nodes.
 inline void save_regions(const graph& g, const std::vector<const node*>& all,
-                         const std::unordered_map<const node*, std::uint32_t>& place, saved_graph& saved) {
-    std::unordered_map<const region*, std::uint32_t> number;
-    std::unordered_set<const region*> needed;
+                         const hash_map<const node*, std::uint32_t>& place, saved_graph& saved) {
+    hash_map<const region*, std::uint32_t> number;
+    hash_set<const region*> needed;
     for (const auto* n : all) {
         for (const auto* r = n->inside; r; r = r->parent) needed.insert(r);
         if (n->bodies)
@@ -70,7 +68,7 @@ inline void save_regions(const graph& g, const std::vector<const node*>& all,
     }
     for (const auto* r : g.state().regions()) {
         if (!needed.contains(r)) continue;
-        number.emplace(r, static_cast<std::uint32_t>(saved.regions.size()));
+        number.try_emplace(r, static_cast<std::uint32_t>(saved.regions.size()));
         saved.regions.push_back({r->parent ? number.at(r->parent) + 1 : 0, r->name, {}});
     }
     const auto edges = [&](const std::vector<endpoint>& ends) {
@@ -100,8 +98,8 @@ RILL_COLD saved_graph save_graph(const graph& g, std::span<const node* const> wa
                      std::to_string(RILL_VERSION_PATCH);
     saved.seed = g.seed();
     const auto all = travelling(g, wanted);
-    std::unordered_map<const node*, std::uint32_t> place;
-    for (const auto* n : all) place.emplace(n, static_cast<std::uint32_t>(place.size()));
+    hash_map<const node*, std::uint32_t> place;
+    for (const auto* n : all) place.try_emplace(n, static_cast<std::uint32_t>(place.size()));
     const auto edge = [&](const endpoint& e) {
         return saved_edge{place.at(e.from), static_cast<std::uint32_t>(e.port)};
     };
@@ -170,14 +168,14 @@ private:
     }
 
     void check_names() {
-        std::unordered_set<std::string_view> names;
+        hash_set<std::string_view> names;
         for (at_ = 0; at_ < saved_.nodes.size(); ++at_) {
             const auto& name = saved_.nodes[at_].name;
             constexpr std::size_t most = 1024;
             if (name.size() > most || !valid_name(name) || name.back() == '/' || name.find("//") != std::string::npos)
                 throw invalid_argument("node " + std::to_string(at_) + ": '" + name.substr(0, most) +
                                        "' is no valid name");
-            if (!names.insert(name).second) refuse("another node has that name");
+            if (!names.insert(name)) refuse("another node has that name");
         }
     }
 
@@ -188,7 +186,7 @@ private:
             if (std::find(lacking.begin(), lacking.end(), op) == lacking.end()) lacking.push_back(std::move(op));
         };
         constexpr std::size_t small = 4096; // comparing more costs more than it saves
-        std::map<std::tuple<std::string_view, int, std::string_view>, op_ptr> known;
+        hash_map<std::tuple<std::string_view, int, std::string_view>, op_ptr> known;
         for (at_ = 0; at_ < saved_.nodes.size(); ++at_) {
             const auto& s = saved_.nodes[at_];
             const auto* const entry = find_op(s.op);
@@ -227,7 +225,7 @@ private:
         }
         for (std::size_t i = 0; i < saved_.bodies.size(); ++i) {
             const auto n = saved_.bodies[i].node;
-            if (n >= saved_.nodes.size() || !bodies_of_.emplace(n, i).second)
+            if (n >= saved_.nodes.size() || !bodies_of_.try_emplace(n, i).is_new)
                 throw invalid_argument("bodies " + std::to_string(i) + " belong to node " + std::to_string(n) +
                                        ", which is not there or has others");
         }
@@ -379,8 +377,8 @@ private:
     std::vector<op_ptr> ops_;
     std::vector<const node*> nodes_;
     std::vector<const region*> regions_, inside_; // all of them; per node
-    std::unordered_map<std::size_t, std::size_t> bodies_of_;
-    std::unordered_set<std::string_view> scopes_;
+    hash_map<std::size_t, std::size_t> bodies_of_;
+    hash_set<std::string_view> scopes_;
     std::size_t at_ = 0;
 };
 

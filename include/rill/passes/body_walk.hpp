@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
-#include <unordered_set>
 #include <vector>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/passes/flow_graph.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -34,7 +34,7 @@ public:
     void give(const endpoint& result);
     void effect(const node* n);
 
-    const std::unordered_set<const node*>& nodes() const { return nodes_; }
+    const hash_set<const node*>& nodes() const { return nodes_; }
     const std::vector<endpoint>& captures() const { return captures_; }
     const std::vector<endpoint>& results() const { return results_; }
     const std::vector<endpoint>& written() const { return written_; }
@@ -53,7 +53,7 @@ private:
     inside_function inside_;
     endpoint_map same_;
     std::vector<endpoint> arguments_, results_, captures_, written_;
-    std::unordered_set<const node*> nodes_;
+    hash_set<const node*> nodes_;
     std::vector<const node*> open_, effects_, waits_;
 };
 

@@ -13,7 +13,7 @@ RILL_COLD body_walk::body_walk(const flow_graph& g, inside_function inside, cons
                                std::vector<endpoint> arguments)
     : g_(g), inside_(std::move(inside)), arguments_(std::move(arguments)) {
     if (g.asked().part) same_ = g.asked().part->same;
-    same_.insert(same.begin(), same.end());
+    for (const auto& [from, to] : same) same_.try_emplace(from, to);
 }
 
 RILL_COLD void body_walk::give(const endpoint& result) {
@@ -40,7 +40,7 @@ RILL_COLD body body_walk::finish(const region* of, bool by_frames) const {
 }
 
 RILL_COLD void body_walk::need(const node* n) {
-    if (nodes_.insert(n).second) open_.push_back(n);
+    if (nodes_.insert(n)) open_.push_back(n);
 }
 
 RILL_COLD void body_walk::take(endpoint e) {

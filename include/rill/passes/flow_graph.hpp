@@ -3,10 +3,9 @@
 
 #include <span>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/graph/graph.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -64,9 +63,9 @@ private:
 
     flow_request asked_;
     std::vector<const node*> nodes_;
-    std::unordered_map<const node*, endpoint> back_;
+    hash_map<const node*, endpoint> back_;
     std::vector<frame> frames_{{}};
-    std::unordered_map<const node*, int> frame_of_;
+    hash_map<const node*, int> frame_of_;
     bool has_primitives_ = false;
 };
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <rill/core/hash_map.hpp>
+
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD endpoint followed(const endpoint_map& same, endpoint e) {
@@ -47,10 +49,10 @@ RILL_COLD std::vector<const node*> flow_graph::waits(const node* n) const {
 }
 
 RILL_COLD void flow_graph::find_needed() {
-    std::unordered_set<const node*> seen;
+    hash_set<const node*> seen;
     std::vector<const node*> open;
     const auto need = [&](const node* n) {
-        if (seen.insert(n).second) open.push_back(n);
+        if (seen.insert(n)) open.push_back(n);
     };
     const auto take = [&](endpoint e) {
         if (e = of(e); !fed(e)) need(e.from);
@@ -70,7 +72,7 @@ RILL_COLD void flow_graph::find_needed() {
         if (!back)
             throw invalid_argument("merge: the loop of '" + n->name +
                                    "' is open: close_loop says what comes back to it (" + place_of(*n) + ")");
-        back_.emplace(n, back);
+        back_.try_emplace(n, back);
         take(back);
     }
     std::ranges::sort(nodes_, {}, &node::id);
@@ -140,7 +142,7 @@ RILL_COLD void flow_graph::find_frames() {
                                    "' lies in no loop: what it takes did not enter any (" + place_of(*n) + ")");
         if (what == form::enters) f = entered(f, n);
         if (what == form::leaves) f = parent_of(f);
-        frame_of_.emplace(n, f);
+        frame_of_.try_emplace(n, f);
     }
     for (const auto& [merge, next] : back_) {
         const auto end = of(next);

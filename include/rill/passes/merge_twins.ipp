@@ -4,14 +4,15 @@
 #include <rill/passes/merge_twins.hpp>
 
 #include <cstddef>
-#include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include <rill/core/hash_map.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
 RILL_COLD subgraph merge_twins(subgraph g) {
-    std::unordered_map<const node*, int> kept; // by the first twin: where the one that runs stands
+    detail::hash_map<const node*, int> kept; // by the first twin: where the one that runs stands
     std::vector<int> now(g.items.size());
     bool any = false;
     for (std::size_t i = 0; i < g.items.size(); ++i) {

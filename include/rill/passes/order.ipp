@@ -9,7 +9,6 @@
 #include <functional>
 #include <iterator>
 #include <list>
-#include <map>
 #include <queue>
 #include <span>
 #include <string>
@@ -17,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -329,7 +329,7 @@ RILL_COLD subgraph order_turns(subgraph g) {
         const int own = place.shared_name.empty() ? i : -1;
         return {std::move(place.container), std::move(place.shared_name), own};
     };
-    std::map<lock, int> last; // who had it before
+    detail::hash_map<lock, int> last; // who had it before
     for (const auto& it : g.items)
         if (takes_turns(it)) last[lock_at(it.inputs[0].item)] = -1;
     for (int i = 0; i < static_cast<int>(g.items.size()); ++i) {

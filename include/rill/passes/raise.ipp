@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <optional>
 #include <queue>
 #include <set>
@@ -15,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/passes/body_walk.hpp>
 
@@ -56,7 +56,7 @@ private:
         std::vector<const node*> nodes;
         int frame = flow_graph::outside;
         std::vector<endpoint> inputs;
-        std::set<int> before;
+        hash_set<int> before;
         conditions when;
         std::optional<loop_form> loop;
         bool by_frames = false;
@@ -80,12 +80,12 @@ private:
         return n->op->flow().what == form::leaves ? g_.frame_of(g_.of(n->inputs[0]).from) : g_.frame_of(n);
     }
     void group() {
-        std::map<int, int> of_frame;
+        hash_map<int, int> of_frame;
         for (const auto* n : g_.nodes()) {
             int f = frame_of(n);
             while (g_.parent_of(f) > flow_graph::outside) f = g_.parent_of(f);
             int v = static_cast<int>(vertices_.size());
-            if (f != flow_graph::outside) v = of_frame.try_emplace(f, v).first->second;
+            if (f != flow_graph::outside) v = of_frame.try_emplace(f, v).at->second;
             if (v == static_cast<int>(vertices_.size())) vertices_.emplace_back().frame = f;
             vertices_[v].nodes.push_back(n);
             vertex_of_[n] = v;
@@ -252,7 +252,7 @@ private:
 
         endpoint_map same, condition_same;
         std::vector<endpoint> arguments;
-        std::unordered_set<const node*> parts{condition}, switches;
+        hash_set<const node*> parts{condition}, switches;
         for (const auto* m : made.merges) {
             arguments.push_back({m, 0});
             parts.insert(m);
@@ -297,8 +297,8 @@ private:
         return std::ranges::find(all, e) != all.end();
     }
     /// Something in the body that is drawn or written before the loop knows whether there is another iteration.
-    bool draws_before(const body_walk& body, const std::unordered_set<const node*>& switches) const {
-        std::unordered_set<const node*> later;
+    bool draws_before(const body_walk& body, const hash_set<const node*>& switches) const {
+        hash_set<const node*> later;
         for (const auto* n : g_.nodes()) {
             const bool goes_on =
                 std::ranges::any_of(n->inputs,
@@ -386,10 +386,10 @@ private:
     bool regions_, branches_ = true;
     raised_flow made_;
     std::vector<vertex> vertices_;
-    std::unordered_map<const node*, int> vertex_of_;
+    hash_map<const node*, int> vertex_of_;
     std::vector<int> order_;
-    std::map<std::pair<const node*, int>, choice> choices_;
-    std::set<std::pair<const node*, int>> used_;
+    hash_map<std::pair<const node*, int>, choice> choices_;
+    hash_set<std::pair<const node*, int>> used_;
 };
 
 RILL_COLD std::shared_ptr<const raised_flow> raise_flow(const flow_request& asked, const flow_ops& ops, bool regions) {

@@ -4,10 +4,10 @@
 #include <deque>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/graph/node.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -43,7 +43,7 @@ private:
     const raised_part* part_;
     flow_ops ops_;
     endpoint_map values_;
-    std::unordered_map<const node*, const node*> nodes_;
+    hash_map<const node*, const node*> nodes_;
     std::deque<node> made_;
     std::deque<node_bodies> bodies_;
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <map>
 #include <memory>
 #include <span>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/device/registry.hpp>
 #include <rill/runtime/bound_graph.hpp>
@@ -47,7 +47,7 @@ private:
     /// Variables that are read before any write of this step must have a value when it starts.
     void note_start_reads();
 
-    std::map<int, std::shared_ptr<const frame_region_step>> region_of_; // per item that runs bodies
+    hash_map<int, std::shared_ptr<const frame_region_step>> region_of_; // per item that runs bodies
     known_values known_{graph, types};
     vector<shared_place> may_share_;
     vector<step_cost> costs_; // per step

@@ -8,13 +8,12 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
-#include <map>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/graph/graph.hpp>
 #include <rill/runtime/chains.hpp>
@@ -75,7 +74,8 @@ RILL_COLD void binder::infer(std::span<const tensor_type> feed_types, const body
                 types.push_back(std::move(bound.outputs));
                 changes.resize(i + 1);
                 changes[i] = std::move(bound.changes);
-                region_of_.emplace(static_cast<int>(i), std::static_pointer_cast<const frame_region_step>(bound.step));
+                region_of_.try_emplace(static_cast<int>(i),
+                                       std::static_pointer_cast<const frame_region_step>(bound.step));
             } else {
                 types.push_back(it.op->outputs({in, &values}));
             }
@@ -265,8 +265,8 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
 RILL_COLD void binder::bind_chain(const chain& c, resource_store& resources) {
     fused_chain links;
     vector<subgraph::value> inputs;
-    std::map<std::pair<int, int>, std::size_t> number_of; // of an input
-    std::unordered_map<int, std::size_t> last_reader;     // of a slot: aliases are several inputs in one
+    hash_map<std::pair<int, int>, std::size_t> number_of; // of an input
+    hash_map<int, std::size_t> last_reader;               // of a slot: aliases are several inputs in one
     std::vector<tensor_type> in, out;
     std::vector<int> outputs;
     for (std::size_t k = 0; k < c.items.size(); ++k) {

@@ -46,12 +46,12 @@ RILL_COLD void compile_bodies(body_plans& into, const subgraph::item& it, const 
     const auto compiled = [&](const body& b) {
         return detail::make_shared<plan>(plan_key_of(b), options, resources, otherwise);
     };
-    for (const auto& b : *it.origin->bodies) into.of.emplace(&b, nullptr);
+    for (const auto& b : *it.origin->bodies) into.of.try_emplace(&b, nullptr);
     if (auto counter = loop_counter::find(it)) {
         const body& step = (*it.origin->bodies)[1];
         if (auto rest = compiled(counter->rest()); !rest->in_pieces() && !rest->by_frames()) {
             into.of[&step] = std::move(rest);
-            into.counted.emplace(&step, std::move(counter));
+            into.counted.try_emplace(&step, std::move(counter));
         }
     }
     for (const auto& b : *it.origin->bodies)

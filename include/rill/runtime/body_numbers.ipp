@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/device/device.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -74,7 +74,7 @@ private:
 
     const bound_graph& b_;
     body_numbers made_;
-    std::unordered_map<int, fused_chain::source> source_of_; // a slot's
+    hash_map<int, fused_chain::source> source_of_; // a slot's
 };
 
 RILL_COLD std::optional<body_numbers> numbers_of(const bound_graph& b) { return numbers_finder(b).run(); }

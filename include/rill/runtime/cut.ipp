@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <map>
 #include <tuple>
 #include <utility>
 #include <vector>
+
+#include <rill/core/hash_map.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -197,10 +198,10 @@ private:
     pieces cut_;
     std::vector<int> piece_of_;                // per item; -1: a source
     std::vector<std::vector<int>> waits_for_;  // per item: the pieces that stand alone before it
-    std::map<std::vector<int>, int> lines_;    // by what they wait for
-    std::map<std::pair<int, int>, int> local_; // of piece and item: the item in the piece
-    std::map<std::tuple<int, int, int>, int> seen_;
-    std::map<std::pair<int, int>, int> given_;
+    hash_map<std::vector<int>, int> lines_;    // by what they wait for
+    hash_map<std::pair<int, int>, int> local_; // of piece and item: the item in the piece
+    hash_map<std::tuple<int, int, int>, int> seen_;
+    hash_map<std::pair<int, int>, int> given_;
 };
 
 RILL_COLD pieces cut(const subgraph& g) { return cutter(g).run(); }

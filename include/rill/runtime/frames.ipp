@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <unordered_map>
 #include <utility>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/runtime/plan.hpp>
 
@@ -26,9 +26,9 @@ RILL_COLD frames_plan::frames_plan(const plan_key& key, const session_options& o
                           {},
                           g.frames()[f].name});
     }
-    std::unordered_map<const node*, int> number;
+    hash_map<const node*, int> number;
     for (const auto* n : g.nodes()) {
-        number.emplace(n, static_cast<int>(steps_.size()));
+        number.try_emplace(n, static_cast<int>(steps_.size()));
         add_step(g, n);
     }
     for (const auto* n : g.nodes()) {

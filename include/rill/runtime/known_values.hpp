@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <unordered_map>
 #include <vector>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/passes/subgraph.hpp>
 
@@ -31,7 +31,7 @@ private:
 
     const subgraph& graph_;
     const vector<std::vector<tensor_type>>& types_;
-    std::unordered_map<int, std::vector<any_array>> values_; // of items that were asked for
+    hash_map<int, std::vector<any_array>> values_; // of items that were asked for
 };
 
 }}} // namespace rill::RILL_ABI::detail

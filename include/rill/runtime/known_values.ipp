@@ -30,7 +30,7 @@ RILL_COLD const any_array* known_values::find(subgraph::value v) {
                 break;
         }
         if (wait) continue;
-        values_.emplace(at, possible ? work_out(at) : std::vector<any_array>());
+        values_.try_emplace(at, possible ? work_out(at) : std::vector<any_array>());
         asked.pop_back();
     }
     return told(v);

@@ -80,7 +80,7 @@ RILL_COLD void piecewise_run::begin(step_events& events, const step_context& con
     context_ = &context;
     for (const auto* n : plan_.pinned())
         if (const auto v = plan_.resources().known_variable(n))
-            if (auto version = v->read()) versions_.emplace(v.get(), std::move(version));
+            if (auto version = v->read()) versions_.try_emplace(v.get(), std::move(version));
     for (std::size_t k = 0; k < missing_.size(); ++k)
         if (missing_[k] == 0) events.add({this, k});
 }

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/device/kernel.hpp>
 #include <rill/graph/op.hpp>
 #include <rill/passes/subgraph.hpp>
@@ -18,10 +18,9 @@ class plan;
 
 /// The plans of the bodies that a plan's nodes run.
 struct body_plans {
-    std::unordered_map<const body*, std::shared_ptr<plan>> of;
-    std::unordered_map<const body*, std::shared_ptr<const loop_counter>>
-        counted;                           // of those, what their plans leave out
-    const control_flow* control = nullptr; // of their graph
+    hash_map<const body*, std::shared_ptr<plan>> of;
+    hash_map<const body*, std::shared_ptr<const loop_counter>> counted; // of those, what their plans leave out
+    const control_flow* control = nullptr;                              // of their graph
 
     const std::shared_ptr<plan>& at(const body& b) const { return of.at(&b); }
 };

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/core/thread_pool.hpp>
 #include <rill/device/device.hpp>
@@ -114,9 +114,9 @@ private:
                                      const std::function<std::shared_ptr<resource>(const std::string&)>& make);
 
     std::mutex mutex_;
-    std::unordered_map<const node*, std::shared_ptr<variable_state>> variables_;
-    std::unordered_map<const node*, std::shared_ptr<resource>> resources_;
-    std::unordered_map<const node*, std::shared_ptr<std::atomic<std::uint64_t>>> counters_;
+    hash_map<const node*, std::shared_ptr<variable_state>> variables_;
+    hash_map<const node*, std::shared_ptr<resource>> resources_;
+    hash_map<const node*, std::shared_ptr<std::atomic<std::uint64_t>>> counters_;
     std::shared_ptr<session_end> session_ = detail::make_shared<session_end>();
     std::atomic<bool> ended_{false};
     std::atomic<const char*> why_ended_{""};

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/core/owned.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/runtime/binding.hpp>
@@ -26,7 +26,7 @@ template <class Describe> [[noreturn]] void rethrow_described(const Describe& de
 }
 
 /// Versions of variables that a step began with, for those of its pieces that start later.
-using pinned_versions = std::unordered_map<const variable_state*, std::shared_ptr<element_block>>;
+using pinned_versions = hash_map<const variable_state*, std::shared_ptr<element_block>>;
 
 /// The memory of one running step: a pointer per slot. A segment keeps the frames that are not in use.
 struct frame {

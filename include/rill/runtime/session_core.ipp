@@ -11,13 +11,13 @@
 #include <list>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/core/names.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/core/vector.hpp>
@@ -114,7 +114,7 @@ struct session_core::state {
     const step_context context; // of every step
     std::mutex mutex;
     kept_plans plans;
-    std::set<std::string> done_once;
+    hash_set<std::string> done_once;
 };
 
 /// One pool for work within ops and for branches, as large as the larger number asked for.
@@ -235,7 +235,7 @@ RILL_COLD std::string session_core::memory_report() {
 
 RILL_COLD bool session_core::first_time(const std::string& what) {
     const std::lock_guard lock(state_->mutex);
-    return state_->done_once.insert(what).second;
+    return state_->done_once.insert(what);
 }
 
 RILL_COLD endpoint session_core::edge(const std::string& name) const {

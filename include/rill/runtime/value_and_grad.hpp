@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <map>
-
+#include <rill/core/hash_map.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/math/gradients.hpp>
@@ -75,7 +74,7 @@ public:
 
 private:
     std::mutex mutex_;
-    std::map<std::string, std::shared_ptr<const void>> traced_;
+    hash_map<std::string, std::shared_ptr<const void>> traced_;
 };
 
 /// Traces a function over inputs for its arguments, and prepares the run of its value and its gradients by the first of them.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <tuple>
 #include <utility>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/runtime/value_and_grad.hpp>
 #include <rill/train/optimizer.hpp>
@@ -25,7 +25,7 @@ public:
     std::shared_ptr<session_core> session_of(const graph& g);
 
 private:
-    std::map<std::string, std::shared_ptr<variable_state>> values_;
+    hash_map<std::string, std::shared_ptr<variable_state>> values_;
 };
 
 /// An optimizer and its variables.

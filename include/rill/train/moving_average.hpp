@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/div.hpp>
 #include <rill/ops/math/maximum.hpp>
@@ -64,7 +64,7 @@ private:
 
     double decay_;
     step_number share_;
-    std::map<const node*, any_tensor> averages_;
+    detail::hash_map<const node*, any_tensor> averages_;
 };
 
 }} // namespace rill::RILL_ABI

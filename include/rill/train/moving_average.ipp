@@ -59,7 +59,7 @@ RILL_INLINE operation exponential_moving_average::add_updates(std::vector<any_te
     for (const auto& v : variables) {
         if (averages_.contains(v.node()))
             throw already_exists("exponential_moving_average: the mean of '" + v.name() + "' is there already");
-        const any_tensor& mean = averages_.emplace(v.node(), add_average(v)).first->second;
+        const any_tensor& mean = averages_.try_emplace(v.node(), add_average(v)).at->second;
         updates.emplace_back(detail::add_node(current_graph(), make_op(update_op<moving_average_rule>{}),
                                               {mean, share(v.dtype()), v}, "average_" + v.node()->name));
     }

@@ -38,7 +38,7 @@ TEST_CASE("dequeue: several of one run take one element each") {
     CHECK(x != y);
 }
 
-TEST_CASE("dequeue: of a queue whose elements are others is refused when that is seen") {
+TEST_CASE("dequeue: of a queue whose elements are others is refused, and nothing is taken") {
     const graph_scope here{graph()};
     const fifo_queue<tensor<float, 2>> q({.name = "q"});
     const any_tensor handle(endpoint{current_graph().state().find("q"), 0}),
@@ -46,10 +46,17 @@ TEST_CASE("dequeue: of a queue whose elements are others is refused when that is
     dequeue_op op;
     op.components = {{dtype::float64, dims{500}}};
     const any_tensor got = apply_node(op, std::source_location{}, open);
+    dequeue_many_op many;
+    many.components = op.components;
+    const any_tensor batch = apply_node(many, std::source_location{}, open, constant(1));
     const session s;
     s.run(q.enqueue(constant({1.f, 2.f})));
-    CHECK_THROWS_WITH(s.run(got + got, feed(open, s.run(handle))),
-                      contains("node 'dequeue'") && contains("float32 [2], not float64 [500]"));
+    const auto other = s.run(handle);
+    CHECK_THROWS_WITH(s.run(got + got, feed(open, other)),
+                      contains("node 'dequeue'") && contains("FIFOQueue 'q'") &&
+                          contains("its elements are (float32 [2]), not (float64 [500])"));
+    CHECK_THROWS_WITH(s.run(batch + batch, feed(open, other)), contains("(float32 [2]), not (float64 [500])"));
+    CHECK(s.run(q.size()) == 1);
 }
 
 } // namespace test_ops_queue_dequeue

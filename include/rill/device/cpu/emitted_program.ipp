@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/device/cpu/executable_memory.hpp>
 #include <rill/device/cpu/fused_stages.hpp>
 #include <rill/device/cpu/vector_math.hpp>
@@ -75,7 +75,7 @@ inline block_function make_program(const program& p, int level, const program_no
 RILL_COLD block_function emit_program(const program& p, int level, const program_nodes& nodes,
                                       const operand_forms& forms) {
     static std::mutex& mutex = *new std::mutex;
-    static auto& known = *new std::unordered_map<std::string, block_function>;
+    static auto& known = *new hash_map<std::string, block_function>;
     std::string key = spelled_key(p) + " v" + std::to_string(level);
     for (const auto& list : {nodes.begins, nodes.gives}) {
         key += ';';

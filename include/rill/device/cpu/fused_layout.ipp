@@ -102,8 +102,7 @@ RILL_COLD fused_layout plan_fused(const dims& space, std::span<const tensor_type
         if (!w.direct) {
             w.buffer = l.scratch;
             const std::size_t bytes = static_cast<std::size_t>(l.rows * l.row_size) * w.element;
-            const bool short_rows = l.rank >= 2 && w.stride[l.rank - 1] == 0; // of one value each
-            l.scratch += aligned_size(bytes + (short_rows && !is_result ? layout_slack : 0));
+            l.scratch += aligned_size(bytes + (l.rank >= 2 && !is_result ? layout_slack : 0));
         }
     };
     for (std::size_t i = 0; i < leaves.size(); ++i) {
@@ -135,15 +134,21 @@ E* lay_out(const E* from, E* to, const operand_walk& w, const fused_layout& l, i
     }
     const auto below = static_cast<std::size_t>(dim + 1);
     const index_t inner = l.extent[below];
+    if (dim + 2 == l.rank && inner <= chunk && (stride == 0 || w.stride[below] == 0)) {
+        // short rows: a fixed number of stores each, of which the next row overwrites what is too many
+        if (w.stride[below] == 0) { // of one value each
+            for (index_t i = 0; i < extent; ++i, to += inner) std::fill_n(to, chunk, from[i * stride]);
+        } else { // of the same values: from registers, since to read what was just stored takes long
+            std::array<E, static_cast<std::size_t>(chunk)> row{};
+            std::copy_n(from, inner, row.begin());
+            for (index_t i = 0; i < extent; ++i, to += inner) std::copy_n(row.begin(), chunk, to);
+        }
+        return to;
+    }
     if (stride == 0) { // each row is like the first
         const index_t row = lay_out(from, to, w, l, dim + 1, inner) - to, all = row * extent;
         repeat(to, static_cast<std::size_t>(row) * sizeof(E), static_cast<std::size_t>(all) * sizeof(E));
         return to + all;
-    }
-    if (dim + 2 == l.rank && w.stride[below] == 0 && inner <= chunk) {
-        // short rows of one value each: a fixed number of stores, of which the next row overwrites what is too many
-        for (index_t i = 0; i < extent; ++i, to += inner) std::fill_n(to, chunk, from[i * stride]);
-        return to;
     }
     for (index_t i = 0; i < extent; ++i) to = lay_out(from + i * stride, to, w, l, dim + 1, inner);
     return to;

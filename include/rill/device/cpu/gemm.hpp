@@ -28,7 +28,8 @@ struct product_shape {
 template <class T> inline constexpr bool has_tiles = std::is_floating_point_v<T> && native_lanes<T> > 1;
 
 template <class T> std::size_t tiled_scratch_bytes(product_shape s, int threads);
-template <class T> void tiled_product(product_shape s, const T* a, const T* b, T* c, T* scratch, thread_pool* pool);
+template <class T>
+void tiled_product(const product_shape& s, const T* a, const T* b, T* c, T* scratch, thread_pool* pool);
 
 /// A part of c: rows and columns from first to last.
 struct product_part {
@@ -65,8 +66,8 @@ template <class T> struct product_blocks {
 
     explicit product_blocks(const product_shape& s) {
         k = even_part(s.k, most_k, 8);
-        m = even_part(s.m, second_cache / k, tile_shape<T>::rows);
-        n = even_part(s.n, third_cache / k, tile_shape<T>::columns);
+        m = s.m * k <= second_cache ? s.m : even_part(s.m, second_cache / k, tile_shape<T>::rows);
+        n = s.n * k <= third_cache ? s.n : even_part(s.n, third_cache / k, tile_shape<T>::columns);
     }
     /// Elements of the copy of a block of b that is `columns` wide.
     std::int64_t copied(std::int64_t columns) const {
@@ -81,7 +82,8 @@ private:
 
     /// The length of equal parts of `all`, of at most `most` and a multiple of `step`.
     static std::int64_t even_part(std::int64_t all, std::int64_t most, std::int64_t step) {
-        const std::int64_t parts = std::max<std::int64_t>((all + most - 1) / most, 1);
+        if (all <= most) return all;
+        const std::int64_t parts = (all + most - 1) / most;
         return std::min(all, ((all + parts - 1) / parts + step - 1) / step * step);
     }
 };
@@ -247,9 +249,8 @@ template <class T> std::size_t tiled_scratch_bytes(product_shape s, int threads)
     return static_cast<std::size_t>(copied_by_each<T>(s, threads) * threads) * sizeof(T);
 }
 
-template <class T> void tiled_product(product_shape s, const T* a, const T* b, T* c, T* scratch, thread_pool* pool) {
-    if (s.n == 1) std::swap(a, b);
-    s = without_column(s);
+template <class T>
+void tiled_product(const product_shape& s, const T* a, const T* b, T* c, T* scratch, thread_pool* pool) { // no column
     const auto kind = kind_of<T>(s);
     const auto run = [&](const product_part& p, T* copy) {
         switch (kind) {
@@ -367,10 +368,14 @@ void gemm(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64
     if (k == 0) return void(std::fill_n(c, m * n, T(0)));
     const detail::product_shape s{trans_a, trans_b, m, n, k};
     if (detail::library_serves<T>(m, n, k) && detail::product_by_library(s, a, b, c, pool)) return;
-    if constexpr (detail::has_tiles<T>)
-        return detail::tiled_product(s, a, b, c, static_cast<T*>(scratch), pool);
-    else
+    if constexpr (detail::has_tiles<T>) {
+        auto* const own = static_cast<T*>(scratch);
+        if (n == 1) return detail::tiled_product(detail::without_column(s), b, a, c, own, pool);
+        if (m == 1) return detail::tiled_product(detail::without_column(s), a, b, c, own, pool);
+        return detail::tiled_product(s, a, b, c, own, pool);
+    } else {
         detail::plain_product(s, a, b, c);
+    }
 }
 
 }}} // namespace rill::RILL_ABI::RILL_ISA

@@ -8,12 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include <rill/core/hash.hpp>
 #include <rill/core/hash_index.hpp>
+#include <rill/core/hash_map.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/device/cpu/fused_stages.hpp>
 #include <rill/device/cpu/interpreter.hpp>
@@ -217,12 +217,12 @@ private:
     }
 
     number_code code_;
-    std::vector<int> leaves_;                       // of the node at hand
-    std::vector<std::vector<int>> made_;            // per link and result
-    std::unordered_map<int, int> inputs_;           // values
-    std::unordered_map<std::uint32_t, int> spread_; // values, by the constants' numbers
-    hash_index constants_, calls_;                  // their numbers
-    std::unordered_map<const program*, vector<block_interpreter::loop>> loops_;
+    std::vector<int> leaves_;             // of the node at hand
+    std::vector<std::vector<int>> made_;  // per link and result
+    hash_map<int, int> inputs_;           // values
+    hash_map<std::uint32_t, int> spread_; // values, by the constants' numbers
+    hash_index constants_, calls_;        // their numbers
+    hash_map<const program*, vector<block_interpreter::loop>> loops_;
 };
 
 RILL_COLD number_code number_code_of(const fused_chain& chain, std::size_t results) {

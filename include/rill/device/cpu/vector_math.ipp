@@ -6,13 +6,14 @@
 #include <mutex>
 #include <shared_mutex>
 #include <string>
-#include <unordered_map>
+
+#include <rill/core/hash_map.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 struct vector_op_table {
     std::shared_mutex mutex;
-    std::unordered_map<std::string, vector_emitter> all;
+    hash_map<std::string, vector_emitter> all;
 };
 inline vector_op_table& vector_ops() {
     static vector_op_table& instance = *new vector_op_table;

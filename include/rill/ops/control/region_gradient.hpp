@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/core/hash_map.hpp>
 #include <rill/ops/control/body.hpp>
 #include <rill/ops/control/flow.hpp>
 
@@ -20,8 +21,6 @@ std::vector<endpoint> loop_gradient(const gradient_request& r, const op& scan);
 
 #if RILL_DEFINE
 #include <algorithm>
-#include <map>
-#include <unordered_set>
 
 #include <rill/graph/gradients.hpp>
 
@@ -65,11 +64,11 @@ private:
 
     void copy_before(const endpoint& e) {
         std::vector<const node*> open{e.from}, needed;
-        std::unordered_set<const node*> seen;
+        hash_set<const node*> seen;
         while (!open.empty()) {
             const node* n = open.back();
             open.pop_back();
-            if (!seen.insert(n).second) continue;
+            if (!seen.insert(n)) continue;
             needed.push_back(n);
             if (is_drawn(*n)) continue;
             for (const auto& in : n->inputs)
@@ -149,8 +148,8 @@ private:
     }
     const body& body_;
     bool again_, inner_;
-    std::unordered_set<const node*> sized_; // nodes whose extents data decides
-    std::map<key_type, endpoint> copies_;
+    hash_set<const node*> sized_; // nodes whose extents data decides
+    hash_map<key_type, endpoint> copies_;
     std::vector<kept_value> kept_;
 };
 
@@ -159,7 +158,7 @@ class needed_values {
 public:
     needed_values(const region* of, const std::vector<endpoint>& results, const std::vector<endpoint>& may_be_fed) {
         std::vector<endpoint> open(results);
-        std::unordered_set<const node*> seen;
+        hash_set<const node*> seen;
         while (!open.empty()) {
             const endpoint e = open.back();
             open.pop_back();
@@ -168,7 +167,7 @@ public:
                 if (!contains(e)) needed_.push_back(e);
                 continue;
             }
-            if (!seen.insert(e.from).second) continue;
+            if (!seen.insert(e.from)) continue;
             for (const auto& in : e.from->inputs) open.push_back(in);
         }
     }

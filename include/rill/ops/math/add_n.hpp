@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/core/hash_map.hpp>
 #include <rill/ops/math/add.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -31,13 +32,12 @@ any_tensor add_n(const std::vector<any_tensor>& terms) {
 }} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-#include <map>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Traced once: there are few.
 RILL_INLINE program_ptr sum_of_leaves(dtype type, std::size_t count) {
-    static auto& memory = *new std::pair<std::mutex, std::map<std::pair<dtype, std::size_t>, program_ptr>>;
+    static auto& memory = *new std::pair<std::mutex, hash_map<std::pair<dtype, std::size_t>, program_ptr>>;
     const std::lock_guard lock(memory.first);
     auto& known = memory.second[{type, count}];
     if (known) return known;

@@ -15,7 +15,8 @@ struct dequeue_op : detail::queue_user {
     static void fields(auto& op, auto& visit) { detail::visit_components(op.components, visit); }
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return components; }
     template <class D, class T> kernel bind(kernel_request&) const {
-        return kernel([](const kernel_args& a) { detail::queue_of(a)->dequeue(*a.wait, a.sized); });
+        return kernel(
+            [all = components](const kernel_args& a) { detail::queue_of(a, all)->dequeue(*a.wait, a.sized); });
     }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,12 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 void visit_components(std::vector<tensor_type>& all, field_visitor& visit);
 
 inline std::shared_ptr<element_queue> queue_of(const kernel_args& a) { return resource_of<element_queue>(a); }
+/// The same to take such elements out: another queue is refused before it gives one.
+inline std::shared_ptr<element_queue> queue_of(const kernel_args& a, std::span<const tensor_type> components) {
+    auto queue = queue_of(a);
+    queue->require_components(components);
+    return queue;
+}
 /// The operands behind the handle, borrowed or taken over.
 std::vector<any_array> components_given(const std::vector<tensor_type>& inputs, const kernel_args& a);
 /// Checks the operands behind the handle against what elements are, or batches of them.
@@ -98,8 +105,8 @@ template <bool UpTo> struct queue_taker : queue_user {
         return batched(components, UpTo ? nullptr : in.value(1));
     }
     template <class D, class T> kernel bind(kernel_request& r) const {
-        return kernel([type = r.inputs[1].type](const kernel_args& a) {
-            queue_of(a)->dequeue_many(count_of(type, a.in<void>(1)), UpTo, *a.wait, a.sized);
+        return kernel([all = components, type = r.inputs[1].type](const kernel_args& a) {
+            queue_of(a, all)->dequeue_many(count_of(type, a.in<void>(1)), UpTo, *a.wait, a.sized);
         });
     }
 };
