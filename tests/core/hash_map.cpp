@@ -48,6 +48,7 @@ TEST_CASE("hash_map: an entry is made by asking for it, and changed in place") {
     m["a"] = std::make_unique<int>(1);
     CHECK(!m.try_emplace("a", std::make_unique<int>(2)).is_new);
     CHECK(*m.at("a") == 1);
+    CHECK_THROWS_AS(m.at("b"), std::out_of_range);
     CHECK(m.find(std::string_view("a"))->second == m.at("a")); // no string is made
     auto other = std::move(m);
     CHECK(*other.at("a") == 1);

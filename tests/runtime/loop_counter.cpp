@@ -45,6 +45,18 @@ TEST_CASE("loop_counter: a loop that trains, as many steps as it is told") {
     }
 }
 
+TEST_CASE("loop_counter: a loop whose body stands alone has none: its bodies are compiled once, however deep") {
+    const graph_scope here{graph()};
+    placeholder<float, 2> x("x");
+    const auto one_more = [](const xt::xtensor<float, 1>& a) { return xt::xtensor<float, 1>(a + 1.f); };
+    const auto [n, y] =
+        while_loop([](auto i, auto) { return i < 3; },
+                   [&](auto i, auto v) { return std::tuple(i + 1, host_call<float, 2>(one_more, v)); }, 0, x);
+    CHECK(counter_of(n) == -1);
+    const session s;
+    CHECK((s.run(y, feed(x, {1.f, 2.f})) == xt::xtensor<float, 1>{4.f, 5.f}));
+}
+
 TEST_CASE("loop_counter: beside arrays, in any place, down and in other numbers") {
     const graph_scope here{graph()};
     const session s;

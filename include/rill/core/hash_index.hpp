@@ -26,6 +26,7 @@ public:
     }
     void add(std::uint64_t hash, std::uint32_t number);
     void reserve(std::size_t count);
+    [[noreturn]] static void throw_unknown();
 
 private:
     struct entry {

@@ -4,6 +4,7 @@
 #include <rill/core/hash_index.hpp>
 
 #include <bit>
+#include <stdexcept>
 #include <utility>
 
 #include <rill/core/vector.hpp>
@@ -21,6 +22,8 @@ RILL_INLINE void hash_index::reserve(std::size_t count) {
     for (const auto& e : before)
         if (e.number != none) put(e);
 }
+
+RILL_COLD void hash_index::throw_unknown() { throw std::out_of_range("hash_map::at: there is no such key"); }
 
 RILL_INLINE void hash_index::put(const entry& e) {
     std::size_t at = e.tag & mask();

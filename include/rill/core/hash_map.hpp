@@ -71,8 +71,13 @@ public:
     template <class Q = K> const entry* find(const Q& key) const { return begin() + place_of(hash_key(key), key); }
     template <class Q = K> entry* find(const Q& key) { return begin() + place_of(hash_key(key), key); }
     template <class Q = K> bool contains(const Q& key) const { return find(key) != end(); }
-    template <class Q = K> const V& at(const Q& key) const { return entries_[place_of(hash_key(key), key)].second; }
-    template <class Q = K> V& at(const Q& key) { return entries_[place_of(hash_key(key), key)].second; }
+    /// Throws std::out_of_range where there is none.
+    template <class Q = K> const V& at(const Q& key) const {
+        const std::size_t place = place_of(hash_key(key), key);
+        if (place == size()) hash_index::throw_unknown();
+        return entries_[place].second;
+    }
+    template <class Q = K> V& at(const Q& key) { return const_cast<V&>(std::as_const(*this).at(key)); }
     /// A new entry is made of `values`, where there is none.
     template <class... Values> placed try_emplace(K key, Values&&... values) {
         const std::uint64_t hash = hash_key(key);

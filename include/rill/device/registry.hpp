@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
@@ -84,6 +85,8 @@ struct operand_forms {
 
 /// A block function made for them. Of what is summed it writes so many numbers, to be added up.
 struct emitted_block {
+    static constexpr int most_sums = 64;
+
     block_function run = nullptr;
     int sums = 0;
 };
@@ -101,7 +104,7 @@ struct RILL_EXPORT kernel_registry {
     detail::registry_table<combiner> combiners;               // "Sum/float32"
     detail::registry_table<detail::pullback_trace> pullbacks; // a one-op program's key
     detail::registry_table<scalar_loop> loops;                // the keys of its expressions
-    chain_emitter emit = nullptr;                             // with rill::kernels
+    std::atomic<chain_emitter> emit{nullptr};                 // with all_kernels.hpp, which rill::kernels has
 };
 
 /// For looking up. Where the program links rill::kernels, the first call adds what is in there.

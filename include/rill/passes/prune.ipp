@@ -13,6 +13,39 @@
 
 namespace rill { inline namespace RILL_ABI {
 
+namespace detail {
+
+/// What reads e in a body or in those within it; null: nothing does.
+inline const node* reader_in(const body& b, const endpoint& e) {
+    for (const auto* n : e.from->owner->nodes_of(b.of)) {
+        if (std::ranges::find(n->inputs, e) != n->inputs.end()) return n;
+        if (!n->bodies) continue;
+        for (const auto& inner : *n->bodies) {
+            if (std::ranges::find(inner.results, e) != inner.results.end()) return n;
+            if (const auto* reader = reader_in(inner, e)) return reader;
+        }
+    }
+    return nullptr;
+}
+
+/// Bodies take constants as they are, so that they know them when they are compiled: another value would not reach them.
+inline void refuse_fed_constant(const endpoint& e, std::span<const node* const> needed) {
+    for (const auto* n : needed) {
+        if (!n->bodies) continue;
+        for (const auto& b : *n->bodies) {
+            const bool given = std::ranges::find(b.results, e) != b.results.end();
+            const auto* reader = given ? n : reader_in(b, e);
+            if (reader)
+                throw invalid_argument("constant '" + e.from->name + "' (" + to_string(e.from->outputs[0]) +
+                                       ", made at " + to_string(e.from->where) + ") is fed, but '" + reader->name +
+                                       "' (made at " + to_string(reader->where) + ") in a body of '" + n->name +
+                                       "' reads it as it is: make it a placeholder, or take identity() of it outside");
+        }
+    }
+}
+
+} // namespace detail
+
 RILL_COLD subgraph prune(std::span<const endpoint> fetches, std::span<const node* const> targets,
                          std::span<const endpoint> feeds, const region* within, const detail::raised_flow* flow) {
     subgraph g;
@@ -51,6 +84,9 @@ RILL_COLD subgraph prune(std::span<const endpoint> fetches, std::span<const node
             if (waits_for(c)) need(stands_for(c));
     }
     std::sort(needed.begin(), needed.end(), [](const node* a, const node* b) { return a->id < b->id; });
+    if (!within)
+        for (const auto& e : feeds)
+            if (e.from->op->role() == op_role::constant) detail::refuse_fed_constant(e, needed);
 
     g.items.reserve(feeds.size() + needed.size());
     for (std::size_t i = 0; i < feeds.size(); ++i) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <rill/core/shared.hpp>
+#include <rill/runtime/cut.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -36,7 +37,8 @@ inline int counted_part(const scalar_expression_at& e) {
 
 RILL_COLD std::shared_ptr<const loop_counter> loop_counter::find(const subgraph::item& it) {
     const auto& use = *it.op->regions();
-    if (use.how != region_use::form::repeat) return {};
+    // bodies that stand alone, or whose extents change, are run with all that they compute
+    if (use.how != region_use::form::repeat || stands_alone(*it.origin)) return {};
     const auto &condition = (*it.origin->bodies)[0], &step = (*it.origin->bodies)[1];
     if (!condition.effects.empty() || !has_more_than_numbers(use, step)) return {};
     // what a body writes is another value in each iteration

@@ -35,6 +35,7 @@ std::optional<scalar_loop> find_scalar_loop(const vector<scalar_expression_at>& 
 class loop_tables {
 public:
     explicit loop_tables(const vector<scalar_expression_at>& all);
+    loop_tables(loop_tables&&) = default; // a copy's expressions would point into the original's leaves
     /// `args`: of the loop's node.
     void fill(const vector<scalar_expression_at>& all, const kernel_args& args);
     const scalar_loop_args::expression* all() const { return expressions_.data(); }

@@ -2,6 +2,7 @@
 #include <rill/ops/control/body.hpp>
 
 #include <rill/ops/catalogue.hpp>
+#include <rill/runtime/session.hpp>
 
 #include "catch.hpp"
 
@@ -34,6 +35,28 @@ TEST_CASE("body: what it takes from outside are inputs of its node, each once, c
     CHECK(bodies[0].effects.size() == 1);
     const auto pure = cond(a > 0.f, [&] { return a; }, [&] { return b; });
     CHECK_FALSE(pure.node()->op->stateful());
+}
+
+TEST_CASE("body: a constant from outside is what it is there: to feed another value is refused") {
+    const graph_scope here{graph()};
+    const tensor limit(constant(2), "limit"), free = identity(limit);
+    const auto loop = [](const auto& most) {
+        return std::get<0>(while_loop([&](auto i, auto) { return i < most; },
+                                      [](auto i, auto v) { return std::tuple(i + 1, v + 1.f); }, 0,
+                                      constant({1.f, 2.f})));
+    };
+    const auto knows = loop(limit), asks = loop(free);
+    placeholder<bool> p("p");
+    const auto none = [&] { return limit - limit; };
+    const auto inner = [&] { return cond(p, [&] { return limit * 3; }, none); };
+    const auto deep = cond(p, inner, none);
+    const session s;
+    CHECK(s.run(knows) == 2);
+    CHECK_THROWS_WITH(s.run(knows, feed(limit, 5)),
+                      contains("constant 'limit'") && contains("is fed, but '") && contains("identity()"));
+    CHECK_THROWS_AS(s.run(deep, feed(limit, 5), feed(p, true)), invalid_argument);
+    CHECK(s.run(asks, feed(limit, 5)) == 5);
+    CHECK(s.run(limit + 1, feed(limit, 5)) == 6); // of what runs, no body reads it
 }
 
 TEST_CASE("body: names, scopes and dependencies") {

@@ -28,4 +28,18 @@ TEST_CASE("keyed_barrier_take_many: by number or tensor, in order of coming. Sha
     CHECK_THROWS_AS(b.take_many(constant(1.f)), invalid_argument);
 }
 
+TEST_CASE("keyed_barrier_take_many: of a barrier whose elements are others is refused, and nothing is taken") {
+    const graph_scope here{graph()};
+    const keyed_barrier<tensor<float, 2>> b({.name = "b"});
+    const any_tensor handle(endpoint{current_graph().state().find("b"), 0}),
+        open = any_placeholder("open", dtype::int64);
+    keyed_barrier_take_many_op op;
+    op.components = {{dtype::float32, dims{3}}};
+    const any_tensor got(endpoint{apply_node(op, std::source_location{}, open, constant(1)).node(), 2});
+    const session s;
+    s.run(b.insert_many<0>(constant({"a"}), constant({{1.f, 2.f}})));
+    CHECK_THROWS_WITH(s.run(got, feed(open, s.run(handle))), contains("(float32 [2]), not (float32 [3])"));
+    CHECK(s.run(b.ready_size()) == 1);
+}
+
 } // namespace test_ops_queue_keyed_barrier_take_many

@@ -29,8 +29,9 @@ TEST_CASE("accumulator_state: gradients of another shape than those before are r
     CHECK_THROWS_AS(a->apply(any_array(dtype::float32, dims{2}, all, nullptr), 0, add), invalid_argument);
     any_array out;
     sync_test::pretend_wait wait;
-    CHECK_THROWS_AS(a->take(dtype::float64, 1, divide, wait, &out), invalid_argument);
-    CHECK(a->take(dtype::int32, 1, divide, wait, &out));
+    CHECK_THROWS_WITH(a->take({dtype::int32, dims{2, 2}}, 1, divide, wait, &out), contains("not int32 [2, 2]"));
+    CHECK_THROWS_AS(a->take({dtype::float64, dims{2}}, 1, divide, wait, &out), invalid_argument);
+    CHECK(a->take({dtype::int32, dims{2}}, 1, divide, wait, &out));
     CHECK(out.elements<int>()[1] == 2);
     a->apply(any_array(dtype::int32, dims{3}, all, nullptr), 1, add); // empty: any shape that fits
     CHECK(a->count().accumulated == 1);
@@ -79,7 +80,7 @@ TEST_CASE("accumulator_state: any schedule of gradients, takes and give-ups lose
                 auto& now = all.emplace_back(taker{static_cast<index_t>(next(3) + 1)});
                 any_array out;
                 const bool at_once = line.empty() && now.n <= held;
-                REQUIRE(a->take(dtype::int32, now.n, divide, now.wait, &out) == at_once);
+                REQUIRE(a->take({dtype::int32, dims{}}, now.n, divide, now.wait, &out) == at_once);
                 if (!at_once) {
                     line.push_back(&now);
                     break;

@@ -14,6 +14,13 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+/// Whether there is machine code for this platform.
+#if defined(__x86_64__) && defined(__LP64__) && (defined(__unix__) || defined(__APPLE__)) && !defined(__CYGWIN__)
+inline constexpr bool emits_programs = true;
+#else
+inline constexpr bool emits_programs = false;
+#endif
+
 /// The nodes of a program that was several.
 struct program_nodes {
     std::vector<int> begins; // of each, the number of its first instruction
@@ -21,8 +28,9 @@ struct program_nodes {
 };
 
 /// The block function of a program of floats, for processors of level 3 or 4; null where it holds what there is no code for, or
-/// the system does not run what is made at run time. Made once for equal programs, and never freed. Each of its
-/// nodes is rounded as it would be alone.
+/// the system does not run what is made at run time. Made once for equal programs, and never freed. What
+/// nodes have in common is found after their contractions, so that each is rounded as emitted code would round it alone; what a
+/// compiler made of the same node may contract, and compute logarithms, otherwise: they differ in the last place.
 block_function emit_program(const program& p, int level, const program_nodes& nodes = {},
                             const operand_forms& forms = {});
 

@@ -4,6 +4,7 @@
 #include <rill/device/cpu/emitted_program.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -23,6 +24,7 @@ inline constexpr std::size_t most_emitted_ops = 256, most_emitted_programs = 409
 inline constexpr index_t least_emitted_elements = 64; // fewer are not worth the time to make it
 
 inline constexpr int lanes_at(int level) { return level >= 4 ? 16 : 8; }
+static_assert(partial_sums * lanes_at(4) <= emitted_block::most_sums && std::has_single_bit(unsigned{partial_sums}));
 
 inline bool translate(const program& p, const program_nodes& nodes, const operand_forms& forms, vector_code& to) {
     const auto floats = [](dtype d) { return d == dtype::float32; };
@@ -58,18 +60,14 @@ inline bool translate(const program& p, const program_nodes& nodes, const operan
 
 inline block_function make_program(const program& p, int level, const program_nodes& nodes,
                                    const operand_forms& forms) {
-#if defined(__x86_64__) && defined(__LP64__) && (defined(__unix__) || defined(__APPLE__))
-    if (level < 3 || !supports_level(level) || p.code.size() > most_emitted_ops || p.results.empty() ||
-        p.leaves.empty() || std::max(p.leaves.size(), p.results.size()) > most_emitted_operands)
+    if (!emits_programs || level < 3 || !supports_level(level) || p.code.size() > most_emitted_ops ||
+        p.results.empty() || p.leaves.empty() || std::max(p.leaves.size(), p.results.size()) > most_emitted_operands)
         return nullptr;
     (void)the_kernels(); // with them come the ops
     vector_code code(lanes_at(level));
     if (!translate(p, nodes, forms, code)) return nullptr;
     const void* const start = make_executable(x86_loop(code));
     return reinterpret_cast<block_function>(reinterpret_cast<std::uintptr_t>(start));
-#else
-    return (void)p, (void)level, (void)nodes, (void)forms, nullptr;
-#endif
 }
 
 RILL_COLD block_function emit_program(const program& p, int level, const program_nodes& nodes,
@@ -86,10 +84,11 @@ RILL_COLD block_function emit_program(const program& p, int level, const program
         for (const char on : list) key += on ? '1' : '0';
     }
     const std::lock_guard lock(mutex);
-    if (known.size() >= most_emitted_programs && !known.contains(key)) return nullptr;
-    const auto [at, fresh] = known.try_emplace(std::move(key), nullptr);
-    if (fresh) at->second = make_program(p, level, nodes, forms);
-    return at->second;
+    if (const auto at = known.find(key); at != known.end()) return at->second;
+    if (known.size() >= most_emitted_programs) return nullptr;
+    const auto made = make_program(p, level, nodes, forms); // what it throws leaves nothing known
+    known.try_emplace(std::move(key), made);
+    return made;
 }
 
 RILL_COLD program join_links(const fused_chain& chain, std::size_t results, program_nodes* nodes) {

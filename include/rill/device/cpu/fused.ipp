@@ -145,10 +145,9 @@ RILL_COLD operand_forms fused_kernel::forms() const {
     operand_forms known{std::vector<char>(leaves_), std::vector<char>(results_)};
     if (l.total <= 1) return known;
     for (std::size_t i = 0; i < leaves_; ++i) known.spread[i] = stands(l.leaves[i], 0);
-    constexpr index_t least = 64; // room for what is to be added up
     for (std::size_t r = 0; r < results_; ++r)
-        known.summed[r] =
-            combiners_[r].init && sums_[r] && l.rows * l.row_size >= least && stands(l.results[r], l.outer);
+        known.summed[r] = combiners_[r].init && sums_[r] && l.rows * l.row_size >= emitted_block::most_sums &&
+                          stands(l.results[r], l.outer);
     return known;
 }
 

@@ -40,7 +40,7 @@ RILL_COLD std::size_t node_function::place_of(const fused_spec& spec, std::size_
 RILL_COLD fused_stages::fused_stages(const fused_chain& chain, std::size_t results, index_t elements,
                                      const operand_forms& forms)
     : results_(results), leaves_(leaves_of(chain)) {
-    const auto emit = the_kernels().emit;
+    const auto emit = the_kernels().emit.load();
     if (const auto emitted = emit ? emit(chain, results, elements, forms) : emitted_block(); emitted.run) {
         add_emitted(chain, emitted.run);
         sums_ = emitted.sums;

@@ -30,9 +30,6 @@ struct queue_traits {
     std::string described() const;
 };
 
-/// "(float32 [2], int32 [])".
-std::string tuple_text(std::span<const tensor_type> components);
-
 /// A queue of tuples. Two lines wait, one to put in and one to take out.
 class RILL_EXPORT element_queue final : public waited_resource {
 public:
@@ -41,8 +38,7 @@ public:
     element_queue(queue_traits traits, std::string name, allocator& memory);
 
     std::string described() const override { return traits_.described(); }
-    /// Throws invalid_argument where elements are not what somebody takes them for: a handle may be fed.
-    void require_components(std::span<const tensor_type> expected) const;
+    const std::vector<tensor_type>& components() const noexcept { return traits_.components; }
     allocator* memory() const noexcept override { return &slots_.memory(); }
 
     // Each returns whether it is done; else `wait` hears of it. Outputs go to `out`. Errors that are known at once are thrown.
@@ -106,12 +102,6 @@ RILL_COLD void queue_traits::check() const {
         throw invalid_argument("the first component of a priority_queue is an int64 of rank 0");
 }
 
-RILL_COLD std::string tuple_text(std::span<const tensor_type> components) {
-    std::string text = "(";
-    for (const auto& c : components) text += (text.size() > 1 ? ", " : "") + to_string(c);
-    return text + ")";
-}
-
 RILL_COLD std::string queue_traits::described() const {
     std::string text = kind + " of " + tuple_text(components);
     if (capacity >= 0) text += ", capacity " + std::to_string(capacity);
@@ -147,15 +137,6 @@ RILL_INLINE void element_queue::check_element(std::span<const any_array> given, 
         if (!rules::compatible(rules::slice(is.shape), wanted.shape))
             refuse(which() + ", a batch has not the shape " + to_string(is.shape));
     }
-}
-
-RILL_INLINE void element_queue::require_components(std::span<const tensor_type> expected) const {
-    const auto fits = [](const tensor_type& is, const tensor_type& wanted) {
-        return is == wanted || (is.type == wanted.type && rules::compatible(is.shape, wanted.shape));
-    };
-    if (std::ranges::equal(traits_.components, expected, fits)) return;
-    throw invalid_argument(named() + ": its elements are " + tuple_text(traits_.components) + ", not " +
-                           tuple_text(expected));
 }
 
 RILL_INLINE bool element_queue::enqueue(std::vector<any_array> given, bool batch, waiting& wait) {

@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <rill/core/any_array.hpp>
@@ -13,6 +14,12 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Of what holds elements; throws invalid_argument.
 void check_capacity(index_t capacity);
+
+/// "(float32 [2], int32 [])".
+std::string tuple_text(std::span<const tensor_type> components);
+/// Throws invalid_argument where elements are not what somebody takes them for: a handle may be fed.
+void require_components(const std::string& whose, std::span<const tensor_type> are,
+                        std::span<const tensor_type> expected);
 
 /// Where a queue keeps its elements: tuples of arrays, each in a slot. Components of one small size lie side by side, so that a batch
 /// of elements that came one after another leaves in one copy; others are arrays of their own.
@@ -58,14 +65,30 @@ private:
 #if RILL_DEFINE
 #include <algorithm>
 #include <cstring>
-#include <string>
 #include <utility>
+
+#include <rill/core/shape_rules.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD void check_capacity(index_t capacity) {
     if (capacity == 0 || capacity < -1)
         throw invalid_argument("the capacity is " + std::to_string(capacity) + "; it must be 1 or more (-1: no limit)");
+}
+
+RILL_COLD std::string tuple_text(std::span<const tensor_type> components) {
+    std::string text = "(";
+    for (const auto& c : components) text += (text.size() > 1 ? ", " : "") + to_string(c);
+    return text + ")";
+}
+
+RILL_INLINE void require_components(const std::string& whose, std::span<const tensor_type> are,
+                                    std::span<const tensor_type> expected) {
+    const auto fits = [](const tensor_type& is, const tensor_type& wanted) {
+        return is == wanted || (is.type == wanted.type && rules::compatible(is.shape, wanted.shape));
+    };
+    if (!std::ranges::equal(are, expected, fits))
+        throw invalid_argument(whose + ": its elements are " + tuple_text(are) + ", not " + tuple_text(expected));
 }
 
 RILL_COLD element_slots::element_slots(std::span<const tensor_type> components, allocator& memory) : memory_(memory) {

@@ -23,6 +23,7 @@ public:
 
     static std::string described_as(std::span<const tensor_type> components);
     std::string described() const override { return described_as(components_); }
+    const std::vector<tensor_type>& components() const noexcept { return components_; }
 
     /// Component i of the elements of those keys: all of them or, with an error, none. Never waits.
     void insert_many(index_t i, const any_array& keys, const any_array& values);
@@ -74,9 +75,7 @@ private:
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD std::string keyed_barrier_state::described_as(std::span<const tensor_type> components) {
-    std::string text = std::string(kind) + " of (";
-    for (std::size_t i = 0; i < components.size(); ++i) text += (i ? ", " : "") + to_string(components[i]);
-    return text + ")";
+    return std::string(kind) + " of " + tuple_text(components);
 }
 
 RILL_INLINE void keyed_barrier_state::check_insert(index_t i, const any_array& keys, const any_array& values) const {

@@ -28,9 +28,10 @@ struct keyed_barrier_take_many_op : detail::queue_user {
         return detail::batched(all, allow_small_batch ? nullptr : in.value(1));
     }
     template <class D, class T> kernel bind(kernel_request& r) const {
-        return kernel([type = r.inputs[1].type, small = allow_small_batch](const kernel_args& a) {
-            detail::resource_of<detail::keyed_barrier_state>(a)->take_many(detail::count_of(type, a.in<void>(1)), small,
-                                                                           *a.wait, a.sized);
+        return kernel([all = components, type = r.inputs[1].type, small = allow_small_batch](const kernel_args& a) {
+            const auto barrier = detail::resource_of<detail::keyed_barrier_state>(a);
+            detail::require_components(barrier->named(), barrier->components(), all);
+            barrier->take_many(detail::count_of(type, a.in<void>(1)), small, *a.wait, a.sized);
         });
     }
 };

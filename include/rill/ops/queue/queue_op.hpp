@@ -20,7 +20,7 @@ inline std::shared_ptr<element_queue> queue_of(const kernel_args& a) { return re
 /// The same to take such elements out: another queue is refused before it gives one.
 inline std::shared_ptr<element_queue> queue_of(const kernel_args& a, std::span<const tensor_type> components) {
     auto queue = queue_of(a);
-    queue->require_components(components);
+    require_components(queue->named(), queue->components(), components);
     return queue;
 }
 /// The operands behind the handle, borrowed or taken over.

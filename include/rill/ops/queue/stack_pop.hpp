@@ -20,7 +20,9 @@ struct stack_pop_op : detail::resource_user {
     }
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {type}; }
     template <class D, class T> kernel bind(kernel_request&) const {
-        return kernel([](const kernel_args& a) { a.sized[0] = detail::resource_of<detail::stack_state>(a)->pop(); });
+        return kernel([expected = type](const kernel_args& a) {
+            a.sized[0] = detail::resource_of<detail::stack_state>(a)->pop(expected);
+        });
     }
 };
 

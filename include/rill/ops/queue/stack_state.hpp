@@ -32,8 +32,8 @@ public:
 
     /// Throws resource_exhausted if it is full.
     void push(const any_array& x);
-    /// Throws out_of_range if it is empty.
-    any_array pop();
+    /// Throws out_of_range if it is empty, invalid_argument if its elements are others.
+    any_array pop(const tensor_type& expected);
     index_t size() const;
 
 private:
@@ -72,7 +72,8 @@ RILL_INLINE void stack_state::push(const any_array& x) {
     all_.push_back(std::move(own));
 }
 
-RILL_INLINE any_array stack_state::pop() {
+RILL_INLINE any_array stack_state::pop(const tensor_type& expected) {
+    require_components(named(), {&traits_.type, 1}, {&expected, 1});
     const std::lock_guard lock(mutex_);
     if (all_.empty()) throw out_of_range(named() + " is empty");
     auto last = std::move(all_.back());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/device/lane.hpp>
 #include <rill/ops/state/resource_op.hpp>
 #include <rill/ops/sync/accumulator_state.hpp>
 
@@ -27,7 +28,7 @@ struct accumulator_apply_gradient_op : detail::resource_user {
                 [](const void* gradient, void* sum, index_t n) {
                     const auto* const from = static_cast<const T*>(gradient);
                     auto* const to = static_cast<T*>(sum);
-                    for (index_t i = 0; i < n; ++i) to[i] = static_cast<T>(to[i] + from[i]);
+                    for (index_t i = 0; i < n; ++i) to[i] = (lane<T>(to[i]) + lane<T>(from[i])).v;
                 });
         });
     }

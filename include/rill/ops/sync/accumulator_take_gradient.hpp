@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+#include <type_traits>
+
 #include <rill/ops/state/resource_op.hpp>
 #include <rill/ops/sync/accumulator_state.hpp>
 
@@ -28,13 +31,17 @@ struct accumulator_take_gradient_op : detail::resource_user {
         return {type};
     }
     template <class D, class T> kernel bind(kernel_request& r) const {
-        return kernel([count = r.inputs[1].type](const kernel_args& a) {
+        return kernel([expected = type, count = r.inputs[1].type](const kernel_args& a) {
             const auto divide = [](void* sum, std::int64_t by, index_t n) {
+                // the count need not be a number of a narrow type
+                using wide = std::conditional_t<std::is_integral_v<T>,
+                                                std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>,
+                                                compute_type<T>>;
                 auto* const all = static_cast<T*>(sum);
-                const T number = static_cast<T>(static_cast<compute_type<T>>(by));
-                for (index_t i = 0; i < n; ++i) all[i] = static_cast<T>(all[i] / number);
+                for (index_t i = 0; i < n; ++i)
+                    all[i] = static_cast<T>(static_cast<wide>(all[i]) / static_cast<wide>(by));
             };
-            detail::resource_of<detail::accumulator_state>(a)->take(dtype_of<T>, detail::count_of(count, a.in<void>(1)),
+            detail::resource_of<detail::accumulator_state>(a)->take(expected, detail::count_of(count, a.in<void>(1)),
                                                                     divide, *a.wait, a.sized);
         });
     }

@@ -17,6 +17,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class RILL_EXPORT waited_resource : public resource {
 public:
     const std::string& name() const { return name_; }
+    std::string named() const { return described_kind() + " '" + name_ + "'"; }
     RILL_INLINE void abandon() noexcept override;
 
 protected:
@@ -73,7 +74,6 @@ protected:
     void refuse_waiting(const std::function<bool(const attempt&)>& which, const std::exception_ptr& problem);
     const std::deque<attempt_ptr>& line(std::size_t i) const { return lines_[i]; }
 
-    std::string named() const { return described_kind() + " '" + name_ + "'"; }
     virtual std::string described_kind() const = 0;
 
     mutable std::mutex mutex_;
