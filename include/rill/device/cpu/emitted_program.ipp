@@ -66,7 +66,8 @@ inline block_function make_program(const program& p, int level, const program_no
     (void)the_kernels(); // with them come the ops
     vector_code code(lanes_at(level));
     if (!translate(p, nodes, forms, code)) return nullptr;
-    const void* const start = make_executable(x86_loop(code));
+    const auto bytes = x86_loop(code);
+    const void* const start = bytes.empty() ? nullptr : make_executable(bytes);
     return reinterpret_cast<block_function>(reinterpret_cast<std::uintptr_t>(start));
 }
 

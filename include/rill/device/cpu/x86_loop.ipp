@@ -32,6 +32,7 @@ public:
     std::vector<std::uint8_t> make();
     /// Values that had to be put aside for want of registers.
     int spills() const { return spills_; }
+    int stack_bytes() const { return slot_bytes(slots_); }
 
 private:
     static constexpr int never = std::numeric_limits<int>::max();
@@ -486,7 +487,8 @@ RILL_COLD std::vector<std::uint8_t> x86_loop_maker::make() {
     body();
     out_.lead(end, out_.here());
     out_.bytes({0xc5, 0xf8, 0x77, 0x48, 0x8b, 0x5d, 0xf8, 0xc9, 0xc3}); // vzeroupper; mov rbx, [rbp - 8]; leave; ret
-    out_.set(stack, static_cast<std::uint32_t>(slot_bytes(std::max(slots_, slots_of_loop))));
+    slots_ = std::max(slots_, slots_of_loop);
+    out_.set(stack, static_cast<std::uint32_t>(stack_bytes()));
     auto rows = code_.rows();
     auto& numbers = rows.emplace_back();
     std::iota(numbers.begin(), numbers.end(), 0u);
@@ -500,6 +502,7 @@ RILL_COLD std::vector<std::uint8_t> x86_loop(const vector_code& code) {
     for (int kept = most;; kept = kept * 2 / 3) {
         x86_loop_maker maker(code, kept);
         made = maker.make();
+        if (maker.stack_bytes() > most_emitted_stack) return {};
         if (kept == 0 || maker.spills() == 0) return made;
     }
 }
