@@ -25,6 +25,13 @@ struct product_shape {
     std::int64_t m, n, k;
 };
 
+/// A matrix times a column is a row times the transpose, in the same memory; and a row is its own transpose.
+inline product_shape without_column(product_shape s) {
+    if (s.n == 1) s = {false, !s.trans_a, 1, s.m, s.k};
+    if (s.m == 1) s.trans_a = false;
+    return s;
+}
+
 template <class T> inline constexpr bool has_tiles = std::is_floating_point_v<T> && native_lanes<T> > 1;
 
 template <class T> std::size_t tiled_scratch_bytes(product_shape s, int threads);
@@ -222,13 +229,6 @@ template <class T> product_kind kind_of(const product_shape& s) {
     const bool copy =
         s.m > 64 && s.k > product_blocks<T>::most_k && s.k * s.n * static_cast<std::int64_t>(sizeof(T)) > (1 << 20);
     return copy ? product_kind::by_blocks : product_kind::in_place;
-}
-
-/// A matrix times a column is a row times the transpose, in the same memory; and a row is its own transpose.
-inline product_shape without_column(product_shape s) {
-    if (s.n == 1) s = {false, !s.trans_a, 1, s.m, s.k};
-    if (s.m == 1) s.trans_a = false;
-    return s;
 }
 
 /// Scratch memory of one of `threads`: they may take parts of different sizes.
