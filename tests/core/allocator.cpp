@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/core/allocator.hpp>
 
+#include <array>
+#include <new>
+
 #include "catch.hpp"
 
 using namespace rill;
@@ -30,13 +33,7 @@ TEST_CASE("allocator: over the limit, resource_exhausted says how much was asked
     CHECK(memory.peak_bytes() == 1000);
 }
 
-// sanitizers stop the program at such a request
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define RILL_TEST_SANITIZED
-#endif
-#endif
-#if !defined(RILL_TEST_SANITIZED) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef RILL_SANITIZED // sanitizers stop the program at such a request
 TEST_CASE("allocator: more than the system has is resource_exhausted too") {
     tracked_allocator memory;
     CHECK_THROWS_AS(memory.allocate(std::size_t{1} << 62), resource_exhausted);
@@ -75,4 +72,47 @@ TEST_CASE("allocator: counts are exact from many threads, and the limit holds") 
     CHECK(memory.bytes_in_use() == 0);
     CHECK(memory.peak_bytes() <= 64 * 4);
     CHECK(memory.peak_bytes() >= 128);
+}
+
+TEST_CASE("allocator: a large block that came back serves the next of its size, and is not in use meanwhile") {
+    constexpr std::size_t large = 1 << 20;
+    tracked_allocator memory(2 * large, 3 * large);
+    void* const first = memory.allocate(large);
+    memory.deallocate(first, large);
+    CHECK(memory.bytes_in_use() == 0);
+    void* const other = memory.allocate(large / 2);
+    CHECK(other != first);
+    void* const again = memory.allocate(large);
+    CHECK(again == first);
+    memory.deallocate(again, large);
+    memory.deallocate(other, large / 2);
+    CHECK(memory.peak_bytes() == large + large / 2);
+}
+
+TEST_CASE("allocator: what is kept is bounded in bytes and in blocks; the newest stay") {
+    constexpr std::size_t large = 1 << 16;
+    std::array<void*, 9> blocks = {};
+    const auto fill = [&](detail::spare_blocks& kept) {
+        for (auto& b : blocks) {
+            b = ::operator new(large, std::align_val_t{memory_alignment});
+            REQUIRE(kept.keep(b, large));
+        }
+    };
+    const auto count = [&](detail::spare_blocks& kept) {
+        std::size_t n = 0;
+        while (void* const b = kept.take(large)) {
+            CHECK(b == blocks[blocks.size() - 1 - n++]);
+            ::operator delete(b, std::align_val_t{memory_alignment});
+        }
+        return n;
+    };
+    detail::spare_blocks many(100 * large), few(3 * large + 1);
+    fill(many);
+    CHECK(count(many) == 8);
+    fill(few);
+    CHECK(count(few) == 3);
+    int small = 0;
+    CHECK_FALSE(few.keep(&small, sizeof small));
+    CHECK_FALSE(few.keep(&small, 4 * large));
+    CHECK(few.take(sizeof small) == nullptr);
 }

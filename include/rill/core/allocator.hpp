@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <limits>
-#include <new>
+#include <mutex>
 #include <utility>
 
 #include <rill/core/error.hpp>
@@ -21,6 +22,49 @@ constexpr std::size_t aligned_size(std::size_t bytes) {
     return (bytes + memory_alignment - 1) / memory_alignment * memory_alignment;
 }
 
+/// Large blocks that were given back, the newest of those that fit, for the next that ask for as many bytes: the system's fresh pages
+/// cost several times what filling them costs.
+class spare_blocks {
+public:
+    /// Keeps so many bytes at most.
+    explicit spare_blocks(std::size_t most) : most_(most) {}
+    ~spare_blocks() { clear(); }
+
+    /// One of exactly so many bytes; null if there is none.
+    void* take(std::size_t bytes) noexcept;
+    /// Takes over a block of the system's; false if blocks of that size are not kept.
+    bool keep(void* block, std::size_t bytes) noexcept;
+    void clear() noexcept;
+
+private:
+    static constexpr std::size_t least = 1 << 16; // smaller ones the heap itself keeps
+
+    struct entry {
+        void* block;
+        std::size_t bytes;
+    };
+    bool kept_size(std::size_t bytes) const { return bytes >= least && bytes <= most_; }
+    void* remove(std::size_t i) noexcept;
+
+    const std::size_t most_;
+    std::mutex mutex_;
+    std::array<entry, 8> entries_ = {}; // the oldest first
+    std::size_t count_ = 0, bytes_ = 0;
+};
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define RILL_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define RILL_SANITIZED 1
+#endif
+#endif
+#ifdef RILL_SANITIZED // it has to see which memory is in use
+inline constexpr std::size_t spare_bytes = 0;
+#else
+inline constexpr std::size_t spare_bytes = std::size_t{32} << 20;
+#endif
+
 } // namespace detail
 
 /// The hook for tensor memory. Implementations are used from many threads at once and outlive what they gave out.
@@ -32,10 +76,13 @@ public:
     virtual void deallocate(void* block, std::size_t bytes) noexcept = 0;
 };
 
-/// The standard heap, counted, with an optional limit.
+/// The standard heap, counted, with an optional limit. Of large blocks that come back it keeps `spare` bytes at most for the next of the
+/// same size; they are not in use, and given back to the system where that has no more.
 class RILL_EXPORT tracked_allocator final : public allocator {
 public:
-    explicit tracked_allocator(std::size_t limit = std::numeric_limits<std::size_t>::max()) : limit_(limit) {}
+    explicit tracked_allocator(std::size_t limit = std::numeric_limits<std::size_t>::max(),
+                               std::size_t spare = detail::spare_bytes)
+        : limit_(limit), spare_(spare) {}
 
     RILL_INLINE void* allocate(std::size_t bytes) override;
     RILL_INLINE void deallocate(void* block, std::size_t bytes) noexcept override;
@@ -46,6 +93,7 @@ public:
 private:
     std::size_t limit_;
     std::atomic<std::size_t> in_use_{0}, peak_{0};
+    detail::spare_blocks spare_;
 };
 
 /// The allocator used where none is named; leaked, so that static tensors may outlive main.

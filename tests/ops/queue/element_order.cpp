@@ -2,6 +2,7 @@
 #include <rill/ops/queue/element_order.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "catch.hpp"
@@ -24,6 +25,27 @@ TEST_CASE("element_order: first in, first out, and what is put back leaves again
     o->put_back(a, 0);
     CHECK(o->take_last() == 3);
     CHECK(all_of(*o) == std::vector<std::int32_t>{0, 1, 2});
+}
+
+TEST_CASE("element_order: several at once are as many one by one") {
+    for (const auto& made : {detail::first_in_first_out(), detail::in_random_order(3), detail::by_priority()}) {
+        std::vector<std::int32_t> all(20), taken{-1};
+        std::iota(all.begin(), all.end(), 0);
+        made->put_all(all);
+        made->take_many(0, taken);
+        made->take_many(15, taken);
+        CHECK(made->size() == 5);
+        for (const auto slot : all_of(*made)) taken.push_back(slot);
+        CHECK(taken.front() == -1);
+        std::sort(taken.begin(), taken.end());
+        CHECK(std::equal(taken.begin() + 1, taken.end(), all.begin(), all.end()));
+    }
+    const auto one = detail::in_random_order(5), other = detail::in_random_order(5);
+    for (int i = 0; i < 9; ++i) one->put(i, 0);
+    other->put_all(std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8});
+    std::vector<std::int32_t> taken;
+    other->take_many(9, taken);
+    CHECK(all_of(*one) == taken);
 }
 
 TEST_CASE("element_order: random order holds all, depends on the seed alone, and is not the order of coming") {

@@ -38,8 +38,12 @@ TEST_CASE("element_slots: slices of batches, and batches of slots in any order")
     std::vector<std::int64_t> n(10);
     std::iota(n.begin(), n.end(), 0);
     const std::vector<any_array> batch{to_any_array<float>(x, dims{10, 2}), to_any_array<std::int64_t>(n, dims{10})};
-    std::vector<std::int32_t> used;
-    for (index_t k = 0; k < 10; ++k) used.push_back(slots.put(batch, k));
+    std::vector<std::int32_t> used(10), gaps{0, 1, 2, 3, 4};
+    slots.put(batch, 0, gaps);
+    slots.drop(std::vector<std::int32_t>{3, 1, 2}); // so that the next don't all follow one another
+    slots.put(batch, 0, std::span(used).first(4));
+    slots.put(batch, 4, std::span(used).subspan(4));
+    CHECK(slots.take(gaps[4])[1].value<std::int64_t>() == 4);
     const std::vector<std::int32_t> some{used[3], used[4], used[5], used[9], used[0]};
     const auto got = slots.stacked(some, false);
     CHECK(got[0].shape() == dims{5, 2});

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include <rill/config.hpp>
 
@@ -15,6 +17,14 @@ public:
     virtual ~element_order() = default;
     virtual void put(std::int32_t slot, std::int64_t priority) = 0;
     virtual std::int32_t take() = 0;
+    /// Several, where no priorities are asked for.
+    virtual void put_all(std::span<const std::int32_t> slots) {
+        for (const auto slot : slots) put(slot, 0);
+    }
+    /// Appends the next n.
+    virtual void take_many(std::size_t n, std::vector<std::int32_t>& to) {
+        for (; n > 0; --n) to.push_back(take());
+    }
     /// An element that was taken, the last one first: it leaves again before others, where there is such an order.
     virtual void put_back(std::int32_t slot, std::int64_t priority) = 0;
     /// Takes the one that would leave last.
@@ -34,7 +44,6 @@ std::unique_ptr<element_order> by_priority();
 #include <deque>
 #include <set>
 #include <tuple>
-#include <vector>
 
 #include <rill/device/philox.hpp>
 
@@ -48,6 +57,14 @@ public:
         const auto slot = slots_.front();
         slots_.pop_front();
         return slot;
+    }
+    void put_all(std::span<const std::int32_t> slots) override {
+        slots_.insert(slots_.end(), slots.begin(), slots.end());
+    }
+    void take_many(std::size_t n, std::vector<std::int32_t>& to) override {
+        const auto end = slots_.begin() + static_cast<std::ptrdiff_t>(n);
+        to.insert(to.end(), slots_.begin(), end);
+        slots_.erase(slots_.begin(), end);
     }
     std::int32_t take_last() override {
         const auto slot = slots_.back();

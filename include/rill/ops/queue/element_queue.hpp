@@ -66,7 +66,7 @@ private:
     RILL_INLINE void undo(attempt& a) override;
     void put(call& c);
     void take(call& c);
-    bool has_room() const { return traits_.capacity < 0 || static_cast<index_t>(order_->size()) < traits_.capacity; }
+    index_t room() const;
     index_t available() const;
     void refuse_closed(const call& c) const;
     void check_element(std::span<const any_array> given, bool batch) const;
@@ -74,6 +74,7 @@ private:
     const queue_traits traits_;
     element_slots slots_;
     std::unique_ptr<element_order> order_;
+    std::vector<std::int32_t> put_ = {}; // kept for its memory
     bool closed_ = false;
 };
 
@@ -81,6 +82,7 @@ private:
 
 #if RILL_DEFINE
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <rill/core/shape_rules.hpp>
@@ -188,6 +190,12 @@ RILL_INLINE waited_resource::attempt_ptr element_queue::kept(attempt& a) {
     return std::make_shared<call>(std::move(c));
 }
 
+RILL_INLINE index_t element_queue::room() const {
+    if (traits_.capacity < 0) return std::numeric_limits<index_t>::max();
+    return std::max<index_t>(traits_.capacity - static_cast<index_t>(order_->size()),
+                             0); // more may be in: what was taken came back
+}
+
 RILL_INLINE index_t element_queue::available() const {
     return std::max<index_t>(static_cast<index_t>(order_->size()) - (closed_ ? 0 : traits_.reserve), 0);
 }
@@ -213,16 +221,26 @@ RILL_INLINE bool element_queue::serve(attempt& a) {
 RILL_INLINE void element_queue::put(call& c) {
     if (closed_ && c.done < c.count) refuse_closed(c);
     while (c.done < c.count) {
-        if (!has_room()) {
+        const index_t free = room();
+        if (free == 0) {
             if (traits_.when_full == "wait") return;
             if (traits_.when_full == "refuse")
                 throw resource_exhausted(named() + " is full: it holds " + std::to_string(order_->size()));
         }
-        const auto slot = c.what == form::enqueue ? slots_.put(std::move(c.given)) : slots_.put(c.given, c.done);
-        order_->put(slot, traits_.priority ? slots_.priority(slot) : 0);
-        ++c.done;
-        if (traits_.capacity >= 0 && static_cast<index_t>(order_->size()) > traits_.capacity)
-            slots_.drop(order_->take_last()); // the lowest, perhaps this one
+        const index_t together = traits_.priority || free == 0 ? 1 : std::min(free, c.count - c.done);
+        put_.resize(static_cast<std::size_t>(together));
+        if (c.what == form::enqueue)
+            put_[0] = slots_.put(std::move(c.given));
+        else
+            slots_.put(c.given, c.done, put_);
+        if (traits_.priority)
+            order_->put(put_[0], slots_.priority(put_[0]));
+        else
+            order_->put_all(put_);
+        c.done += together;
+        if (free > 0) continue;
+        const auto lowest = order_->take_last(); // perhaps this one
+        slots_.drop({&lowest, 1});
     }
 }
 
@@ -234,17 +252,16 @@ RILL_INLINE void element_queue::take(call& c) {
         c.done = 1;
         return;
     }
-    while (c.done < c.count && available() > 0) {
-        c.taken.push_back(order_->take());
-        ++c.done;
-    }
+    const index_t there = std::min(c.count - c.done, available());
+    order_->take_many(static_cast<std::size_t>(there), c.taken);
+    c.done += there;
     if (c.done < c.count) {
         if (!closed_) return;
         if (c.what != form::dequeue_up_to || c.done == 0) refuse_closed(c);
         c.count = c.done; // what is left
     }
     c.outputs = slots_.stacked(c.taken, traits_.pads);
-    for (const auto slot : c.taken) slots_.drop(slot);
+    slots_.drop(c.taken);
     c.taken.clear();
 }
 

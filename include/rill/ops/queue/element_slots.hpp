@@ -30,14 +30,14 @@ public:
     allocator& memory() const noexcept { return memory_; }
     /// Copies what it is given, but for arrays that are nobody else's and were made in its memory: those it takes.
     std::int32_t put(std::vector<any_array>&& element);
-    /// Copies element k of a batch.
-    std::int32_t put(std::span<const any_array> batch, index_t k);
+    /// Copies the elements of a batch from the k-th on, as many as slots are asked for: all of them or, where it throws, none.
+    void put(std::span<const any_array> batch, index_t k, std::span<std::int32_t> slots);
     /// The element of a slot, which is free then.
     std::vector<any_array> take(std::int32_t slot);
     /// Elements along a new first axis; `pad`: filled up with zeros to the longest of them. Their slots stay as they are. Throws
     /// invalid_argument where shapes differ and nothing is filled up.
     std::vector<any_array> stacked(std::span<const std::int32_t> slots, bool pad) const;
-    void drop(std::int32_t slot);
+    void drop(std::span<const std::int32_t> slots);
     /// The first component, an int64 of rank 0.
     std::int64_t priority(std::int32_t slot) const;
 
@@ -50,7 +50,12 @@ private:
     };
     static constexpr std::size_t small = 4096; // bytes
 
-    std::int32_t free_slot();
+    static std::byte* packed(const component& c, std::int32_t slot) {
+        return static_cast<std::byte*>(c.packed.data()) + c.bytes * static_cast<std::size_t>(slot);
+    }
+
+    void free_slots(std::span<std::int32_t> slots);
+    void reserve(std::int32_t slots);
     void store(component& c, std::int32_t slot, const tensor_type& type, const void* data);
     any_array stacked(const component& c, std::span<const std::int32_t> slots, bool pad) const;
 
@@ -65,6 +70,7 @@ private:
 #if RILL_DEFINE
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include <rill/core/shape_rules.hpp>
@@ -100,31 +106,40 @@ RILL_COLD element_slots::element_slots(std::span<const tensor_type> components, 
     }
 }
 
-RILL_INLINE std::int32_t element_slots::free_slot() {
-    if (!free_.empty()) {
-        const auto slot = free_.front();
-        free_.pop_front();
-        return slot;
-    }
-    if (count_ == capacity_) {
-        const std::int32_t larger = std::max(capacity_ * 2, 16);
-        for (auto& c : components_) {
-            if (c.bytes == 0) {
-                c.arrays.resize(static_cast<std::size_t>(larger));
-                continue;
-            }
-            memory_block wider(memory_, c.bytes * static_cast<std::size_t>(larger));
-            if (count_ > 0) std::memcpy(wider.data(), c.packed.data(), c.bytes * static_cast<std::size_t>(count_));
-            c.packed = std::move(wider);
+/// How many of the first slots follow one another, as their elements lie then.
+inline std::size_t run_length(std::span<const std::int32_t> slots) {
+    std::size_t n = 1;
+    while (n < slots.size() && slots[n] == slots[n - 1] + 1) ++n;
+    return n;
+}
+
+RILL_COLD void element_slots::reserve(std::int32_t slots) {
+    const std::int32_t larger = std::max({capacity_ * 2, slots, 16});
+    for (auto& c : components_) {
+        if (c.bytes == 0) {
+            c.arrays.resize(static_cast<std::size_t>(larger));
+            continue;
         }
-        capacity_ = larger;
+        memory_block wider(memory_, c.bytes * static_cast<std::size_t>(larger));
+        if (count_ > 0) std::memcpy(wider.data(), c.packed.data(), c.bytes * static_cast<std::size_t>(count_));
+        c.packed = std::move(wider);
     }
-    return count_++;
+    capacity_ = larger;
+}
+
+RILL_INLINE void element_slots::free_slots(std::span<std::int32_t> slots) {
+    const auto old = std::min(slots.size(), free_.size());
+    const auto fresh = static_cast<std::int32_t>(slots.size() - old);
+    if (count_ + fresh > capacity_) reserve(count_ + fresh);
+    const auto end = free_.begin() + static_cast<std::ptrdiff_t>(old);
+    std::iota(std::copy(free_.begin(), end, slots.begin()), slots.end(), count_);
+    free_.erase(free_.begin(), end);
+    count_ += fresh;
 }
 
 RILL_INLINE void element_slots::store(component& c, std::int32_t slot, const tensor_type& type, const void* data) {
     if (c.bytes > 0) {
-        std::memcpy(static_cast<std::byte*>(c.packed.data()) + c.bytes * static_cast<std::size_t>(slot), data, c.bytes);
+        std::memcpy(packed(c, slot), data, c.bytes);
         return;
     }
     any_array own(type.type, type.shape, memory_);
@@ -133,7 +148,8 @@ RILL_INLINE void element_slots::store(component& c, std::int32_t slot, const ten
 }
 
 RILL_INLINE std::int32_t element_slots::put(std::vector<any_array>&& element) {
-    const auto slot = free_slot();
+    std::int32_t slot = 0;
+    free_slots({&slot, 1});
     try {
         for (std::size_t i = 0; i < components_.size(); ++i)
             if (auto& c = components_[i]; c.bytes == 0 && element[i].is_sole() && element[i].memory() == &memory_)
@@ -141,28 +157,34 @@ RILL_INLINE std::int32_t element_slots::put(std::vector<any_array>&& element) {
             else
                 store(c, slot, element[i].type(), element[i].data());
     } catch (...) {
-        drop(slot);
+        drop({&slot, 1});
         throw;
     }
     return slot;
 }
 
-RILL_INLINE std::int32_t element_slots::put(std::span<const any_array> batch, index_t k) {
-    const auto slot = free_slot();
+RILL_INLINE void element_slots::put(std::span<const any_array> batch, index_t k, std::span<std::int32_t> slots) {
+    free_slots(slots);
     try {
         for (std::size_t i = 0; i < components_.size(); ++i) {
-            tensor_type one = batch[i].type();
-            one.shape = dims();
-            for (int axis = 1; axis < batch[i].shape().rank; ++axis) one.shape.push(batch[i].shape()[axis]);
+            auto& c = components_[i];
+            const tensor_type one{batch[i].dtype(), rules::slice(batch[i].shape())};
             const auto bytes = static_cast<std::size_t>(one.shape.size()) * size_of(one.type);
-            store(components_[i], slot, one,
-                  static_cast<const std::byte*>(batch[i].data()) + bytes * static_cast<std::size_t>(k));
+            const auto* from = static_cast<const std::byte*>(batch[i].data()) + bytes * static_cast<std::size_t>(k);
+            for (auto rest = std::span<const std::int32_t>(slots); !rest.empty();) {
+                const std::size_t n = c.bytes > 0 ? run_length(rest) : 1;
+                if (c.bytes > 0)
+                    std::memcpy(packed(c, rest[0]), from, n * bytes);
+                else
+                    store(c, rest[0], one, from);
+                from += n * bytes;
+                rest = rest.subspan(n);
+            }
         }
     } catch (...) {
-        drop(slot);
+        drop(slots);
         throw;
     }
-    return slot;
 }
 
 RILL_INLINE std::vector<any_array> element_slots::take(std::int32_t slot) {
@@ -171,25 +193,24 @@ RILL_INLINE std::vector<any_array> element_slots::take(std::int32_t slot) {
     for (auto& c : components_) {
         if (c.bytes > 0) {
             auto& made = element.emplace_back(c.type.type, c.type.shape, memory_);
-            std::memcpy(made.mutable_data(),
-                        static_cast<const std::byte*>(c.packed.data()) + c.bytes * static_cast<std::size_t>(slot),
-                        c.bytes);
+            std::memcpy(made.mutable_data(), packed(c, slot), c.bytes);
         } else {
             element.push_back(std::move(c.arrays[static_cast<std::size_t>(slot)]));
         }
     }
-    drop(slot);
+    drop({&slot, 1});
     return element;
 }
 
-RILL_INLINE void element_slots::drop(std::int32_t slot) {
+RILL_INLINE void element_slots::drop(std::span<const std::int32_t> slots) {
     for (auto& c : components_)
-        if (c.bytes == 0) c.arrays[static_cast<std::size_t>(slot)] = {};
-    free_.push_back(slot);
+        if (c.bytes == 0)
+            for (const auto slot : slots) c.arrays[static_cast<std::size_t>(slot)] = {};
+    free_.insert(free_.end(), slots.begin(), slots.end());
 }
 
 RILL_INLINE std::int64_t element_slots::priority(std::int32_t slot) const {
-    return static_cast<const std::int64_t*>(components_[0].packed.data())[slot];
+    return *reinterpret_cast<const std::int64_t*>(packed(components_[0], slot));
 }
 
 RILL_INLINE std::vector<any_array> element_slots::stacked(std::span<const std::int32_t> slots, bool pad) const {
@@ -237,12 +258,11 @@ RILL_INLINE any_array element_slots::stacked(const component& c, std::span<const
     auto* to = static_cast<std::byte*>(made.mutable_data());
     const std::size_t bytes = static_cast<std::size_t>(each.size()) * size_of(c.type.type);
     if (c.bytes > 0) {
-        const auto* from = static_cast<const std::byte*>(c.packed.data());
-        for (std::size_t k = 0; k < slots.size();) { // slots that follow one another go at once
-            std::size_t end = k + 1;
-            while (end < slots.size() && slots[end] == slots[end - 1] + 1) ++end;
-            std::memcpy(to + k * bytes, from + static_cast<std::size_t>(slots[k]) * bytes, (end - k) * bytes);
-            k = end;
+        while (!slots.empty()) {
+            const std::size_t n = run_length(slots);
+            std::memcpy(to, packed(c, slots[0]), n * bytes);
+            to += n * bytes;
+            slots = slots.subspan(n);
         }
         return made;
     }

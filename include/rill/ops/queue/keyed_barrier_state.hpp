@@ -161,7 +161,7 @@ RILL_INLINE bool keyed_barrier_state::serve(attempt& a) {
     }
     a.outputs = slots_.stacked(taken, false); // where shapes differ it throws, and nothing is taken
     a.outputs.insert(a.outputs.begin(), {std::move(when), std::move(keys)});
-    for (const auto slot : taken) slots_.drop(slot);
+    slots_.drop(taken);
     ready_.erase(ready_.begin(), end);
     return true;
 }
