@@ -89,7 +89,7 @@ TEST_CASE("allocator: a large block that came back serves the next of its size, 
     CHECK(memory.peak_bytes() == large + large / 2);
 }
 
-TEST_CASE("allocator: what is kept is bounded in bytes and in blocks; the newest stay") {
+TEST_CASE("allocator: what is kept is bounded in bytes and in blocks, and the newest stay") {
     constexpr std::size_t large = 1 << 16;
     std::array<void*, 9> blocks = {};
     const auto fill = [&](detail::spare_blocks& kept) {

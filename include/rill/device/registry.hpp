@@ -80,21 +80,13 @@ using pullback_trace = void (*)(void* tracer, const int* args, int result, int g
 /// What can be known of a chain's operands when it is bound; empty: nothing.
 struct operand_forms {
     std::vector<char> spread; // leaves that are one number for all elements: it lies where they point
-    std::vector<char> summed; // results whose elements nobody needs, but their sum
+    std::vector<char> summed; // results whose elements nobody needs, but their sum: it is written alone
 };
 
-/// A block function made for them. Of what is summed it writes so many numbers, to be added up.
-struct emitted_block {
-    static constexpr int most_sums = 64;
-
-    block_function run = nullptr;
-    int sums = 0;
-};
-
-/// Makes the block function of a chain of fused nodes with so many results over so many elements; none where what was compiled
+/// Makes the block function of a chain of fused nodes with so many results over so many elements; null where what was compiled
 /// for it is better.
-using chain_emitter = emitted_block (*)(const fused_chain& chain, std::size_t results, index_t elements,
-                                        const operand_forms& forms);
+using chain_emitter = block_function (*)(const fused_chain& chain, std::size_t results, index_t elements,
+                                         const operand_forms& forms);
 
 /// Everything the process can run: kernels by device, op and dtype; what the CPU's fused loops are made of; and how programs
 /// are differentiated. One per process, leaked: kernels may run while statics are destroyed.

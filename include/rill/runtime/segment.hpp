@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include <rill/core/hash_map.hpp>
@@ -107,9 +106,9 @@ private:
     void run_step(frame& f, const step& s) const;
     void run_steps(frame& f, int begin, int end) const;
 
-    void write(frame& f, const step& s, const kernel_args& args) const;
+    /// Runs it holding the variables that it writes, from the w-th on.
+    void write(frame& f, const step& s, const kernel_args& args, std::int32_t w = 0) const;
     std::int64_t run_bodies(frame& f, const step& s, const kernel_args& args) const;
-    void write(frame& f, const step& s, const kernel_args& args, std::optional<variable_state::writer>* held) const;
 
     void run_traced(frame& f) const;
     void run_step_traced(frame& f, const step& s, std::int64_t iteration, int strand) const;

@@ -4,7 +4,6 @@
 #include <rill/runtime/segment.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -12,7 +11,6 @@
 #include <iterator>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -259,17 +257,6 @@ RILL_INLINE void segment::run_step(frame& f, const step& s) const {
     write(f, s, args);
 }
 
-RILL_INLINE void segment::write(frame& f, const step& s, const kernel_args& args) const {
-    constexpr std::int32_t few = 4;
-    if (s.writes > few) {
-        vector<std::optional<variable_state::writer>> held(static_cast<std::size_t>(s.writes));
-        write(f, s, args, held.data());
-    } else {
-        std::array<std::optional<variable_state::writer>, few> held;
-        write(f, s, args, held.data());
-    }
-}
-
 RILL_INLINE std::int64_t segment::run_bodies(frame& f, const step& s, const kernel_args& args) const {
     // the bodies write the variables: a version held here would make each first write a copy
     const auto number = static_cast<std::size_t>(s.region);
@@ -283,17 +270,14 @@ RILL_INLINE std::int64_t segment::run_bodies(frame& f, const step& s, const kern
     return iterations;
 }
 
-inline void segment::write(frame& f, const step& s, const kernel_args& args,
-                           std::optional<variable_state::writer>* held) const {
-    for (int w = 0; w < s.writes; ++w) {
-        const auto at = static_cast<std::size_t>(b_.write_list[s.first_write + w]);
-        auto& writer = held[w];
-        writer.emplace(*b_.variables[at].state, f.variables[at], s.initialises);
-        if (!writer->ready()) throw_uninitialised(at);
-        f.slots[b_.variables[at].slot] = writer->data();
-    }
-    s.run(args);
-    for (int w = 0; w < s.writes; ++w) held[w]->commit();
+RILL_INLINE void segment::write(frame& f, const step& s, const kernel_args& args, std::int32_t w) const {
+    if (w == s.writes) return s.run(args);
+    const auto at = static_cast<std::size_t>(b_.write_list[s.first_write + w]);
+    variable_state::writer writer(*b_.variables[at].state, f.variables[at], s.initialises);
+    if (!writer.ready()) throw_uninitialised(at);
+    f.slots[b_.variables[at].slot] = writer.data();
+    write(f, s, args, w + 1);
+    writer.commit();
 }
 
 RILL_COLD void segment::run_traced(frame& f) const {

@@ -377,10 +377,10 @@ TEST_CASE("emitted_program: leaves of one number, and results that are summed") 
             for (std::size_t k = 0; k < 2 * many; ++k) {
                 o.leaves.emplace_back(forms.spread[k] ? 1 : n);
                 for (std::size_t i = 0; i < o.leaves.back().size(); ++i)
-                    o.leaves.back()[i] = static_cast<float>((i * 5 + k * 3) % 11) - 5;
+                    o.leaves.back()[i] = static_cast<float>((i * 5 + k * 3) % 11) / 7 - 0.6f;
             }
             for (std::size_t r = 0; r <= many; ++r)
-                o.results.emplace_back((forms.summed[r] ? sums : n) + 1, 77.f); // one behind the end
+                o.results.emplace_back((forms.summed[r] ? 1 : n) + 1, 77.f); // one behind the end
             o.run(f, static_cast<std::int64_t>(n));
             for (std::size_t r = 0; r <= many; ++r) {
                 const auto &x = o.leaves[2 * (r % many)], &y = o.leaves[2 * (r % many) + 1];
@@ -391,7 +391,13 @@ TEST_CASE("emitted_program: leaves of one number, and results that are summed") 
                     if (!forms.summed[r]) REQUIRE(o.results[r][i] == value);
                     partial[i < n / lanes * lanes ? i % sums : sums - lanes + i % lanes] += value;
                 }
-                for (std::size_t i = 0; forms.summed[r] && i < sums; ++i) REQUIRE(o.results[r][i] == partial[i]);
+                for (std::size_t i = 0; i < lanes; ++i) {
+                    partial[i] += partial[i + lanes];
+                    partial[i] += partial[i + 2 * lanes] + partial[i + 3 * lanes];
+                }
+                for (std::size_t left = lanes / 2; left > 0; left /= 2) // halves, as combine_fold does it
+                    for (std::size_t i = 0; i < left; ++i) partial[i] += partial[i + left];
+                if (forms.summed[r]) REQUIRE(o.results[r][0] == partial[0]);
             }
         }
     });

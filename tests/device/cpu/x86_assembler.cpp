@@ -44,11 +44,11 @@ TEST_CASE("x86_assembler: the bytes that an assembler of the system writes") {
           }) == code{0x62, 0xd1, 0x7c, 0xca, 0x10, 0x14, 0x01});
     CHECK(written(true, [&](auto& o) { o.vector({0x11, 1, 0}, 20, 0, {is::element, x86_assembler::rcx}, -1, 2); }) ==
           code{0x62, 0xe1, 0x7c, 0x4a, 0x11, 0x24, 0x01});
-    // vaddps ymm3, ymm4, [r11 + rbx]; vaddps zmm18, zmm4, [rdx + rbx]
-    CHECK(written(false, [&](auto& o) { o.vector(add, 3, 4, {is::partial, x86_assembler::r11}); }) ==
-          code{0xc4, 0xc1, 0x5c, 0x58, 0x1c, 0x1b});
-    CHECK(written(true, [&](auto& o) { o.vector(add, 18, 4, {is::partial, x86_assembler::rdx}); }) ==
-          code{0x62, 0xe1, 0x5c, 0x48, 0x58, 0x14, 0x1a});
+    // vaddps ymm3, ymm4, [rsp + rbx + 64]; vaddps zmm18, zmm4, [rsp + rbx + 64]
+    CHECK(written(false, [&](auto& o) { o.vector(add, 3, 4, {is::partial, 64}); }) ==
+          code{0xc4, 0xe1, 0x5c, 0x58, 0x9c, 0x1c, 0x40, 0, 0, 0});
+    CHECK(written(true, [&](auto& o) { o.vector(add, 18, 4, {is::partial, 64}); }) ==
+          code{0x62, 0xe1, 0x5c, 0x48, 0x58, 0x94, 0x1c, 0x40, 0, 0, 0});
     // mov r11, [rdi + 16]
     CHECK(written(false, [&](auto& o) { o.load(x86_assembler::r11, x86_assembler::rdi, 16); }) ==
           code{0x4c, 0x8b, 0x9f, 16, 0, 0, 0});

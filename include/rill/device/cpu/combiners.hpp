@@ -72,12 +72,13 @@ template <class C, class T> void combine_merge(void* to, const void* from, std::
 }
 
 /// Four running registers, then a tree over registers and lanes: fixed by n alone. Machine code sums up in the same order
-/// (x86_loop.hpp).
+/// (x86_loop.ipp).
 template <class C, class T> void combine_fold(void* to, const void* from, std::int64_t n) {
     constexpr int lanes = lanes_for<T>;
     using V = pack<T, lanes>;
     const auto* in = static_cast<const T*>(from);
     auto* out = static_cast<T*>(to);
+    if (n == 1) return void(*out = C::merge(lane<T>(*out), lane<T>(*in)).v);
     const T identity = C::template identity<T>();
     std::int64_t i = 0;
     T rest = identity;

@@ -38,7 +38,7 @@ block_function emit_program(const program& p, int level, const program_nodes& no
 program join_links(const fused_chain& chain, std::size_t results, program_nodes* nodes = nullptr);
 
 /// The block function of a chain over so many elements, where that is better than what was compiled for it.
-emitted_block emit_chain(const fused_chain& chain, std::size_t results, index_t elements, const operand_forms& forms);
+block_function emit_chain(const fused_chain& chain, std::size_t results, index_t elements, const operand_forms& forms);
 
 }}} // namespace rill::RILL_ABI::detail
 

@@ -24,7 +24,7 @@ inline constexpr std::size_t most_emitted_ops = 256, most_emitted_programs = 409
 inline constexpr index_t least_emitted_elements = 64; // fewer are not worth the time to make it
 
 inline constexpr int lanes_at(int level) { return level >= 4 ? 16 : 8; }
-static_assert(partial_sums * lanes_at(4) <= emitted_block::most_sums && std::has_single_bit(unsigned{partial_sums}));
+static_assert(std::has_single_bit(unsigned{partial_sums}));
 
 inline bool translate(const program& p, const program_nodes& nodes, const operand_forms& forms, vector_code& to) {
     const auto floats = [](dtype d) { return d == dtype::float32; };
@@ -143,8 +143,8 @@ inline bool compiled_as_good(const fused_chain& chain, int level) {
     return compiled && spec.kind == fused_spec::form::forward && compiled->forward && compiled->level >= level;
 }
 
-RILL_COLD emitted_block emit_chain(const fused_chain& chain, std::size_t results, index_t elements,
-                                   const operand_forms& forms) {
+RILL_COLD block_function emit_chain(const fused_chain& chain, std::size_t results, index_t elements,
+                                    const operand_forms& forms) {
     static const int level = best_level();
     if (level < 3 || elements < least_emitted_elements) return {};
     std::size_t ops = 0;
@@ -152,7 +152,7 @@ RILL_COLD emitted_block emit_chain(const fused_chain& chain, std::size_t results
     if (ops > most_emitted_ops || compiled_as_good(chain, level)) return {};
     program_nodes nodes;
     const program joined = join_links(chain, results, &nodes);
-    return {emit_program(joined, level, nodes, forms), partial_sums * lanes_at(level)};
+    return emit_program(joined, level, nodes, forms);
 }
 
 }}} // namespace rill::RILL_ABI::detail

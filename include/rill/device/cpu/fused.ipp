@@ -98,7 +98,7 @@ private:
     std::vector<index_t> count_; // per result: what a mean is divided by; -1 of others
     std::vector<index_t> result_size_;
     std::vector<char> sums_;   // per result: it is reduced to sums of its own type
-    std::vector<char> summed_; // of which there are stages_->sums() of each block
+    std::vector<char> summed_; // of which there is one of each block
     vector<wide_sum> wide_;    // per result
     vector<scaled_leaf> means_;
 
@@ -119,7 +119,7 @@ RILL_COLD fused_kernel::fused_kernel(const fused_chain& chain, const dims& space
     layout_ = plan_fused(space, leaves, results, true);
     auto known = forms();
     stages_.emplace(chain, results_, space.size(), known);
-    if (stages_->sums() == 0) known.spread.assign(leaves_, 0), known.summed.assign(results_, 0);
+    if (!stages_->emitted()) known.spread.assign(leaves_, 0), known.summed.assign(results_, 0);
     layout_ = plan_fused(space, leaves, results, stages_->in_blocks(), known.spread);
     summed_ = std::move(known.summed);
     plan_means(space, leaves, request);
@@ -133,7 +133,7 @@ RILL_COLD fused_kernel::fused_kernel(const fused_chain& chain, const dims& space
     leaf_at_ = table(request.scratch_bytes, leaves_), out_at_ = table(request.scratch_bytes, results_);
     operand_at_ = table(own_bytes_, stages_->operands()), to_at_ = table(own_bytes_, results_);
     plan_pieces(request, results);
-    at_once_ = blocks_ == 1 && stages_->sums() > 0 &&
+    at_once_ = blocks_ == 1 && stages_->emitted() &&
                std::ranges::all_of(layout_.leaves, [](const operand_walk& w) { return w.direct; });
 }
 
@@ -146,8 +146,7 @@ RILL_COLD operand_forms fused_kernel::forms() const {
     if (l.total <= 1) return known;
     for (std::size_t i = 0; i < leaves_; ++i) known.spread[i] = stands(l.leaves[i], 0);
     for (std::size_t r = 0; r < results_; ++r)
-        known.summed[r] = combiners_[r].init && sums_[r] && l.rows * l.row_size >= emitted_block::most_sums &&
-                          stands(l.results[r], l.outer);
+        known.summed[r] = combiners_[r].init && sums_[r] && stands(l.results[r], l.outer);
     return known;
 }
 
@@ -367,7 +366,7 @@ RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void
 }
 
 RILL_INLINE void fused_kernel::fold(std::size_t r, std::byte* to, std::byte* block, index_t rows) const {
-    if (summed_[r]) return combiners_[r].fold(to, block, stages_->sums());
+    if (summed_[r]) return combiners_[r].fold(to, block, 1);
     fold_block(to, block, layout_.results[r], layout_, layout_.outer, rows, combiners_[r]);
 }
 

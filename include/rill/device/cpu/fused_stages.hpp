@@ -61,9 +61,9 @@ public:
     /// Functions take a block at a time only.
     bool in_blocks() const noexcept { return stages_.size() > 1 || stages_[0].interpreter; }
     bool may_divide() const noexcept { return may_divide_; }
-    /// The numbers that stand for the sum of what `forms` says is summed; 0: elements are written all the same, and numbers that are
-    /// to be spread are read as elements.
-    int sums() const noexcept { return sums_; }
+    /// All nodes are one function, which does what `forms` says; else elements are written all the same, and numbers that are to be
+    /// spread are read as elements.
+    bool emitted() const noexcept { return emitted_; }
     /// Additions that an element costs, roughly.
     double work() const noexcept { return work_; }
 
@@ -77,7 +77,7 @@ public:
     void place_hidden(void** operand, std::byte* own) const;
     /// One block of so many elements; `operand` says where this block of each is.
     void run(void* const* operand, index_t n, std::byte* own) const;
-    /// The same where all nodes are one function (`sums`).
+    /// The same where all nodes are one function.
     void run_emitted(const void* const* read, void* const* written, index_t n) const {
         stages_[0].run({read, scalars_.data(), written, masks_.data(), n});
     }
@@ -111,7 +111,7 @@ private:
     vector<hidden_value> hidden_;
     std::size_t read_at_ = 0, written_at_ = 0; // in a thread's own scratch memory: tables of pointers
     bool may_divide_ = false;
-    int sums_ = 0;
+    bool emitted_ = false;
     double work_ = 0;
 };
 

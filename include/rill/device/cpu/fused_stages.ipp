@@ -41,9 +41,8 @@ RILL_COLD fused_stages::fused_stages(const fused_chain& chain, std::size_t resul
                                      const operand_forms& forms)
     : results_(results), leaves_(leaves_of(chain)) {
     const auto emit = the_kernels().emit.load();
-    if (const auto emitted = emit ? emit(chain, results, elements, forms) : emitted_block(); emitted.run) {
-        add_emitted(chain, emitted.run);
-        sums_ = emitted.sums;
+    if (const auto emitted = emit ? emit(chain, results, elements, forms) : nullptr) {
+        add_emitted(chain, emitted);
     } else {
         vector<std::vector<std::size_t>> operand_of; // per link and result
         for (std::size_t k = 0; k < chain.links.size(); ++k) add_stage(chain, k, operand_of, elements);
@@ -74,6 +73,7 @@ RILL_COLD std::vector<tensor_type> fused_stages::leaf_types(const fused_chain& c
 
 /// All nodes are one function.
 RILL_COLD void fused_stages::add_emitted(const fused_chain& chain, block_function function) {
+    emitted_ = true;
     stages_.emplace_back().run = function;
     for (std::size_t l = 0; l < leaves_.size(); ++l) leaf_operand_.push_back(static_cast<std::uint32_t>(l));
     for (const auto& link : chain.links) {

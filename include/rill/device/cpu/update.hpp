@@ -23,6 +23,27 @@ RILL_FN std::array<V, N> load_all(const std::array<T*, N>& from, index_t i, int 
     return out;
 }
 
+/// F::run on elements i … end - 1, so many at once.
+template <class F, int Lanes, class T, std::size_t S, std::size_t I, std::size_t C>
+void update_range(index_t i, index_t end, const std::array<T*, S>& state, const std::array<const T*, I>& in,
+                  const std::array<T, C>& constants) {
+    using V = pack<T, Lanes>;
+    std::array<V, C> c{};
+    for (std::size_t k = 0; k < C; ++k) c[k] = V(constants[k]);
+    const auto step = [&](int count) {
+        auto s = load_all<V>(state, i, count, Lanes);
+        F::run(s, load_all<V>(in, i, count, Lanes), c);
+        for (std::size_t k = 0; k < S; ++k) {
+            if (count == Lanes)
+                s[k].store(state[k] + i);
+            else
+                s[k].store_partial(state[k] + i, count);
+        }
+    };
+    for (; i + Lanes <= end; i += Lanes) step(Lanes);
+    if (i < end) step(static_cast<int>(end - i));
+}
+
 struct add_to {
     template <class V>
     RILL_FN static void run(std::array<V, 1>& sum, const std::array<V, 1>& x, const std::array<V, 0>&) {
@@ -39,24 +60,11 @@ inline namespace RILL_ISA {
 template <class F, class T, std::size_t S, std::size_t I, std::size_t C>
 void update_arrays(index_t n, const std::array<T*, S>& state, const std::array<const T*, I>& in,
                    const std::array<T, C>& constants, thread_pool* pool = nullptr) {
-    constexpr int lanes = lanes_for<T>;
-    using V = pack<T, lanes>;
-    std::array<V, C> c{};
-    for (std::size_t k = 0; k < C; ++k) c[k] = V(constants[k]);
-    const auto step = [&](index_t i, int count) {
-        auto s = detail::load_all<V>(state, i, count, lanes);
-        F::run(s, detail::load_all<V>(in, i, count, lanes), c);
-        for (std::size_t k = 0; k < S; ++k) {
-            if (count == lanes)
-                s[k].store(state[k] + i);
-            else
-                s[k].store_partial(state[k] + i, count);
-        }
-    };
     const auto run = [&](index_t i, index_t end) {
-        for (; i + lanes <= end; i += lanes) step(i, lanes);
-        if (i < end) step(i, static_cast<int>(end - i));
+        detail::update_range<F, lanes_for<T>>(i, end, state, in, constants);
     };
+    // a single number: what loads a part of a register waits for all of what was stored there last
+    if (n == 1) return detail::update_range<F, 1>(0, 1, state, in, constants);
     constexpr index_t part = 1 << 14;
     if (!pool || n < update_shared_from) return run(0, n);
     const auto parts = static_cast<int>((n + part - 1) / part);

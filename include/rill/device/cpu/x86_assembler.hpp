@@ -18,7 +18,7 @@ public:
     /// What stands last among an instruction's operands: a register, or memory.
     struct operand {
         enum class is : std::uint8_t { vector, stack, constant, element, partial } kind = is::vector;
-        // of the register; bytes from rsp; the row of constants; the register that byte rax (element) or rbx (partial) is counted from
+        // of the register; bytes from rsp; the row of constants; the register that byte rax is counted from; bytes from rsp + rbx
         int number = 0;
     };
     /// Opcode, map (1: 0F, 2: 0F38, 3: 0F3A) and prefix (0: none, 1: 66, 2: F3).

@@ -18,7 +18,7 @@ RILL_COLD void x86_assembler::number(std::int64_t value, int count) {
 
 RILL_COLD void x86_assembler::vector(vector_opcode op, int first, int second, operand last, int immediate, int mask) {
     // all extension bits are stored inverted
-    const int number = last.kind == operand::is::stack || last.kind == operand::is::constant ? 0 : last.number;
+    const int number = last.kind == operand::is::vector || last.kind == operand::is::element ? last.number : 0;
     const int r = ~first >> 3 & 1, b = ~number >> 3 & 1;
     if (wide_) {
         const int x = last.kind == operand::is::vector ? ~number >> 4 & 1 : 1;
@@ -38,7 +38,7 @@ RILL_COLD void x86_assembler::last_operand(int first, operand last, int immediat
     case operand::is::vector: return bytes({0xc0 | reg | (last.number & 7)});
     case operand::is::stack: bytes({0x84 | reg, 0x24}); return number(last.number, 4);
     case operand::is::element: return bytes({0x04 | reg, last.number & 7});
-    case operand::is::partial: return bytes({0x04 | reg, rbx << 3 | (last.number & 7)});
+    case operand::is::partial: bytes({0x84 | reg, rbx << 3 | rsp}); return number(last.number, 4);
     case operand::is::constant:
         bytes({0x05 | reg});
         fixes_.push_back({here(), here() + 4 + (immediate >= 0 ? 1 : 0), last.number});

@@ -13,8 +13,8 @@ inline constexpr int most_emitted_stack = 16 * 1024;
 
 /// Machine code of a block function: a loop over registers of 8 floats (AVX2 and FMA) or 16 (AVX-512), then the same once more for
 /// the lanes that are left. The code is finished. Leaves are read before any result of the same elements is written, so that results
-/// may take their place. Of results that are summed it writes the sums of each first, second, third and fourth register; of the lanes
-/// that are left with the fourth. Empty where values that find no register would need more than `most_emitted_stack`.
+/// may take their place. Of results that are summed it writes one number: each first, second, third and fourth register has a sum, the
+/// lanes that are left count to the fourth. Empty where values that find no register would need more than `most_emitted_stack`.
 std::vector<std::uint8_t> x86_loop(const vector_code& code);
 
 }}} // namespace rill::RILL_ABI::detail

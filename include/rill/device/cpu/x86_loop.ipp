@@ -18,7 +18,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 // On entry rdi points to the block_args (System V). rdi stays; rax counts bytes, up to rsi; pointers to the first operands stay
 // in registers, those to others are fetched to r11 where they are needed. rbx, kept for the caller, counts bytes within the partial
-// sums. k1 is for comparisons, k2 says which lanes are left (of registers of 8 that is in memory).
+// sums on the stack. k1 is for comparisons, k2 says which lanes are left (of registers of 8 that is in memory).
 
 class x86_loop_maker {
     using assembler = x86_assembler;
@@ -54,6 +54,7 @@ private:
     void choose_kept(int kept);
     void prologue();
     void begin_sums();
+    void end_sums();
     void find_rest();
     void body();
     void load_leaf(int v, int now);
@@ -90,6 +91,7 @@ private:
     std::vector<place> place_;
     std::array<int, 32> holds_{};
     std::vector<int> kept_;
+    std::vector<int> sum_slot_; // per result: the first of its partial sums
     int slots_ = 0, spills_ = 0, leaves_ = 0, last_leaf_ = -1;
     bool masked_ = false; // in what does the lanes that are left
     int mask_slot_ = -1;
@@ -357,11 +359,35 @@ RILL_COLD void x86_loop_maker::prologue() {
 RILL_COLD void x86_loop_maker::begin_sums() {
     if (!sums()) return;
     out_.vector({0x57, 1, 0}, 0, 0, {is::vector, 0}); // all bits of register 0 off
-    for (int part = 0; part < partial_sums; ++part) {
-        out_.bytes({0xbb}); // mov ebx, bytes
-        out_.number(part * slot_bytes(1), 4);
-        for (std::size_t r = 0; r < code_.results.size(); ++r)
-            if (is_summed(r)) out_.vector({0x11, 1, 0}, 0, 0, {is::partial, pointer(true, static_cast<int>(r))});
+    sum_slot_.resize(code_.results.size());
+    for (std::size_t r = 0; r < code_.results.size(); ++r) {
+        if (!is_summed(r)) continue;
+        sum_slot_[r] = slots_;
+        for (int part = 0; part < partial_sums; ++part)
+            out_.vector({0x11, 1, 0}, 0, 0, {is::stack, slot_bytes(slots_++)});
+    }
+}
+
+/// The four are joined in pairs, then halves of the register, as combine_fold does it.
+RILL_COLD void x86_loop_maker::end_sums() {
+    if (!sums()) return;
+    constexpr opcode add{0x58, 1, 0}, shuffle_numbers{0x04, 3, 1};
+    const opcode shuffle_lanes = out_.wide() ? opcode{0x43, 3, 1} : opcode{0x06, 3, 1};
+    const auto join = [&](opcode shuffle, int order) {
+        out_.vector(shuffle, 1, 0, {is::vector, 0}, order);
+        out_.vector(add, 0, 0, {is::vector, 1});
+    };
+    out_.bytes({0x31, 0xc0}); // xor eax, eax
+    for (std::size_t r = 0; r < code_.results.size(); ++r) {
+        if (!is_summed(r)) continue;
+        const auto part = [&](int k) { return operand{is::stack, slot_bytes(sum_slot_[r] + k)}; };
+        move(0, part(0)), out_.vector(add, 0, 0, part(1));
+        move(1, part(2)), out_.vector(add, 1, 1, part(3));
+        out_.vector(add, 0, 0, {is::vector, 1});
+        if (out_.wide()) join(shuffle_lanes, 0x4e);
+        join(shuffle_lanes, out_.wide() ? 0xb1 : 1);
+        join(shuffle_numbers, 0x4e), join(shuffle_numbers, 0xb1);
+        out_.vector({0x11, 1, 2}, 0, 0, {is::element, pointer(true, static_cast<int>(r))}); // vmovss
     }
 }
 
@@ -410,9 +436,9 @@ RILL_COLD void x86_loop_maker::add_to_sums(int v, int result, int now) {
         move(sum, {is::stack, slot_bytes(mask_slot_)});
         out_.vector({0x54, 1, 0}, sum, sum, {is::vector, reg});
     }
-    const auto to = pointer(true, result);
-    out_.vector({0x58, 1, 0}, sum, masked_ ? sum : reg, {is::partial, to});
-    out_.vector({0x11, 1, 0}, sum, 0, {is::partial, to});
+    const operand to{is::partial, slot_bytes(sum_slot_[static_cast<std::size_t>(result)])};
+    out_.vector({0x58, 1, 0}, sum, masked_ ? sum : reg, to);
+    out_.vector({0x11, 1, 0}, sum, 0, to);
 }
 
 /// Those that are known, once all leaves are read.
@@ -486,6 +512,7 @@ RILL_COLD std::vector<std::uint8_t> x86_loop_maker::make() {
     masked_ = true;
     body();
     out_.lead(end, out_.here());
+    end_sums();
     out_.bytes({0xc5, 0xf8, 0x77, 0x48, 0x8b, 0x5d, 0xf8, 0xc9, 0xc3}); // vzeroupper; mov rbx, [rbp - 8]; leave; ret
     slots_ = std::max(slots_, slots_of_loop);
     out_.set(stack, static_cast<std::uint32_t>(stack_bytes()));
