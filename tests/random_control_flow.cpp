@@ -149,7 +149,8 @@ using scalar_tensor = tensor<double>;
 struct builder {
     const variable<double>& written;
     const tensor<double, 3>& over;
-    int &loops, &within; // made of primitives: how many, how many around
+    int &loops, &within;   // made of primitives: how many, how many around
+    bool unrolled = false; // all that may run is there and runs, and nothing is written
 
     scalar_tensor build(const program& p, const std::vector<scalar_tensor>& known) const {
         switch (p.what) {
@@ -160,11 +161,23 @@ struct builder {
         case program::sine: return scalar_tensor(sin(build(p.parts[0], known)));
         case program::branch:
             if (p.primitive) return branch_of_primitives(p, known);
+            if (unrolled)
+                return scalar_tensor(
+                    select(build(p.parts[0], known) > 0., build(p.parts[1], known), build(p.parts[2], known)));
             return cond(
                 build(p.parts[0], known) > 0., [&] { return build(p.parts[1], known); },
                 [&] { return build(p.parts[2], known); });
         case program::loop: {
             if (p.primitive) return loop_of_primitives(p, known);
+            if (unrolled) {
+                auto state = build(p.parts[0], known);
+                tensor<bool> on = sealed(state < 5.);
+                for (int k = 0; k < p.place; ++k) {
+                    state = scalar_tensor(select(on, build(p.parts[1], with(known, {state})), state));
+                    on = sealed(logical_and(on, state < 5.));
+                }
+                return state;
+            }
             const auto [k, state] =
                 while_loop([&](auto i, auto s) { return logical_and(i < p.place, s < 5.); },
                            [&](auto i, auto s) { return std::tuple(i + 1, build(p.parts[1], with(known, {s}))); },
@@ -172,15 +185,22 @@ struct builder {
             return state;
         }
         case program::fold_over:
+            if (unrolled) {
+                auto state = build(p.parts[0], known);
+                for (const double x : slices)
+                    state = build(p.parts[1], with(known, {state, scalar_tensor(constant(x))}));
+                return state;
+            }
             return fold([&](auto s, auto in) { return build(p.parts[1], with(known, {s, in})); },
                         build(p.parts[0], known), over);
         case program::call: {
+            if (unrolled) return build(p.parts[1], {build(p.parts[0], known)});
             const auto f = function([&](auto x) { return build(p.parts[1], {x}); });
             return f(build(p.parts[0], known));
         }
         case program::write: {
             const auto v = build(p.parts[0], known);
-            written.assign_add(v);
+            if (!unrolled) written.assign_add(v);
             return v;
         }
         }
@@ -240,8 +260,8 @@ bool close(double a, double b, double tolerance) {
            (std::isnan(a) && std::isnan(b));
 }
 
-TEST_CASE("random control flow: equal to plain C++, with gradients of two orders") {
-    int compared = 0, differentiated = 0, wrong = 0;
+TEST_CASE("random control flow: equal to plain C++ and to the graph unrolled, with gradients of three orders") {
+    int compared = 0, differentiated = 0, thrice = 0, wrong = 0;
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
         generator random(seed);
         const auto p = random.make(4, 2);
@@ -255,6 +275,9 @@ TEST_CASE("random control flow: equal to plain C++, with gradients of two orders
         const operation all = writes_of(current_graph());
         const auto [dx, dy] = gradients(z, x, y);
         const auto [dxx, dxy] = gradients(dx, x, y);
+        const bool third = seed % 5 == 0; // graphs grow with the order
+        const auto dxxx = third ? std::get<0>(gradients(dxx, x)) : scalar_tensor();
+        const auto unrolled = builder{written, over, loops, within, true}.build(p, {x, y});
 
         const double at_x = 0.4 + static_cast<double>(seed) * 0.01, at_y = -0.6;
         const auto value = [&](double a, double b) {
@@ -273,6 +296,7 @@ TEST_CASE("random control flow: equal to plain C++, with gradients of two orders
             wrong += !close(found, v, 1e-12);
             CHECK(close(found, v, 1e-12));
             CHECK(close(s.run(written), w, 1e-12));
+            CHECK(close(s.run(unrolled, feed(x, at_x), feed(y, at_y)), v, 1e-12));
         }
         if (nearest < 1e-2 || !std::isfinite(v)) continue; // differences would go across an edge
         const session s;
@@ -288,9 +312,15 @@ TEST_CASE("random control flow: equal to plain C++, with gradients of two orders
         CHECK(close(hxx, (std::get<0>(first(at_x + e, at_y)) - std::get<0>(first(at_x - e, at_y))) / (2 * e), 1e-5));
         CHECK(close(hxy, (std::get<0>(first(at_x, at_y + e)) - std::get<0>(first(at_x, at_y - e))) / (2 * e), 1e-5));
         ++differentiated;
+        if (!third) continue;
+        const auto second = [&](double a) { return s.run(dxx, feed(x, a), feed(y, at_y)); };
+        const double slope = (second(at_x + e) - second(at_x - e)) / (2 * e);
+        CHECK(close(s.run(dxxx, feed(x, at_x), feed(y, at_y)), slope, 1e-5));
+        ++thrice;
     }
     CHECK(compared == 900);
     CHECK(differentiated > 150);
+    CHECK(thrice > 30);
     CHECK(wrong == 0);
 }
 
