@@ -120,8 +120,6 @@ struct kernel_request {
         find_resource = {};
     /// Who runs it, as long as it does: what holds a lock lets it go when its session ends.
     std::shared_ptr<session_end> session = {};
-    /// The node's own counter in this session; a random op draws its stream from it.
-    std::function<std::shared_ptr<std::atomic<std::uint64_t>>()> counter = {};
 };
 
 /// A kernel bound to shapes: a closure called through one function pointer. Small closures are stored in place.

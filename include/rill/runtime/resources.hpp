@@ -76,7 +76,7 @@ struct step_threads {
     thread_pool* for_ops() const noexcept { return within_ops ? pool.get() : nullptr; }
 };
 
-/// What outlives a run: variables, queues and the like, the counters of random ops, and the threads that help.
+/// What outlives a run: variables, queues and the like, counters of random ops among them, and the threads that help.
 class resource_store : public std::enable_shared_from_this<resource_store> {
 public:
     explicit resource_store(allocator& memory, step_threads threads = {})
@@ -102,7 +102,6 @@ public:
     void answer(kernel_request& request, const op& o, const node& n);
     /// What the variables that have a value take.
     std::size_t variable_bytes();
-    std::shared_ptr<std::atomic<std::uint64_t>> counter(const node* n);
 
 private:
     allocator& memory_;
@@ -116,7 +115,6 @@ private:
     std::mutex mutex_;
     hash_map<const node*, std::shared_ptr<variable_state>> variables_;
     hash_map<const node*, std::shared_ptr<resource>> resources_;
-    hash_map<const node*, std::shared_ptr<std::atomic<std::uint64_t>>> counters_;
     std::shared_ptr<session_end> session_ = detail::make_shared<session_end>();
     std::atomic<bool> ended_{false};
     std::atomic<const char*> why_ended_{""};

@@ -84,7 +84,6 @@ resource_store::shared(const node* n, const resource_name& name, const std::stri
 RILL_COLD void resource_store::answer(kernel_request& request, const op& o, const node& n) {
     request.pool = threads_.for_ops();
     request.seed = o.seed() ? o.seed() : hash_combine(n.owner->seed(), hash_bytes(n.name));
-    request.counter = [this, &n] { return counter(&n); };
     request.find_resource = finder(&n);
     request.session = session_;
 }
@@ -124,7 +123,6 @@ RILL_INLINE void resource_store::release() noexcept {
     const std::lock_guard lock(mutex_);
     variables_.clear();
     resources_.clear();
-    counters_.clear();
 }
 
 RILL_INLINE std::size_t resource_store::variable_bytes() {
@@ -133,13 +131,6 @@ RILL_INLINE std::size_t resource_store::variable_bytes() {
     for (const auto& [n, v] : variables_)
         if (v->read()) bytes += static_cast<std::size_t>(v->type().shape.size()) * size_of(v->type().type);
     return bytes;
-}
-
-RILL_INLINE std::shared_ptr<std::atomic<std::uint64_t>> resource_store::counter(const node* n) {
-    const std::lock_guard lock(mutex_);
-    auto& found = counters_[n];
-    if (!found) found = std::make_shared<std::atomic<std::uint64_t>>(0);
-    return found;
 }
 
 }}} // namespace rill::RILL_ABI::detail

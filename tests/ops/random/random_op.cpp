@@ -8,10 +8,11 @@ using namespace rill;
 static_assert(random_extents_known<2, 3> && random_extents_known<> && !random_extents_known<2, dyn>);
 
 TEST_CASE("random_op: a kernel takes the next stream in each run") {
-    const auto counter = std::make_shared<std::atomic<std::uint64_t>>(5);
+    const auto counter = std::make_shared<detail::random_counter>("drawn");
+    counter->set_drawn(5);
     kernel_request request{{}, {}};
     request.seed = 11;
-    request.counter = [&] { return counter; };
+    request.find_resource = [&](const auto&...) { return counter; };
     const auto draw = [](const random_stream& s, std::uint64_t* to) {
         to[0] = s.seed;
         to[1] = s.run;
@@ -28,7 +29,7 @@ TEST_CASE("random_op: a kernel takes the next stream in each run") {
     CHECK(out[1] == 6);
     first({slots, &zero, &zero, &zero, nullptr});
     CHECK(out[1] == 7);
-    CHECK(counter->load() == 8);
+    CHECK(counter->drawn() == 8);
 }
 
 TEST_CASE("random_op: types and shapes") {

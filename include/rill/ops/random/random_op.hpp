@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <rill/expr/node_op.hpp>
+#include <rill/ops/random/random_counter.hpp>
 
 // What random ops share: a shape, a seed, and a stream that each run in a session takes one step further.
 
@@ -36,9 +37,8 @@ struct normal_numbers {
 
 /// A kernel that calls draw(stream, memory): the stream of the next run.
 template <class T, class Draw> kernel random_kernel(const kernel_request& request, Draw draw) {
-    auto runs = request.counter ? request.counter() : std::make_shared<std::atomic<std::uint64_t>>(0);
-    return kernel([runs = std::move(runs), seed = request.seed, draw](const kernel_args& a) {
-        draw(random_stream{seed, runs->fetch_add(1, std::memory_order_relaxed)}, a.out<T>(0));
+    return kernel([counter = random_counter_of(request), seed = request.seed, draw](const kernel_args& a) {
+        draw(counter->next(seed), a.out<T>(0));
     });
 }
 

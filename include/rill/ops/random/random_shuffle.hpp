@@ -34,11 +34,9 @@ struct random_shuffle_op {
     template <class D, class T> kernel bind(kernel_request& request) const {
         const dtype type = request.inputs[0].type;
         const detail::axis_view view(request.inputs[0].shape, 0);
-        auto runs = request.counter ? request.counter() : std::make_shared<std::atomic<std::uint64_t>>(0);
-        return kernel([=, runs = std::move(runs), seed = request.seed,
+        return kernel([=, counter = detail::random_counter_of(request), seed = request.seed,
                        bytes = static_cast<index_t>(size_of(type))](const kernel_args& a) {
-            const auto places = detail::shuffled_places(
-                view.extent, random_stream{seed, runs->fetch_add(1, std::memory_order_relaxed)});
+            const auto places = detail::shuffled_places(view.extent, counter->next(seed));
             const auto* from = a.in<char>(0);
             auto* to = a.out<char>(0);
             const index_t step = view.inner * bytes;

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <rill/core/resource.hpp>
+#include <rill/core/shared.hpp>
+#include <rill/device/kernel.hpp>
+#include <rill/device/philox.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// How often a random op has drawn in its session: a resource under its node's name, as what is saved and goes on has to have one.
+class RILL_EXPORT random_counter final : public resource {
+public:
+    static constexpr auto kind = "random counter";
+
+    explicit random_counter(std::string name) : name_(std::move(name)) {}
+
+    const std::string& name() const { return name_; }
+    std::string described() const override { return kind; }
+    /// The stream of the next run.
+    random_stream next(std::uint64_t seed) { return {seed, drawn_.fetch_add(1, std::memory_order_relaxed)}; }
+    std::uint64_t drawn() const { return drawn_.load(std::memory_order_relaxed); }
+    void set_drawn(std::uint64_t runs) { drawn_.store(runs, std::memory_order_relaxed); }
+
+private:
+    const std::string name_;
+    std::atomic<std::uint64_t> drawn_{0};
+};
+
+/// That of the node whose kernel is bound; where no session is asked, one of its own.
+std::shared_ptr<random_counter> random_counter_of(const kernel_request& request);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD std::shared_ptr<random_counter> random_counter_of(const kernel_request& request) {
+    if (!request.find_resource) return detail::make_shared<random_counter>("");
+    return std::static_pointer_cast<random_counter>(
+        request.find_resource({}, random_counter::kind, [](const std::string& name, allocator&) {
+            return detail::make_shared<random_counter>(name);
+        }));
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif
