@@ -81,6 +81,7 @@ TEST_CASE("any_array: no elements") {
     CHECK(none.size() == 0);
     CHECK(none.elements<std::string>().empty());
     CHECK_THROWS_AS(none.value<std::string>(), invalid_argument);
+    CHECK(rill::detail::owned_copy(any_array()).empty()); // nor a type
 }
 
 TEST_CASE("any_array: shapes that are unknown or too large are refused") {

@@ -71,6 +71,48 @@ TEST_CASE("piecewise_bodies: what waits in a body holds up only its step") {
     CHECK_THROWS_AS(session().run(never, {.timeout = std::chrono::milliseconds(20)}), deadline_exceeded);
 }
 
+TEST_CASE(
+    "piecewise_bodies: derivatives to third order through branches of a loop, which leave out what the others keep") {
+    const graph_scope here{graph()};
+    placeholder<double, 2, 2> x("x");
+    placeholder<double, dyn> v("v");
+    const auto derivatives = [&](auto sum) {
+        const auto y = fold(
+            [&](auto h, auto k) {
+                const auto one_or_none = [&, k] {
+                    const auto m = matmul(x, h);
+                    return cond(
+                        k > 0,
+                        [&] {
+                            const auto q = matmul(m, x) * sum();
+                            return matmul(q, q) * 0.3;
+                        },
+                        [&] { return matmul(m, m) + square(sum()); });
+                };
+                const auto two = [&] {
+                    const auto m = matmul(h, x);
+                    return matmul(m, m) * 0.1 + sum();
+                };
+                return cond(k > 1, two, one_or_none);
+            },
+            x, constant({0, 1, 2, 0, 2}));
+        const auto [first] = gradients(reduce_sum(y), x);
+        const auto [second] = gradients(reduce_sum(square(first)), x);
+        const auto [third] = gradients(reduce_sum(square(second)), v);
+        return std::tuple(y, first, second, third);
+    };
+    const auto in_pieces = derivatives([&] { return reduce_sum(boolean_mask(v, v > 0.)); });
+    const auto whole = derivatives([&] { return reduce_sum(v); });
+    const session s;
+    const auto found = s.run(in_pieces, feed(x, {{1.1, 0.2}, {-0.3, 1.5}}), feed(v, {0.1, 0.2}));
+    const auto expected = s.run(whole, feed(x, {{1.1, 0.2}, {-0.3, 1.5}}), feed(v, {0.1, 0.2}));
+    CHECK(xt::allclose(std::get<0>(found), std::get<0>(expected)));
+    CHECK(xt::allclose(std::get<1>(found), std::get<1>(expected)));
+    CHECK(xt::allclose(std::get<2>(found), std::get<2>(expected)));
+    CHECK(xt::allclose(std::get<3>(found), std::get<3>(expected)));
+    CHECK(std::abs(std::get<3>(expected)(0)) > 1e-3);
+}
+
 TEST_CASE("piecewise_bodies: what can't be stacked says so, with the iteration") {
     const graph_scope here{graph()};
     placeholder<float, dyn, dyn> rows("rows");

@@ -19,7 +19,7 @@ using namespace rill;
 
 namespace test_eager_optimizer {
 
-constexpr auto loss = [](auto w, auto b, auto x, auto y) { return reduce_mean(square(w * x + b - y)); };
+constexpr auto line_loss = [](auto w, auto b, auto x, auto y) { return reduce_mean(square(w * x + b - y)); };
 
 /// The same training in a session: w and b after so many steps.
 template <class Optimizer>
@@ -29,7 +29,7 @@ std::pair<float, float> in_a_session(const Optimizer& by, const xt::xtensor<floa
     const graph_scope here(g);
     const placeholder<float, dyn> x("x"), y("y");
     const variable<float> w("w", 0.f), b("b", 0.f);
-    const auto train = by.minimize(loss(w, b, x, y));
+    const auto train = by.minimize(line_loss(w, b, x, y));
     const session s(g);
     s.run(global_variables_initializer());
     for (int i = 0; i < steps; ++i) s.run(train, feed(x, xs), feed(y, ys));
@@ -45,8 +45,8 @@ TEST_CASE("eager_optimizer: the same steps as in a session, however they are mad
     const auto check = [&](const auto& by) {
         const eager_variable<float> w("w", 0.f), b("b", 0.f);
         const eager_optimizer train(by, w, b);
-        const auto f = value_and_grad<2>(loss);
-        const auto step = train.minimize(loss);
+        const auto f = value_and_grad<2>(line_loss);
+        const auto step = train.minimize(line_loss);
         for (int i = 0; i < 20; ++i) {
             const auto [l, dw, db] = f(w, b, xs, ys);
             if (i % 2) {

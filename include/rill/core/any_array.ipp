@@ -38,7 +38,9 @@ RILL_INLINE any_array owned_copy(dtype type, const dims& shape, const void* data
     copy_elements(type, data, copy.mutable_data(), copy.size());
     return copy;
 }
-RILL_INLINE any_array owned_copy(const any_array& a) { return owned_copy(a.dtype(), a.shape(), a.data()); }
+RILL_INLINE any_array owned_copy(const any_array& a) {
+    return a.empty() ? any_array() : owned_copy(a.dtype(), a.shape(), a.data());
+}
 
 } // namespace detail
 

@@ -47,19 +47,22 @@ private:
                          static_cast<const std::byte*>(a.data()) + static_cast<std::size_t>(k) * bytes, nullptr);
     }
 
+    /// Of iterations whose branch left the value out nobody reads it.
     any_array stacked(const std::vector<any_array>& all, const tensor_type& known, bool reverse) const {
+        const auto there = std::ranges::find_if_not(all, &any_array::empty);
+        const tensor_type& each = there == all.end() ? known : there->type();
         dims shape{static_cast<index_t>(all.size())};
-        const dims& each = all.empty() ? known.shape : all[0].shape();
-        for (int i = 0; i < each.rank; ++i) shape.push(each[i] == dyn ? 0 : each[i]);
+        for (int i = 0; i < each.shape.rank; ++i) shape.push(each.shape[i] == dyn ? 0 : each.shape[i]);
         any_array made(known.type, shape, memory_);
-        const auto bytes = static_cast<std::size_t>(each.size()) * size_of(known.type);
+        const auto bytes = static_cast<std::size_t>(each.shape.size()) * size_of(known.type);
         for (std::size_t k = 0; k < all.size(); ++k) {
-            if (all[k].shape() != each)
-                throw invalid_argument("values of one iteration are " + to_string(all[0].type()) + ", of another " +
+            if (all[k].empty()) continue;
+            if (all[k].shape() != each.shape)
+                throw invalid_argument("values of one iteration are " + to_string(each) + ", of another " +
                                        to_string(all[k].type()) + ": they can't be stacked");
             copy_elements(known.type, all[k].data(),
                           static_cast<std::byte*>(made.mutable_data()) + (reverse ? all.size() - 1 - k : k) * bytes,
-                          each.size());
+                          each.shape.size());
         }
         return made;
     }
