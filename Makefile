@@ -64,7 +64,7 @@ amalgamate:
 sanitize:
 	$(call need,$(CLANG_PACKAGES))
 	set -e; for preset in asan-ubsan tsan; do \
-	    cmake --preset $$preset $(if $(FOLDERS),-DRILL_BUILD_EXAMPLES=OFF -DRILL_TEST_FOLDERS="$(FOLDERS)"); \
+	    cmake --preset $$preset -DRILL_BUILD_EXAMPLES=$(if $(FOLDERS),OFF,ON) -DRILL_TEST_FOLDERS="$(FOLDERS)"; \
 	    cmake --build --preset $$preset -j $(JOBS); ctest --preset $$preset -j $(JOBS); done
 
 # Graphs that strangers might send, for so many seconds: make fuzz FUZZ_SECONDS=600

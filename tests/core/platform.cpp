@@ -2,6 +2,7 @@
 #include <rill/core/platform.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <thread>
 #include <vector>
 
@@ -30,4 +31,12 @@ TEST_CASE("platform: libraries that are not there, and functions that are") {
     CHECK(rill::detail::library_function(c, "strlen"));
     CHECK_FALSE(rill::detail::library_function(c, "rill_no_such_function"));
 #endif
+}
+
+TEST_CASE("platform: the logarithm of gamma, with the sign left alone") {
+    CHECK(rill::detail::log_gamma(5.) == Approx(std::log(24.)));
+    CHECK(rill::detail::log_gamma(0.5f) == Approx(std::log(std::sqrt(3.14159265f))));
+    CHECK(rill::detail::log_gamma(-0.5) == Approx(std::log(2 * std::sqrt(3.141592653589793))));
+    CHECK(std::isinf(rill::detail::log_gamma(-2.)));
+    CHECK(std::isnan(rill::detail::log_gamma(std::nan(""))));
 }

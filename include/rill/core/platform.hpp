@@ -23,6 +23,10 @@ void* library_function(void* library, const char* name) noexcept;
 /// of every small page costs more than filling it (docs/benchmarks.md). Of smaller blocks nothing is asked.
 void prefer_large_pages(void* block, std::size_t bytes) noexcept;
 
+/// log(|gamma(x)|) on any number of threads: std::lgamma may write the sign to a global.
+float log_gamma(float x) noexcept;
+double log_gamma(double x) noexcept;
+
 }}} // namespace rill::RILL_ABI::detail
 
 #if !RILL_COMPILED

@@ -3,6 +3,7 @@
 
 #include <rill/core/platform.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <thread>
 
@@ -55,5 +56,19 @@ RILL_INLINE void prefer_large_pages([[maybe_unused]] void* block, [[maybe_unused
             MADV_HUGEPAGE); // a wish: where it fails, small pages serve as well
 #endif
 }
+
+#if defined(__GLIBC__)
+RILL_INLINE float log_gamma(float x) noexcept {
+    int sign;
+    return ::lgammaf_r(x, &sign);
+}
+RILL_INLINE double log_gamma(double x) noexcept {
+    int sign;
+    return ::lgamma_r(x, &sign);
+}
+#else
+RILL_INLINE float log_gamma(float x) noexcept { return std::lgamma(x); }
+RILL_INLINE double log_gamma(double x) noexcept { return std::lgamma(x); }
+#endif
 
 }}} // namespace rill::RILL_ABI::detail

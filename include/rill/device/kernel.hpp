@@ -107,6 +107,7 @@ private:
 struct kernel_request {
     std::span<const tensor_type> inputs; // complete shapes
     std::span<const tensor_type> outputs;
+    std::span<const any_array* const> constants = {}; // of each input, where it is one; else null. Empty: not known
     std::size_t scratch_bytes = 0; // set by the op: scratch memory for each run
     thread_pool* pool = nullptr;   // who helps; null: nobody. Lives as long as the kernel
     double microseconds = 0; // set by the op: what it takes on one thread, roughly; 0: as long as its memory traffic

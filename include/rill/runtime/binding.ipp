@@ -268,6 +268,7 @@ RILL_COLD void binder::bind_chain(const chain& c, resource_store& resources) {
     hash_map<std::pair<int, int>, std::size_t> number_of; // of an input
     hash_map<int, std::size_t> last_reader;               // of a slot: aliases are several inputs in one
     std::vector<tensor_type> in, out;
+    std::vector<const any_array*> constants;
     std::vector<int> outputs;
     for (std::size_t k = 0; k < c.items.size(); ++k) {
         const auto i = static_cast<std::size_t>(c.items[k]);
@@ -283,6 +284,8 @@ RILL_COLD void binder::bind_chain(const chain& c, resource_store& resources) {
             if (fresh) {
                 inputs.push_back(v);
                 in.push_back(type_of(v));
+                const auto& from = graph.items[v.item].op;
+                constants.push_back(from ? from->constant() : nullptr);
             }
             last_reader[slot_of(v)] = k;
             link.inputs.push_back({-1, static_cast<int>(known->second)});
@@ -299,7 +302,7 @@ RILL_COLD void binder::bind_chain(const chain& c, resource_store& resources) {
         if (graph.items[c.items[k]].op->in_place() && c.needed[k][0] && types[c.items[k]][0].shape.size() > 1)
             for (const auto& v : inputs)
                 if (last_reader.at(slot_of(v)) <= k) may_share_.push_back({steps.size(), v, {c.items[k], 0}});
-    kernel_request request{in, out};
+    kernel_request request{in, out, constants};
     request.pool = resources.threads().for_ops();
     step s;
     s.item = c.items.back();

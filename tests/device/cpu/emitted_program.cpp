@@ -2,6 +2,7 @@
 #include <rill/device/cpu/emitted_program.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -364,7 +365,7 @@ TEST_CASE("emitted_program: leaves of one number, and results that are summed") 
         results.push_back(t.emit(info_of<mul_op>, dtype::float32, {t.leaf(2 * k), t.leaf(2 * k + 1)}));
     results.push_back(t.emit(info_of<add_op>, dtype::float32, {results[0], t.scalar(0)}));
     const auto body = t.finish(results);
-    operand_forms forms{std::vector<char>(2 * many), std::vector<char>(many + 1)};
+    operand_forms forms{std::vector<char>(2 * many), std::vector<char>(2 * many), std::vector<char>(many + 1)};
     for (std::size_t k = 0; k < many; ++k) forms.spread[2 * k + 1] = k % 2 == 0, forms.summed[k] = k % 3 != 1;
     for_levels([&](int level) {
         const block_function f = detail::emit_program(*body, level, {}, forms);
@@ -401,6 +402,39 @@ TEST_CASE("emitted_program: leaves of one number, and results that are summed") 
             }
         }
     });
+}
+
+TEST_CASE("emitted_program: a number that is known to be 1 is not read, and costs no product") {
+    require_ops();
+    tracer t({dtype::float32, dtype::float32}, {scalar_value(3.f)});
+    t.fix_scalars(1);
+    const auto op = [&](const elementwise_info& info, int a, int b) { return t.emit(info, dtype::float32, {a, b}); };
+    const auto times = [&](int v) { return op(info_of<mul_op>, t.leaf(0), v); };
+    const auto body = t.finish(
+        {times(t.leaf(1)), times(t.scalar(0)), times(t.leaf(0)), op(info_of<add_op>, times(t.leaf(1)), t.leaf(0))});
+    for (const bool summed : {false, true})
+        for_levels([&](int level) {
+            const operand_forms forms{.spread = {1, 0}, .ones = {1, 0}, .summed = std::vector<char>(4, char{summed})};
+            const block_function f = detail::emit_program(*body, level, {}, forms);
+            REQUIRE(f);
+            CHECK(f != detail::emit_program(*body, level, {}, {forms.spread, {}, forms.summed}));
+            for (const std::size_t n : {1, 8, 19, 64}) {
+                INFO("level " << level << ", " << n << " elements, summed " << summed);
+                operands o{{{77.f}, floats(n)}, std::vector<floats>(4, floats(n)), {3.f}};
+                for (std::size_t i = 0; i < n; ++i) o.leaves[1][i] = static_cast<float>(i) / 4;
+                o.run(f, static_cast<std::int64_t>(n));
+                std::array<float, 4> sums{};
+                for (std::size_t i = 0; i < n; ++i) {
+                    const float x = o.leaves[1][i];
+                    const std::array expected{x, 3.f, 1.f, x + 1};
+                    for (std::size_t r = 0; r < 4; ++r) {
+                        if (!summed) REQUIRE(o.results[r][i] == expected[r]);
+                        sums[r] += expected[r];
+                    }
+                }
+                for (std::size_t r = 0; summed && r < 4; ++r) REQUIRE(o.results[r][0] == sums[r]);
+            }
+        });
 }
 
 TEST_CASE("emitted_program: sums over many blocks, of stretched numbers, are those of the loops that were compiled") {

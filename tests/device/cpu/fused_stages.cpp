@@ -115,7 +115,7 @@ TEST_CASE_METHOD(test_fused_stages_fixture,
     });
     detail::fused_stages stages(c, 1);
     CHECK(stages.emitted());
-    CHECK_FALSE(detail::fused_stages(c, 1, 1024, {{0}, {0}}).emitted());
+    CHECK_FALSE(detail::fused_stages(c, 1, 1024, {{0}, {0}, {0}}).emitted());
     CHECK_FALSE(stages.in_blocks());
     CHECK(stages.work() == 5);
     CHECK(stages.operands() == 2);

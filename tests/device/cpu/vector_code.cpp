@@ -31,6 +31,15 @@ TEST_CASE("vector_code: what is computed twice is one value, and what nothing ne
     CHECK(code.results == std::vector<int>{2, 2});
 }
 
+TEST_CASE("vector_code: a product with 1 is the other factor") {
+    detail::vector_code code(16);
+    const int x = code.emit({vector_op::leaf, 0}), one = code.constant(1.f), half = code.constant(0.5f);
+    CHECK(code.emit({vector_op::mul, 0, {x, one, -1, -1}}) == x);
+    CHECK(code.emit({vector_op::mul, 0, {one, x, -1, -1}}) == x);
+    CHECK(code.emit({vector_op::mul, 0, {half, x, -1, -1}}) != x);
+    CHECK(code.emit({vector_op::add, 0, {one, x, -1, -1}}) != x);
+}
+
 TEST_CASE("vector_code: a product with one use goes into its sum") {
     for (const bool twice : {false, true}) {
         detail::vector_code code(8);

@@ -198,6 +198,14 @@ TEST_CASE("while_loop: errors name the loop, the iteration and the node") {
         contains("the condition gives float32 []"));
 }
 
+TEST_CASE("while_loop: one part of a state, with options, without a tuple") {
+    const graph_scope here{graph()};
+    const auto ten =
+        while_loop([](auto i) { return i >= 0; }, [](auto i) { return i + 1; }, 0, {.maximum_iterations = 10});
+    static_assert(std::is_same_v<decltype(ten), const tensor<int>>);
+    CHECK(session().run(ten) == 10);
+}
+
 TEST_CASE("while_loop: ends when it is told to, and when its time is over") {
     const graph_scope here{graph()};
     const session s;

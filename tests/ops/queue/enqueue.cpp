@@ -79,4 +79,16 @@ TEST_CASE("enqueue: what a step computes goes in without a copy, whoever else ne
     CHECK(s.run(total(two.dequeue())) == 8.f * large);
 }
 
+TEST_CASE("enqueue: numbers and texts as they are") {
+    const graph_scope here{graph()};
+    const fifo_queue<tensor<std::string>, tensor<float>> q({.capacity = 3});
+    const std::string text = "from a string";
+    const session s;
+    s.run(q.enqueue("a literal", 1));
+    s.run(q.enqueue(text, 2.f));
+    const auto element = q.dequeue();
+    CHECK(s.run(element) == std::tuple(std::string("a literal"), 1.f));
+    CHECK(s.run(element) == std::tuple(text, 2.f));
+}
+
 } // namespace test_ops_queue_enqueue

@@ -107,23 +107,21 @@ TEST_CASE("variable: updated in place, by several sessions at once") {
     variable<float, n> v("v", fill<n>(0.f), {.updates = variable_updates::in_place});
     const tensor more = v.assign_add(1.f);
     placeholder<int, dyn> ids("ids");
-    const tensor rows = v.scatter_add(ids, fill<2>(1.f));
+    const operation added(v.scatter_add(ids, fill<2>(1.f)).node()); // not fetched, which would read all rows
     const session s(g);
     s.run(v.initializer());
     const auto held = s.run(more);
     CHECK(held(0) == 1.f);
-#if !defined(__SANITIZE_THREAD__) // writes at once are what it is for, and what is reported there
     std::vector<std::thread> all;
     for (int k = 0; k < 4; ++k)
         all.emplace_back([&, k] {
             const session mine(g);
-            for (int i = 0; i < 50; ++i) mine.run(rows, feed(ids, {2 * k, 2 * k + 1})); // rows of its own
+            for (int i = 0; i < 50; ++i) mine.run(added, feed(ids, {2 * k, 2 * k + 1})); // rows of its own
         });
     for (auto& t : all) t.join();
     const auto after = s.run(v);
     for (std::size_t i = 0; i < 8; ++i) CHECK(after(i) == 51.f);
     CHECK(after(8) == 1.f);
-#endif
     const graph other;
     const graph_scope there(other);
     variable<float, n> versioned("v", fill<n>(0.f));

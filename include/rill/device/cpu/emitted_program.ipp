@@ -33,8 +33,9 @@ inline bool translate(const program& p, const program_nodes& nodes, const operan
         return false;
     std::vector<int> value;
     for (int k = 0; k < static_cast<int>(p.leaves.size()); ++k) {
-        const bool spread = !forms.spread.empty() && forms.spread[static_cast<std::size_t>(k)];
-        value.push_back(to.emit({spread ? vector_op::spread : vector_op::leaf, k}));
+        const auto is = [&](const std::vector<char>& all) { return !all.empty() && all[static_cast<std::size_t>(k)]; };
+        value.push_back(is(forms.ones) ? to.constant(1.f)
+                                       : to.emit({is(forms.spread) ? vector_op::spread : vector_op::leaf, k}));
     }
     for (int k = 0; k < static_cast<int>(p.scalars.size()); ++k) value.push_back(to.emit({vector_op::scalar, k}));
     for (std::size_t at = 0; at < p.code.size(); ++at) {
@@ -80,7 +81,7 @@ RILL_COLD block_function emit_program(const program& p, int level, const program
         key += ';';
         for (const int v : list) key += ' ' + std::to_string(v);
     }
-    for (const auto& list : {forms.spread, forms.summed}) {
+    for (const auto& list : {forms.spread, forms.ones, forms.summed}) {
         key += ';';
         for (const char on : list) key += on ? '1' : '0';
     }

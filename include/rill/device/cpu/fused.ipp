@@ -69,7 +69,7 @@ private:
     void plan_means(const dims& space, std::span<const tensor_type> leaves, kernel_request& request);
 
     /// What the layout says about operands: of those that are one number, and those that are only summed in each block.
-    operand_forms forms() const;
+    operand_forms forms(const vector<fused_stages::leaf>& leaves, const kernel_request& request) const;
 
     /// Types of results, reduced dimensions kept, and how they are combined.
     std::vector<tensor_type> plan_results(const fused_chain& chain, const dims& space, const kernel_request& request);
@@ -117,7 +117,7 @@ RILL_COLD fused_kernel::fused_kernel(const fused_chain& chain, const dims& space
     const auto leaves = fused_stages::leaf_types(chain, space, request.inputs),
                results = plan_results(chain, space, request);
     layout_ = plan_fused(space, leaves, results, true);
-    auto known = forms();
+    auto known = forms(fused_stages::leaves_of(chain), request);
     stages_.emplace(chain, results_, space.size(), known);
     if (!stages_->emitted()) known.spread.assign(leaves_, 0), known.summed.assign(results_, 0);
     layout_ = plan_fused(space, leaves, results, stages_->in_blocks(), known.spread);
@@ -137,14 +137,21 @@ RILL_COLD fused_kernel::fused_kernel(const fused_chain& chain, const dims& space
                std::ranges::all_of(layout_.leaves, [](const operand_walk& w) { return w.direct; });
 }
 
-RILL_COLD operand_forms fused_kernel::forms() const {
+RILL_COLD operand_forms fused_kernel::forms(const vector<fused_stages::leaf>& leaves,
+                                            const kernel_request& request) const {
     const auto& l = layout_;
     const auto stands = [&](const operand_walk& w, int from) {
         return std::all_of(w.stride.begin() + from, w.stride.begin() + l.rank, [](index_t s) { return s == 0; });
     };
-    operand_forms known{std::vector<char>(leaves_), std::vector<char>(results_)};
+    operand_forms known{std::vector<char>(leaves_), std::vector<char>(leaves_), std::vector<char>(results_)};
     if (l.total <= 1) return known;
+    const auto is_one = [&](const fused_stages::leaf& leaf) {
+        if (request.constants.empty() || leaf.view.how == combine::mean) return false;
+        const auto* value = request.constants[static_cast<std::size_t>(leaf.input)];
+        return value && value->dtype() == dtype::float32 && value->size() == 1 && value->value<float>() == 1.f;
+    };
     for (std::size_t i = 0; i < leaves_; ++i) known.spread[i] = stands(l.leaves[i], 0);
+    for (std::size_t i = 0; i < leaves_; ++i) known.ones[i] = known.spread[i] && is_one(leaves[i]);
     for (std::size_t r = 0; r < results_; ++r)
         known.summed[r] = combiners_[r].init && sums_[r] && stands(l.results[r], l.outer);
     return known;

@@ -4,51 +4,11 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <span>
 #include <vector>
 
-#include <rill/config.hpp>
-
-// Straight-line code over registers of floats: what machine code is made of (x86_loop.hpp). A value is the number of the
-// instruction that computes it; truth values are all bits of a lane or none.
+#include <rill/device/cpu/vector_instruction.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
-
-enum class vector_op : std::uint8_t {
-    leaf,     // the elements of leaf `number`
-    spread,   // the one number of leaf `number`, spread
-    scalar,   // scalar `number`, spread
-    constant, // row `number` of the constants
-    add,
-    sub,
-    mul,
-    div,
-    smaller, // a < b ? a : b
-    larger,  // a > b ? a : b
-    bit_and,
-    bit_or,
-    bit_xor,
-    sqrt,
-    round,          // as `number` says: that of the instruction
-    int_add,        // of 32 bits
-    int_left,       // shifted by `number`
-    int_right,      // without sign
-    compare,        // as `number` says
-    choose,         // a ? b : c
-    compare_choose, // a compared with b ? c : d
-    multiply_add,   // a * b + c
-    multiply_sub,   // a * b - c
-    sub_product,    // c - a * b
-    lookup,         // in the rows b and c, at the places that the low bits of a say; for registers of 8 in b alone
-    scale           // a * 2^b
-};
-
-struct vector_instruction {
-    vector_op op;
-    int number = 0;
-    std::array<int, 4> args{-1, -1, -1, -1};
-    friend auto operator<=>(const vector_instruction&, const vector_instruction&) = default;
-};
 
 inline constexpr int partial_sums = 4; // registers
 
@@ -67,8 +27,9 @@ public:
     /// What follows is another node's: it has nothing in common with those before until `finish`, so that it is rounded as it would be
     /// alone.
     void begin_node();
-    /// Products with one use go into the sums that use them, what is computed twice becomes one value, comparisons go into choices, and
-    /// what no result needs goes. Then the code stands in an order that keeps few values alive.
+    /// Equal products in one sum become a multiple of one of them, products with one use go into the sums that use them, what is
+    /// computed twice becomes one value, comparisons go into choices, and what no result needs goes. Then the code stands in an
+    /// order that keeps few values alive.
     void finish();
 
     int lanes() const { return lanes_; }
@@ -79,9 +40,12 @@ public:
     std::vector<int> whole;   // what nodes give: rounded as it is, whoever uses it
 
 private:
+    bool is_one(int v) const;
+    std::vector<int> needed() const;
     void join_products();
     void share_common();
     void join_choices();
+    void order(const std::vector<int>& needed);
 
     int lanes_;
     std::vector<vector_instruction> code_;
@@ -89,8 +53,6 @@ private:
     std::vector<row> rows_;
     std::map<row, int> known_rows_;
 };
-
-int operands_of(vector_op op);
 
 }}} // namespace rill::RILL_ABI::detail
 

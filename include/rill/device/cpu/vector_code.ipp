@@ -8,32 +8,24 @@
 #include <cstddef>
 #include <utility>
 
+#include <rill/device/cpu/like_terms.hpp>
+
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_COLD int operands_of(vector_op op) {
-    switch (op) {
-    case vector_op::leaf:
-    case vector_op::spread:
-    case vector_op::scalar:
-    case vector_op::constant: return 0;
-    case vector_op::sqrt:
-    case vector_op::round:
-    case vector_op::int_left:
-    case vector_op::int_right: return 1;
-    case vector_op::choose:
-    case vector_op::multiply_add:
-    case vector_op::multiply_sub:
-    case vector_op::sub_product:
-    case vector_op::lookup: return 3;
-    case vector_op::compare_choose: return 4;
-    default: return 2;
-    }
-}
-
 RILL_COLD int vector_code::emit(const vector_instruction& i) {
+    if (i.op == vector_op::mul) // by 1
+        for (const int k : {0, 1})
+            if (is_one(i.args[static_cast<std::size_t>(k)])) return i.args[static_cast<std::size_t>(1 - k)];
     const auto [at, fresh] = known_.try_emplace(i, static_cast<int>(code_.size()));
     if (fresh) code_.push_back(i);
     return at->second;
+}
+
+RILL_COLD bool vector_code::is_one(int v) const {
+    const auto& i = code_[static_cast<std::size_t>(v)];
+    return i.op == vector_op::constant && std::ranges::all_of(rows_[static_cast<std::size_t>(i.number)], [](auto bits) {
+               return bits == std::bit_cast<std::uint32_t>(1.f);
+           });
 }
 
 RILL_COLD void vector_code::begin_node() {
@@ -58,13 +50,19 @@ RILL_COLD int vector_code::constant_row(const float* values) {
     return emit({vector_op::constant, at->second});
 }
 
+/// What is there to be read by others than instructions.
+RILL_COLD std::vector<int> vector_code::needed() const {
+    auto all = results;
+    all.insert(all.end(), whole.begin(), whole.end());
+    return all;
+}
+
 RILL_COLD void vector_code::join_products() {
     std::vector<int> uses(code_.size());
     for (const auto& i : code_)
         for (const int a : i.args)
             if (a >= 0) ++uses[static_cast<std::size_t>(a)];
-    for (const int r : results) ++uses[static_cast<std::size_t>(r)];
-    for (const int w : whole) ++uses[static_cast<std::size_t>(w)];
+    for (const int v : needed()) ++uses[static_cast<std::size_t>(v)];
     const auto product = [&](int v) {
         return code_[static_cast<std::size_t>(v)].op == vector_op::mul && uses[static_cast<std::size_t>(v)] == 1;
     };
@@ -104,40 +102,46 @@ RILL_COLD void vector_code::join_choices() {
     }
 }
 
-RILL_COLD void vector_code::finish() {
-    const auto order = [&] {
-        std::vector<int> at(code_.size(), -1), stack;
-        std::vector<vector_instruction> ordered;
-        for (const int r : results) {
-            stack.push_back(r);
-            while (!stack.empty()) {
-                const int v = stack.back();
-                const auto& i = code_[static_cast<std::size_t>(v)];
-                if (at[static_cast<std::size_t>(v)] >= 0) {
-                    stack.pop_back();
-                    continue;
-                }
-                const auto missing = std::find_if(i.args.begin(), i.args.end(),
-                                                  [&](int a) { return a >= 0 && at[static_cast<std::size_t>(a)] < 0; });
-                if (missing != i.args.end()) {
-                    stack.push_back(*missing);
-                    continue;
-                }
+/// What is needed and all that it reads, operands first, each as late as its first reader lets it be.
+RILL_COLD void vector_code::order(const std::vector<int>& needed) {
+    std::vector<int> at(code_.size(), -1), stack;
+    std::vector<vector_instruction> ordered;
+    for (const int r : needed) {
+        stack.push_back(r);
+        while (!stack.empty()) {
+            const int v = stack.back();
+            const auto& i = code_[static_cast<std::size_t>(v)];
+            if (at[static_cast<std::size_t>(v)] >= 0) {
                 stack.pop_back();
-                at[static_cast<std::size_t>(v)] = static_cast<int>(ordered.size());
-                ordered.push_back(i);
-                for (int& a : ordered.back().args)
-                    if (a >= 0) a = at[static_cast<std::size_t>(a)];
+                continue;
             }
+            const auto missing = std::find_if(i.args.begin(), i.args.end(),
+                                              [&](int a) { return a >= 0 && at[static_cast<std::size_t>(a)] < 0; });
+            if (missing != i.args.end()) {
+                stack.push_back(*missing);
+                continue;
+            }
+            stack.pop_back();
+            at[static_cast<std::size_t>(v)] = static_cast<int>(ordered.size());
+            ordered.push_back(i);
+            for (int& a : ordered.back().args)
+                if (a >= 0) a = at[static_cast<std::size_t>(a)];
         }
-        for (int& r : results) r = at[static_cast<std::size_t>(r)];
-        code_ = std::move(ordered);
-    };
+    }
+    for (int& r : results) r = at[static_cast<std::size_t>(r)];
+    for (int& w : whole) w = at[static_cast<std::size_t>(w)];
+    std::erase(whole, -1);
+    code_ = std::move(ordered);
+}
+
+RILL_COLD void vector_code::finish() {
+    join_like_terms(code_, needed(), whole, [this](float x) { return constant(x); });
+    order(needed());
     join_products();
     share_common();
-    order();
+    order(results);
     if (lanes_ == 16) join_choices();
-    order();
+    order(results);
     known_.clear();
 }
 

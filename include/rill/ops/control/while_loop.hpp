@@ -73,6 +73,12 @@ auto while_loop(const Cond& condition, const Body& body, const X&... initial) {
     // where it is, only an operand can say
     return while_loop(condition, body, std::tuple<X...>(initial...), {}, std::source_location{});
 }
+/// A state of one part, with options.
+template <class Cond, class Body, detail::body_value X>
+auto while_loop(const Cond& condition, const Body& body, const X& initial, const while_options& options,
+                const std::source_location& where = std::source_location::current()) {
+    return while_loop(condition, body, std::tuple<X>(initial), options, where);
+}
 /// Of tensors whose types, or whose number, only run time knows: both take and the body gives a std::vector<any_tensor>.
 template <class Cond, class Body>
 std::vector<any_tensor> while_loop(const Cond& condition, const Body& body, const std::vector<any_tensor>& initial,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cmath>
-
+#include <rill/core/platform.hpp>
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/digamma.hpp>
 #include <rill/ops/math/mul.hpp>
@@ -14,7 +13,7 @@ struct lgamma_op {
     static constexpr auto name = "Lgamma";
     using domain_type = domains::real_floating;
     using compiled_types = types::floats;
-    template <class T> static T scalar(const T& x) { return std::lgamma(x); }
+    template <class T> static T scalar(const T& x) { return detail::log_gamma(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) { return g * digamma(x); }
 };
 

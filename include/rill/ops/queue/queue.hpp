@@ -25,6 +25,8 @@ template <std::size_t Given, std::size_t Components> inline constexpr bool one_o
 /// An operand may be a component: of its dtype, and a shape that fits.
 template <class X, class Component>
 inline constexpr bool fits_component = dtypes_agree<value_type_of<Component>, dtype_tag<X>>;
+template <detail::text X, class Component>
+inline constexpr bool fits_component<X, Component> = same_dtype<value_type_of<Component>, std::string>;
 template <typed_operand X, class Component>
 inline constexpr bool fits_component<X, Component> =
     same_dtype<value_type_of<X>, value_type_of<Component>> &&

@@ -79,10 +79,15 @@ any_tensor add_resource(Op op, const std::string& shared_name, const std::string
     return any_tensor(endpoint{add_node(current_graph(), make_op(std::move(op)), {}, name, false, where), 0});
 }
 
-/// An operand of element type T; numbers stand for one of rank 0.
+template <class X>
+concept text = std::is_convertible_v<const X&, std::string>;
+
+/// An operand of element type T; numbers and texts stand for one of rank 0.
 template <class T, class X> any_tensor resource_operand(const X& x, const graph& g, const char* who) {
     if constexpr (literal<X>)
         return seal(filled_constant<T>(literal_value<T>(x, who), std::source_location{}), g);
+    else if constexpr (text<X>)
+        return seal(constant(std::string(x)), g);
     else
         return seal(x, g);
 }
