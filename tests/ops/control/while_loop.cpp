@@ -206,6 +206,30 @@ TEST_CASE("while_loop: one part of a state, with options, without a tuple") {
     CHECK(session().run(ten) == 10);
 }
 
+TEST_CASE("while_loop: errors say where it was made, also of what its body made of its state") {
+    const graph_scope here{graph()};
+    const session s;
+    const auto fails = [](auto i) { return 1 / (3 - i) * 0 + i + 1; };
+    const auto one = while_loop([](auto i) { return i < 5; }, fails, 0);
+    const auto two =
+        while_loop([](auto i, auto) { return i < 5; }, [&](auto i, auto x) { return std::tuple(fails(i), x); }, 0, 0);
+    const auto three = while_loop([](auto i, auto, auto) { return i < 5; },
+                                  [&](auto i, auto x, auto y) { return std::tuple(fails(i), x, y); }, 0, 0, 0);
+    const auto text_of_error = [&](const auto& t) -> std::string {
+        try {
+            s.run(t);
+        } catch (const invalid_argument& e) {
+            return e.what();
+        }
+        return "";
+    };
+    for (const auto& text : {text_of_error(one), text_of_error(std::get<0>(two)), text_of_error(std::get<0>(three))}) {
+        CHECK_THAT(text, contains("integer division by zero (node 'while"));
+        CHECK_THAT(text, contains("while_loop.cpp:"));
+        CHECK_THAT(text, !contains("unknown place"));
+    }
+}
+
 TEST_CASE("while_loop: ends when it is told to, and when its time is over") {
     const graph_scope here{graph()};
     const session s;

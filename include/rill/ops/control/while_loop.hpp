@@ -66,18 +66,27 @@ auto while_loop(const Cond& condition, const Body& body, const std::tuple<X...>&
         options, where);
     return detail::as_result<states>(ends);
 }
-/// The parts of the first state, one by one.
-template <class Cond, class Body, class... X>
-    requires(sizeof...(X) > 0 && (detail::body_value<X> && ...))
-auto while_loop(const Cond& condition, const Body& body, const X&... initial) {
-    // where it is, only an operand can say
-    return while_loop(condition, body, std::tuple<X...>(initial...), {}, std::source_location{});
-}
-/// A state of one part, with options.
+/// The parts of the first state, one by one; if it is one, with options.
 template <class Cond, class Body, detail::body_value X>
-auto while_loop(const Cond& condition, const Body& body, const X& initial, const while_options& options,
+auto while_loop(const Cond& condition, const Body& body, const X& initial, const while_options& options = {},
                 const std::source_location& where = std::source_location::current()) {
     return while_loop(condition, body, std::tuple<X>(initial), options, where);
+}
+template <class Cond, class Body, detail::body_value X, detail::body_value Y>
+auto while_loop(const Cond& condition, const Body& body, const X& x, const Y& y,
+                const std::source_location& where = std::source_location::current()) {
+    return while_loop(condition, body, std::tuple<X, Y>(x, y), {}, where);
+}
+template <class Cond, class Body, detail::body_value X, detail::body_value Y, detail::body_value Z>
+auto while_loop(const Cond& condition, const Body& body, const X& x, const Y& y, const Z& z,
+                const std::source_location& where = std::source_location::current()) {
+    return while_loop(condition, body, std::tuple<X, Y, Z>(x, y, z), {}, where);
+}
+template <class Cond, class Body, class... X>
+    requires(sizeof...(X) > 3 && (detail::body_value<X> && ...))
+auto while_loop(const Cond& condition, const Body& body, const X&... initial) {
+    // where it is, only an operand can say: nothing stands behind so many
+    return while_loop(condition, body, std::tuple<X...>(initial...), {}, std::source_location{});
 }
 /// Of tensors whose types, or whose number, only run time knows: both take and the body gives a std::vector<any_tensor>.
 template <class Cond, class Body>
