@@ -81,4 +81,26 @@ TEST_CASE("start_queue_runners: a session that ends takes its threads along") {
     CHECK_THROWS_AS(c.join(threads), cancelled);
 }
 
+TEST_CASE("start_queue_runners: a queue that was closed before its reader ends is no error") {
+    const graph_scope here{graph()};
+    const fifo_queue<tensor<int>> q({.capacity = 5});
+    variable<int> n("n", 0, {.trainable = false});
+    const auto put = q.enqueue(n.count_up_to(3));
+    add_queue_runner(q, {put});
+    add_queue_runner(q, {put});
+    const session s;
+    s.run(global_variables_initializer());
+    const coordinator c;
+    auto threads = start_queue_runners(s, c);
+    const auto one = q.dequeue();
+    int sum = 0;
+    CHECK_THROWS_AS(
+        [&] {
+            for (;;) sum += s.run(one);
+        }(),
+        out_of_range);
+    CHECK(sum == 0 + 1 + 2);
+    c.join(threads);
+}
+
 } // namespace test_train_start_queue_runners

@@ -46,6 +46,12 @@ RILL_COLD std::vector<endpoint> add_gradients(std::span<const endpoint> ys, std:
                                               std::span<const endpoint> seeds, std::span<const endpoint> stop,
                                               const gradient_ops& ops) {
     if (ys.empty()) throw invalid_argument("gradients: no ys were given");
+    for (const auto& all : {ys, xs, stop})
+        for (const auto& e : all)
+            if (!reaches(e.from->inside, detail::scopes().inside))
+                throw invalid_argument("gradients: '" + e.from->name + "' (made at " + to_string(e.from->where) +
+                                       ") belongs to the body " + text_of(*e.from->inside) +
+                                       ": it has values only while that runs");
     const name_scope scope("gradients");
     const auto nodes = detail::ancestors(ys, stop);
     const std::uint32_t last = nodes.back()->id;

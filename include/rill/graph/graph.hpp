@@ -4,6 +4,7 @@
 #include <atomic>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
@@ -94,6 +95,9 @@ public:
     /// What runs nodes that are no steps of a straight line; null of a graph that has none.
     const detail::control_flow* control() const noexcept { return control_.load(std::memory_order_acquire); }
 
+    /// Held weakly by who knows something of the graph and must not keep it: expired when it is gone.
+    const std::shared_ptr<const void>& life() const noexcept { return life_; }
+
     std::uint64_t seed() const noexcept { return seed_.load(); }
     void set_seed(std::uint64_t seed) noexcept { seed_ = seed; }
 
@@ -135,6 +139,7 @@ private:
     detail::hash_map<const node*, const node*> initializers_;
     std::atomic<std::uint64_t> seed_{0};
     std::atomic<int> references_{0};
+    const std::shared_ptr<const void> life_ = std::make_shared<char>();
 };
 
 /// A graph. Copies are the same graph; it lives while any of them, or any handle to one of its nodes, does.

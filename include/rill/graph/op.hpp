@@ -116,7 +116,7 @@ struct op_row {
     op_role role = op_role::ordinary;
     step_ordering ordering = step_ordering::none;
     bool takes_handle = false, stateful = false, untyped = false, initialises = false, sizes_itself = false,
-         waits = false, keeps_operands = false;
+         waits = false, keeps_operands = false, takes = false;
 
     void (*destroy)(const op* made) = nullptr;
     // one of these
@@ -197,6 +197,8 @@ public:
     bool sizes_itself() const { return row_.sizes_itself; }
     /// It may wait for what others do, and holds no thread meanwhile (kernel_args::wait).
     bool waits() const { return row_.waits; }
+    /// It takes something out of what it uses: a body that has it does that, whoever needs the value.
+    bool takes() const { return row_.takes; }
     /// It keeps its operands past the step as they are: what nobody else needs it may take over (kernel_args::taken).
     bool keeps_operands() const { return row_.keeps_operands; }
     step_ordering ordering() const { return row_.ordering; }

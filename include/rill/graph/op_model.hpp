@@ -60,6 +60,7 @@ template <class Op> constexpr op_row row_of() {
     if constexpr (requires { Op::initialises; }) r.initialises = Op::initialises;
     if constexpr (requires { Op::sizes_itself; }) r.sizes_itself = Op::sizes_itself;
     if constexpr (requires { Op::waits; }) r.waits = Op::waits;
+    if constexpr (requires { Op::takes; }) r.takes = Op::takes;
     if constexpr (requires { Op::keeps_operands; }) r.keeps_operands = Op::keeps_operands;
 
     if constexpr (requires(const Op& o, const known_inputs& in) { o.outputs(in); })

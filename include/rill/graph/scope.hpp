@@ -28,6 +28,10 @@ struct scope_state {
     std::string prefix;           // "layer1/"
     std::vector<device_function> devices;
     std::vector<const node*> control_inputs;
+    std::vector<const node*>
+        ended; // those of a control_dependencies that ended in a body, when the graph had `ended_at` nodes
+    std::size_t ended_at = 0;
+    std::vector<const node*> of_results; // and what is being sealed waits for, as the body returned it
     const node* colocated = nullptr;
     std::string container;                               // where resources live; empty: with the session
     const region* inside = nullptr;                      // whose nodes are being made
@@ -153,9 +157,11 @@ const node* checked_node(const node* n, const char* who);
 } // namespace detail
 
 /// Nodes made in this scope run after the given operations and tensors. Scopes add up; without arguments the list is
-/// cleared.
+/// cleared. What the body of a loop, branch or function returns in this scope belongs to it, also an expression.
 class control_dependencies : detail::scoped<std::vector<const node*>> {
 public:
+    ~control_dependencies();
+
     template <node_handle... H>
     explicit control_dependencies(const H&... after)
         : scoped(detail::scopes().control_inputs,
@@ -171,6 +177,26 @@ public:
 private:
     static std::vector<const node*> merged(std::initializer_list<const node*> more);
 };
+
+namespace detail {
+
+/// What a body returned is sealed in this scope. An expression becomes a node when the scopes of its body have ended: where that has
+/// just been, it waits for what they said, but for writes and effects of the body itself if it reads no variable: they run anyway.
+class result_scope : scoped<std::vector<const node*>> {
+public:
+    explicit result_scope(const graph& g) : scoped(scopes().of_results, just_ended(g)) {}
+
+private:
+    static std::vector<const node*> just_ended(const graph& g);
+};
+
+/// control_dependencies for what the library makes: it ends before its caller goes on.
+class control_scope : scoped<std::vector<const node*>> {
+public:
+    explicit control_scope(std::vector<const node*> after) : scoped(scopes().control_inputs, std::move(after)) {}
+};
+
+} // namespace detail
 
 /// Nodes made in this scope sit on the device of the given one.
 class colocate_with : detail::scoped<const node*> {

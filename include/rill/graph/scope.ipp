@@ -90,12 +90,30 @@ RILL_INLINE std::vector<const node*> control_dependencies::merged(std::initializ
     return all;
 }
 
+RILL_INLINE control_dependencies::~control_dependencies() {
+    auto& scope = detail::scopes();
+    if (!scope.inside) return;
+    const std::size_t now = current_graph().size();
+    if (scope.ended_at == now && !scope.ended.empty()) return; // by one within this
+    scope.ended = scope.control_inputs;
+    scope.ended_at = now;
+}
+
 namespace detail {
+
+RILL_COLD std::vector<const node*> result_scope::just_ended(const graph& g) {
+    auto& scope = scopes();
+    auto ended = std::exchange(scope.ended, {});
+    if (!scope.inside || scope.ended_at != g.size()) ended.clear();
+    return ended;
+}
 
 RILL_COLD scope_state region_scope::entered(const region* r) {
     auto state = scopes();
     state.inside = r;
     state.control_inputs.clear();
+    state.ended.clear();
+    state.of_results.clear();
     return state;
 }
 
@@ -120,9 +138,15 @@ RILL_INLINE const node* add_node(const graph& g, node_spec spec) {
             device = merge(device, parse_device(choose({spec.name, spec.op->name()})));
         spec.device = to_string(device);
     }
-    for (const auto* c : scope.control_inputs)
+    const auto wait_for = [&](const node* c) {
         if (std::find(spec.control_inputs.begin(), spec.control_inputs.end(), c) == spec.control_inputs.end())
             spec.control_inputs.push_back(c);
+    };
+    for (const auto* c : scope.control_inputs) wait_for(c);
+    const bool reads = std::any_of(spec.inputs.begin(), spec.inputs.end(),
+                                   [](const endpoint& e) { return e && e.from->op->role() == op_role::variable; });
+    for (const auto* c : scope.of_results)
+        if (c->inside != scope.inside || reads) wait_for(c);
     spec.colocated = scope.colocated;
     spec.inside = scope.inside;
     for (const auto& in : spec.inputs) {

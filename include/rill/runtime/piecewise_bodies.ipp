@@ -58,7 +58,8 @@ private:
         for (std::size_t k = 0; k < all.size(); ++k) {
             if (all[k].empty()) continue;
             if (all[k].shape() != each.shape)
-                throw invalid_argument("values of one iteration are " + to_string(each) + ", of another " +
+                throw invalid_argument("values of iteration " + std::to_string(there - all.begin()) + " are " +
+                                       to_string(each) + ", of iteration " + std::to_string(k) + " " +
                                        to_string(all[k].type()) + ": they can't be stacked");
             copy_elements(known.type, all[k].data(),
                           static_cast<std::byte*>(made.mutable_data()) + (reverse ? all.size() - 1 - k : k) * bytes,

@@ -9,6 +9,17 @@
 
 namespace rill { inline namespace RILL_ABI {
 
+namespace detail {
+
+/// Of a queue that others may have closed: whoever was first, it is closed then.
+template <class Close> void close_quietly(const Close& close) {
+    try {
+        close();
+    } catch (const error&) {}
+}
+
+} // namespace detail
+
 RILL_COLD std::vector<coordinated_thread> start_queue_runners(const session& s, const coordinator& c) {
     std::vector<coordinated_thread> threads;
     for (const auto& note : detail::queue_runners_of(s.graph())) {
@@ -23,15 +34,12 @@ RILL_COLD std::vector<coordinated_thread> start_queue_runners(const session& s, 
                                           } catch (const cancelled&) {
                                               if (!c.should_stop()) throw;
                                           } catch (const out_of_range&) { // there is nothing left to read
-                                              if (--*left == 0) close();
+                                              if (--*left == 0) detail::close_quietly(close);
                                           }
                                       }));
         threads.push_back(c.start(note.name + "/cancel", [=] {
             while (*left > 0 && !c.wait_for_stop(std::chrono::milliseconds(50))) {}
-            try {
-                if (c.should_stop()) cancel();
-            } catch (const error&) { // it was closed before
-            }
+            if (c.should_stop()) detail::close_quietly(cancel);
         }));
     }
     return threads;

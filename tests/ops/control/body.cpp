@@ -78,3 +78,61 @@ TEST_CASE("body: names, scopes and dependencies") {
     CHECK(inside.node()->control_inputs.empty());
     CHECK(while_loop([](auto i) { return i < 3.f; }, [](auto i) { return i + 1.f; }, 0.f).name() == "model/while_1:0");
 }
+
+TEST_CASE("body: what a body returns belongs to the scopes that it returns from") {
+    const graph_scope here{graph()};
+    int calls = 0;
+    const operation outside = host_call([&] { ++calls; });
+    const auto loop = while_loop([](auto i) { return i < 3; },
+                                 [&](auto i) {
+                                     const control_dependencies after(outside);
+                                     return i + 1;
+                                 },
+                                 0);
+    variable<float> v("v", 1.f);
+    const auto sum = while_loop([](auto i, auto) { return i < 5; },
+                                [&](auto i, auto t) {
+                                    const control_dependencies after(v.assign(v * 2.f));
+                                    return std::tuple(i + 1, t + v);
+                                },
+                                0, 0.f);
+    const auto chosen = cond(
+        constant(true),
+        [&] {
+            const control_dependencies after(v.assign(7.f));
+            const control_dependencies more(outside);
+            return v * 1.f;
+        },
+        [&] { return v * 2.f; });
+    const session s;
+    s.run(global_variables_initializer());
+    CHECK(s.run(loop) == 3);
+    CHECK(calls == 1);
+    CHECK(s.run(std::get<1>(sum)) == 2.f + 4 + 8 + 16 + 32);
+    CHECK(s.run(chosen) == 7.f);
+    CHECK(calls == 2);
+}
+
+TEST_CASE("body: what takes something out runs with the body, whoever needs it") {
+    const graph_scope here{graph()};
+    const fifo_queue<tensor<int>> q;
+    const tensor_stack<int> stack;
+    const auto loop = while_loop([](auto i) { return i < 2; },
+                                 [&](auto i) {
+                                     q.dequeue();
+                                     q.template dequeue_many<2>();
+                                     stack.pop();
+                                     return i + 1;
+                                 },
+                                 0);
+    const auto branch = cond(constant(true), [&] { q.dequeue(); }, [] {});
+    const session s;
+    s.run(q.enqueue_many(range(0, 10)));
+    for (int k = 0; k < 2; ++k) s.run(operation(stack.push(k).node()));
+    s.run(loop);
+    CHECK(s.run(q.size()) == 4);
+    CHECK(s.run(stack.size()) == 0);
+    s.run(branch);
+    CHECK(s.run(q.size()) == 3);
+    CHECK_THROWS_AS(s.run(loop), out_of_range);
+}

@@ -107,4 +107,13 @@ TEST_CASE("cond: errors name the node and what differs") {
     CHECK_THROWS_WITH(s.run(leaked, feed(a, {1.f})), contains("it has values only while that runs"));
 }
 
+TEST_CASE("cond: a condition whose type only run time knows is a bool all the same") {
+    const graph_scope here{graph()};
+    const any_tensor number = constant(0), truth = constant(false);
+    const auto one = [] { return constant(1.f); };
+    CHECK_THROWS_WITH(cond(number, one, one), contains("cond: 'constant:0' is int32 [], not a bool of rank 0"));
+    CHECK_THROWS_WITH(switch_case(truth, one, one), contains("is bool [], not an int32 or int64 of rank 0"));
+    CHECK(session().run(switch_case(number, one, [] { return constant(2.f); })) == 1.f);
+}
+
 } // namespace test_ops_control_cond

@@ -98,3 +98,17 @@ TEST_CASE("recompute: the same values and gradients, and nothing within is kept"
     CHECK(outputs_of(a) > 1);
     CHECK(outputs_of(b) == 1);
 }
+
+TEST_CASE("function: it keeps no graph that it was called in") {
+    const auto f = function([](auto a) { return a * a + 1.f; });
+    std::weak_ptr<const void> life;
+    for (int k = 0; k < 3; ++k) {
+        const graph g;
+        const graph_scope here(g);
+        const float x = static_cast<float>(k);
+        CHECK(session().run(f(constant(x)) + f(constant(x))) == 2 * (x * x + 1));
+        CHECK(life.expired());
+        life = g.state().life();
+    }
+    CHECK(life.expired());
+}

@@ -122,4 +122,12 @@ TEST_CASE("host_call: one that never comes back ends with its step's time, its p
     for (const auto& done : kept) done(1.f); // too late: nothing happens
 }
 
+TEST_CASE("host_call: without operands it says where it was made") {
+    const graph_scope here{graph()};
+    const auto fails = [] { throw std::runtime_error("no"); };
+    const session s;
+    CHECK_THROWS_WITH(s.run(host_call(fails)), contains("host_call.cpp:"));
+    CHECK_THROWS_WITH(s.run(host_call<int>([&] { return fails(), 1; })), contains("host_call.cpp:"));
+}
+
 } // namespace test_ops_control_host_call

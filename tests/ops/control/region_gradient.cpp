@@ -87,3 +87,20 @@ TEST_CASE("region_gradient: a variable that the body writes, as it was at the st
     CHECK(s.run(std::tuple(y, d), feed(x, 2.)) == std::tuple(48., 72.));
     CHECK(s.run(v) == 4.);
 }
+
+TEST_CASE("region_gradient: a tensor of a body is none outside it") {
+    const graph_scope here{graph()};
+    placeholder<float> x("x");
+    tensor<float> inner;
+    const auto y = while_loop([](auto i) { return i < 3.f; },
+                              [&](auto i) {
+                                  inner = i * x;
+                                  const auto [within] = gradients(inner, x); // here it is
+                                  return within * 0.f + i + 1.f;
+                              },
+                              0.f);
+    CHECK_THROWS_WITH(gradients(y, inner), contains("belongs to the body 'while/body'"));
+    CHECK_THROWS_WITH(gradients(inner, x), contains("belongs to the body 'while/body'"));
+    CHECK_THROWS_WITH(gradients({any_tensor(y)}, {any_tensor(x)}, {.stop = {any_tensor(inner)}}),
+                      contains("belongs to the body 'while/body'"));
+}

@@ -230,6 +230,22 @@ TEST_CASE("while_loop: errors say where it was made, also of what its body made 
     }
 }
 
+TEST_CASE("while_loop: as many parts as the state has, and a limit that is one") {
+    const graph_scope here{graph()};
+    const auto loop = [](std::size_t parts, std::int64_t most) {
+        return while_loop([](const std::vector<any_tensor>& v) { return any_tensor(tensor<float>(v[0]) < 3.f); },
+                          [=](const std::vector<any_tensor>& v) {
+                              return std::vector<any_tensor>(parts, tensor<float>(tensor<float>(v[0]) + 1.f));
+                          },
+                          std::vector<any_tensor>{constant(0.f)}, {.maximum_iterations = most});
+    };
+    CHECK(session().run(loop(1, -1))[0].value<float>() == 3.f);
+    CHECK(session().run(loop(1, 0))[0].value<float>() == 0.f);
+    for (const std::size_t parts : {0u, 2u})
+        CHECK_THROWS_WITH(loop(parts, -1), contains("the state has 1 parts, the body gives " + std::to_string(parts)));
+    CHECK_THROWS_WITH(loop(1, -2), contains("maximum_iterations is -2"));
+}
+
 TEST_CASE("while_loop: ends when it is told to, and when its time is over") {
     const graph_scope here{graph()};
     const session s;

@@ -41,4 +41,18 @@ TEST_CASE("priority_queue: what a full one does") {
     CHECK_THROWS_AS(s.run(std::get<1>(drops.dequeue_many<3>())), invalid_argument);
 }
 
+TEST_CASE("priority_queue: up to more than it holds is what is left, once it is closed") {
+    const graph_scope here{graph()};
+    const priority_queue<tensor<int>> q({.capacity = 3});
+    const auto ten = q.dequeue_up_to(10);
+    const session s;
+    s.run(q.enqueue(2, 20));
+    s.run(q.enqueue(1, 10));
+    CHECK_THROWS_WITH(s.run(ten), contains("10 elements are asked for at once, it holds 3"));
+    s.run(q.close());
+    const auto [priorities, values] = s.run(ten);
+    CHECK((values == xt::xtensor<int, 1>{10, 20}));
+    CHECK((priorities == xt::xtensor<std::int64_t, 1>{1, 2}));
+}
+
 } // namespace test_ops_queue_priority_queue

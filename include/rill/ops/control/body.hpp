@@ -70,22 +70,20 @@ template <class... X> struct handle_for<std::tuple<X...>> {
 };
 template <class X> using handle_type = typename handle_for<std::remove_cvref_t<X>>::type;
 
+template <class X> void add_endpoints(const X& x, const graph& g, std::vector<endpoint>& to) {
+    if constexpr (is_tuple<X>)
+        std::apply([&](const auto&... all) { (add_endpoints(all, g, to), ...); }, x);
+    else if constexpr (literal<X>)
+        to.push_back(seal(constant(x, std::source_location{}), g));
+    else if constexpr (graph_operand<X>)
+        to.push_back(seal(x, g));
+}
 /// The endpoints of a value, or of each value of a tuple, in a graph; none of an operation.
 template <class X> std::vector<endpoint> endpoints_of(const X& x, const graph& g) {
-    if constexpr (is_tuple<X>)
-        return std::apply(
-            [&](const auto&... all) {
-                std::vector<endpoint> ends;
-                (ends.push_back(endpoints_of(all, g)[0]), ...);
-                return ends;
-            },
-            x);
-    else if constexpr (literal<X>)
-        return {seal(constant(x, std::source_location{}), g)};
-    else if constexpr (graph_operand<X>)
-        return {seal(x, g)};
-    else
-        return {};
+    const result_scope returned(g);
+    std::vector<endpoint> ends;
+    add_endpoints(x, g, ends);
+    return ends;
 }
 
 /// Handles of a type (or of each type of a tuple) to endpoints, from the first on.
@@ -228,7 +226,7 @@ private:
     }
     /// It is run for what it does.
     static bool has_effect(const node& n) {
-        if (!n.op->writes().empty()) return true;
+        if (!n.op->writes().empty() || n.op->takes()) return true;
         if (n.outputs.empty() && n.op->role() == op_role::ordinary) return true;
         return n.bodies && std::ranges::any_of(*n.bodies, [](const body& b) { return !b.effects.empty(); });
     }

@@ -19,7 +19,7 @@ auto switch_case(const I& index, const F& first, const More&... more) {
     using result = typename detail::joined_all<detail::branch_type<F>, detail::branch_type<More>...>::type;
     const graph g = detail::home_graph(index);
     return detail::branch_result<result>(
-        detail::add_branches(g, "switch_case", detail::seal(index, g),
+        detail::add_branches(g, "switch_case", detail::seal(index, g), detail::chosen_by::number,
                              {detail::branch_body(first, g), detail::branch_body(more, g)...}, {}));
 }
 

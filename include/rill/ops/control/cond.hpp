@@ -96,8 +96,11 @@ template <class F> body_function branch_body(const F& f, const graph& g) {
     };
 }
 
+/// What chooses a branch: a bool in cond, a number in switch_case.
+enum class chosen_by { truth, number };
+
 /// The node that runs one of several branches.
-const node* add_branches(const graph& g, const std::string& name, const endpoint& which,
+const node* add_branches(const graph& g, const std::string& name, const endpoint& which, chosen_by by,
                          const std::vector<body_function>& branches, const std::source_location& where);
 
 } // namespace detail
@@ -118,7 +121,7 @@ auto cond(const C& condition, const Then& then, const Else& otherwise,
     using result = typename detail::joined_all<A, B>::type;
     const graph g = detail::home_graph(condition);
     return detail::branch_result<result>(
-        detail::add_branches(g, "cond", detail::seal(condition, g),
+        detail::add_branches(g, "cond", detail::seal(condition, g), detail::chosen_by::truth,
                              {detail::branch_body(then, g), detail::branch_body(otherwise, g)}, where));
 }
 
@@ -160,8 +163,12 @@ RILL_INLINE std::vector<endpoint> case_op::gradient(const gradient_request& r) c
 }
 
 RILL_INLINE const node* detail::add_branches(const graph& g, const std::string& name, const endpoint& which,
-                                             const std::vector<body_function>& branches,
+                                             chosen_by by, const std::vector<body_function>& branches,
                                              const std::source_location& where) {
+    if ((type_of(which).type == dtype::boolean) != (by == chosen_by::truth))
+        throw invalid_argument(name + ": '" + name_of(which) + "' is " + to_string(type_of(which)) + ", not " +
+                               (by == chosen_by::truth ? "a bool" : "an int32 or int64") + " of rank 0 (made at " +
+                               to_string(where) + ")");
     const graph_scope here(g);
     region_node_scope scope(g, name);
     std::vector<traced_body> bodies;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <list>
+#include <memory>
 #include <mutex>
 
 #include <rill/core/shared.hpp>
@@ -31,13 +33,13 @@ public:
 
 private:
     struct known {
-        graph of;
+        std::weak_ptr<const void> of; // a graph, which lives no longer for this
         const region* inside;
         std::vector<tensor_type> arguments;
         std::shared_ptr<const traced_body> made; // null while it is being made
     };
     std::recursive_mutex mutex_;
-    std::vector<known> all_;
+    std::list<known> all_;
 };
 
 std::vector<endpoint> add_call(const graph& g, const traced_body& body, std::vector<endpoint> operands, bool recompute,
@@ -104,23 +106,23 @@ namespace detail {
 RILL_INLINE const traced_body& function_bodies::get(const graph& g, const std::vector<tensor_type>& arguments,
                                                     const std::source_location& where, const body_function& make) {
     const std::lock_guard lock(mutex_);
+    all_.remove_if([](const known& k) { return k.of.expired(); });
     for (const auto& k : all_) {
-        if (k.of != g || k.arguments != arguments) continue;
+        if (k.of.lock() != g.state().life() || k.arguments != arguments) continue;
         if (!k.made) // wherever its body calls it
             throw invalid_argument("function: the function made at " + to_string(where) +
                                    " calls itself; a loop does that: while_loop");
         if (k.inside == scopes().inside) return *k.made;
     }
-    const std::size_t at = all_.size();
-    all_.push_back({g, scopes().inside, arguments, nullptr});
+    const auto at = all_.insert(all_.end(), {g.state().life(), scopes().inside, arguments, nullptr});
     try {
         const name_scope named("function");
-        all_[at].made = detail::make_shared<traced_body>(trace_body(g, "body", arguments, where, make));
+        at->made = detail::make_shared<traced_body>(trace_body(g, "body", arguments, where, make));
     } catch (...) {
-        all_.erase(all_.begin() + static_cast<std::ptrdiff_t>(at));
+        all_.erase(at);
         throw;
     }
-    return *all_[at].made;
+    return *at->made;
 }
 
 RILL_INLINE std::vector<endpoint> add_call(const graph& g, const traced_body& body, std::vector<endpoint> operands,

@@ -93,12 +93,10 @@ template <class T, index_t... D> template <class X> void host_result<T, D...>::o
     }
 }
 
-/// Calls f, any function of the program's, when the node runs: with the operands' values as a fetch gives them. host_call<float, dyn>(f,
-/// x) is what it returns, a tensor<float, dyn>. A function that also takes a host_result<float, dyn> returns at once and brings its result
-/// later, from any thread: no thread waits for it meanwhile.
+namespace detail {
+
 template <class T, index_t... D, class F, class... X>
-    requires(graph_operand<X> && ...)
-tensor<T, D...> host_call(const F& f, const X&... operands) {
+tensor<T, D...> add_host_call(const F& f, const std::source_location& where, const X&... operands) {
     constexpr auto all = std::index_sequence_for<X...>{};
     constexpr bool later =
         std::is_invocable_v<const F&, decltype(detail::host_argument<X>(any_array()))..., host_result<T, D...>>;
@@ -117,13 +115,10 @@ tensor<T, D...> host_call(const F& f, const X&... operands) {
     op.shape = extents<D...>::value;
     op.number = function->number;
     op.function = function;
-    return {detail::unchecked, apply_node(op, std::source_location{}, operands...)};
+    return {detail::unchecked, apply_node(op, where, operands...)};
 }
-
-/// Calls f for what it does: an operation.
 template <class F, class... X>
-    requires(graph_operand<X> && ...)
-operation host_call(const F& f, const X&... operands) {
+operation add_effect_call(const F& f, const std::source_location& where, const X&... operands) {
     const auto function = detail::numbered([f](std::span<const any_array> in, any_array*, waiting*) {
         [&]<std::size_t... I>(std::index_sequence<I...>) {
             f(detail::host_argument<X>(in[I])...);
@@ -132,7 +127,33 @@ operation host_call(const F& f, const X&... operands) {
     host_call_op op;
     op.number = function->number;
     op.function = function;
-    return operation(apply_node(op, std::source_location{}, operands...).node());
+    return operation(apply_node(op, where, operands...).node());
+}
+
+} // namespace detail
+
+/// Calls f, any function of the program's, when the node runs: with the operands' values as a fetch gives them. host_call<float, dyn>(f,
+/// x) is what it returns, a tensor<float, dyn>. A function that also takes a host_result<float, dyn> returns at once and brings its result
+/// later, from any thread: no thread waits for it meanwhile.
+template <class T, index_t... D, class F, graph_operand... X>
+    requires(sizeof...(X) > 0)
+tensor<T, D...> host_call(const F& f, const X&... operands) {
+    return detail::add_host_call<T, D...>(f, std::source_location{}, operands...); // an operand says where
+}
+template <class T, index_t... D, class F>
+tensor<T, D...> host_call(const F& f, const std::source_location& where = std::source_location::current()) {
+    return detail::add_host_call<T, D...>(f, where);
+}
+
+/// Calls f for what it does: an operation.
+template <class F, graph_operand... X>
+    requires(sizeof...(X) > 0)
+operation host_call(const F& f, const X&... operands) {
+    return detail::add_effect_call(f, std::source_location{}, operands...);
+}
+template <class F>
+operation host_call(const F& f, const std::source_location& where = std::source_location::current()) {
+    return detail::add_effect_call(f, where);
 }
 
 }} // namespace rill::RILL_ABI

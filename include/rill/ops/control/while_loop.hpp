@@ -136,6 +136,9 @@ namespace detail {
 RILL_INLINE std::vector<endpoint> add_while(const graph& g, std::vector<endpoint> initial,
                                             const body_function& condition, const body_function& body,
                                             const while_options& options, const std::source_location& where) {
+    if (options.maximum_iterations < -1)
+        throw invalid_argument("while_loop: maximum_iterations is " + std::to_string(options.maximum_iterations) +
+                               "; it must be 0 or more (-1: no limit), made at " + to_string(where));
     const graph_scope here(g);
     region_node_scope scope(g, "while");
     const auto types = types_of(initial);
@@ -164,6 +167,10 @@ untyped_while(const std::function<any_tensor(const std::vector<any_tensor>&)>& c
         [&](const std::vector<endpoint>& state) { return std::vector<endpoint>{condition(tensors(state))}; },
         [&](const std::vector<endpoint>& state) {
             const auto next = body(tensors(state));
+            if (next.size() != initial.size())
+                throw invalid_argument("while_loop: the state has " + std::to_string(initial.size()) +
+                                       " parts, the body gives " + std::to_string(next.size()) + " (made at " +
+                                       to_string(where) + ")");
             return std::vector<endpoint>(next.begin(), next.end());
         },
         options, where));

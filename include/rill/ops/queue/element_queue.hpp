@@ -151,7 +151,7 @@ RILL_INLINE bool element_queue::dequeue(waiting& wait, any_array* out) { return 
 
 RILL_INLINE bool element_queue::dequeue_many(index_t n, bool up_to, waiting& wait, any_array* out) {
     if (n < 0) throw invalid_argument(named() + ": " + std::to_string(n) + " elements are asked for");
-    if (traits_.priority && traits_.capacity >= 0 && n > traits_.capacity)
+    if (traits_.priority && traits_.capacity >= 0 && n > traits_.capacity && !(up_to && is_closed()))
         throw invalid_argument(named() + ": " + std::to_string(n) + " elements are asked for at once, it holds " +
                                std::to_string(traits_.capacity));
     return start(up_to ? form::dequeue_up_to : form::dequeue_many, n, wait, out);

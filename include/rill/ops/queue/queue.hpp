@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <tuple>
 
 #include <rill/expr/constant.hpp>
@@ -121,9 +123,11 @@ private:
         Op op;
         op.components = component_types();
         const graph g = handle_.graph();
-        return operation(apply_node(op, std::source_location{}, handle_,
-                                    detail::resource_operand<value_type_of<T>>(x, g, "enqueue")...)
-                             .node());
+        const std::array given{detail::resource_operand<value_type_of<T>>(x, g, "enqueue")...};
+        const auto made = std::ranges::find_if(given, [](const any_tensor& t) { return t.node()->where.line() != 0; });
+        const auto where = made == given.end() ? std::source_location() : made->node()->where; // nearer than the queue
+        return operation(
+            std::apply([&](const auto&... all) { return apply_node(op, where, handle_, all...); }, given).node());
     }
     template <class Op> const node* take(Op op, const any_tensor& count, const std::source_location& where) const {
         if (count) return apply_node(op, where, handle_, count).node();

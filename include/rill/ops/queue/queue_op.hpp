@@ -95,7 +95,7 @@ std::vector<tensor_type> batched(std::span<const tensor_type> components, const 
 /// Base of those that take a batch out: of the length that is asked for, or up to that.
 template <bool UpTo> struct queue_taker : queue_user {
     static constexpr int inputs = 2; // the handle, the number
-    static constexpr bool waits = true, sizes_itself = true;
+    static constexpr bool waits = true, sizes_itself = true, takes = true;
     std::vector<tensor_type> components;
 
     static void fields(auto& op, auto& visit) { visit_components(op.components, visit); }
