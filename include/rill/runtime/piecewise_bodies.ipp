@@ -96,7 +96,7 @@ public:
 
     std::int64_t iterations() const override { return use_.how == form::repeat || use_.how == form::scan ? k_ : -1; }
     void rethrow() const override {
-        if (use_.how == form::repeat || use_.how == form::scan) rethrow_from_iteration(k_);
+        if (running_ && (use_.how == form::repeat || use_.how == form::scan)) rethrow_from_iteration(k_);
         throw;
     }
 
@@ -136,6 +136,7 @@ private:
 
     plan* over(std::vector<any_array>& given, const body& b, bool reverse) {
         const std::size_t parts = state_.size();
+        running_ = nullptr; // what goes wrong from here on is of no iteration
         given = std::move(state_);
         for (std::size_t h = 0; h < kept_.size(); ++h)
             given.push_back(of_.stacked(kept_[h], type_of(b.results[parts + h]), reverse));

@@ -61,7 +61,7 @@ public:
             !rules::compatible(type_of(value.end()).shape, extents<D...>::value))
             throw invalid_argument("apply_grad: the gradients of '" + name() + "' are " +
                                    to_string(tensor_type{dtype_of<T>, extents<D...>::value}) + ", not " +
-                                   to_string(type_of(value.end())));
+                                   to_string(type_of(value.end())) + " (made at " + to_string(where) + ")");
         return add<accumulator_apply_gradient_op>(
             {}, where, value, detail::resource_operand<std::int64_t>(local_step, home, "apply_grad"));
     }
