@@ -183,7 +183,7 @@ def rows_of(program: dict[str, Callable]) -> Rows:
     single = ("empty_callable", "empty_run", "linear_regression", "chain_build", "chain_gradients", "chain_first_run",
               "cond_scalar", "while_scalar_1e3", "while_scalar_grad_1e3", "scan_rnn_100x32", "scan_rnn_grad_100x32",
               "train_in_graph_1e3", "pendulum", "pendulum_grad", "pendulum_second", "queue_pair",
-              "queue_batch")
+              "queue_batch", "queue_sessions_1e3")
     rows = {name: program[name] for name in single if name in program}
     rows |= {name: partial(program["mlp"], name) for name in LAYERS}
     if "embedding" in program:

@@ -4,10 +4,12 @@
 // there can be, no memory taken in a step. It is built with -O3 -ffast-math.
 #include <array>
 #include <bit>
+#include <condition_variable>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <thread>
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
@@ -404,6 +406,39 @@ row queue_batch() {
                         [=] { used(run()[n - 1]); });
 }
 
+/// A thousand numbers from one thread to another, through a ring of 100.
+row queue_sessions() {
+    struct ring {
+        std::mutex lock;
+        std::condition_variable room, there;
+        std::array<float, 100> places{};
+        std::size_t first = 0, count = 0;
+    };
+    const auto q = std::make_shared<ring>();
+    const auto run = [=] {
+        std::thread puts([&] {
+            for (int i = 0; i < 1'000; ++i) {
+                std::unique_lock held(q->lock);
+                q->room.wait(held, [&] { return q->count < q->places.size(); });
+                q->places[(q->first + q->count++) % q->places.size()] = static_cast<float>(i);
+                q->there.notify_one();
+            }
+        });
+        float sum = 0;
+        for (int i = 0; i < 1'000; ++i) {
+            std::unique_lock held(q->lock);
+            q->there.wait(held, [&] { return q->count > 0; });
+            sum += q->places[q->first];
+            q->first = (q->first + 1) % q->places.size();
+            --q->count;
+            q->room.notify_one();
+        }
+        puts.join();
+        return sum;
+    };
+    return peers::steps([=] { return numbers{run()}; }, [=] { used(run()); });
+}
+
 // ---- control flow ----------------------------------------------------------------------------------------------------
 /// A number for a number that the compiler does not know.
 template <class F> row called(float value, F f) {
@@ -507,6 +542,7 @@ peers::row_list rows() {
         {"train_in_graph_1e3", train_in_graph},
         {"queue_pair", queue_pair},
         {"queue_batch", queue_batch},
+        {"queue_sessions_1e3", queue_sessions},
         {"pendulum", [] { return called(1, pendulum::by_hand<0>); }},
         {"pendulum_grad", [] { return called(1, pendulum::by_hand<1>); }},
         {"pendulum_second", [] { return called(1, pendulum::by_hand<2>); }},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rows in rill: graphs and sessions with prepared callables, on the caller's thread; on all with the argument `threads`.
 #include <memory>
+#include <thread>
 
 #include <rill/rill.hpp>
 
@@ -182,6 +183,25 @@ row queue_batch() {
     };
     return peers::steps([s, run] { return numbers{xt::sum(run())()}; }, [s, run] { used(run()(999, 63)); });
 }
+/// A thousand numbers from a thread's session to another's, through a queue of 100.
+row queue_sessions() {
+    const fifo_queue<tensor<float>> q({.capacity = 100, .shared_name = "between"});
+    placeholder<float> x("x");
+    const auto producer = std::make_shared<session>(), consumer = std::make_shared<session>();
+    const auto put = producer->make_callable(q.enqueue(x), x);
+    const auto take = consumer->make_callable(std::tuple(q.dequeue()));
+    const auto run = [=] {
+        std::thread puts([&] {
+            for (int i = 0; i < 1'000; ++i) put(static_cast<float>(i));
+        });
+        float sum = 0;
+        for (int i = 0; i < 1'000; ++i) sum += std::get<0>(take());
+        puts.join();
+        return sum;
+    };
+    return peers::steps([producer, consumer, run] { return numbers{run()}; },
+                        [producer, consumer, run] { used(run()); });
+}
 row while_scalar() {
     placeholder<float> x("x");
     const auto [count, total] = while_loop([](auto i, auto) { return i < 1'000; },
@@ -341,6 +361,7 @@ const peers::row_list rows{
     {"pendulum_second", fresh(pendulum_of<2>)},
     {"queue_pair", fresh(queue_pair)},
     {"queue_batch", fresh(queue_batch)},
+    {"queue_sessions_1e3", fresh(queue_sessions)},
     {"chain_build", chain_build},
     {"chain_gradients", chain_gradients},
     {"chain_first_run", chain_first_run},

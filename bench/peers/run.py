@@ -49,7 +49,7 @@ ROWS = """empty_callable empty_run linear_regression
     gelu_into_1e7 gelu_grad_into_1e7 gelu_grad_sum_1e7
     sum_abcd_1e3 sum_abcd_1e5 sum_abcd_1e7 assign_1e7 assign_add_1e7 matmul_256 matmul_1024
     cond_scalar while_scalar_1e3 while_scalar_grad_1e3 scan_rnn_100x32 scan_rnn_grad_100x32 train_in_graph_1e3
-    pendulum pendulum_grad pendulum_second queue_pair queue_batch
+    pendulum pendulum_grad pendulum_second queue_pair queue_batch queue_sessions_1e3
     chain_build chain_gradients chain_first_run first_result""".split()
 FLOPS = {"matmul_256": 2 * 256 ** 3, "matmul_1024": 2 * 1024 ** 3}
 LONG = 5.0  # seconds: what takes as long is measured once

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The rows in TensorFlow: graphs and sessions with prepared callables, which take less per call than tf.function."""
+import threading
 import time
 from functools import partial
 
@@ -157,6 +158,24 @@ def queue_pair() -> Row:
 
 def queue_batch() -> Row:
     return queue_of([64], 1_000, np.full((1_000, 64), 0.5, np.float32), 1_000)
+
+
+def queue_sessions_1e3() -> Row:
+    """Sessions share a queue through a server, which may be in the process."""
+    target = v1.train.Server.create_local_server().target
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.float32, [])
+        q = v1.FIFOQueue(100, [tf.float32], [[]], shared_name="between")
+        put = v1.Session(target).make_callable(q.enqueue(x), [x])
+        take = v1.Session(target).make_callable(q.dequeue())
+
+    def run():
+        puts = threading.Thread(target=lambda: [put(np.float32(i)) for i in range(1000)])
+        puts.start()
+        total = sum(float(take()) for _ in range(1000))
+        puts.join()
+        return total
+    return Row(lambda: [run()], run)
 
 
 def while_scalar_1e3() -> Row:

@@ -13,6 +13,7 @@
 #include <rill/core/error.hpp>
 #include <rill/core/hash_index.hpp>
 #include <rill/core/hash_map.hpp>
+#include <rill/core/shared.hpp>
 #include <rill/graph/node.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -139,7 +140,7 @@ private:
     detail::hash_map<const node*, const node*> initializers_;
     std::atomic<std::uint64_t> seed_{0};
     std::atomic<int> references_{0};
-    const std::shared_ptr<const void> life_ = std::make_shared<char>();
+    const std::shared_ptr<const void> life_ = detail::make_shared<char>();
 };
 
 /// A graph. Copies are the same graph; it lives while any of them, or any handle to one of its nodes, does.

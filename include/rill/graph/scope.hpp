@@ -156,32 +156,20 @@ const node* checked_node(const node* n, const char* who);
 
 } // namespace detail
 
-/// Nodes made in this scope run after the given operations and tensors. Scopes add up; without arguments the list is
-/// cleared. What the body of a loop, branch or function returns in this scope belongs to it, also an expression.
-class control_dependencies : detail::scoped<std::vector<const node*>> {
-public:
-    ~control_dependencies();
+namespace detail {
 
-    template <node_handle... H>
-    explicit control_dependencies(const H&... after)
-        : scoped(detail::scopes().control_inputs,
-                 merged({detail::checked_node(after.node(), "control_dependencies")...})) {}
-    /// Refused: something among them has no node.
-    template <class... H>
-        requires(!(node_handle<H> && ...))
-    explicit control_dependencies(const H&...) : scoped(detail::scopes().control_inputs, {}) {
-        static_assert((names_a_node<H> && ...), "control_dependencies: an expression or a constant is no node of the "
-                                                "graph yet; seal it first: tensor t = x * y;");
-    }
+/// control_dependencies, of what the library makes itself.
+class control_scope : scoped<std::vector<const node*>> {
+public:
+    explicit control_scope(std::initializer_list<const node*> after) : scoped(scopes().control_inputs, merged(after)) {}
 
 private:
     static std::vector<const node*> merged(std::initializer_list<const node*> more);
 };
 
-namespace detail {
-
-/// What a body returned is sealed in this scope. An expression becomes a node when the scopes of its body have ended: where that has
-/// just been, it waits for what they said, but for writes and effects of the body itself if it reads no variable: they run anyway.
+/// What a body returned is sealed in this scope. An expression becomes a node when the scopes of its body have ended: where a
+/// control_dependencies has just done so, it waits for what that said. (Not for what the region itself does anyway, if it reads no
+/// variable that may change: the counter of a loop waits for nothing.)
 class result_scope : scoped<std::vector<const node*>> {
 public:
     explicit result_scope(const graph& g) : scoped(scopes().of_results, just_ended(g)) {}
@@ -190,13 +178,24 @@ private:
     static std::vector<const node*> just_ended(const graph& g);
 };
 
-/// control_dependencies for what the library makes: it ends before its caller goes on.
-class control_scope : scoped<std::vector<const node*>> {
-public:
-    explicit control_scope(std::vector<const node*> after) : scoped(scopes().control_inputs, std::move(after)) {}
-};
-
 } // namespace detail
+
+/// Nodes made in this scope run after the given operations and tensors. Scopes add up; without arguments the list is
+/// cleared. What the body of a loop, branch, function or critical section returns in this scope belongs to it, also an expression.
+class control_dependencies : detail::control_scope {
+public:
+    template <node_handle... H>
+    explicit control_dependencies(const H&... after)
+        : control_scope({detail::checked_node(after.node(), "control_dependencies")...}) {}
+    /// Refused: something among them has no node.
+    template <class... H>
+        requires(!(node_handle<H> && ...))
+    explicit control_dependencies(const H&...) : control_scope({}) {
+        static_assert((names_a_node<H> && ...), "control_dependencies: an expression or a constant is no node of the "
+                                                "graph yet; seal it first: tensor t = x * y;");
+    }
+    ~control_dependencies();
+};
 
 /// Nodes made in this scope sit on the device of the given one.
 class colocate_with : detail::scoped<const node*> {

@@ -82,17 +82,8 @@ RILL_INLINE std::vector<device_function> device_scope::push(device_function f) {
     return stack;
 }
 
-RILL_INLINE std::vector<const node*> control_dependencies::merged(std::initializer_list<const node*> more) {
-    if (more.size() == 0) return {};
-    auto all = detail::scopes().control_inputs;
-    for (const auto* n : more)
-        if (std::find(all.begin(), all.end(), n) == all.end()) all.push_back(n);
-    return all;
-}
-
 RILL_INLINE control_dependencies::~control_dependencies() {
     auto& scope = detail::scopes();
-    if (!scope.inside) return;
     const std::size_t now = current_graph().size();
     if (scope.ended_at == now && !scope.ended.empty()) return; // by one within this
     scope.ended = scope.control_inputs;
@@ -101,10 +92,18 @@ RILL_INLINE control_dependencies::~control_dependencies() {
 
 namespace detail {
 
+RILL_INLINE std::vector<const node*> control_scope::merged(std::initializer_list<const node*> more) {
+    if (more.size() == 0) return {};
+    auto all = scopes().control_inputs;
+    for (const auto* n : more)
+        if (std::find(all.begin(), all.end(), n) == all.end()) all.push_back(n);
+    return all;
+}
+
 RILL_COLD std::vector<const node*> result_scope::just_ended(const graph& g) {
     auto& scope = scopes();
     auto ended = std::exchange(scope.ended, {});
-    if (!scope.inside || scope.ended_at != g.size()) ended.clear();
+    if (scope.ended_at != g.size()) ended.clear();
     return ended;
 }
 
@@ -146,7 +145,7 @@ RILL_INLINE const node* add_node(const graph& g, node_spec spec) {
     const bool reads = std::any_of(spec.inputs.begin(), spec.inputs.end(),
                                    [](const endpoint& e) { return e && e.from->op->role() == op_role::variable; });
     for (const auto* c : scope.of_results)
-        if (c->inside != scope.inside || reads) wait_for(c);
+        if (reads || !scope.inside || c->inside != scope.inside) wait_for(c);
     spec.colocated = scope.colocated;
     spec.inside = scope.inside;
     for (const auto& in : spec.inputs) {

@@ -184,7 +184,7 @@ private:
     template <class Step> static operation counted(const operation& updates, const variable<Step>& global_step) {
         static_assert(is_integral<Step>, "minimize: global_step must be an integer variable of rank 0");
         const graph_scope here(updates.graph());
-        const control_dependencies after(updates);
+        const detail::control_scope after{updates.node()};
         return group(operation(global_step.assign_add(Step(1)).node()));
     }
 

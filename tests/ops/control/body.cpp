@@ -111,6 +111,11 @@ TEST_CASE("body: what a body returns belongs to the scopes that it returns from"
     CHECK(s.run(std::get<1>(sum)) == 2.f + 4 + 8 + 16 + 32);
     CHECK(s.run(chosen) == 7.f);
     CHECK(calls == 2);
+    // but an operand is none of its results
+    { const control_dependencies after(outside); }
+    const auto last = while_loop([](auto t) { return t < 3.f; }, [](auto t) { return t * 2.f; }, v * 0.25f);
+    CHECK(s.run(last) == 3.5f);
+    CHECK(calls == 2);
 }
 
 TEST_CASE("body: what takes something out runs with the body, whoever needs it") {

@@ -40,4 +40,24 @@ TEST_CASE("critical_section: an operation comes before the release, and nothing 
     CHECK(run.run(v) == 1.f);
 }
 
+TEST_CASE("critical_section: what it returns belongs to the scopes that it returns from") {
+    const graph_scope here{graph()};
+    const mutex lock("lock");
+    const variable<float> v("v", 1.f);
+    int calls = 0;
+    const operation outside = host_call([&] { ++calls; });
+    { const control_dependencies after(outside); }
+    const auto apart = lock.critical([&] { return v * 1.f; });
+    const auto within = lock.critical([&] {
+        const control_dependencies after(outside, v.assign(5.f));
+        return v * 2.f;
+    });
+    const session run;
+    run.run(v.initializer());
+    CHECK(run.run(apart) == 1.f);
+    CHECK(calls == 0);
+    CHECK(run.run(within) == 10.f);
+    CHECK(calls == 1);
+}
+
 } // namespace test_ops_sync_critical_section

@@ -80,10 +80,14 @@ template <class X> void add_endpoints(const X& x, const graph& g, std::vector<en
 }
 /// The endpoints of a value, or of each value of a tuple, in a graph; none of an operation.
 template <class X> std::vector<endpoint> endpoints_of(const X& x, const graph& g) {
-    const result_scope returned(g);
     std::vector<endpoint> ends;
     add_endpoints(x, g, ends);
     return ends;
+}
+/// The same of what a body has just returned.
+template <class X> std::vector<endpoint> results_of(const X& x, const graph& g) {
+    const result_scope returned(g);
+    return endpoints_of(x, g);
 }
 
 /// Handles of a type (or of each type of a tuple) to endpoints, from the first on.

@@ -91,7 +91,7 @@ template <class F> body_function branch_body(const F& f, const graph& g) {
             f();
             return {};
         } else {
-            return endpoints_of(f(), g);
+            return results_of(f(), g);
         }
     };
 }

@@ -65,7 +65,7 @@ public:
         const auto& body = bodies_->get(g, detail::types_of(operands), where_, [&](const std::vector<endpoint>& ends) {
             const auto result =
                 std::apply([&](const auto&... a) { return f_(a...); }, detail::handles<arguments>(ends));
-            return detail::endpoints_of(result, g);
+            return detail::results_of(result, g);
         });
         return detail::handles<detail::handle_type<given>>(
             detail::add_call(g, body, std::move(operands), recompute_, where_));

@@ -55,7 +55,7 @@ std::vector<endpoint> next_state(const F& f, const std::vector<endpoint>& argume
         else
             check_states<States, std::tuple<handle_type<G>>>(std::make_index_sequence<parts>{});
     }
-    return endpoints_of(given, g);
+    return results_of(given, g);
 }
 
 /// One tensor stands for itself, several for a tuple.

@@ -126,7 +126,7 @@ auto map(const F& f, const X& inputs, const std::source_location& where = std::s
     return detail::handles<result>(detail::add_scan(
         g, "map", {}, detail::endpoints_of(inputs, g), false,
         [&](const std::vector<endpoint>& arguments) {
-            return detail::endpoints_of(f(detail::handles<slice>(arguments)), g);
+            return detail::results_of(f(detail::handles<slice>(arguments)), g);
         },
         where));
 }

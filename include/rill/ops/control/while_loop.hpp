@@ -60,7 +60,7 @@ auto while_loop(const Cond& condition, const Body& body, const std::tuple<X...>&
                 static_assert(same_dtype<value_type_of<C>, bool>, "while_loop: the condition must give a bool");
                 static_assert(extents_of<C>::rank == 0, "while_loop: the condition must have rank 0");
             }
-            return detail::endpoints_of(go_on, g);
+            return detail::results_of(go_on, g);
         },
         [&](const std::vector<endpoint>& arguments) { return detail::next_state<states, parts>(body, arguments, g); },
         options, where);

@@ -51,7 +51,7 @@ template <class F> auto critical_section(const section_ends& ends, const F& body
             } else {
                 const R made = body();
                 if constexpr (std::is_same_v<R, operation>) also.push_back(made.node());
-                return endpoints_of(made, g);
+                return results_of(made, g);
             }
         },
         where);
@@ -81,7 +81,8 @@ add_critical_section(const section_ends& ends, const section_body& make, const s
     std::vector<endpoint> results;
     std::vector<const node*> within{acquired};
     {
-        const control_dependencies after{operation(acquired)};
+        const control_scope after{acquired};
+        scopes().ended.clear(); // what ended before this is nothing of it
         results = make(within);
         for (auto& e : results)
             if (e.from->op->role() == op_role::variable) e = same(e); // it is read here
@@ -94,7 +95,7 @@ add_critical_section(const section_ends& ends, const section_body& make, const s
     std::ranges::sort(within, {}, [](const node* n) { return n->id; });
     within.erase(std::unique(within.begin(), within.end()), within.end());
     const node* released = add_node(g, ends.release, ends.operands, {}, false, where, within);
-    const control_dependencies after{operation(released)};
+    const control_scope after{released};
     for (auto& e : results) e = same(e);
     return {results, operation(released)};
 }
