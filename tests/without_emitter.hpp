@@ -8,7 +8,7 @@
 /// As long as this is there, chains of nodes are bound to compiled kernels and the interpreter, as in programs without
 /// rill::kernels.
 struct without_emitter {
-    rill::chain_emitter emit = rill::the_kernels().emit;
+    const rill::code_emitter* emit = rill::the_kernels().emit;
 
     without_emitter() { rill::detail::register_emitter(nullptr); }
     ~without_emitter() { rill::detail::register_emitter(emit); }

@@ -131,7 +131,7 @@ inline void fill_registries() {
     require_fused();
     register_vector_ops<float>();
     register_vector_ops<bool>();
-    if (emits_programs) register_emitter(&emit_chain);
+    if (emits_programs) register_emitter(&the_emitter);
     set_adjoint_check([](const fused_spec& spec) { return is_adjoint(spec, *the_gradient_ops().add); });
     compile_catalogue();
     catalogue::each([]<class Op>(std::type_identity<Op>) {

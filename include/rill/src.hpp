@@ -39,6 +39,7 @@
 #include <rill/device/cpu/fused_stages.ipp>
 #include <rill/device/cpu/gemm_library.ipp>
 #include <rill/device/cpu/interpreter.ipp>
+#include <rill/device/cpu/joined_calls.ipp>
 #include <rill/device/cpu/like_terms.ipp>
 #include <rill/device/cpu/number_code.ipp>
 #include <rill/device/cpu/number_layout.ipp>

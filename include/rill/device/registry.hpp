@@ -84,10 +84,24 @@ struct operand_forms {
     std::vector<char> summed; // results whose elements nobody needs, but their sum: it is written alone
 };
 
-/// Makes the block function of a chain of fused nodes with so many results over so many elements; null where what was compiled
-/// for it is better.
-using chain_emitter = block_function (*)(const fused_chain& chain, std::size_t results, index_t elements,
-                                         const operand_forms& forms);
+/// The nodes of a program that was several.
+struct program_nodes {
+    std::vector<int> begins; // of each, the number of its first instruction
+    std::vector<int> gives;  // values that are results of nodes
+    bool of_numbers = false; // over one element
+};
+
+/// What makes machine code when nodes are bound.
+struct code_emitter {
+    /// The block function of a chain of fused nodes with so many results over so many elements; null where what was compiled for it
+    /// is better.
+    block_function (*chain)(const fused_chain& chain, std::size_t results, index_t elements,
+                            const operand_forms& forms);
+    /// Whether there is code for an instruction.
+    bool (*knows)(const program& p, const program::instruction& i);
+    /// The block function of a program of single floats, without scalars; null where that can't be made.
+    block_function (*numbers)(const program& p, const program_nodes& nodes, const operand_forms& forms);
+};
 
 /// Everything the process can run: kernels by device, op and dtype; what the CPU's fused loops are made of; and how programs
 /// are differentiated. One per process, leaked: kernels may run while statics are destroyed.
@@ -97,7 +111,7 @@ struct RILL_EXPORT kernel_registry {
     detail::registry_table<combiner> combiners;               // "Sum/float32"
     detail::registry_table<detail::pullback_trace> pullbacks; // a one-op program's key
     detail::registry_table<scalar_loop> loops;                // the keys of its expressions
-    std::atomic<chain_emitter> emit{nullptr};                 // with all_kernels.hpp, which rill::kernels has
+    std::atomic<const code_emitter*> emit{nullptr};           // with all_kernels.hpp, which rill::kernels has
 };
 
 /// For looking up. Where the program links rill::kernels, the first call adds what is in there.
@@ -129,7 +143,7 @@ void register_primitive_blocks(const std::string& key, int level, block_function
 void register_combiner(std::string_view how, dtype type, int level, const combiner& loops);
 void register_pullback(const std::string& key, pullback_trace trace);
 void register_scalar_loop(const std::string& key, int level, scalar_loop loop);
-void register_emitter(chain_emitter emit);
+void register_emitter(const code_emitter* emit);
 
 } // namespace detail
 

@@ -106,7 +106,7 @@ RILL_COLD void register_scalar_loop(const std::string& key, int level, scalar_lo
     if (supports_level(level)) kernel_tables().loops.add(key, level, loop);
 }
 
-RILL_EXPORT RILL_COLD void register_emitter(chain_emitter emit) { kernel_tables().emit = emit; }
+RILL_EXPORT RILL_COLD void register_emitter(const code_emitter* emit) { kernel_tables().emit = emit; }
 
 RILL_COLD void register_pullback(const std::string& key, pullback_trace trace) {
     if (!kernel_tables().pullbacks.find(key)) kernel_tables().pullbacks.add(key, 0, trace);

@@ -110,9 +110,11 @@ TEST_CASE_METHOD(test_fused_stages_fixture,
     const tensor a(x + 1.f, "a"), b(a * x + 2.f, "b");
     const chain c{{{spec(a), {{-1, 0}}, {-1}}, {spec(b), {{0, 0}, {-1, 0}}, {0}}}};
     const without_emitter as_it_was;
-    detail::register_emitter([](const fused_chain&, std::size_t, index_t, const operand_forms& forms) {
-        return forms.spread.empty() ? function : nullptr;
-    });
+    static constexpr code_emitter emitter{[](const fused_chain&, std::size_t, index_t, const operand_forms& forms) {
+                                              return forms.spread.empty() ? function : nullptr;
+                                          },
+                                          nullptr, nullptr};
+    detail::register_emitter(&emitter);
     detail::fused_stages stages(c, 1);
     CHECK(stages.emitted());
     CHECK_FALSE(detail::fused_stages(c, 1, 1024, {{0}, {0}, {0}}).emitted());

@@ -21,12 +21,6 @@ inline constexpr bool emits_programs = true;
 inline constexpr bool emits_programs = false;
 #endif
 
-/// The nodes of a program that was several.
-struct program_nodes {
-    std::vector<int> begins; // of each, the number of its first instruction
-    std::vector<int> gives;  // values that are results of nodes
-};
-
 /// The block function of a program of floats, for processors of level 3 or 4; null where it holds what there is no code for, or
 /// the system does not run what is made at run time. Made once for equal programs, and never freed. What
 /// nodes have in common is found after their contractions, so that each is rounded as emitted code would round it alone; what a
@@ -39,6 +33,14 @@ program join_links(const fused_chain& chain, std::size_t results, program_nodes*
 
 /// The block function of a chain over so many elements, where that is better than what was compiled for it.
 block_function emit_chain(const fused_chain& chain, std::size_t results, index_t elements, const operand_forms& forms);
+
+/// Whether there is code for an instruction, for this processor.
+bool is_emitted(const program& p, const program::instruction& i);
+
+/// The block function of a program over single floats, for this processor: no loop, and no operand may lie where a result does.
+block_function emit_numbers(const program& p, const program_nodes& nodes, const operand_forms& forms);
+
+inline constexpr code_emitter the_emitter{&emit_chain, &is_emitted, &emit_numbers};
 
 }}} // namespace rill::RILL_ABI::detail
 

@@ -4,6 +4,7 @@
 #include <rill/device/cpu/emitted_program.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <mutex>
@@ -55,6 +56,7 @@ inline bool translate(const program& p, const program_nodes& nodes, const operan
     }
     for (const int v : nodes.gives) to.whole.push_back(value[static_cast<std::size_t>(v)]);
     to.summed = forms.summed;
+    to.one_element = nodes.of_numbers;
     to.finish();
     return true;
 }
@@ -76,7 +78,7 @@ RILL_COLD block_function emit_program(const program& p, int level, const program
                                       const operand_forms& forms) {
     static std::mutex& mutex = *new std::mutex;
     static auto& known = *new hash_map<std::string, block_function>;
-    std::string key = spelled_key(p) + " v" + std::to_string(level);
+    std::string key = spelled_key(p) + " v" + std::to_string(level) + (nodes.of_numbers ? " numbers" : "");
     for (const auto& list : {nodes.begins, nodes.gives}) {
         key += ';';
         for (const int v : list) key += ' ' + std::to_string(v);
@@ -154,6 +156,27 @@ RILL_COLD block_function emit_chain(const fused_chain& chain, std::size_t result
     program_nodes nodes;
     const program joined = join_links(chain, results, &nodes);
     return emit_program(joined, level, nodes, forms);
+}
+
+/// Whether what is made at run time may run here.
+inline bool runs_made_code() {
+    static const bool runs = emits_programs && best_level() >= 3 && make_executable(std::array<std::uint8_t, 1>{0xc3});
+    return runs;
+}
+
+RILL_COLD bool is_emitted(const program& p, const program::instruction& i) {
+    if (!runs_made_code()) return false;
+    (void)the_kernels(); // with them come the ops
+    const auto emit = find_vector_op(instruction_key(p, i));
+    if (!emit) return false;
+    vector_code code(lanes_at(best_level()));
+    std::vector<int> args;
+    for (int k = 0; k < static_cast<int>(i.args.size()); ++k) args.push_back(code.emit({vector_op::leaf, k}));
+    return emit(code, args.data()) >= 0;
+}
+
+RILL_COLD block_function emit_numbers(const program& p, const program_nodes& nodes, const operand_forms& forms) {
+    return emit_program(p, best_level(), nodes, forms);
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -40,8 +40,8 @@ RILL_COLD std::size_t node_function::place_of(const fused_spec& spec, std::size_
 RILL_COLD fused_stages::fused_stages(const fused_chain& chain, std::size_t results, index_t elements,
                                      const operand_forms& forms)
     : results_(results), leaves_(leaves_of(chain)) {
-    const auto emit = the_kernels().emit.load();
-    if (const auto emitted = emit ? emit(chain, results, elements, forms) : nullptr) {
+    const auto* const emit = the_kernels().emit.load();
+    if (const auto emitted = emit ? emit->chain(chain, results, elements, forms) : nullptr) {
         add_emitted(chain, emitted);
     } else {
         vector<std::vector<std::size_t>> operand_of; // per link and result

@@ -22,8 +22,8 @@ public:
         int scalar = -1; // one of the program's that it spreads itself
         int lanes = 1;   // elements that it works on at a time
     };
-    /// The best there is; `run` is null if there is none.
-    static loop find_loop(const program& p, const program::instruction& i);
+    /// The best there is; `run` is null if there is none. `spreads`: it may be one that spreads a scalar itself.
+    static loop find_loop(const program& p, const program::instruction& i, bool spreads = true);
     /// The same, or an error that says what is missing.
     static loop need_loop(const program& p, const program::instruction& i);
 

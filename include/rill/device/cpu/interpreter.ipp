@@ -20,11 +20,12 @@ RILL_COLD block_interpreter::block_interpreter(program_ptr p) : program_(std::mo
     place_values();
 }
 
-RILL_COLD block_interpreter::loop block_interpreter::find_loop(const program& p, const program::instruction& i) {
+RILL_COLD block_interpreter::loop block_interpreter::find_loop(const program& p, const program::instruction& i,
+                                                               bool spreads) {
     loop best;
     if (const auto found = the_kernels().blocks.find(instruction_key(p, i)); found && found->forward)
         best = {found->forward, found->level, -1, found->lanes};
-    if (i.args.size() != 2 || p.is_scalar(i.args[0]) == p.is_scalar(i.args[1])) return best;
+    if (!spreads || i.args.size() != 2 || p.is_scalar(i.args[0]) == p.is_scalar(i.args[1])) return best;
     const int k = p.is_scalar(i.args[0]) ? 0 : 1;
     const auto found = the_kernels().blocks.find(instruction_key(p, i, k));
     if (found && found->forward && found->level >= best.level)

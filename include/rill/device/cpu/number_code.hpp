@@ -18,14 +18,18 @@ struct number_code {
     struct value {
         home where = home::computed;
         std::uint32_t number = 0; // of the input, or of the constant
-        std::size_t element = 0;  // bytes
-        int lanes = 0;            // so many copies of it stand side by side; 0: nobody reads it
+        dtype type = dtype::invalid;
+        std::size_t element = 0; // bytes
+        int lanes = 0;           // so many copies of it stand side by side; 0: nobody reads it
     };
     struct call {
         block_function run = nullptr;
         int lanes = 1; // elements that it works on at a time: a number is as many equal ones
         std::uint32_t first_operand = 0, first_scalar = 0, first_mask = 0;
         std::uint32_t reads = 0, writes = 0; // its operands: those read, then those written
+        // the instruction that it computes, where that may be part of machine code: known while the chain is
+        const program* of = nullptr;
+        std::uint32_t instruction = 0, node = 0;
     };
     /// Of a loop: an input that is another in each iteration.
     struct turn {

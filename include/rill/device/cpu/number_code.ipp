@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,19 +18,24 @@
 #include <rill/core/vector.hpp>
 #include <rill/device/cpu/fused_stages.hpp>
 #include <rill/device/cpu/interpreter.hpp>
+#include <rill/device/cpu/joined_calls.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Makes the code of a chain, node by node.
 class number_coder {
 public:
-    number_coder(const fused_chain& chain, std::size_t results) {
+    number_coder(const fused_chain& chain, std::size_t results, std::size_t least_joined)
+        : emit_(the_kernels().emit.load()) {
         code_.results.resize(results, number_code::none);
+        if (emit_) choose_joined(chain, least_joined);
         for (const auto& link : chain.links) add(link);
     }
 
     number_code finish() && {
         drop_unused();
+        join();
+        count_copies();
         return std::move(code_);
     }
     number_code finish(const number_loop& loop) && {
@@ -40,6 +46,8 @@ public:
         for (const auto& from : loop.stacked) add_result(loop, from);
         for (int i = 0; i < parts; ++i) add_result(loop, {-1, i});
         drop_unused();
+        join();
+        count_copies();
         code_.repeats = true;
         for (int i = 0; i < parts + loop.slices; ++i) {
             const int value = input(i, loop.inputs[static_cast<std::size_t>(i)]);
@@ -65,7 +73,7 @@ private:
     }
 
     int add_value(home where, std::uint32_t number, dtype type) {
-        code_.values.push_back({where, number, size_of(type), 0});
+        code_.values.push_back({where, number, type, size_of(type), 0});
         return static_cast<int>(code_.values.size()) - 1;
     }
     int input(int number, dtype type) {
@@ -132,7 +140,29 @@ private:
                                     : made_[static_cast<std::size_t>(from.link)][static_cast<std::size_t>(from.index)]);
     }
 
+    /// Nodes for all of which there is machine code are taken apart to be joined, if they are worth it.
+    void choose_joined(const fused_chain& chain, std::size_t least) {
+        std::size_t count = 0;
+        for (const auto& link : chain.links)
+            if (const auto& p = *link.spec->body; knows(p)) count += p.code.size();
+        if (count < least) emit_ = nullptr;
+    }
+    bool knows(const program& p) {
+        const auto [at, fresh] = known_programs_.try_emplace(&p, true);
+        if (!fresh) return at->second;
+        const auto knows_op = [&](const auto& i) {
+            const auto [op, is_new] = known_ops_.try_emplace(instruction_key(p, i), false);
+            if (is_new) op->second = emit_->knows(p, i) && block_interpreter::find_loop(p, i, false).run;
+            return op->second;
+        };
+        return at->second = std::all_of(p.code.begin(), p.code.end(), knows_op);
+    }
+    void join() {
+        if (emit_) join_calls(code_, *emit_);
+    }
+
     void add(const fused_chain::link& link) {
+        ++node_;
         const auto& spec = *link.spec;
         code_.may_divide = code_.may_divide || divides_integers(*spec.body);
         leaves_.clear();
@@ -142,8 +172,9 @@ private:
                                   ? input(from.index, spec.body->leaves[i])
                                   : made_[static_cast<std::size_t>(from.link)][static_cast<std::size_t>(from.index)]);
         }
-        const auto function = find_function(spec, 1);
-        auto& made = made_.emplace_back(function.run ? compiled(spec, function) : interpreted(spec));
+        const bool joined = emit_ && knows(*spec.body);
+        const auto function = joined ? node_function() : find_function(spec, 1);
+        auto& made = made_.emplace_back(function.run ? compiled(spec, function) : interpreted(spec, joined));
         for (std::size_t r = 0; r < made.size(); ++r)
             if (link.results[r] >= 0) code_.results[static_cast<std::size_t>(link.results[r])] = made[r];
     }
@@ -163,11 +194,13 @@ private:
         return made;
     }
 
-    std::vector<int> interpreted(const fused_spec& spec) {
+    std::vector<int> interpreted(const fused_spec& spec, bool joined) {
         const program& p = *spec.body;
         auto& loops = loops_[&p];
         if (loops.empty())
-            for (const auto& i : p.code) loops.push_back(block_interpreter::need_loop(p, i));
+            for (const auto& i : p.code)
+                loops.push_back(joined ? block_interpreter::find_loop(p, i, false)
+                                       : block_interpreter::need_loop(p, i));
         std::vector<int> value = leaves_, read;
         value.resize(static_cast<std::size_t>(p.first_instruction()),
                      number_code::none); // scalars when they are asked for
@@ -185,38 +218,55 @@ private:
             std::uint32_t scalar = 0;
             if (loop.scalar >= 0) scalar = constant(spec.scalars[static_cast<std::size_t>(loop.scalar)]);
             constexpr std::uint32_t unused = 0;
+            const std::size_t calls = code_.calls.size();
             value.push_back(add_call(loop.run, loop.lanes, read, {&scalar, loop.scalar >= 0 ? 1u : 0u}, {&i.type, 1},
                                      {&unused, 1})[0]);
+            if (joined && code_.calls.size() > calls) {
+                auto& made = code_.calls.back();
+                made.of = &p, made.instruction = static_cast<std::uint32_t>(k), made.node = node_;
+            }
         }
         std::vector<int> made;
         for (const int r : p.results) made.push_back(value_of(r));
         return made;
     }
 
-    /// Calls whose results nobody reads go, and results of other calls that nobody reads are not written. How many copies there
-    /// are of a value is known then.
+    /// Calls whose results nobody reads go, and results of other calls that nobody reads are not written.
     void drop_unused() {
-        const auto need = [&](int v, int lanes) {
-            auto& known = code_.values[static_cast<std::size_t>(v)].lanes;
-            known = std::max(known, lanes);
-        };
-        for (const int r : code_.results) need(r, 1);
+        std::vector<char> needed(code_.values.size());
+        const auto need = [&](int v) { needed[static_cast<std::size_t>(v)] = 1; };
+        for (const int r : code_.results) need(r);
         auto* kept = code_.calls.end();
         for (std::size_t k = code_.calls.size(); k-- > 0;) {
             const auto c = code_.calls[k];
             const auto written = written_by(c);
             for (int& w : written)
-                if (w >= 0 && code_.values[static_cast<std::size_t>(w)].lanes == 0) w = number_code::none;
+                if (w >= 0 && !needed[static_cast<std::size_t>(w)]) w = number_code::none;
             if (std::ranges::all_of(written, [](int w) { return w < 0; })) continue;
-            for (const int r : read_by(c)) need(r, c.lanes);
-            for (const int w : written)
-                if (w >= 0) need(w, c.lanes);
+            for (const int r : read_by(c)) need(r);
             *--kept = c;
         }
         code_.calls.erase(code_.calls.begin(), kept);
     }
+    /// How many there are to be of each value.
+    void count_copies() {
+        const auto need = [&](int v, int lanes) {
+            auto& known = code_.values[static_cast<std::size_t>(v)].lanes;
+            known = std::max(known, lanes);
+        };
+        for (const int r : code_.results) need(r, 1);
+        for (const auto& c : code_.calls) {
+            for (const int r : read_by(c)) need(r, c.lanes);
+            for (const int w : written_by(c))
+                if (w >= 0) need(w, c.lanes);
+        }
+    }
 
     number_code code_;
+    const code_emitter* emit_; // null: nothing is joined
+    std::uint32_t node_ = 0;
+    hash_map<const program*, bool> known_programs_;
+    hash_map<std::string, bool> known_ops_;
     std::vector<int> leaves_;             // of the node at hand
     std::vector<std::vector<int>> made_;  // per link and result
     hash_map<int, int> inputs_;           // values
@@ -226,8 +276,9 @@ private:
 };
 
 RILL_COLD number_code number_code_of(const fused_chain& chain, std::size_t results) {
-    return number_coder(chain, results).finish();
+    constexpr std::size_t least = 12; // fewer are not worth the time to make code of them
+    return number_coder(chain, results, least).finish();
 }
-RILL_COLD number_code number_code_of(const number_loop& loop) { return number_coder(loop.chain, 0).finish(loop); }
+RILL_COLD number_code number_code_of(const number_loop& loop) { return number_coder(loop.chain, 0, 2).finish(loop); }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -35,6 +35,7 @@ public:
     int lanes() const { return lanes_; }
     const std::vector<vector_instruction>& code() const { return code_; }
     const std::vector<row>& rows() const { return rows_; }
+    bool one_element = false; // each operand is one number: no loop
     std::vector<int> results;
     std::vector<char> summed; // per result: its sums are wanted, in four registers; empty: of none
     std::vector<int> whole;   // what nodes give: rounded as it is, whoever uses it

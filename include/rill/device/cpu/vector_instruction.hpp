@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <compare>
 #include <cstdint>
 
@@ -38,8 +39,18 @@ enum class vector_op : std::uint8_t {
     multiply_sub,   // a * b - c
     sub_product,    // c - a * b
     lookup,         // in the rows b and c, at the places that the low bits of a say; for registers of 8 in b alone
-    scale           // a * 2^b
+    scale,          // a * 2^b
+    exact           // a; where b > d, exact function `number` of c instead: a call, which is rare
 };
+
+/// What the code of a function doesn't reach: numbers beyond `most`, or below its negative. The C library's function serves there.
+struct exact_function {
+    float (*run)(float);
+    float most;
+};
+enum exact_number : int { exact_sine, exact_cosine };
+inline constexpr std::array<exact_function, 2> exact_functions{
+    {{[](float x) { return std::sin(x); }, 8192.f}, {[](float x) { return std::cos(x); }, 8192.f}}};
 
 struct vector_instruction {
     vector_op op;
@@ -63,7 +74,8 @@ constexpr int operands_of(vector_op op) {
     case vector_op::multiply_sub:
     case vector_op::sub_product:
     case vector_op::lookup: return 3;
-    case vector_op::compare_choose: return 4;
+    case vector_op::compare_choose:
+    case vector_op::exact: return 4;
     default: return 2;
     }
 }

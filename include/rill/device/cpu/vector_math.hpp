@@ -119,8 +119,6 @@ inline value floor(value x) { return x.with(vector_op::round, 9); }
 inline value ceil(value x) { return x.with(vector_op::round, 10); }
 inline value rsqrt(value x) { return 1 / sqrt(x); }
 // there is no code for these: nothing else by these names is to be found for them
-void sin(value) = delete;
-void cos(value) = delete;
 void tan(value) = delete;
 void pow(value, value) = delete;
 inline value int_add(value x, std::uint32_t n) { return x.with(vector_op::int_add, 0, value::bits(n)); }
@@ -219,6 +217,41 @@ inline value log1p(value x) {
     const value shrink = left(int_add(parts.biased ^ value::bits(0xffffffff), 256), 23);
     const value y = log_at_ends(u, log_of_parts(parts.exponent, fma(lost * 0.5f, shrink, parts.f)));
     return select(abs(x) < value(std::numeric_limits<float>::epsilon() / 4), x, y);
+}
+
+/// |x| = n π/2 + r with |r| <= π/4, in the low bits of `sum` n.
+struct angle {
+    value x, sum, r;
+    explicit angle(value number) : x(abs(number)), sum(fma(x, value(0.636619772367581343076f), value(much))), r(0) {
+        const value m = sum - much, next = fnma(m, value(0x1.fb4p-12f), fnma(m, value(0x1.92p+0f), x)),
+                    high = fnma(m, value(0x1.444p-24f), next);
+        r = high + fnma(m, value(0x1.68c234p-39f), fnma(m, value(0x1.444p-24f), next - high));
+    }
+    truth odd() const { return (left(sum, 31) | value(1)) < value(0); }
+    /// The sign bit, from bit 1 of n + ahead.
+    value sign(int ahead) const { return sign_bit(left(int_add(sum, static_cast<std::uint32_t>(ahead)), 30)); }
+    value sine() const {
+        const value z = r * r;
+        const value p = polynomial(z, {-0.1666666664f, 0.008333329281f, -0.0001983930442f, 2.718046476e-6f});
+        return fma(z * r, p, r);
+    }
+    value cosine() const {
+        const value z = r * r;
+        const value p = polynomial(z, {0.04166664555f, -0.001388730987f, 2.4432413e-5f});
+        return fma(z * z, p, fma(z, value(-0.5f), value(1)));
+    }
+    /// What was computed of the number, where that is right.
+    value within(value y, exact_number function, value number) const {
+        return y.with(vector_op::exact, function, x, number, value(exact_functions[function].most));
+    }
+};
+inline value sin(value x) {
+    const angle a(x);
+    return a.within(select(a.odd(), a.cosine(), a.sine()) ^ a.sign(0) ^ sign_bit(x), exact_sine, x);
+}
+inline value cos(value x) {
+    const angle a(x);
+    return a.within(select(a.odd(), a.sine(), a.cosine()) ^ a.sign(1), exact_cosine, x);
 }
 
 /// The vector type of an element type, if there is one.

@@ -27,7 +27,11 @@ class x86_loop_maker {
     using is = operand::is;
 
 public:
-    x86_loop_maker(const vector_code& code, int kept) : code_(code), out_(code.lanes() == 16) { choose_kept(kept); }
+    x86_loop_maker(const vector_code& code, int kept) : code_(code), out_(code.lanes() == 16) {
+        choose_kept(kept);
+        const auto calls = [](const auto& i) { return i.op == vector_op::exact; };
+        if (std::ranges::any_of(code.code(), calls)) exact_slot_ = std::exchange(slots_, slots_ + 2);
+    }
 
     std::vector<std::uint8_t> make();
     /// Values that had to be put aside for want of registers.
@@ -60,6 +64,7 @@ private:
     void load_leaf(int v, int now);
     void store(int reg, int result, int now);
     void add_to_sums(int v, int result, int now);
+    static constexpr opcode one_number(std::uint8_t code) { return {code, 1, 2}; } // vmovss
     bool is_summed(std::size_t result) const { return !code_.summed.empty() && code_.summed[result]; }
     bool sums() const { return std::ranges::find(code_.summed, 1) != code_.summed.end(); }
     void store_results(int now);
@@ -84,6 +89,10 @@ private:
     void choose(int v, int now);
     void compare_choose(int v, int now);
     void lookup(int v, int now);
+    void exact(int v, int now);
+    void exact_call();
+    void once();
+    void loop();
     assembler::general pointer(bool result, int number);
 
     const vector_code& code_;
@@ -95,6 +104,8 @@ private:
     int slots_ = 0, spills_ = 0, leaves_ = 0, last_leaf_ = -1;
     bool masked_ = false; // in what does the lanes that are left
     int mask_slot_ = -1;
+    int exact_slot_ = -1;                   // of a register of arguments, and one of results
+    std::vector<std::size_t> exact_places_; // of calls
     std::vector<char> stored_;
 };
 
@@ -287,6 +298,79 @@ RILL_COLD void x86_loop_maker::lookup(int v, int now) {
     release(entry, now);
 }
 
+/// Does what vector_op::exact says.
+inline void exact_lanes(const float* x, float* y, int lanes, int function) noexcept {
+    const auto& f = exact_functions[static_cast<std::size_t>(function)];
+    for (int k = 0; k < lanes; ++k)
+        if (std::abs(x[k]) > f.most) y[k] = f.run(x[k]);
+}
+
+RILL_COLD void x86_loop_maker::exact(int v, int now) {
+    const auto [y, size, x, most] = at(v).args;
+    const int rs = in_register(size, now, {y, size, x, most}), rx = in_register(x, now, {y, size, x, most}),
+              ry = in_register(y, now, {y, size, x, most});
+    constexpr opcode compare{0xc2, 1, 0};
+    constexpr int greater = 30;
+    if (out_.wide()) {
+        out_.vector(compare, 1, rs, anywhere(most), greater);
+        out_.bytes({0xc5, 0xf8, 0x98, 0xc9}); // kortestw k1, k1
+    } else {
+        const int mask = take(now - 1, {y, size, x, most});
+        out_.vector(compare, mask, rs, anywhere(most), greater);
+        out_.vector({0x50, 1, 0}, assembler::r11, 0, {is::vector, mask}); // vmovmskps
+        out_.bytes({0x45, 0x85, 0xdb});                                   // test r11d, r11d
+    }
+    out_.bytes({0x0f, 0x84}); // jz
+    const std::size_t none = out_.here();
+    out_.number(0, 4);
+    const operand arguments{is::stack, slot_bytes(exact_slot_)}, results{is::stack, slot_bytes(exact_slot_ + 1)};
+    out_.vector({0x11, 1, 0}, rx, 0, arguments);
+    out_.vector({0x11, 1, 0}, ry, 0, results);
+    out_.bytes({0x41, 0xbb}); // mov r11d, function
+    out_.number(at(v).number, 4);
+    out_.bytes({0xe8}); // call
+    exact_places_.push_back(out_.here());
+    out_.number(0, 4);
+    move(ry, results);
+    out_.lead(none, out_.here());
+    const bool last = dies(y, now);
+    release(size, now), release(x, now), release(most, now), release(y, now);
+    if (last) return define(v, ry);
+    move(result_register(v, now, {y}), {is::vector, ry});
+}
+
+/// What such calls lead to: it keeps all registers but r11.
+RILL_COLD void x86_loop_maker::exact_call() {
+    if (exact_places_.empty()) return;
+    for (const auto at : exact_places_) out_.lead(at, out_.here());
+    out_.bytes(
+        {0x50, 0x51, 0x52, 0x56, 0x57, 0x41, 0x50, 0x41, 0x51, 0x41, 0x52}); // push rax rcx rdx rsi rdi r8 r9 r10
+    if (out_.wide()) out_.bytes({0xc5, 0xf8, 0x93, 0xc2, 0x50});             // kmovw eax, k2; push rax
+    // with the return address so many bytes; rsp is a multiple of 64 again
+    const int pushed = out_.wide() ? 80 : 72, saved = slot_bytes(registers()) + 128 - pushed;
+    const auto each = [&](int code) {
+        for (int r = 0; r < registers(); ++r)
+            out_.vector({static_cast<std::uint8_t>(code), 1, 0}, r, 0, {is::stack, slot_bytes(r)});
+    };
+    out_.bytes({0x48, 0x81, 0xec}); // sub rsp, saved
+    out_.number(saved, 4);
+    each(0x11);
+    out_.bytes({0x48, 0x8d, 0xbc, 0x24}); // lea rdi, [rsp + …]
+    out_.number(saved + pushed + slot_bytes(exact_slot_), 4);
+    out_.bytes({0x48, 0x8d, 0xb4, 0x24}); // lea rsi
+    out_.number(saved + pushed + slot_bytes(exact_slot_ + 1), 4);
+    out_.bytes({0xba}); // mov edx, lanes
+    out_.number(code_.lanes(), 4);
+    out_.bytes({0x44, 0x89, 0xd9, 0x48, 0xb8}); // mov ecx, r11d; mov rax, …
+    out_.number(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(&exact_lanes)), 8);
+    out_.bytes({0xc5, 0xf8, 0x77, 0xff, 0xd0}); // vzeroupper; call rax
+    each(0x10);
+    out_.bytes({0x48, 0x81, 0xc4}); // add rsp, saved
+    out_.number(saved, 4);
+    if (out_.wide()) out_.bytes({0x58, 0xc5, 0xf8, 0x92, 0xd0}); // pop rax; kmovw k2, eax
+    out_.bytes({0x41, 0x5a, 0x41, 0x59, 0x41, 0x58, 0x5f, 0x5e, 0x5a, 0x59, 0x58, 0xc3});
+}
+
 RILL_COLD void x86_loop_maker::compute(int v, int now) {
     const auto& i = at(v);
     switch (i.op) {
@@ -315,6 +399,7 @@ RILL_COLD void x86_loop_maker::compute(int v, int now) {
     case vector_op::choose: return choose(v, now);
     case vector_op::compare_choose: return compare_choose(v, now);
     case vector_op::lookup: return lookup(v, now);
+    case vector_op::exact: return exact(v, now);
     case vector_op::compare:
         if (!out_.wide()) return plain(v, now, {0xc2, 1, 0}, false, i.number);
         {
@@ -387,7 +472,7 @@ RILL_COLD void x86_loop_maker::end_sums() {
         if (out_.wide()) join(shuffle_lanes, 0x4e);
         join(shuffle_lanes, out_.wide() ? 0xb1 : 1);
         join(shuffle_numbers, 0x4e), join(shuffle_numbers, 0xb1);
-        out_.vector({0x11, 1, 2}, 0, 0, {is::element, pointer(true, static_cast<int>(r))}); // vmovss
+        out_.vector(one_number(0x11), 0, 0, {is::element, pointer(true, static_cast<int>(r))});
     }
 }
 
@@ -411,6 +496,7 @@ RILL_COLD void x86_loop_maker::find_rest() {
 RILL_COLD void x86_loop_maker::load_leaf(int v, int now) {
     const auto from = pointer(false, at(v).number);
     const int reg = result_register(v, now, {});
+    if (code_.one_element) return out_.vector(one_number(0x10), reg, 0, {is::element, from});
     if (masked_ && !out_.wide()) {
         move(reg, {is::stack, slot_bytes(mask_slot_)});
         return out_.vector({0x2c, 2, 1}, reg, reg, {is::element, from});
@@ -425,6 +511,7 @@ RILL_COLD void x86_loop_maker::store(int reg, int result, int now) {
         move(mask, {is::stack, slot_bytes(mask_slot_)});
     }
     const auto to = pointer(true, result);
+    if (code_.one_element) return out_.vector(one_number(0x11), reg, 0, {is::element, to});
     if (masked_ && !out_.wide()) return out_.vector({0x2e, 2, 1}, reg, mask, {is::element, to});
     out_.vector({0x11, 1, 0}, reg, 0, {is::element, to}, -1, masked_ ? 2 : 0);
 }
@@ -443,7 +530,7 @@ RILL_COLD void x86_loop_maker::add_to_sums(int v, int result, int now) {
 
 /// Those that are known, once all leaves are read.
 RILL_COLD void x86_loop_maker::store_results(int now) {
-    if (now < last_leaf_) return;
+    if (now < last_leaf_ && !code_.one_element) return;
     for (std::size_t r = 0; r < code_.results.size(); ++r) {
         const int v = code_.results[r];
         if (stored_[r] || v > now) continue;
@@ -466,13 +553,12 @@ RILL_COLD void x86_loop_maker::body() {
     }
 }
 
-RILL_COLD std::vector<std::uint8_t> x86_loop_maker::make() {
-    out_.bytes({0x55, 0x48, 0x89, 0xe5, 0x53}); // push rbp; mov rbp, rsp; push rbx
-    out_.bytes({0x48, 0x81, 0xec});             // sub rsp, stack
-    const std::size_t stack = out_.here();
-    out_.number(0, 4);
-    out_.bytes({0x48, 0x83, 0xe4, 0xc0}); // and rsp, -64
-    out_.bytes({0x31, 0xc0});             // xor eax, eax
+RILL_COLD void x86_loop_maker::once() {
+    prologue();
+    body();
+}
+
+RILL_COLD void x86_loop_maker::loop() {
     out_.load(assembler::rsi, assembler::rdi, 32);
     out_.bytes({0x48, 0xc1, 0xfe, out_.wide() ? 4 : 3}); // sar rsi: whole registers
     out_.bytes({0x48, 0xc1, 0xe6, out_.wide() ? 6 : 5}); // shl rsi: bytes
@@ -513,8 +599,22 @@ RILL_COLD std::vector<std::uint8_t> x86_loop_maker::make() {
     body();
     out_.lead(end, out_.here());
     end_sums();
-    out_.bytes({0xc5, 0xf8, 0x77, 0x48, 0x8b, 0x5d, 0xf8, 0xc9, 0xc3}); // vzeroupper; mov rbx, [rbp - 8]; leave; ret
     slots_ = std::max(slots_, slots_of_loop);
+}
+
+RILL_COLD std::vector<std::uint8_t> x86_loop_maker::make() {
+    out_.bytes({0x55, 0x48, 0x89, 0xe5, 0x53}); // push rbp; mov rbp, rsp; push rbx
+    out_.bytes({0x48, 0x81, 0xec});             // sub rsp, stack
+    const std::size_t stack = out_.here();
+    out_.number(0, 4);
+    out_.bytes({0x48, 0x83, 0xe4, 0xc0}); // and rsp, -64
+    out_.bytes({0x31, 0xc0});             // xor eax, eax
+    if (code_.one_element)
+        once();
+    else
+        loop();
+    out_.bytes({0xc5, 0xf8, 0x77, 0x48, 0x8b, 0x5d, 0xf8, 0xc9, 0xc3}); // vzeroupper; mov rbx, [rbp - 8]; leave; ret
+    exact_call();
     out_.set(stack, static_cast<std::uint32_t>(stack_bytes()));
     auto rows = code_.rows();
     auto& numbers = rows.emplace_back();
