@@ -100,6 +100,9 @@ void compile_catalogue_v3();
 #if RILL_KERNELS_V4
 void compile_catalogue_v4();
 #endif
+#if RILL_KERNELS_RARE_TYPES
+void compile_rare_types();
+#endif
 
 template <class Op> op_ptr make_compiled_op(Op o) { return shared(new op_model<Op>(std::move(o))); }
 
@@ -132,6 +135,9 @@ inline void fill_registries() {
     register_vector_ops<float>();
     register_vector_ops<bool>();
     if (emits_programs) register_emitter(&the_emitter);
+#if RILL_KERNELS_RARE_TYPES
+    register_rare_kernels(&compile_rare_types);
+#endif
     set_adjoint_check([](const fused_spec& spec) { return is_adjoint(spec, *the_gradient_ops().add); });
     compile_catalogue();
     catalogue::each([]<class Op>(std::type_identity<Op>) {

@@ -110,6 +110,7 @@ TEST_CASE("apply: refusals of tensors of unknown type") {
     const any_tensor rare = r - r;
     const session s;
     const std::vector<any_array> at{op_test::point_array<std::uint16_t>({}, {2})};
+    if (load_rare_kernels()) return; // in builds that have them
     CHECK_THROWS_AS(op_test::run(s, rare, {r}, at), unimplemented);
     CHECK_THROWS_WITH(op_test::run(s, rare, {r}, at),
                       contains("Sub") && contains("uint16") && contains("all_kernels.hpp"));

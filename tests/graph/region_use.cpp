@@ -45,7 +45,7 @@ TEST_CASE("region_use: a node whose bodies do not fit it is refused") {
             CHECK(g.state().add(std::move(spec)));
     };
     refused("", [](auto&, auto&, auto&) {});
-    refused("can't run any", [](auto&, auto&, auto& op) { op = make_op(no_op{}); });
+    refused("can't run any", [](auto&, auto&, auto& op) { op = make_op(no_op_op{}); });
     refused("has no bodies", [](auto& spec, auto&, auto&) { spec.bodies.clear(); });
     refused("not as many as it says", [](auto&, auto& use, auto&) { use.captures = 7; });
     refused("not as many as it says", [](auto&, auto& use, auto&) { use.operands = -1; });

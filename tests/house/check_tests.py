@@ -7,7 +7,8 @@ from pathlib import Path
 # path without suffix -> why it has no partner
 HEADERS_WITHOUT_TEST = {}
 TESTS_WITHOUT_HEADER = {}
-NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "saved", "tensorflow")
+NOT_MIRRORED = ("house", "compile_fail", "consumers", "device/far", "rare", "saved", "tensorflow")
+NOT_IN_SRC = ("all_types.ipp",)  # dear to compile: a program that wants it says so
 
 
 def check(root, headers_without=HEADERS_WITHOUT_TEST, tests_without=TESTS_WITHOUT_HEADER):
@@ -25,7 +26,7 @@ def check(root, headers_without=HEADERS_WITHOUT_TEST, tests_without=TESTS_WITHOU
     if (all_in_one := include / "src.hpp").exists():
         held = all_in_one.read_text()
         problems += [f"include/rill/src.hpp leaves out {p.relative_to(include)}" for p in sorted(include.rglob("*.ipp"))
-                     if f"<rill/{p.relative_to(include).as_posix()}>" not in held]
+                     if f"<rill/{p.relative_to(include).as_posix()}>" not in held and p.name not in NOT_IN_SRC]
     problems += [f"tests/{p}.cpp holds no TEST_CASE" for p, file in sorted(files.items())
                  if "TEST_CASE" not in file.read_text()]
     problems += [f"tests/{p}.cpp: a semicolon in the name of a test: CMake would take it for two tests"

@@ -140,7 +140,8 @@ WITHOUT["TileGrad"] = "the gradient of Tile, which is compared"
 WRITES = ("Assign", "AssignAdd", "AssignSub", "ScatterAdd", "ScatterSub", "ScatterUpdate", "AssignMovingAverage")
 for name in WRITES:
     WITHOUT[name] = "a write of a variable, which has no gradient; its test says what the variable holds"
-for name in ("Adadelta", "Adagrad", "CenteredRMSProp", "Ftrl", "GradientDescent", "Momentum", "RMSProp"):
+for name in ("Adadelta", "Adagrad", "CenteredRMSProp", "Ftrl", "GradientDescent", "LazyAdam", "LazyAdamW",
+             "Momentum", "RMSProp"):
     for rows in ("", "Rows"):
         WITHOUT[f"Apply{name}{rows}"] = (
             "an optimizer's write, which has no gradient; its test follows TensorFlow's formula"

@@ -34,3 +34,8 @@ TEST_CASE("adam: by the published formula, typed and not, and of a table, all of
     const adam by({.learning_rate = 0.05, .beta1 = 0.8, .beta2 = 0.99, .epsilon = 1e-4});
     train_test::check(by, vectors::adam, vectors::adam_rows, "ApplyAdam");
 }
+
+TEST_CASE("adam: lazy, of a table only rows that have a gradient move") {
+    const adam by({.learning_rate = 0.05, .beta1 = 0.8, .beta2 = 0.99, .epsilon = 1e-4, .lazy = true});
+    train_test::check(by, vectors::adam, vectors::lazy_adam_rows, "ApplyLazyAdamRows");
+}

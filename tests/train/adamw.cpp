@@ -14,6 +14,12 @@ TEST_CASE("adamw: by the published formula, typed and not, and of a table") {
     train_test::check(adamw(test_adamw::options), vectors::adamw, vectors::adamw_rows, "ApplyAdamW");
 }
 
+TEST_CASE("adamw: lazy, of a table only rows that have a gradient move and decay") {
+    auto o = test_adamw::options;
+    o.lazy = true;
+    train_test::check(adamw(o), vectors::adamw, vectors::lazy_adamw_rows, "ApplyLazyAdamWRows");
+}
+
 TEST_CASE("adamw: without decay, it is adam") {
     auto o = test_adamw::options;
     o.weight_decay = 0;

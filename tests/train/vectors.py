@@ -85,7 +85,7 @@ OPTIMIZERS = {
     "ftrl": ftrl,
     "ftrl_regularized": with_(ftrl, power=-0.7, l1=0.6, l2=0.3),
 }
-EVERY_ROW = ("adam", "adamw")  # those that move rows without a gradient too
+EVERY_ROW = ("adam", "adamw")  # those that move rows without a gradient too, unless they are lazy
 
 
 def dense(rule):
@@ -206,6 +206,8 @@ def main():
     for name, rule in OPTIMIZERS.items():
         write(name, list(dense(rule)))
         write(name + "_rows", list(rows(rule, name in EVERY_ROW)))
+        if name in EVERY_ROW:
+            write("lazy_" + name + "_rows", list(rows(rule, False)))
     print("inline const std::vector<int> at{" + ", ".join(map(str, AT)) + "};")
     for name, schedule in SCHEDULES.items():
         write(name, [schedule(step) for step in AT])

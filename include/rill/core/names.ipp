@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -53,7 +54,7 @@ RILL_COLD std::vector<std::string> nearest_names(std::string_view wanted, const 
                                                  std::size_t most) {
     vector<std::pair<std::size_t, std::string_view>> ranked;
     for (const auto& name : names) ranked.emplace_back(edit_distance(wanted, name), name);
-    std::sort(ranked.begin(), ranked.end());
+    detail::sort(ranked);
     std::vector<std::string> out;
     for (const auto& [distance, name] : ranked) {
         const std::size_t shorter = std::min(wanted.size(), name.size()), longer = std::max(wanted.size(), name.size());

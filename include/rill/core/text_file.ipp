@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <memory>
 
+#include <rill/core/algorithm.hpp>
+
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE std::string read_file(const std::string& path, const std::string& who) {
@@ -21,7 +23,7 @@ RILL_INLINE std::string read_file(const std::string& path, const std::string& wh
 }
 
 RILL_INLINE std::string_view take_line(std::string_view& text) {
-    const auto end = std::find_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; });
+    const auto end = detail::find_if(text, [](char c) { return c == '\n' || c == '\r'; });
     const auto line = text.substr(0, static_cast<std::size_t>(end - text.begin()));
     text.remove_prefix(line.size());
     text.remove_prefix(text.starts_with("\r\n") ? 2 : text.empty() ? 0 : 1);

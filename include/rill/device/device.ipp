@@ -8,6 +8,8 @@
 #include <mutex>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
+
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
@@ -42,7 +44,7 @@ RILL_COLD void register_device(const device_type& type) {
 RILL_COLD const device_type* find_device(std::string_view name) {
     auto& table = detail::the_devices();
     const std::lock_guard lock(table.mutex);
-    const auto at = std::find_if(table.all.begin(), table.all.end(), [&](const auto* d) { return d->name == name; });
+    const auto at = detail::find_if(table.all, [&](const auto* d) { return d->name == name; });
     return at == table.all.end() ? nullptr : *at;
 }
 

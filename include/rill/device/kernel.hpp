@@ -108,8 +108,8 @@ struct kernel_request {
     std::span<const tensor_type> inputs; // complete shapes
     std::span<const tensor_type> outputs;
     std::span<const any_array* const> constants = {}; // of each input, where it is one; else null. Empty: not known
-    std::size_t scratch_bytes = 0; // set by the op: scratch memory for each run
-    thread_pool* pool = nullptr;   // who helps; null: nobody. Lives as long as the kernel
+    std::size_t scratch_bytes = 0;                    // set by the op: scratch memory for each run
+    thread_pool* pool = nullptr;                      // who helps; null: nobody. Lives as long as the kernel
     double microseconds = 0; // set by the op: what it takes on one thread, roughly; 0: as long as its memory traffic
     bool shared = false;     // set by the op: the pool helps
     std::uint64_t seed = 0;  // of a random op: graph seed and node name, or the op's own

@@ -111,6 +111,7 @@ struct RILL_EXPORT kernel_registry {
     detail::registry_table<combiner> combiners;               // "Sum/float32"
     detail::registry_table<detail::pullback_trace> pullbacks; // a one-op program's key
     detail::registry_table<scalar_loop> loops;                // the keys of its expressions
+    std::atomic<void (*)()> rare{nullptr};                    // adds those for types that few programs use
     std::atomic<const code_emitter*> emit{nullptr};           // with all_kernels.hpp, which rill::kernels has
 };
 
@@ -122,6 +123,13 @@ namespace detail {
 std::string kernel_key(std::string_view op, dtype type);
 
 } // namespace detail
+
+/// What is asked for when there is no kernel: adds those for element types that few programs use, if the program has them (all_types.hpp,
+/// which rill::kernels has) and they are not there yet. Whether they are there now.
+bool load_rare_kernels();
+
+/// "no kernel of Add($0:half,$1:half) is in this program: …"; the place stands in front of the colon.
+std::string no_kernel_text(const std::string& what, const std::string& place = {});
 
 /// The kernel of an op for a dtype on a type of device, if it is in this program.
 std::optional<kernel_factory> find_kernel(std::string_view device, std::string_view op, dtype type);
@@ -144,6 +152,7 @@ void register_combiner(std::string_view how, dtype type, int level, const combin
 void register_pullback(const std::string& key, pullback_trace trace);
 void register_scalar_loop(const std::string& key, int level, scalar_loop loop);
 void register_emitter(const code_emitter* emit);
+void register_rare_kernels(void (*compile)());
 
 } // namespace detail
 

@@ -4,9 +4,11 @@
 #include <rill/device/registry.hpp>
 
 #include <cstdlib>
+#include <mutex>
 #include <string>
 #include <string_view>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/log.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -36,8 +38,31 @@ RILL_EXPORT RILL_COLD const kernel_registry& the_kernels() {
     return detail::kernel_tables();
 }
 
+RILL_EXPORT RILL_COLD bool load_rare_kernels() {
+    static std::mutex& mutex = *new std::mutex;
+    static bool loaded = false;
+    (void)the_kernels();
+    const std::lock_guard lock(mutex);
+    if (const auto compile = detail::kernel_tables().rare.exchange(nullptr)) {
+        compile();
+        loaded = true;
+    }
+    return loaded;
+}
+
+RILL_COLD std::string no_kernel_text(const std::string& what, const std::string& place) {
+    return "no kernel of " + what + " is in this program" + (place.empty() ? "" : " (" + place + ")") +
+           ": call the typed function somewhere, or include <rill/all_kernels.hpp>, for rare element types "
+           "<rill/all_types.hpp>";
+}
+
 RILL_COLD std::optional<kernel_factory> find_kernel(std::string_view device, std::string_view op, dtype type) {
-    return the_kernels().factories.find(std::string(device) + "/" + detail::kernel_key(op, type));
+    const std::string key = std::string(device) + "/" + detail::kernel_key(op, type);
+    const auto found = the_kernels().factories.find(key);
+    constexpr dtype usual[] = {dtype::invalid, dtype::float32, dtype::float64, dtype::int32,
+                               dtype::int64,   dtype::boolean, dtype::string};
+    if (found || detail::contains(usual, type) || !load_rare_kernels()) return found;
+    return the_kernels().factories.find(key);
 }
 
 RILL_COLD bool supports_level(int level) {
@@ -107,6 +132,8 @@ RILL_COLD void register_scalar_loop(const std::string& key, int level, scalar_lo
 }
 
 RILL_EXPORT RILL_COLD void register_emitter(const code_emitter* emit) { kernel_tables().emit = emit; }
+
+RILL_EXPORT RILL_COLD void register_rare_kernels(void (*compile)()) { kernel_tables().rare = compile; }
 
 RILL_COLD void register_pullback(const std::string& key, pullback_trace trace) {
     if (!kernel_tables().pullbacks.find(key)) kernel_tables().pullbacks.add(key, 0, trace);

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
 #include <rill/core/host_array.hpp>
 #include <rill/core/vector.hpp>
@@ -50,8 +51,8 @@ RILL_COLD std::vector<tensor_type> fused_outputs(const fused_spec& spec, std::sp
     // a spec may come from a file
     if (!spec.body) throw invalid_argument("there is no program");
     const auto missing = [&](int input) { return input >= static_cast<int>(in.size()); };
-    if (std::ranges::any_of(spec.leaves, missing, &fused_leaf::input) ||
-        std::ranges::any_of(spec.results, missing, &fused_result::like))
+    if (detail::any_of(spec.leaves, [&](const fused_leaf& l) { return missing(l.input); }) ||
+        detail::any_of(spec.results, [&](const fused_result& r) { return missing(r.like); }))
         throw invalid_argument("the program uses more than " + std::to_string(in.size()) + " inputs");
     for (std::size_t i = 0; i < spec.leaves.size(); ++i) {
         const auto& given = in[spec.leaves[i].input];
@@ -157,13 +158,12 @@ RILL_COLD adjoint_program differentiate(const program& p, const vector<scalar_va
         const auto& i = p.code[k];
         const std::size_t at = static_cast<std::size_t>(p.first_instruction()) + k;
         if (adjoint[at] < 0 || !is_differentiable(i.type)) continue;
-        if (std::none_of(i.args.begin(), i.args.end(), [&](int a) { return is_differentiable(p.type_of(a)); }))
+        if (detail::none_of(i.args, [&](int a) { return is_differentiable(p.type_of(a)); }))
             continue; // a conversion from integers, for instance: nothing flows on
-        const auto rule = the_kernels().pullbacks.find(instruction_key(p, i));
-        if (!rule)
-            throw unimplemented("gradients: no pullback of " + instruction_key(p, i) +
-                                " is in this program: call the typed "
-                                "function somewhere, or include <rill/all_kernels.hpp>");
+        const auto key = instruction_key(p, i);
+        auto rule = the_kernels().pullbacks.find(key);
+        if (!rule && load_rare_kernels()) rule = the_kernels().pullbacks.find(key);
+        if (!rule) throw unimplemented("gradients: " + no_kernel_text(key + "'s pullback"));
         std::vector<int> args, parts(i.args.size(), -1);
         for (const int a : i.args) args.push_back(value[a]);
         (*rule)(&t, args.data(), value[at], adjoint[at], parts.data());

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
 #include <rill/core/vector.hpp>
 
@@ -32,11 +33,11 @@ RILL_COLD std::vector<const node*> ancestors(std::span<const endpoint> ys, std::
     while (!open.empty()) {
         const node* n = open.back();
         open.pop_back();
-        const bool stopped = std::any_of(stop.begin(), stop.end(), [&](const endpoint& s) { return s.from == n; });
+        const bool stopped = detail::any_of(stop, [&](const endpoint& s) { return s.from == n; });
         if (stopped) continue;
         for (const auto& e : n->inputs) visit(e.from);
     }
-    std::sort(found.begin(), found.end(), [](const node* a, const node* b) { return a->id < b->id; });
+    detail::sort(found, [](const node* a, const node* b) { return a->id < b->id; });
     return found;
 }
 
@@ -62,7 +63,7 @@ RILL_COLD std::vector<endpoint> add_gradients(std::span<const endpoint> ys, std:
         if (x.from->id <= last) depends[x.from->id] = 1;
     const auto asked_for = depends;
     for (const auto* n : nodes) {
-        const bool stopped = std::any_of(stop.begin(), stop.end(), [&](const endpoint& s) { return s.from == n; });
+        const bool stopped = detail::any_of(stop, [&](const endpoint& s) { return s.from == n; });
         if (stopped) continue;
         for (const auto& e : n->inputs) depends[n->id] = depends[n->id] || depends[e.from->id];
     }
@@ -102,7 +103,7 @@ RILL_COLD std::vector<endpoint> add_gradients(std::span<const endpoint> ys, std:
             gradients.push_back(terms.empty() ? endpoint() : terms.size() == 1 ? terms[0] : ops.add_n(terms));
         }
         if (asked_for[n->id]) sums[n] = gradients;
-        const bool stopped = std::any_of(stop.begin(), stop.end(), [&](const endpoint& s) { return s.from == n; });
+        const bool stopped = detail::any_of(stop, [&](const endpoint& s) { return s.from == n; });
         wanted.assign(n->inputs.size(), 0);
         bool any = false;
         for (std::size_t i = 0; i < wanted.size(); ++i) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
 #include <rill/core/names.hpp>
 #include <rill/core/shape_rules.hpp>
@@ -183,7 +184,7 @@ private:
     void make_ops() {
         std::vector<std::string> lacking;
         const auto lacks = [&](std::string op) {
-            if (std::find(lacking.begin(), lacking.end(), op) == lacking.end()) lacking.push_back(std::move(op));
+            if (!detail::contains(lacking, op)) lacking.push_back(std::move(op));
         };
         constexpr std::size_t small = 4096; // comparing more costs more than it saves
         hash_map<std::tuple<std::string_view, int, std::string_view>, op_ptr> known;

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
+
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
@@ -96,7 +98,7 @@ RILL_INLINE std::vector<const node*> control_scope::merged(std::initializer_list
     if (more.size() == 0) return {};
     auto all = scopes().control_inputs;
     for (const auto* n : more)
-        if (std::find(all.begin(), all.end(), n) == all.end()) all.push_back(n);
+        if (!detail::contains(all, n)) all.push_back(n);
     return all;
 }
 
@@ -138,12 +140,11 @@ RILL_INLINE const node* add_node(const graph& g, node_spec spec) {
         spec.device = to_string(device);
     }
     const auto wait_for = [&](const node* c) {
-        if (std::find(spec.control_inputs.begin(), spec.control_inputs.end(), c) == spec.control_inputs.end())
-            spec.control_inputs.push_back(c);
+        if (!detail::contains(spec.control_inputs, c)) spec.control_inputs.push_back(c);
     };
     for (const auto* c : scope.control_inputs) wait_for(c);
-    const bool reads = std::any_of(spec.inputs.begin(), spec.inputs.end(),
-                                   [](const endpoint& e) { return e && e.from->op->role() == op_role::variable; });
+    const bool reads =
+        detail::any_of(spec.inputs, [](const endpoint& e) { return e && e.from->op->role() == op_role::variable; });
     for (const auto* c : scope.of_results)
         if (reads || !scope.inside || c->inside != scope.inside) wait_for(c);
     spec.colocated = scope.colocated;

@@ -374,7 +374,7 @@ using catalogue = op_list<
     mutex_release_op,
     neg_op,
     next_iteration_op,
-    no_op,
+    no_op_op,
     not_equal_op,
     one_hot_op,
     orthogonal_op,

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
 #include <rill/passes/flow_graph.hpp>
 
@@ -13,7 +14,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Adds what is not there yet; where it is.
 template <class T> std::size_t note(std::vector<T>& all, const T& one) {
-    const auto at = std::ranges::find(all, one) - all.begin();
+    const auto at = detail::find(all, one) - all.begin();
     if (at == static_cast<std::ptrdiff_t>(all.size())) all.push_back(one);
     return static_cast<std::size_t>(at);
 }

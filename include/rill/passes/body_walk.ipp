@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/shared.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -45,7 +46,7 @@ RILL_COLD void body_walk::need(const node* n) {
 
 RILL_COLD void body_walk::take(endpoint e) {
     e = followed(same_, e);
-    if (std::ranges::find(arguments_, e) != arguments_.end()) return;
+    if (detail::contains(arguments_, e)) return;
     if (!g_.fed(e) && inside_(e.from)) return need(e.from);
     if (g_.fed(e) || e.from->op->role() != op_role::constant) note(captures_, e);
 }

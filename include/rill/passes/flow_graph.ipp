@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -32,9 +33,7 @@ RILL_COLD int flow_graph::one_of(int f) const {
 
 RILL_COLD endpoint flow_graph::of(const endpoint& e) const { return asked_.part ? followed(asked_.part->same, e) : e; }
 
-RILL_COLD bool flow_graph::fed(const endpoint& e) const {
-    return std::ranges::find(asked_.feeds, e) != asked_.feeds.end();
-}
+RILL_COLD bool flow_graph::fed(const endpoint& e) const { return detail::contains(asked_.feeds, e); }
 
 RILL_COLD endpoint flow_graph::back(const node* n) const {
     const auto at = back_.find(n);
@@ -75,7 +74,7 @@ RILL_COLD void flow_graph::find_needed() {
         back_.try_emplace(n, back);
         take(back);
     }
-    std::ranges::sort(nodes_, {}, &node::id);
+    detail::sort(nodes_, [](const node* a, const node* b) { return a->id < b->id; });
 }
 
 /// That of its inputs which lies deepest.

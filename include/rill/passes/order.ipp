@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
 #include <rill/core/vector.hpp>
 
@@ -97,7 +98,7 @@ RILL_COLD bool item_order::move_before(int item, int second) {
             if (b == second) return false;
             if (label(b) > label(second) && std::exchange(seen_[b], search_) != search_) found.push_back(b);
         }
-    std::sort(found.begin(), found.end(), [&](int a, int b) { return label(a) < label(b); });
+    detail::sort(found, [&](int a, int b) { return label(a) < label(b); });
     for (const int f : found) place(f, at_[second]);
     return true;
 }
@@ -228,8 +229,8 @@ RILL_COLD void variable_order::order_uses(int variable, const std::vector<int>& 
     };
     gather(variable);
     for (const int w : writes) gather(w);
-    std::sort(uses.begin(), uses.end());
-    std::sort(fetches.begin(), fetches.end());
+    detail::sort(uses);
+    detail::sort(fetches);
     for (const auto& u : uses) order_use(u);
     for (const std::size_t f : fetches) keep_fetched(f);
     for (const int w : writes) write_index_[w] = -1;
@@ -308,8 +309,7 @@ RILL_COLD subgraph::value variable_order::copy_of(std::size_t version, const sub
 } // namespace detail
 
 RILL_COLD subgraph order_variables(subgraph g) {
-    const bool writes = std::any_of(g.items.begin(), g.items.end(),
-                                    [](const subgraph::item& it) { return it.origin && it.is_write(); });
+    const bool writes = detail::any_of(g.items, [](const subgraph::item& it) { return it.origin && it.is_write(); });
     if (writes) detail::variable_order(g).run();
     return g;
 }
@@ -318,7 +318,7 @@ RILL_COLD subgraph order_turns(subgraph g) {
     const auto takes_turns = [](const subgraph::item& it) {
         return it.origin && it.op->ordering() == step_ordering::turns;
     };
-    if (std::ranges::none_of(g.items, takes_turns)) return g;
+    if (detail::none_of(g.items, takes_turns)) return g;
     // two nodes may stand for one lock, by its shared name
     using lock = std::tuple<std::string, std::string, int>;
     const auto lock_at = [&](int i) -> lock {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/graph/device_name.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -39,8 +40,8 @@ inline const device_type* asked_device(const subgraph::item& it, bool soft) {
 
 inline bool has_text(const node& n) {
     const auto is_text = [](const tensor_type& t) { return t.type == dtype::string; };
-    return std::any_of(n.outputs.begin(), n.outputs.end(), is_text) ||
-           std::any_of(n.inputs.begin(), n.inputs.end(), [&](const endpoint& e) { return is_text(type_of(e)); });
+    return detail::any_of(n.outputs, is_text) ||
+           detail::any_of(n.inputs, [&](const endpoint& e) { return is_text(type_of(e)); });
 }
 
 } // namespace detail

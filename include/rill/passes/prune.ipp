@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/passes/raised_flow.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -18,10 +19,10 @@ namespace detail {
 /// What reads e in a body or in those within it; null: nothing does.
 inline const node* reader_in(const body& b, const endpoint& e) {
     for (const auto* n : e.from->owner->nodes_of(b.of)) {
-        if (std::ranges::find(n->inputs, e) != n->inputs.end()) return n;
+        if (detail::contains(n->inputs, e)) return n;
         if (!n->bodies) continue;
         for (const auto& inner : *n->bodies) {
-            if (std::ranges::find(inner.results, e) != inner.results.end()) return n;
+            if (detail::contains(inner.results, e)) return n;
             if (const auto* reader = reader_in(inner, e)) return reader;
         }
     }
@@ -33,7 +34,7 @@ inline void refuse_fed_constant(const endpoint& e, std::span<const node* const> 
     for (const auto* n : needed) {
         if (!n->bodies) continue;
         for (const auto& b : *n->bodies) {
-            const bool given = std::ranges::find(b.results, e) != b.results.end();
+            const bool given = detail::contains(b.results, e);
             const auto* reader = given ? n : reader_in(b, e);
             if (reader)
                 throw invalid_argument("constant '" + e.from->name + "' (" + to_string(e.from->outputs[0]) +
@@ -54,7 +55,7 @@ RILL_COLD subgraph prune(std::span<const endpoint> fetches, std::span<const node
     const auto stands_for = [&](const node* n) { return flow ? flow->of(n) : n; };
     const auto waits_for = [&](const node* c) { return flow ? flow->waits_for(c) : c->inside == within; };
     const auto fed = [&](const endpoint& e) {
-        const auto at = std::find(feeds.begin(), feeds.end(), e);
+        const auto at = detail::find(feeds, e);
         return at == feeds.end() ? -1 : static_cast<int>(at - feeds.begin());
     };
 
@@ -83,7 +84,7 @@ RILL_COLD subgraph prune(std::span<const endpoint> fetches, std::span<const node
         for (const auto* c : n->control_inputs)
             if (waits_for(c)) need(stands_for(c));
     }
-    std::sort(needed.begin(), needed.end(), [](const node* a, const node* b) { return a->id < b->id; });
+    detail::sort(needed, [](const node* a, const node* b) { return a->id < b->id; });
     if (!within)
         for (const auto& e : feeds)
             if (e.from->op->role() == op_role::constant) detail::refuse_fed_constant(e, needed);

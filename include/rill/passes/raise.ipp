@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/passes/body_walk.hpp>
@@ -153,7 +154,7 @@ private:
         auto& v = vertices_[number];
         const node* n = v.nodes[0];
         for (const int b : v.before) // of an input it is what its output says
-            if (std::ranges::none_of(v.inputs, [&](const endpoint& e) { return vertex_of_.at(e.from) == b; }))
+            if (detail::none_of(v.inputs, [&](const endpoint& e) { return vertex_of_.at(e.from) == b; }))
                 v.when.merge(conditions(vertices_[b].when));
         if (v.frame == flow_graph::outside && n->op->flow().what == form::merges) return merge_when(v, n);
         for (const auto& e : v.inputs) v.when.merge(when(e));
@@ -188,8 +189,8 @@ private:
         c.merges.emplace_back(n, way == 1 ? 0 : 1);
     }
     bool all_are_live() const {
-        return std::ranges::all_of(g_.asked().fetches, [&](const endpoint& e) { return when(g_.of(e)).empty(); }) &&
-               std::ranges::all_of(g_.asked().targets, [&](const node* t) {
+        return detail::all_of(g_.asked().fetches, [&](const endpoint& e) { return when(g_.of(e)).empty(); }) &&
+               detail::all_of(g_.asked().targets, [&](const node* t) {
                    return vertices_[vertex_of_.at(t)].when.empty() && !is_outer(t, form::switches);
                });
     }
@@ -293,20 +294,18 @@ private:
         const auto flow = n->op->flow();
         return flow.what == form::enters && flow.constant == constant && g_.frame_of(n) == v.frame;
     }
-    static bool is_one_of(const endpoint& e, const std::vector<endpoint>& all) {
-        return std::ranges::find(all, e) != all.end();
-    }
+    static bool is_one_of(const endpoint& e, const std::vector<endpoint>& all) { return detail::contains(all, e); }
     /// Something in the body that is drawn or written before the loop knows whether there is another iteration.
     bool draws_before(const body_walk& body, const hash_set<const node*>& switches) const {
         hash_set<const node*> later;
         for (const auto* n : g_.nodes()) {
             const bool goes_on =
-                std::ranges::any_of(n->inputs,
-                                    [&](const endpoint& i) {
-                                        const auto e = g_.of(i);
-                                        return later.contains(e.from) || (e.port == 1 && switches.contains(e.from));
-                                    }) ||
-                std::ranges::any_of(g_.waits(n), [&](const node* c) { return later.contains(c); });
+                detail::any_of(n->inputs,
+                               [&](const endpoint& i) {
+                                   const auto e = g_.of(i);
+                                   return later.contains(e.from) || (e.port == 1 && switches.contains(e.from));
+                               }) ||
+                detail::any_of(g_.waits(n), [&](const node* c) { return later.contains(c); });
             if (goes_on)
                 later.insert(n);
             else if (is_drawn(n) && body.nodes().contains(n))
@@ -322,7 +321,7 @@ private:
             add({region_use::form::repeat}, std::move(operands), v.loop->bodies, *v.loop->merges[0], f.name);
         for (const auto* l : v.loop->leaves) {
             const auto value = g_.of(g_.of(l->inputs[0]).from->inputs[0]);
-            const auto at = std::ranges::find(v.loop->merges, value.from) - v.loop->merges.begin();
+            const auto at = detail::find(v.loop->merges, value.from) - v.loop->merges.begin();
             made_.replace(l, n);
             made_.replace({l, 0}, {n, static_cast<int>(at)});
         }
@@ -336,11 +335,11 @@ private:
             auto& v = vertices_[number];
             const bool primitive = v.frame == flow_graph::outside && v.nodes[0]->op->flow();
             v.by_frames = (primitive && !branches_) || (v.frame != flow_graph::outside && v.when.empty() && !v.loop) ||
-                          std::ranges::any_of(v.before, [&](int b) { return vertices_[b].by_frames; });
+                          detail::any_of(v.before, [&](int b) { return vertices_[b].by_frames; });
         }
     }
     bool spoils_a_branch() const {
-        return std::ranges::any_of(vertices_, [](const vertex& v) {
+        return detail::any_of(vertices_, [](const vertex& v) {
             return v.by_frames && (!v.when.empty() || (v.frame == flow_graph::outside && v.nodes[0]->op->flow()));
         });
     }

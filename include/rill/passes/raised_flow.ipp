@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <utility>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/passes/body_walk.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -51,11 +52,11 @@ RILL_COLD const node* raised_flow::add(region_use use, endpoint_list operands, s
     std::vector<std::vector<tensor_type>> given;
     for (const auto& w : walks) {
         auto& b = bodies.emplace_back(w.finish(in_place_of.inside, use.how == region_use::form::call));
-        std::erase_if(b.captures, [&](const endpoint& e) { return std::ranges::find(written, e) != written.end(); });
+        std::erase_if(b.captures, [&](const endpoint& e) { return detail::contains(written, e); });
         for (const auto& e : b.captures) b.captured.push_back(static_cast<int>(operands.size() + note(captures, e)));
         auto& types = given.emplace_back();
         for (const auto& e : b.results) types.push_back(type_of(e));
-        use.effects = use.effects || std::ranges::any_of(w.nodes(), is_drawn);
+        use.effects = use.effects || detail::any_of(w.nodes(), is_drawn);
     }
     use.operands = static_cast<int>(operands.size());
     use.captures = static_cast<int>(captures.size());

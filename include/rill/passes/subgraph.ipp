@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <iterator>
 
+#include <rill/core/algorithm.hpp>
+
 namespace rill { inline namespace RILL_ABI {
 
 RILL_COLD std::string subgraph::name_of(int i) const {
@@ -18,7 +20,7 @@ RILL_COLD std::string subgraph::name_of(int i) const {
 RILL_COLD bool subgraph::item::writes(std::size_t input) const {
     if (!op) return false;
     const auto all = op->writes();
-    return std::find(all.begin(), all.end(), static_cast<std::int16_t>(input)) != all.end();
+    return detail::contains(all, static_cast<std::int16_t>(input));
 }
 
 RILL_COLD bool subgraph::item::gives_written(int port) const {

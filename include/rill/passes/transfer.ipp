@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -52,7 +53,7 @@ private:
         input_list on_host;
         if (it.op) on_host = it.op->host_inputs();
         for (std::size_t k = 0; k < it.inputs.size(); ++k) {
-            const bool host = std::find(on_host.begin(), on_host.end(), static_cast<std::int16_t>(k)) != on_host.end();
+            const bool host = detail::contains(on_host, static_cast<std::int16_t>(k));
             if (!it.writes(k)) f(it.inputs[k], host ? nullptr : it.device);
         }
     }
@@ -111,8 +112,8 @@ private:
 } // namespace detail
 
 RILL_COLD subgraph transfer_values(subgraph g) {
-    const bool one_memory = std::all_of(g.items.begin(), g.items.end(),
-                                        [](const subgraph::item& it) { return !it.device || it.device->host_memory; });
+    const bool one_memory =
+        detail::all_of(g.items, [](const subgraph::item& it) { return !it.device || it.device->host_memory; });
     if (one_memory) return g;
     return detail::value_mover(std::move(g)).run();
 }

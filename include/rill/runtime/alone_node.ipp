@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/shape_rules.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/core/small_vector.hpp>
@@ -37,7 +38,7 @@ RILL_COLD alone_node::alone_node(subgraph::item it, const session_options& optio
 RILL_COLD std::shared_ptr<const alone_node::bound> alone_node::bind(std::span<const tensor_type> inputs) const {
     const std::lock_guard lock(mutex_);
     for (const auto& b : bound_)
-        if (std::ranges::equal(b->inputs, inputs)) return b;
+        if (detail::equal(b->inputs, inputs)) return b;
     auto made = detail::make_shared<bound>();
     made->inputs.assign(inputs.begin(), inputs.end());
     if (item_.origin->bodies) {
@@ -48,8 +49,7 @@ RILL_COLD std::shared_ptr<const alone_node::bound> alone_node::bind(std::span<co
         const auto type = op.kernel_type(inputs, outputs);
         const auto factory = find_kernel(cpu_device().name, op.kernel_name(), type);
         if (!factory)
-            throw unimplemented("no kernel of " + std::string(op.name()) + " for " + std::string(to_string(type)) +
-                                " is in this program");
+            throw unimplemented(no_kernel_text(std::string(op.name()) + " for " + std::string(to_string(type))));
         kernel_request request{inputs, outputs};
         resources_->answer(request, op, *item_.origin);
         made->run = (*factory)(op.attributes(), request);

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/graph/graph.hpp>
@@ -109,9 +110,8 @@ RILL_COLD void binder::find_folded() {
                              !it.op->stateful() && !it.is_write());
         folded[i] = known_value(i) != nullptr;
         if (!folded[i] && pure && !it.inputs.empty() && it.after.empty())
-            folded[i] = std::all_of(it.inputs.begin(), it.inputs.end(), [&](const auto& v) {
-                return graph.role(v.item) == op_role::constant || folded[v.item];
-            });
+            folded[i] = detail::all_of(
+                it.inputs, [&](const auto& v) { return graph.role(v.item) == op_role::constant || folded[v.item]; });
     }
 }
 
@@ -353,7 +353,7 @@ RILL_COLD void binder::note_start_reads() {
         input_list may_lack;
         if (it.op) may_lack = it.op->may_lack_value();
         for (std::int32_t k = s.inputs; k < s.outputs; ++k) {
-            const bool lacks = std::find(may_lack.begin(), may_lack.end(), k - s.inputs) != may_lack.end();
+            const bool lacks = detail::contains(may_lack, k - s.inputs);
             if (!lacks && !(s.initialises && writes(k))) read(indices[k]);
         }
         for (std::int32_t k = s.inputs; k < s.outputs; ++k)
@@ -372,10 +372,9 @@ RILL_COLD kernel binder::bind_kernel(const subgraph::item& it, kernel_request& r
     const auto type = op.kernel_type(request.inputs, request.outputs);
     const auto factory = find_kernel(device.name, op.kernel_name(), type);
     if (!factory)
-        throw unimplemented("no kernel of " + std::string(op.name()) + " for " + std::string(to_string(type)) +
-                            (device.host_memory ? "" : " on device " + device.name) + " is in this program (" +
-                            place_of(*it.origin) +
-                            "): call the typed function somewhere, or include <rill/all_kernels.hpp>");
+        throw unimplemented(no_kernel_text(std::string(op.name()) + " for " + std::string(to_string(type)) +
+                                               (device.host_memory ? "" : " on device " + device.name),
+                                           place_of(*it.origin)));
     try {
         return (*factory)(op.attributes(), request);
     } catch (const error& problem) {

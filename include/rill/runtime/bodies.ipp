@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/shape_rules.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/core/vector.hpp>
@@ -128,7 +129,7 @@ public:
         std::vector<int> all;
         for (std::size_t r = 0; r < bodies_[0].types().size(); ++r) {
             const int over = bodies_[0].over(r);
-            all.push_back(std::ranges::all_of(bodies_, [&](const auto& b) { return b.over(r) == over; }) ? over : -1);
+            all.push_back(detail::all_of(bodies_, [&](const auto& b) { return b.over(r) == over; }) ? over : -1);
         }
         return all;
     }
@@ -334,7 +335,7 @@ private:
 /// Whether another run of the bodies gives what this one does: of branches, one what the other does, and of a loop what it got.
 inline bool keeps_extents(region_use::form how, const std::vector<std::vector<tensor_type>>& results,
                           std::span<const tensor_type> operands) {
-    return how == region_use::form::choose ? results[0] == results[1] : std::ranges::equal(results.back(), operands);
+    return how == region_use::form::choose ? results[0] == results[1] : detail::equal(results.back(), operands);
 }
 
 RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const tensor_type> inputs,
@@ -342,8 +343,7 @@ RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const ten
     const auto& use = *it.op->regions();
     const auto& bodies = *it.origin->bodies;
     const auto operands = inputs.first(static_cast<std::size_t>(use.operands));
-    if (std::ranges::any_of(bodies,
-                            [&](const body& b) { return plans.at(b)->in_pieces() || plans.at(b)->by_frames(); }))
+    if (detail::any_of(bodies, [&](const body& b) { return plans.at(b)->in_pieces() || plans.at(b)->by_frames(); }))
         return {{}, bind_in_pieces(it, plans, memory)};
     if (auto loop = bind_scalar_loop(it, inputs))
         return {{inputs.begin(), inputs.begin() + use.operands}, std::move(loop)};

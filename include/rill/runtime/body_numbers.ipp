@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
 #include <rill/device/device.hpp>
 
@@ -48,14 +49,14 @@ private:
     }
 
     bool add(std::span<const int> items) {
-        return std::ranges::all_of(items, [&](int i) { return add(i); });
+        return detail::all_of(items, [&](int i) { return add(i); });
     }
     bool add(int i) {
         const auto& it = b_.graph.items[i];
         const fused_spec* spec = it.origin ? it.op->fused() : nullptr;
         const auto& results = b_.types[i];
         if (!spec || divides_integers(*spec->body) || (it.device && it.device != &cpu_device()) ||
-            !std::ranges::all_of(results, is_number))
+            !detail::all_of(results, is_number))
             return false;
         fused_chain::link link;
         link.spec = spec;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/runtime/plan.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -19,7 +20,7 @@ RILL_COLD bound_body::bound_body(const body& b, std::shared_ptr<plan> made, std:
     : of_(b), plan_(std::move(made)) {
     std::vector<tensor_type> feeds(arguments.begin(), arguments.end());
     for (const int c : b.captured) feeds.push_back(inputs[c]);
-    const bool runs = std::ranges::none_of(feeds, [](const tensor_type& t) { return t.type == dtype::invalid; });
+    const bool runs = detail::none_of(feeds, [](const tensor_type& t) { return t.type == dtype::invalid; });
     if (!runs) {
         fetch_.assign(b.results.size(), -1);
         types_.resize(b.results.size());

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -57,7 +58,7 @@ public:
         }
         for (std::size_t i = 0; i < part_.size(); ++i)
             if (find(static_cast<int>(i)) == i) parts.emplace_back(-cost[i], i);
-        std::sort(parts.begin(), parts.end());
+        detail::sort(parts);
         std::vector<double> busy(static_cast<std::size_t>(threads));
         std::vector<std::size_t> thread(part_.size());
         for (const auto& [time, root] : parts) {

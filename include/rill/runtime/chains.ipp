@@ -8,10 +8,10 @@
 #include <iterator>
 #include <numeric>
 #include <optional>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
+#include <rill/core/hash_map.hpp>
 #include <rill/device/block.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -32,7 +32,7 @@ public:
                 join_numbers(i);
                 continue;
             }
-            chains_.emplace(i, std::move(*here));
+            chains_.try_emplace(i, std::move(*here));
             for (const int before : producers(i))
                 if (join(i, before)) break;
         }
@@ -74,8 +74,8 @@ private:
     bool flows(const subgraph::value& v, const fused_spec& reader, int input, const dims& space) const {
         const auto& result = item(v.item).op->fused()->results[v.port];
         if (result.reduce.how != combine::map || type_of(v).shape != space) return false;
-        return std::all_of(reader.leaves.begin(), reader.leaves.end(),
-                           [&](const fused_leaf& l) { return l.input != input || l.view.how == combine::map; });
+        return detail::all_of(reader.leaves,
+                              [&](const fused_leaf& l) { return l.input != input || l.view.how == combine::map; });
     }
 
     /// The chains of the item's producers, from the first to the last.
@@ -83,7 +83,7 @@ private:
         std::vector<int> all;
         for (const auto& v : item(i).inputs)
             if (chains_.contains(first(v.item))) all.push_back(first(v.item));
-        std::sort(all.begin(), all.end());
+        detail::sort(all);
         all.erase(std::unique(all.begin(), all.end()), all.end());
         return all;
     }
@@ -106,7 +106,6 @@ private:
         for (const int j : joining) {
             for (const int member : chains_.at(j).items) first_[member] = before;
             auto items = std::move(chains_.at(j).items);
-            chains_.erase(j);
             auto& all = chains_.at(before).items;
             all.insert(all.end(), items.begin(), items.end());
         }
@@ -135,26 +134,26 @@ private:
         if (before < 0) return false;
         const auto& it = item(i);
         const auto there = [&](int d) { return first(d) <= before || is_source(d); };
-        const auto inside = [&](int d) { return first(d) == before; };
         const auto known = [&](int d) { return is_source(d) || numbers_.at(before).contains(first(d)); };
-        return it.device == item(before).device && std::ranges::all_of(it.inputs, there, &subgraph::value::item) &&
-               std::ranges::all_of(it.after, there) &&
-               (std::ranges::any_of(it.inputs, inside, &subgraph::value::item) ||
-                (std::ranges::all_of(it.inputs, known, &subgraph::value::item) &&
-                 std::ranges::all_of(it.after, known)));
+        const auto all = [&](const auto& holds) {
+            return detail::all_of(it.inputs, [&](const auto& v) { return holds(v.item); }) &&
+                   detail::all_of(it.after, holds);
+        };
+        const auto inside = [&](const auto& v) { return first(v.item) == before; };
+        return it.device == item(before).device && all(there) && (detail::any_of(it.inputs, inside) || all(known));
     }
 
     /// Whether all that the item needs is there where the chain begins, or flows to it within the chain and those joining it.
     bool fits(int i, int before, const std::vector<int>& joining) const {
         const auto& it = item(i);
         const auto early = [&](int d) { return first(d) < before || is_source(d); };
-        const auto inside = [&](int d) { return first(d) == before || std::ranges::count(joining, first(d)) > 0; };
+        const auto inside = [&](int d) { return first(d) == before || detail::contains(joining, first(d)); };
         const dims& space = chains_.at(before).space;
         for (std::size_t k = 0; k < it.inputs.size(); ++k) {
             const auto& v = it.inputs[k];
             if (inside(v.item) ? !flows(v, *it.op->fused(), static_cast<int>(k), space) : !early(v.item)) return false;
         }
-        return std::all_of(it.after.begin(), it.after.end(), early);
+        return detail::all_of(it.after, early);
     }
 
     /// Has its value before the first step runs, and waits for none: a constant may stand behind a write.
@@ -167,8 +166,8 @@ private:
     std::span<const std::vector<tensor_type>> types_;
     std::span<const char> folded_;
     std::vector<int> first_;
-    std::unordered_map<int, chain> chains_;
-    std::unordered_map<int, std::unordered_set<int>> numbers_; // by the first of a chain of numbers: what they need
+    hash_map<int, chain> chains_;          // by their first
+    hash_map<int, hash_set<int>> numbers_; // by the first of a chain of numbers: what they need
     int last_numbers_ = -1;
 };
 

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/runtime/resources.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -44,7 +45,7 @@ shared_resources::find(const resource_name& name, const std::string& node, const
     const std::lock_guard lock(state_->mutex);
     auto& in = state_->containers[name.container];
     std::erase_if(in.users, [&](const auto& u) { return u.expired(); });
-    if (std::ranges::none_of(in.users, [&](const auto& u) { return !u.owner_before(user) && !user.owner_before(u); }))
+    if (detail::none_of(in.users, [&](const auto& u) { return !u.owner_before(user) && !user.owner_before(u); }))
         in.users.push_back(user);
     auto& there = in.all[{known_as, kind_of(described)}];
     if (!there) {
@@ -63,7 +64,7 @@ RILL_COLD void shared_resources::reset(const std::vector<std::string>& names) {
     {
         const std::lock_guard lock(state_->mutex);
         for (auto at = state_->containers.begin(); at != state_->containers.end();) {
-            if (names.empty() || std::ranges::find(names, at->first) != names.end()) {
+            if (names.empty() || detail::contains(names, at->first)) {
                 gone.push_back(std::move(at->second));
                 at = state_->containers.erase(at);
             } else {

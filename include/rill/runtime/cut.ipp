@@ -10,23 +10,23 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Whether something in a body stands alone.
 inline bool has_pieces(const body& b) {
-    if (b.raised) return std::ranges::any_of(b.raised->nodes, [](const node* n) { return stands_alone(*n); });
+    if (b.raised) return detail::any_of(b.raised->nodes, [](const node* n) { return stands_alone(*n); });
     std::vector<const node*> open(b.effects), seen;
     const auto visit = [&](const endpoint& e) {
-        if (e && e.from->inside == b.of && std::ranges::find(b.arguments, e) == b.arguments.end())
-            open.push_back(e.from);
+        if (e && e.from->inside == b.of && !detail::contains(b.arguments, e)) open.push_back(e.from);
     };
     for (const auto& r : b.results) visit(r);
     while (!open.empty()) {
         const node* n = open.back();
         open.pop_back();
-        if (std::ranges::find(seen, n) != seen.end()) continue;
+        if (detail::contains(seen, n)) continue;
         if (stands_alone(*n)) return true;
         seen.push_back(n);
         for (const auto& e : n->inputs) visit(e);
@@ -43,11 +43,11 @@ RILL_COLD bool stands_alone(const node& n) {
     if (n.bodies->sized) return true;
     const auto& use = *n.op->regions();
     if (use.how == region_use::form::repeat && n.outputs.size() > static_cast<std::size_t>(use.operands)) return true;
-    return std::ranges::any_of(*n.bodies, has_pieces);
+    return detail::any_of(*n.bodies, has_pieces);
 }
 
 RILL_COLD bool needs_cut(const subgraph& g) {
-    return std::ranges::any_of(g.items, [](const subgraph::item& it) { return it.origin && stands_alone(*it.origin); });
+    return detail::any_of(g.items, [](const subgraph::item& it) { return it.origin && stands_alone(*it.origin); });
 }
 
 class cutter {
@@ -125,7 +125,7 @@ private:
 
     void wait_for(int p, int before) {
         auto& after = cut_.all[p].after;
-        if (std::ranges::find(after, before) == after.end()) after.push_back(before);
+        if (!detail::contains(after, before)) after.push_back(before);
     }
     int take(int p, int value) {
         cut_.all[p].takes.push_back(value);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -17,7 +18,7 @@ RILL_INLINE std::shared_ptr<const evaluation> kept_evaluations::find(const vecto
                                                                      const std::vector<any_array>& values) {
     const auto has_shape = [](const dims& shape, const any_array& value) { return shape == value.shape(); };
     const std::lock_guard lock(mutex_);
-    const auto at = std::ranges::find_if(kept_, [&](const auto& k) {
+    const auto at = detail::find_if(kept_, [&](const auto& k) {
         return &k->core->device() == &default_device() && k->scalars == scalars &&
                std::equal(k->shapes.begin(), k->shapes.end(), values.begin(), values.end(), has_shape);
     });

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/platform.hpp>
 #include <rill/runtime/feed.hpp>
 #include <rill/runtime/into.hpp>
@@ -143,7 +144,7 @@ template <class... X> struct fetch_arrays<std::tuple<X...>> {
         if (operations.empty() || places.empty()) return places;
         std::size_t kept = 0;
         for (std::size_t i = 0; i < places.size(); ++i)
-            if (std::ranges::find(operations, i) == operations.end()) places[kept++] = places[i];
+            if (!detail::contains(operations, i)) places[kept++] = places[i];
         return std::span(places).first(kept);
     }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <utility>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/runtime/plan.hpp>
@@ -34,7 +35,7 @@ RILL_COLD frames_plan::frames_plan(const plan_key& key, const session_options& o
     for (const auto* n : g.nodes()) {
         const int to = number.at(n);
         const auto take = [&](const endpoint& e, int input) {
-            const int feed = static_cast<int>(std::ranges::find(key.feeds, e) - key.feeds.begin());
+            const int feed = static_cast<int>(detail::find(key.feeds, e) - key.feeds.begin());
             const auto& args = steps_[to].arguments;
             // a merge counts it as an input that comes; what enters a loop within another from outside comes once for each of that
             if (const auto what = steps_[to].flow.what;
@@ -42,8 +43,7 @@ RILL_COLD frames_plan::frames_plan(const plan_key& key, const session_options& o
                 connect(feed_step(feed), 0, to, input);
             else if (g.fed(e))
                 steps_[to].fed[input] = feed;
-            else if (!steps_[to].runs || g.frame_of(e.from) != flow_graph::outside ||
-                     std::ranges::find(args, input) != args.end())
+            else if (!steps_[to].runs || g.frame_of(e.from) != flow_graph::outside || detail::contains(args, input))
                 connect(number.at(e.from), e.port, to, input);
         };
         if (!steps_[to].flow) compile(g, steps_[to], options, resources, otherwise);
@@ -94,14 +94,14 @@ RILL_COLD void frames_plan::compile(const flow_graph& g, step& s, const session_
     for (std::size_t i = 0; i < n->inputs.size(); ++i) {
         const auto& e = n->inputs[i];
         const auto role = e.from->op->role();
-        const bool written = std::ranges::find(writes, static_cast<std::int16_t>(i)) != writes.end();
+        const bool written = detail::contains(writes, static_cast<std::int16_t>(i));
         if (written && role != op_role::variable)
             throw unimplemented(n->op->label() + ": '" + n->name + "' writes a variable after '" + e.from->name +
                                 "', among primitives of control flow: let it write the variable itself, with a control "
                                 "dependency (" +
                                 place_of(*n) + ")");
         if (written || role == op_role::constant || (role == op_role::variable && !g.fed(g.of(e)))) continue;
-        if (std::ranges::find(key.feeds, e) != key.feeds.end()) continue;
+        if (detail::contains(key.feeds, e)) continue;
         key.feeds.push_back(e);
         s.arguments.push_back(static_cast<int>(i));
     }

@@ -14,6 +14,7 @@
 #include <tuple>
 #include <utility>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/runtime/bound_body.hpp>
 #include <rill/runtime/frames.hpp>
 #include <rill/runtime/inner_run.hpp>
@@ -304,7 +305,7 @@ private:
     void leave(const task& t) {
         auto& f = *t.in;
         if (t.is_dead) return;
-        if (std::ranges::find(f.left, t.step) != f.left.end())
+        if (detail::contains(f.left, t.step))
             throw invalid_argument("exit: '" + step_of(t.step).origin->name +
                                    "' gives a value in more than one iteration: what leaves a loop comes from a "
                                    "switch by its condition (" +
@@ -346,7 +347,7 @@ private:
         auto& parent = *f.parent;
         const auto at = f.at;
         for (const int s : plan_.loops()[f.of].leaves)
-            if (std::ranges::find(f.left, s) == f.left.end()) send_all(s, {}, false, parent, at);
+            if (!detail::contains(f.left, s)) send_all(s, {}, false, parent, at);
         if (context_->trace) context_->trace->to.end(f.entry, {.iterations = std::max<std::int64_t>(f.first - 1, 0)});
         frames_.erase({f.of, &parent, at});
         --parent.in(at).running;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/device/registry.hpp>
 #include <rill/runtime/array_slots.hpp>
 
@@ -60,7 +61,7 @@ RILL_COLD bool known_values::may_be_known(int item) const {
     const auto& it = graph_.items[item];
     return it.op && graph_.role(item) == op_role::ordinary && !it.op->stateful() && !it.op->regions() &&
            !it.is_write() && !it.inputs.empty() &&
-           std::ranges::all_of(types_[item], [](const tensor_type& t) { return t.shape.size() <= small; });
+           detail::all_of(types_[item], [](const tensor_type& t) { return t.shape.size() <= small; });
 }
 
 RILL_COLD std::vector<any_array> known_values::work_out(int item) const {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/runtime/memory_plan.hpp>
 
@@ -115,7 +116,7 @@ RILL_COLD void lifetimes::lay_out() {
     b_.offsets.assign(b_.slots.size(), bound_graph::npos);
     b_.arenas = {{}};
     for (const auto& s : b_.slots)
-        if (std::none_of(b_.arenas.begin(), b_.arenas.end(), [&](const auto& a) { return a.space == s.space; }))
+        if (detail::none_of(b_.arenas, [&](const auto& a) { return a.space == s.space; }))
             b_.arenas.push_back({s.space, 0});
     b_.arena_bytes = b_.lower_bound = 0;
     for (auto& a : b_.arenas) b_.arena_bytes += a.bytes = lay_out(a.space);

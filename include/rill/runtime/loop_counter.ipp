@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/runtime/cut.hpp>
 
@@ -21,7 +22,7 @@ inline bool has_more_than_numbers(const region_use& use, const body& step) {
         const auto& type = type_of(e);
         return type.type == dtype::string || (type.shape.complete() && type.shape.size() != 1);
     };
-    return use.effects || use.written > 0 || std::ranges::any_of(step.arguments, is_array);
+    return use.effects || use.written > 0 || detail::any_of(step.arguments, is_array);
 }
 
 /// The part that the leaves are, each of them or a value that stays; -1: there is none, or several.
@@ -43,8 +44,8 @@ RILL_COLD std::shared_ptr<const loop_counter> loop_counter::find(const subgraph:
     if (!condition.effects.empty() || !has_more_than_numbers(use, step)) return {};
     // what a body writes is another value in each iteration
     const auto reads_variable = [&](const scalar_expression_at& e, const body& b) {
-        return std::ranges::any_of(e.leaves, [&](const loop_leaf& l) {
-            const auto at = std::ranges::find(b.captured, l.input);
+        return detail::any_of(e.leaves, [&](const loop_leaf& l) {
+            const auto at = detail::find(b.captured, l.input);
             return l.input >= 0 &&
                    b.captures[static_cast<std::size_t>(at - b.captured.begin())].from->op->role() == op_role::variable;
         });

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/device/registry.hpp>
 #include <rill/expr/scalar_loop_of.hpp>
 
@@ -17,9 +18,9 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Where a body finds a value; nothing if it computes it.
 inline std::optional<loop_leaf> leaf_in(const body& b, const endpoint& e) {
-    if (const auto at = std::ranges::find(b.arguments, e); at != b.arguments.end())
+    if (const auto at = detail::find(b.arguments, e); at != b.arguments.end())
         return loop_leaf{static_cast<int>(at - b.arguments.begin()), -1, nullptr};
-    if (const auto at = std::ranges::find(b.captures, e); at != b.captures.end())
+    if (const auto at = detail::find(b.captures, e); at != b.captures.end())
         return loop_leaf{-1, b.captured[static_cast<std::size_t>(at - b.captures.begin())], nullptr};
     if (const any_array* value = e.from->op->constant()) return loop_leaf{-1, -1, value->data()};
     return {};

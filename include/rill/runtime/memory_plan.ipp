@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/allocator.hpp>
 #include <rill/core/vector.hpp>
 
@@ -20,10 +21,8 @@ inline std::size_t plan_by_creation(vector<arena_value>& values) {
     std::vector<std::size_t> order(values.size()), ends(values.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = ends[i] = i;
     // ties by number: std::stable_sort would do, but makes clang warn of the standard library's own use of itself
-    std::sort(order.begin(), order.end(),
-              [&](auto a, auto b) { return std::pair(values[a].first, a) < std::pair(values[b].first, b); });
-    std::sort(ends.begin(), ends.end(),
-              [&](auto a, auto b) { return std::pair(values[a].last, a) < std::pair(values[b].last, b); });
+    detail::sort(order, [&](auto a, auto b) { return std::pair(values[a].first, a) < std::pair(values[b].first, b); });
+    detail::sort(ends, [&](auto a, auto b) { return std::pair(values[a].last, a) < std::pair(values[b].last, b); });
     std::map<std::size_t, std::size_t> gaps;               // offset -> size
     std::set<std::pair<std::size_t, std::size_t>> by_size; // the same, as (size, offset)
     const auto add_gap = [&](std::size_t offset, std::size_t size) {
@@ -101,8 +100,8 @@ RILL_COLD std::size_t plan_arena(vector<arena_value>& values) {
     const auto better_by = [&](auto&& weight) { // heaviest first
         std::vector<std::size_t> order(values.size());
         for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-        std::sort(order.begin(), order.end(),
-                  [&](auto a, auto b) { return std::pair(weight(values[b]), a) < std::pair(weight(values[a]), b); });
+        detail::sort(order,
+                     [&](auto a, auto b) { return std::pair(weight(values[b]), a) < std::pair(weight(values[a]), b); });
         auto again = values;
         if (const std::size_t other = plan_in_order(again, order); other < size) {
             size = other;

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/device/device.hpp>
@@ -187,7 +188,7 @@ private:
         const auto same = [&](const staying_number& s) {
             return s.input == number && s.constant.data() == from.stays.data();
         };
-        auto at = std::ranges::find_if(stays_, same);
+        auto at = detail::find_if(stays_, same);
         if (at == stays_.end()) {
             made_.inputs.push_back(number < 0 ? from.stays.dtype() : inputs_[static_cast<std::size_t>(number)].type);
             stays_.push_back({number, from.stays});
@@ -210,7 +211,7 @@ bind_number_loop(const region_use& use, std::span<const bound_body> bodies, std:
     if (!make || use.written > 0 || use.effects || (!repeats && use.how != region_use::form::scan)) return {};
     const auto parts = static_cast<std::size_t>(repeats ? use.operands : use.carried);
     const auto& results = bodies.back().types();
-    if (!std::ranges::all_of(inputs.first(parts), is_number) || !std::ranges::all_of(results, is_number)) return {};
+    if (!detail::all_of(inputs.first(parts), is_number) || !detail::all_of(results, is_number)) return {};
 
     number_loop_maker maker(use.operands, inputs);
     auto& loop = maker.made();

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/graph/graph.hpp>
 #include <rill/runtime/alone_node.hpp>
 #include <rill/runtime/plan.hpp>
@@ -46,7 +47,7 @@ RILL_COLD void piecewise_plan::find_pinned(const subgraph& g) {
         for (const int w : it.op->writes()) written.push_back(g.items[it.inputs[w].item].origin);
     }
     for (const auto& it : g.items)
-        if (it.origin && it.op->role() == op_role::variable && std::ranges::find(written, it.origin) == written.end())
+        if (it.origin && it.op->role() == op_role::variable && !detail::contains(written, it.origin))
             pinned_.push_back(it.origin);
 }
 
@@ -60,7 +61,7 @@ RILL_COLD void piecewise_plan::find_order() {
         std::vector<int> before(all[k].after);
         for (const int v : all[k].takes)
             if (giver[v] >= 0) before.push_back(giver[v]);
-        std::ranges::sort(before);
+        detail::sort(before);
         before.erase(std::unique(before.begin(), before.end()), before.end());
         for (const int b : before) next_[b].push_back(k);
         missing_.push_back(static_cast<int>(before.size()));

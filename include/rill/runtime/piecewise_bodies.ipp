@@ -49,7 +49,7 @@ private:
 
     /// Of iterations whose branch left the value out nobody reads it.
     any_array stacked(const std::vector<any_array>& all, const tensor_type& known, bool reverse) const {
-        const auto there = std::ranges::find_if_not(all, &any_array::empty);
+        const auto there = detail::find_if(all, [](const any_array& a) { return !a.empty(); });
         const tensor_type& each = there == all.end() ? known : there->type();
         dims shape{static_cast<index_t>(all.size())};
         for (int i = 0; i < each.shape.rank; ++i) shape.push(each.shape[i] == dyn ? 0 : each.shape[i]);

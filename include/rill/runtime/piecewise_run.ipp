@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/runtime/alone_node.hpp>
 #include <rill/runtime/inner_run.hpp>
 #include <rill/runtime/piecewise.hpp>
@@ -52,7 +53,7 @@ struct piecewise_run::body_run {
 
 RILL_COLD piecewise_run::piecewise_run(const piecewise_plan& p, std::span<const any_array> feeds)
     : plan_(p), values_(p.first_values()), held_(p.cut().all.size()), missing_(p.missing()), left_(missing_.size()) {
-    std::ranges::copy(feeds, values_.begin());
+    std::copy(feeds.begin(), feeds.end(), values_.begin());
 }
 
 RILL_COLD piecewise_run::~piecewise_run() {
@@ -258,7 +259,7 @@ RILL_COLD void piecewise_run::begin_wait(std::size_t p) {
 
 /// Runs a node's bodies, up to one that waits: that goes on with the rest of the step.
 RILL_COLD bool piecewise_run::go_on(std::size_t p, std::vector<any_array> given) {
-    const auto at = std::find_if(bodies_.begin(), bodies_.end(), [&](const auto& b) { return b->piece == p; });
+    const auto at = detail::find_if(bodies_, [&](const auto& b) { return b->piece == p; });
     auto& running = **at;
     running.now = nullptr;
     const step_context* const context = running.traced ? &*running.traced : context_;
@@ -330,7 +331,7 @@ RILL_COLD void piecewise_run::inner_done(std::size_t p, std::vector<any_array> r
 
 RILL_COLD void piecewise_run::arrived(std::size_t p, std::exception_ptr problem, std::vector<any_array> outputs) {
     if (context_->trace) {
-        const auto at = std::ranges::find(waits_, p, &wait::piece);
+        const auto at = detail::find_if(waits_, [&](const wait& w) { return w.piece == p; });
         context_->trace->to.end(at->entry, {.bytes = bytes_of(outputs), .at = events_->came_at()});
         waits_.erase(at);
     }

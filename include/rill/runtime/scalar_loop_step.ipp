@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/runtime/array_slots.hpp>
 #include <rill/runtime/loop_expressions.hpp>
@@ -64,7 +65,7 @@ RILL_COLD std::shared_ptr<const frame_region_step> bind_scalar_loop(const subgra
     if (use.how != region_use::form::repeat || use.effects || use.written > 0 || bodies[1].results.size() != parts)
         return {};
     const auto is_number = [](const tensor_type& t) { return t.shape.rank == 0 && t.type != dtype::string; };
-    if (!std::ranges::all_of(inputs, is_number)) return {};
+    if (!detail::all_of(inputs, is_number)) return {};
     vector<scalar_expression_at> expressions;
     const auto add = [&](const body& b, const endpoint& e) {
         auto found = scalar_expression_of(b, e);

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
 #include <rill/core/names.hpp>
 #include <rill/core/shared.hpp>
@@ -228,7 +229,7 @@ RILL_COLD std::string session_core::memory_report() {
     std::string text = "variables: " + std::to_string(state_->resources->variable_bytes()) + " bytes\n";
     std::vector<std::string> lines;
     for (const auto& p : all) lines.push_back(p->memory_report());
-    std::sort(lines.begin(), lines.end());
+    detail::sort(lines);
     for (const auto& l : lines) text += l;
     return text;
 }

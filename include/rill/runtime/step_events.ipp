@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <utility>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/error.hpp>
 #include <rill/runtime/options.hpp>
 
@@ -79,8 +80,7 @@ RILL_COLD void step_events::wait() {
         } // else what all of them wait for is there, or comes at once: nothing of it is lost
     }
     for (auto& a : here) {
-        const auto at =
-            std::find_if(started_.begin(), started_.end(), [&](const auto& s) { return s.ticket == a.ticket; });
+        const auto at = detail::find_if(started_, [&](const auto& s) { return s.ticket == a.ticket; });
         if (at == started_.end()) continue;
         const piece p = at->of;
         erase_if(started_, [&](const auto& s) { return s.ticket == a.ticket; });

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -59,7 +60,7 @@ RILL_COLD vector<step_order> order_of_steps(const bound_graph& b) {
         each(s.inputs, s.outputs, [&](std::size_t slot) {
             if (writer[slot] != static_cast<int>(k)) readers[slot].push_back(static_cast<int>(k));
         });
-        std::sort(after.begin(), after.end());
+        detail::sort(after);
         after.erase(std::unique(after.begin(), after.end()), after.end());
         std::erase(after, static_cast<int>(k));
     }

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstddef>
 
+#include <rill/core/algorithm.hpp>
+
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD step_recorder::step_recorder(step_trace& into, environment& around)
@@ -27,7 +29,7 @@ RILL_COLD std::int64_t step_recorder::now() const {
 RILL_COLD int step_recorder::begin(std::vector<step_trace::entry> together) {
     const std::lock_guard lock(mutex_);
     const auto me = std::this_thread::get_id();
-    const auto thread = std::ranges::find(threads_, me) - threads_.begin();
+    const auto thread = detail::find(threads_, me) - threads_.begin();
     if (thread == std::ssize(threads_)) threads_.push_back(me);
     const auto first = static_cast<int>(into_.entries.size());
     const auto at = now();

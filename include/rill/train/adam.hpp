@@ -32,6 +32,13 @@ struct adam_rule {
     }
 };
 
+/// One step of Adam, of a table by those rows alone that have a gradient: the moments of others stay.
+struct lazy_adam_rule : adam_rule {
+    static constexpr auto name = "ApplyLazyAdam";
+    static constexpr bool by_rows = true;
+    using compiled_types = types::floats;
+};
+
 namespace detail {
 
 /// What Adam and its kin take: the powers of beta1 and beta2, as variables of the optimizer, and the rate.
@@ -51,17 +58,24 @@ struct adam_options {
     double learning_rate = 0.001;
     double beta1 = 0.9, beta2 = 0.999;
     double epsilon = 1e-8;
+    bool lazy = false;
 };
 
 /// Adam (Kingma and Ba 2014): steps scaled by running means of the gradient and of its square. Each variable gets the
 /// slots m and v; the powers of beta1 and beta2 are variables of the optimizer. Of a table, every row makes a step, as in
-/// TensorFlow: m and v of all of them fade.
+/// TensorFlow: m and v of all of them fade. With `lazy`, as in its LazyAdam, only rows that have a gradient do: a step costs these.
 class adam : public optimizer<adam, adam_rule, adam_options> {
 public:
     static constexpr auto scope_name = "adam";
     using optimizer::optimizer;
 
     adam_rule rule() const { return {options().beta1, options().beta2, options().epsilon}; }
+    template <class F> void with_rule(const F& f) const {
+        if (options().lazy)
+            f(lazy_adam_rule{rule()});
+        else
+            f(rule());
+    }
     template <class T> update_numbers numbers() const {
         return detail::adam_numbers<T>(options().beta1, options().beta2, rate<T>());
     }

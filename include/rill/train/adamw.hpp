@@ -25,11 +25,19 @@ struct adamw_rule : adam_rule {
     }
 };
 
+/// One step of AdamW, of a table by those rows alone that have a gradient: others do not decay.
+struct lazy_adamw_rule : adamw_rule {
+    static constexpr auto name = "ApplyLazyAdamW";
+    static constexpr bool by_rows = true;
+    using compiled_types = types::floats;
+};
+
 struct adamw_options {
     double learning_rate = 0.001;
     double beta1 = 0.9, beta2 = 0.999;
     double epsilon = 1e-8;
     double weight_decay = 0.004;
+    bool lazy = false; // of a table, only rows that have a gradient make a step
 };
 
 /// Adam with weights that decay beside the gradient, not through it (Loshchilov and Hutter 2019): each step first takes
@@ -41,6 +49,12 @@ public:
     using optimizer::optimizer;
 
     adamw_rule rule() const { return {{options().beta1, options().beta2, options().epsilon}, options().weight_decay}; }
+    template <class F> void with_rule(const F& f) const {
+        if (options().lazy)
+            f(lazy_adamw_rule{rule()});
+        else
+            f(rule());
+    }
     template <class T> update_numbers numbers() const {
         return detail::adam_numbers<T>(options().beta1, options().beta2, rate<T>());
     }

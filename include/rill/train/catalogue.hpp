@@ -24,6 +24,8 @@ using optimizer_rules = op_list<
     centered_rmsprop_rule,
     ftrl_rule,
     gradient_descent_rule,
+    lazy_adam_rule,
+    lazy_adamw_rule,
     momentum_rule,
     moving_average_rule,
     rmsprop_rule>;

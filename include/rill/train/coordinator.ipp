@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/shared.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -110,7 +111,7 @@ RILL_COLD coordinated_thread coordinator::start(const std::string& name, std::fu
 }
 
 RILL_COLD void coordinator::join(std::vector<coordinated_thread>& threads, const join_options& options) const {
-    const auto ended = [&] { return std::ranges::none_of(threads, [](const auto& t) { return t.is_alive(); }); };
+    const auto ended = [&] { return detail::none_of(threads, [](const auto& t) { return t.is_alive(); }); };
     std::string live;
     {
         std::unique_lock lock(state_->mutex);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/ops/array/gather_grad.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -46,7 +47,7 @@ RILL_INLINE std::vector<gradient_and_variable> checked_pairs(const std::vector<g
     for (const auto& p : pairs) {
         if (!p.gradient) continue;
         const dtype type = p.variable.dtype();
-        if (std::find(types.begin(), types.end(), type) == types.end()) {
+        if (!detail::contains(types, type)) {
             std::string wanted;
             for (const dtype t : types) wanted += (wanted.empty() ? "" : " or ") + std::string(to_string(t));
             throw invalid_argument("apply_gradients: '" + p.variable.name() + "' is " + std::string(to_string(type)) +

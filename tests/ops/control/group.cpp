@@ -33,3 +33,18 @@ TEST_CASE("group: made where its first operation was, and a null handle is refus
     CHECK_THROWS_WITH(group(step, operation()), contains("group: a null handle"));
     CHECK_THROWS_AS(group(std::vector{operation()}), failed_precondition);
 }
+
+TEST_CASE("group: no_op does nothing, after what it is told to wait for") {
+    const graph_scope here{graph()};
+    variable<float> a("a", 1.f);
+    const session s;
+    s.run(global_variables_initializer());
+    const auto step = a.assign_add(1.f);
+    const operation nothing = no_op();
+    CHECK(nothing.name() == "no_op");
+    s.run(nothing);
+    CHECK(s.run(a) == 1.f);
+    const control_dependencies after(step);
+    s.run(no_op("later"));
+    CHECK(s.run(a) == 2.f);
+}

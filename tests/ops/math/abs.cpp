@@ -30,3 +30,26 @@ TEST_CASE("abs: complex numbers, and their gradient") {
     CHECK(s.run(dz, feed(z, C(0))) == C(0));
     CHECK(s.run(dz, feed(z, C(3, 4))).imag() == Approx(0.8f));
 }
+
+TEST_CASE("abs: of complex numbers, derivatives of higher order") {
+    using C = std::complex<double>;
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<C> z("z");
+    const auto size = abs(z);
+    const auto [dz] = gradients(size, z);
+    const auto [dzz] = gradients(real(dz), z); // of x / |z| by x and y
+    const C at(3, 4), second = s.run(dzz, feed(z, at));
+    CHECK(second.real() == Approx(16. / 125));
+    CHECK(second.imag() == Approx(-12. / 125));
+    for (const C zero : {C(0), C(-0., 0.)}) {
+        CHECK(s.run(size, feed(z, zero)) == 0);
+        CHECK(s.run(dz, feed(z, zero)) == C(0));
+    }
+    CHECK(s.run(size, feed(z, C(INFINITY, 1))) == INFINITY);
+    CHECK(s.run(size, feed(z, C(-2, -INFINITY))) == INFINITY);
+    CHECK(std::isnan(s.run(size, feed(z, C(NAN, 1)))));
+    CHECK(s.run(size, feed(z, C(3e-320, 4e-320))) == Approx(5e-320));
+    CHECK(s.run(size, feed(z, C(3e300, -4e300))) == Approx(5e300));
+}

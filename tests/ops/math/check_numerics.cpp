@@ -2,7 +2,9 @@
 #include <rill/ops/math/check_numerics.hpp>
 
 #include <rill/ops/math/div.hpp>
+#include <rill/ops/math/gradients.hpp>
 #include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/state/variable.hpp>
 
 #include "ops/harness.hpp"
@@ -33,6 +35,15 @@ TEST_CASE("check_numerics: names the node, the place and what it was told, and v
     CHECK_THROWS_WITH(s.run(y, feed(x, nan)), contains("a NaN at [0, 1]"));
     CHECK(s.run(v)(0, 0) == 0.f);
     CHECK(s.run(y, feed(x, xt::xtensor<float, 2>{{1, 2}, {4, 8}}))(1, 1) == 0.125f);
+}
+
+TEST_CASE("check_numerics: its gradient is checked too") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<float, 2> x("x");
+    const auto [dx] = gradients(reduce_sum(check_numerics(identity(x), "here") * INFINITY), x);
+    CHECK_THROWS_WITH(s.run(dx, feed(x, {1.f, 2.f})), contains("an infinity at [0]: the gradient, here"));
 }
 
 TEST_CASE("check_numerics: made by name, its fields read back") {

@@ -46,3 +46,26 @@ TEST_CASE("pow: complex numbers, and their gradients") {
     CHECK(at(da, 0, 2) == C(0));
     CHECK(at(db, 0, 2) == C(0));
 }
+
+TEST_CASE("pow: of integers it is exact, and wraps") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const auto of = [&]<class T>(const std::vector<T>& a, const std::vector<T>& b) {
+        placeholder<T, dyn> x("x"), y("y");
+        const auto typed = s.run(pow(x, y), feed(x, a), feed(y, b));
+        const auto untyped = s.run(any_tensor(pow(any_tensor(x), any_tensor(y))), feed(x, a), feed(y, b));
+        const auto values = untyped.template elements<T>();
+        CHECK(std::vector<T>(typed.begin(), typed.end()) == std::vector<T>(values.begin(), values.end()));
+        return std::vector<T>(typed.begin(), typed.end());
+    };
+    using i64 = std::int64_t;
+    CHECK(of(std::vector<i64>{3, -3, 2, 7}, std::vector<i64>{39, 39, 62, 0}) ==
+          std::vector<i64>{4052555153018976267, -4052555153018976267, i64(1) << 62, 1});
+    CHECK(of(std::vector<int>{2, 2, -1, -1, 5, 1}, std::vector<int>{31, 32, -3, -4, -1, -9}) ==
+          std::vector<int>{std::numeric_limits<int>::min(), 0, -1, 1, 0, 1});
+    CHECK(of(std::vector<int>(100, 3), std::vector<int>(100, 5)) == std::vector<int>(100, 243)); // whole registers
+    placeholder<int, dyn> x("x"), y("y");
+    CHECK_THROWS_WITH(s.run(pow(x, y), feed(x, std::vector{2, 0}), feed(y, std::vector{1, -1})),
+                      contains("integer division by zero"));
+}

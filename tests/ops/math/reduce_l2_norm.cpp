@@ -26,3 +26,22 @@ TEST_CASE("reduce_l2_norm: values") {
 TEST_CASE("reduce_l2_norm: gradient") {
     op_test::reduction_gradients<test_reduce_l2_norm::op>({.in = {{0.5, 2}}, .order = 2});
 }
+
+TEST_CASE("reduce_l2_norm: along axes known at run time only") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<double, 2, 3> x("x");
+    const xt::xtensor<double, 2> at{{1, 2, 4}, {3, 5, -8}};
+    const auto typed = s.run(reduce_l2_norm<1>(x), feed(x, at));
+    const auto kept = s.run(reduce_l2_norm(any_tensor(x), {-1}, keep_dims), feed(x, at));
+    CHECK(kept.type().shape == dims{2, 1});
+    const auto plain = s.run(reduce_l2_norm(x, {1}), feed(x, at));
+    for (std::size_t i = 0; i < 2; ++i) {
+        CHECK(kept.elements<double>()[i] == Approx(typed(i)));
+        CHECK(plain.elements<double>()[i] == Approx(typed(i)));
+    }
+    CHECK(s.run(reduce_l2_norm(any_tensor(x), {0, 1}), feed(x, at)).elements<double>()[0] ==
+          Approx(s.run(reduce_l2_norm(x), feed(x, at))));
+    CHECK_THROWS_WITH(reduce_l2_norm(any_tensor(x), {2}), contains("axis"));
+}

@@ -83,4 +83,18 @@ TEST_CASE("moments: of a tensor whose type is known at run time only") {
                       contains("an axis is out of range"));
 }
 
+TEST_CASE("moments: along axes known at run time only") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const auto x = any_placeholder("x", dtype::float32);
+    const auto at = op_test::make_array<float>({2, 2}, {1, 2, 3, 6});
+    const auto [mean, variance] = moments(x, {0});
+    CHECK(op_test::difference<float>(op_test::run(s, mean, {x}, {at}), {2}, {2, 4}) == "");
+    CHECK(op_test::difference<float>(op_test::run(s, variance, {x}, {at}), {2}, {1, 4}) == "");
+    const auto [kept, spread] = moments(x, {1}, keep_dims);
+    CHECK(op_test::difference<float>(op_test::run(s, kept, {x}, {at}), {2, 1}, {1.5f, 4.5f}) == "");
+    CHECK(op_test::difference<float>(op_test::run(s, spread, {x}, {at}), {2, 1}, {0.25f, 2.25f}) == "");
+}
+
 } // namespace test_moments

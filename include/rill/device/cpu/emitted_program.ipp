@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
 #include <rill/device/cpu/executable_memory.hpp>
 #include <rill/device/cpu/fused_stages.hpp>
@@ -29,9 +30,7 @@ static_assert(std::has_single_bit(unsigned{partial_sums}));
 
 inline bool translate(const program& p, const program_nodes& nodes, const operand_forms& forms, vector_code& to) {
     const auto floats = [](dtype d) { return d == dtype::float32; };
-    if (!std::all_of(p.leaves.begin(), p.leaves.end(), floats) ||
-        !std::all_of(p.scalars.begin(), p.scalars.end(), floats))
-        return false;
+    if (!detail::all_of(p.leaves, floats) || !detail::all_of(p.scalars, floats)) return false;
     std::vector<int> value;
     for (int k = 0; k < static_cast<int>(p.leaves.size()); ++k) {
         const auto is = [&](const std::vector<char>& all) { return !all.empty() && all[static_cast<std::size_t>(k)]; };
@@ -40,8 +39,7 @@ inline bool translate(const program& p, const program_nodes& nodes, const operan
     }
     for (int k = 0; k < static_cast<int>(p.scalars.size()); ++k) value.push_back(to.emit({vector_op::scalar, k}));
     for (std::size_t at = 0; at < p.code.size(); ++at) {
-        if (std::find(nodes.begins.begin(), nodes.begins.end(), static_cast<int>(at)) != nodes.begins.end())
-            to.begin_node();
+        if (detail::contains(nodes.begins, static_cast<int>(at))) to.begin_node();
         const auto& i = p.code[at];
         std::vector<int> args;
         for (const int a : i.args) args.push_back(value[static_cast<std::size_t>(a)]);
@@ -115,7 +113,7 @@ RILL_COLD program join_links(const fused_chain& chain, std::size_t results, prog
                 value.push_back(made[static_cast<std::size_t>(from.link)][static_cast<std::size_t>(from.index)]);
                 continue;
             }
-            const auto found = std::find(leaves.begin(), leaves.end(), fused_stages::leaf{from.index, l.view});
+            const auto found = detail::find(leaves, fused_stages::leaf{from.index, l.view});
             value.push_back(static_cast<int>(found - leaves.begin()));
             all.leaves[static_cast<std::size_t>(value.back())] = body.leaves[k];
         }

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/allocator.hpp>
 #include <rill/core/error.hpp>
 #include <rill/core/vector.hpp>
@@ -134,7 +135,7 @@ RILL_COLD fused_kernel::fused_kernel(const fused_chain& chain, const dims& space
     operand_at_ = table(own_bytes_, stages_->operands()), to_at_ = table(own_bytes_, results_);
     plan_pieces(request, results);
     at_once_ = blocks_ == 1 && stages_->emitted() &&
-               std::ranges::all_of(layout_.leaves, [](const operand_walk& w) { return w.direct; });
+               detail::all_of(layout_.leaves, [](const operand_walk& w) { return w.direct; });
 }
 
 RILL_COLD operand_forms fused_kernel::forms(const vector<fused_stages::leaf>& leaves,
@@ -266,10 +267,10 @@ RILL_COLD void fused_kernel::plan_pieces(kernel_request& request, const std::vec
 }
 
 RILL_INLINE combiner fused_kernel::find_combiner(combine how, dtype type) {
-    const auto found = the_kernels().combiners.find(kernel_key(to_string(how), type));
-    if (!found)
-        throw unimplemented("no kernel that combines by " + std::string(to_string(how)) + " for " +
-                            std::string(to_string(type)) + " is in this program");
+    const auto key = kernel_key(to_string(how), type);
+    auto found = the_kernels().combiners.find(key);
+    if (!found && load_rare_kernels()) found = the_kernels().combiners.find(key);
+    if (!found) throw unimplemented(no_kernel_text(key));
     return *found;
 }
 

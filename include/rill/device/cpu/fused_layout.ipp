@@ -10,6 +10,7 @@
 #include <iterator>
 #include <ranges>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/allocator.hpp>
 #include <rill/core/error.hpp>
 #include <rill/core/program.hpp>
@@ -31,7 +32,7 @@ RILL_COLD std::array<index_t, max_rank> broadcast_strides(const dims& from, cons
 
 RILL_COLD bool fused_layout::all_direct() const {
     const auto direct = [](const operand_walk& w) { return w.direct; };
-    return std::ranges::all_of(leaves, direct) && std::ranges::all_of(results, direct);
+    return detail::all_of(leaves, direct) && detail::all_of(results, direct);
 }
 
 RILL_COLD void collapse(fused_layout& l, const dims& space) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/allocator.hpp>
 #include <rill/core/error.hpp>
 #include <rill/core/shape_rules.hpp>
@@ -56,8 +57,7 @@ RILL_COLD auto fused_stages::leaves_of(const fused_chain& chain) -> vector<leaf>
     for (const auto& link : chain.links)
         for (const auto& l : link.spec->leaves)
             if (const auto from = link.inputs[l.input]; from.link < 0)
-                if (const leaf it{from.index, l.view}; std::find(all.begin(), all.end(), it) == all.end())
-                    all.push_back(it);
+                if (const leaf it{from.index, l.view}; !detail::contains(all, it)) all.push_back(it);
     return all;
 }
 
@@ -101,8 +101,7 @@ RILL_COLD void fused_stages::add_stage(const fused_chain& chain, std::size_t k,
         const auto from = link.inputs[l.input];
         std::size_t operand;
         if (from.link < 0) {
-            operand = static_cast<std::size_t>(std::find(leaves_.begin(), leaves_.end(), leaf{from.index, l.view}) -
-                                               leaves_.begin());
+            operand = static_cast<std::size_t>(detail::find(leaves_, leaf{from.index, l.view}) - leaves_.begin());
         } else {
             operand = operand_of[from.link][from.index];
             if (operand >= leaves_.size() + results_) hidden_[operand - leaves_.size() - results_].last = k;

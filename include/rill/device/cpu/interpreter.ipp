@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/error.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/device/cpu/repeat.hpp>
@@ -34,11 +35,9 @@ RILL_COLD block_interpreter::loop block_interpreter::find_loop(const program& p,
 }
 
 RILL_COLD block_interpreter::loop block_interpreter::need_loop(const program& p, const program::instruction& i) {
-    const loop found = find_loop(p, i);
-    if (!found.run)
-        throw unimplemented(
-            "no kernel of " + instruction_key(p, i) +
-            " is in this program: call the typed function somewhere, or include <rill/all_kernels.hpp>");
+    loop found = find_loop(p, i);
+    if (!found.run && load_rare_kernels()) found = find_loop(p, i);
+    if (!found.run) throw unimplemented(no_kernel_text(instruction_key(p, i)));
     return found;
 }
 
@@ -100,11 +99,11 @@ RILL_COLD void block_interpreter::place_values() {
         }
         place& to = value_[instructions + k];
         const std::size_t element = size_of(i.type);
-        const auto found = std::find_if(free.begin(), free.end(), [&](const auto& f) { return f.element == element; });
+        const auto found = detail::find_if(free, [&](const auto& f) { return f.element == element; });
         to.at = found == free.end() ? new_buffer(element) : found->at;
         if (found != free.end()) free.erase(found, found + 1);
         // a result may lie in a leaf's memory: it is written there when no leaf is read any more
-        const auto r = std::find(p.results.begin(), p.results.end(), instructions + k);
+        const auto r = detail::find(p.results, instructions + k);
         if (r != p.results.end() && k >= last_read)
             to = {place::in::result, static_cast<std::uint32_t>(r - p.results.begin()), to.at};
         s.to = to;

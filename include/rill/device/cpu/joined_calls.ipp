@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
 #include <rill/core/vector.hpp>
 
@@ -60,7 +61,7 @@ private:
         for (std::size_t k = 0; k < calls.size(); ++k) {
             const auto& c = calls[k];
             if (!c.of || c.writes != 1) continue;
-            const bool known = std::ranges::all_of(reads(c), [&](int v) {
+            const bool known = detail::all_of(reads(c), [&](int v) {
                 return type_of(v) == dtype::float32 || (type_of(v) == dtype::boolean && maker_of(v) >= 0);
             });
             const dtype type = type_of(result_of(c));
@@ -101,14 +102,14 @@ private:
             const auto number = static_cast<std::uint32_t>(k);
             if (kind_[k] == kind::within) continue;
             if (kind_[k] == kind::alone) {
-                if (std::ranges::any_of(reads(c), is_open)) close();
+                if (detail::any_of(reads(c), is_open)) close();
                 alone(number);
                 continue;
             }
             if (open.size() >= most || leaves.size() + c.reads > most_leaves) close();
             if (open.empty()) most = length_from(k);
             for (const int v : reads(c))
-                if (!is_open(v) && std::ranges::find(leaves, v) == leaves.end()) leaves.push_back(v);
+                if (!is_open(v) && !detail::contains(leaves, v)) leaves.push_back(v);
             open.push_back(number);
             in_[static_cast<std::size_t>(result_of(c))] = static_cast<int>(groups_.size());
         }

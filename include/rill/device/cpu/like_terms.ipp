@@ -8,6 +8,8 @@
 #include <map>
 #include <utility>
 
+#include <rill/core/algorithm.hpp>
+
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class like_terms {
@@ -65,7 +67,7 @@ private:
         for (const auto& t : terms) {
             std::vector<int> factors;
             if (!add_factors(t.value, factors) || factors.size() < 2) continue;
-            std::ranges::sort(factors);
+            detail::sort(factors);
             products[std::move(factors)].push_back(t.value);
         }
         bool joined = false;
@@ -79,8 +81,8 @@ private:
 
     /// In place of the first of equal terms.
     void keep_one(int sum, std::vector<term>& terms, const std::vector<int>& equal) const {
-        const auto is_equal = [&](const term& t) { return std::ranges::find(equal, t.value) != equal.end(); };
-        const auto first = std::ranges::find_if(terms, is_equal) - terms.begin();
+        const auto is_equal = [&](const term& t) { return detail::contains(equal, t.value); };
+        const auto first = detail::find_if(terms, is_equal) - terms.begin();
         std::erase_if(terms, is_equal);
         std::pair<std::size_t, int> best{code_.size() + 1, -1};
         const auto place = terms.insert(terms.begin() + first, {-1, static_cast<int>(equal.size())});

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/hash.hpp>
 #include <rill/core/hash_index.hpp>
 #include <rill/core/hash_map.hpp>
@@ -112,9 +113,9 @@ private:
         hash = hash_of(hash, masks);
         const auto same = [&](std::uint32_t n) {
             const auto& c = code_.calls[n];
-            return c.run == run && std::ranges::equal(read_by(c), read) &&
-                   std::ranges::equal(u32s(code_.scalars).subspan(c.first_scalar, scalars.size()), scalars) &&
-                   std::ranges::equal(u32s(code_.masks).subspan(c.first_mask, masks.size()), masks);
+            return c.run == run && detail::equal(read_by(c), read) &&
+                   detail::equal(u32s(code_.scalars).subspan(c.first_scalar, scalars.size()), scalars) &&
+                   detail::equal(u32s(code_.masks).subspan(c.first_mask, masks.size()), masks);
         };
         if (const auto known = calls_.find(hash, same); known != hash_index::none)
             return written_by(code_.calls[known]);
@@ -155,7 +156,7 @@ private:
             if (is_new) op->second = emit_->knows(p, i) && block_interpreter::find_loop(p, i, false).run;
             return op->second;
         };
-        return at->second = std::all_of(p.code.begin(), p.code.end(), knows_op);
+        return at->second = detail::all_of(p.code, knows_op);
     }
     void join() {
         if (emit_) join_calls(code_, *emit_);
@@ -242,7 +243,7 @@ private:
             const auto written = written_by(c);
             for (int& w : written)
                 if (w >= 0 && !needed[static_cast<std::size_t>(w)]) w = number_code::none;
-            if (std::ranges::all_of(written, [](int w) { return w < 0; })) continue;
+            if (detail::all_of(written, [](int w) { return w < 0; })) continue;
             for (const int r : read_by(c)) need(r);
             *--kept = c;
         }

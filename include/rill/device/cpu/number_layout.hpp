@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <vector>
 
@@ -49,6 +48,7 @@ public:
 
 private:
     std::uint32_t lines_of(std::size_t v) const;
+    std::vector<std::uint32_t>& free_of(std::uint32_t lines);
     void put(std::size_t v);
     void put_turns();
 
@@ -56,7 +56,7 @@ private:
     std::vector<number_place> place_;
     std::vector<std::size_t> last_;
     std::array<std::uint32_t, number_place::next> lines_{};
-    std::map<std::uint32_t, std::vector<std::uint32_t>> free_; // by their lines
+    vector<std::vector<std::uint32_t>> free_; // by their lines
 };
 
 /// The calls of a code with their places, and its constants in memory.

@@ -84,7 +84,7 @@ RILL_COLD void number_layout::advance(std::size_t k) {
         auto& last = last_[r];
         if (last != k || place_[r].in != number_place::scratch) continue;
         last = code_.calls.size(); // an operand may come twice
-        free_[lines_of(static_cast<std::size_t>(r))].push_back(place_[r].at);
+        free_of(lines_of(static_cast<std::size_t>(r))).push_back(place_[r].at);
     }
 }
 
@@ -93,12 +93,17 @@ RILL_COLD std::uint32_t number_layout::lines_of(std::size_t v) const {
     return static_cast<std::uint32_t>((bytes + number_place::line - 1) / number_place::line);
 }
 
+RILL_COLD std::vector<std::uint32_t>& number_layout::free_of(std::uint32_t lines) {
+    if (lines >= free_.size()) free_.resize(lines + 1);
+    return free_[lines];
+}
+
 RILL_COLD void number_layout::put(std::size_t v) {
     if (place_[v].in != number_place::nowhere) return;
     const auto in =
         code_.values[v].where == number_code::home::constant ? number_place::constant : number_place::scratch;
     const auto lines = lines_of(v);
-    auto& free = free_[lines];
+    auto& free = free_of(lines);
     if (in == number_place::scratch && !free.empty()) {
         place_[v] = {in, free.back()};
         free.pop_back();

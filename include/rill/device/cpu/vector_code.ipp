@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <utility>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/device/cpu/like_terms.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -23,7 +24,7 @@ RILL_COLD int vector_code::emit(const vector_instruction& i) {
 
 RILL_COLD bool vector_code::is_one(int v) const {
     const auto& i = code_[static_cast<std::size_t>(v)];
-    return i.op == vector_op::constant && std::ranges::all_of(rows_[static_cast<std::size_t>(i.number)], [](auto bits) {
+    return i.op == vector_op::constant && detail::all_of(rows_[static_cast<std::size_t>(i.number)], [](auto bits) {
                return bits == std::bit_cast<std::uint32_t>(1.f);
            });
 }
@@ -115,8 +116,8 @@ RILL_COLD void vector_code::order(const std::vector<int>& needed) {
                 stack.pop_back();
                 continue;
             }
-            const auto missing = std::find_if(i.args.begin(), i.args.end(),
-                                              [&](int a) { return a >= 0 && at[static_cast<std::size_t>(a)] < 0; });
+            const auto missing =
+                detail::find_if(i.args, [&](int a) { return a >= 0 && at[static_cast<std::size_t>(a)] < 0; });
             if (missing != i.args.end()) {
                 stack.push_back(*missing);
                 continue;

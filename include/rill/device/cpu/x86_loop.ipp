@@ -12,6 +12,7 @@
 #include <numeric>
 #include <utility>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/device/cpu/x86_assembler.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -30,7 +31,7 @@ public:
     x86_loop_maker(const vector_code& code, int kept) : code_(code), out_(code.lanes() == 16) {
         choose_kept(kept);
         const auto calls = [](const auto& i) { return i.op == vector_op::exact; };
-        if (std::ranges::any_of(code.code(), calls)) exact_slot_ = std::exchange(slots_, slots_ + 2);
+        if (detail::any_of(code.code(), calls)) exact_slot_ = std::exchange(slots_, slots_ + 2);
     }
 
     std::vector<std::uint8_t> make();
@@ -66,7 +67,7 @@ private:
     void add_to_sums(int v, int result, int now);
     static constexpr opcode one_number(std::uint8_t code) { return {code, 1, 2}; } // vmovss
     bool is_summed(std::size_t result) const { return !code_.summed.empty() && code_.summed[result]; }
-    bool sums() const { return std::ranges::find(code_.summed, 1) != code_.summed.end(); }
+    bool sums() const { return detail::contains(code_.summed, 1); }
     void store_results(int now);
     void compute(int v, int now);
 
@@ -127,7 +128,10 @@ RILL_COLD void x86_loop_maker::choose_kept(int kept) {
     }
     for (const int r : code_.results) // behind all else
         of(r).uses.insert(of(r).uses.begin(), static_cast<int>(all.size()));
-    std::ranges::sort(order, {}, [&](int v) { return std::pair(-count[static_cast<std::size_t>(v)], v); });
+    detail::sort(order, [&](int a, int b) {
+        const int more = count[static_cast<std::size_t>(a)] - count[static_cast<std::size_t>(b)];
+        return more != 0 ? more > 0 : a < b;
+    });
     order.resize(std::min(order.size(), static_cast<std::size_t>(kept)));
     kept_ = std::move(order);
     int reg = registers();
@@ -154,7 +158,7 @@ RILL_COLD int x86_loop_maker::take(int now, std::initializer_list<int> pinned) {
     for (int r = 0; r < registers(); ++r) {
         const int v = holds_[static_cast<std::size_t>(r)];
         if (v < 0) return r;
-        if (of(v).kept || std::find(pinned.begin(), pinned.end(), v) != pinned.end()) continue;
+        if (of(v).kept || detail::contains(pinned, v)) continue;
         if (const int next = next_use(v, now); next > farthest) farthest = next, best = r;
     }
     const int v = holds_[static_cast<std::size_t>(best)];

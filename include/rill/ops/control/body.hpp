@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/expr/apply.hpp>
 #include <rill/expr/tensor.hpp>
 #include <rill/ops/control/argument.hpp>
@@ -163,19 +164,19 @@ public:
         for (const auto* n : nodes)
             for (const int w : n->op->writes()) note(written_, {written_variable(n->inputs[w]), 0});
         // what waits for others may wait for their writes: variables are read in the body then, not before it
-        if (std::ranges::any_of(nodes, [](const node* n) { return n->op->ordering() != step_ordering::none; })) {
+        if (detail::any_of(nodes, [](const node* n) { return n->op->ordering() != step_ordering::none; })) {
             const auto read = [&](const endpoint& e) {
                 if (e && e.from->op->role() == op_role::variable) note(written_, e);
             };
-            for (const auto* n : nodes) std::ranges::for_each(n->inputs, read);
-            std::ranges::for_each(made.results, read);
+            for (const auto* n : nodes)
+                for (const auto& e : n->inputs) read(e);
+            for (const auto& e : made.results) read(e);
         }
         for (const auto* n : nodes) {
             if (has_effect(*n)) b.effects.push_back(n);
             effects_ = effects_ || (n->op->stateful() && n->op->role() == op_role::ordinary) || has_effect(*n);
             for (const auto* c : n->control_inputs)
-                if (c->inside != made.of && std::ranges::find(waits_for_, c) == waits_for_.end())
-                    waits_for_.push_back(c);
+                if (c->inside != made.of && !detail::contains(waits_for_, c)) waits_for_.push_back(c);
         }
         bodies_.push_back(std::move(b));
         nodes_.push_back(nodes);
@@ -187,7 +188,7 @@ public:
         for (std::size_t i = 0; i < bodies_.size(); ++i) {
             const auto take = [&](const endpoint& e) {
                 if (!e || e.from->inside == bodies_[i].of || e.from->op->role() == op_role::constant) return;
-                if (std::ranges::find(written_, e) != written_.end()) return;
+                if (detail::contains(written_, e)) return;
                 if (!note(bodies_[i].captures, e)) return;
                 note(captures_, e);
                 bodies_[i].captured.push_back(place(e));
@@ -222,9 +223,9 @@ public:
     }
 
 private:
-    int place(const endpoint& e) const { return static_cast<int>(std::ranges::find(captures_, e) - captures_.begin()); }
+    int place(const endpoint& e) const { return static_cast<int>(detail::find(captures_, e) - captures_.begin()); }
     static bool note(std::vector<endpoint>& all, const endpoint& e) {
-        if (std::ranges::find(all, e) != all.end()) return false;
+        if (detail::contains(all, e)) return false;
         all.push_back(e);
         return true;
     }
@@ -232,7 +233,7 @@ private:
     static bool has_effect(const node& n) {
         if (!n.op->writes().empty() || n.op->takes()) return true;
         if (n.outputs.empty() && n.op->role() == op_role::ordinary) return true;
-        return n.bodies && std::ranges::any_of(*n.bodies, [](const body& b) { return !b.effects.empty(); });
+        return n.bodies && detail::any_of(*n.bodies, [](const body& b) { return !b.effects.empty(); });
     }
 
     graph graph_;

@@ -3,6 +3,7 @@
 
 // What gradients make of the bodies of branches and loops: included by region_gradient.hpp alone.
 
+#include <rill/core/algorithm.hpp>
 #include <rill/ops/control/body.hpp>
 
 #if RILL_DEFINE
@@ -34,7 +35,7 @@ public:
     bool reads_written(const endpoint& e) const { return is_written(e) && copies_.contains(key(e)); }
     /// Throws unimplemented if what has been copied uses what was written to a variable.
     void refuse_use_of_writes(const endpoint& variable) const {
-        if (std::ranges::find(used_writes_, variable.from) != used_writes_.end()) refuse(variable);
+        if (detail::contains(used_writes_, variable.from)) refuse(variable);
     }
     /// The same if it reads one that the body writes, which is another value in each iteration.
     void refuse_written(const endpoint& variable) const {
@@ -53,8 +54,8 @@ private:
     static key_type key(const endpoint& e) { return {e.from, e.port}; }
 
     bool is_written(const endpoint& e) const {
-        return e.from->op->role() == op_role::variable && std::ranges::any_of(body_.effects, [&](const node* n) {
-                   return std::ranges::any_of(n->op->writes(), [&](int w) { return n->inputs[w] == e; });
+        return e.from->op->role() == op_role::variable && detail::any_of(body_.effects, [&](const node* n) {
+                   return detail::any_of(n->op->writes(), [&](int w) { return n->inputs[w] == e; });
                });
     }
     /// Computing it again would give something else.
@@ -74,7 +75,7 @@ private:
             for (const auto& in : n->inputs)
                 if (!copies_.contains(key(in)) && in.from->inside == body_.of) open.push_back(in.from);
         }
-        std::ranges::sort(needed, {}, &node::id);
+        detail::sort(needed, [](const node* a, const node* b) { return a->id < b->id; });
         for (const node* n : needed) copy_node(*n);
     }
 
@@ -116,8 +117,8 @@ private:
         const node* copy = n.bodies ? copy_with_bodies(n, std::move(inputs))
                                     : add_node(g, n.op, std::move(inputs), {}, false, n.where);
         // values of extents that differ from one iteration to the next can't be stacked
-        const bool sized = sizes_itself(n) ||
-                           std::ranges::any_of(n.inputs, [&](const endpoint& in) { return sized_.contains(in.from); });
+        const bool sized =
+            sizes_itself(n) || detail::any_of(n.inputs, [&](const endpoint& in) { return sized_.contains(in.from); });
         if (sized) sized_.insert(&n);
         const bool cheap = sized || n.op->fused() || n.op->alias() >= 0 || n.op->role() != op_role::ordinary || again_;
         for (int port = 0; port < static_cast<int>(n.outputs.size()); ++port) {

@@ -7,7 +7,7 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// Does nothing, after whatever it waits for.
-struct no_op {
+struct no_op_op {
     static constexpr auto name = "NoOp", label = "group";
     using domain_type = domains::every;
     static constexpr auto no_gradient = ""; // it has no value
@@ -32,23 +32,29 @@ operation group(const H&... all) {
 operation group(const std::vector<operation>& all, const std::string& name = "group",
                 const std::source_location& where = std::source_location::current());
 
+/// An operation that does nothing, after what control_dependencies say.
+inline operation no_op(const std::string& name = "no_op",
+                       const std::source_location& where = std::source_location::current()) {
+    return detail::add_group({}, name, where);
+}
+
 }} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE std::vector<tensor_type> no_op::outputs(std::span<const tensor_type>) const { return {}; }
+RILL_INLINE std::vector<tensor_type> no_op_op::outputs(std::span<const tensor_type>) const { return {}; }
 
 namespace detail {
 
 RILL_INLINE operation add_group(std::vector<const node*> after, const std::string& name,
                                 const std::source_location& where) {
-    make_known<no_op>();
+    make_known<no_op_op>();
     for (const auto* n : after) checked_node(n, "group");
     const graph g = after.empty() ? current_graph() : graph(*after[0]->owner);
     // variadic calls can't ask where they are
     const auto& place = where.line() == 0 && !after.empty() ? after[0]->where : where;
-    return operation(add_node(g, make_op(no_op{}), {}, name, false, place, std::move(after)));
+    return operation(add_node(g, make_op(no_op_op{}), {}, name, false, place, std::move(after)));
 }
 
 } // namespace detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/core/algorithm.hpp>
 #include <rill/ops/control/body.hpp>
 #include <rill/ops/control/body_copy.hpp>
 #include <rill/ops/control/flow.hpp>
@@ -36,7 +37,7 @@ public:
             const endpoint e = open.back();
             open.pop_back();
             if (!e || e.from->inside != of) continue;
-            if (std::ranges::find(may_be_fed, e) != may_be_fed.end()) {
+            if (detail::contains(may_be_fed, e)) {
                 if (!contains(e)) needed_.push_back(e);
                 continue;
             }
@@ -44,7 +45,7 @@ public:
             for (const auto& in : e.from->inputs) open.push_back(in);
         }
     }
-    bool contains(const endpoint& e) const { return std::ranges::find(needed_, e) != needed_.end(); }
+    bool contains(const endpoint& e) const { return detail::contains(needed_, e); }
 
 private:
     std::vector<endpoint> needed_;
@@ -97,7 +98,7 @@ inline std::vector<std::size_t> distinct_inputs(const gradient_request& r, std::
     std::vector<std::size_t> found;
     const auto& inputs = r.at.inputs;
     for (std::size_t i = first; i < inputs.size(); ++i)
-        if (wants(r, i) && std::ranges::none_of(found, [&](std::size_t f) { return inputs[f] == inputs[i]; }))
+        if (wants(r, i) && detail::none_of(found, [&](std::size_t f) { return inputs[f] == inputs[i]; }))
             found.push_back(i);
     return found;
 }

@@ -2,12 +2,24 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include <rill/expr/apply.hpp>
-#include <rill/ops/math/conj.hpp>
+#include <rill/ops/array/stop_gradient.hpp>
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/math/div.hpp>
+#include <rill/ops/math/equal.hpp>
+#include <rill/ops/math/greater.hpp>
+#include <rill/ops/math/imag.hpp>
+#include <rill/ops/math/less.hpp>
+#include <rill/ops/math/logical_and.hpp>
+#include <rill/ops/math/maximum.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/real.hpp>
+#include <rill/ops/math/select.hpp>
 #include <rill/ops/math/sign.hpp>
+#include <rill/ops/math/sqrt.hpp>
+#include <rill/ops/math/square.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -29,8 +41,16 @@ struct abs_op {
 
 namespace detail {
 
-/// z times the conjugate of its direction, without the square that may overflow.
-template <class X> auto complex_abs(const X& z) { return real(z * conj(sign(z))); }
+/// Relative to the larger part, so that no square overflows, and with derivatives of any order.
+template <class X> auto complex_abs(const X& z) {
+    const auto a = real(z), b = imag(z);
+    const auto most = stop_gradient(maximum(apply<abs_op>(a), apply<abs_op>(b)));
+    const auto usual = logical_and(most > 0.0, most < std::numeric_limits<double>::infinity());
+    const auto scale = select(usual, most, 1.0);
+    const auto sum = square(a / scale) + square(b / scale);
+    const auto is_zero = equal(most, 0.0); // where the root has no slope
+    return sealed(select(is_zero, 0.0, scale * sqrt(select(is_zero, 1.0, sum))));
+}
 
 } // namespace detail
 

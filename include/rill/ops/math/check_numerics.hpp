@@ -13,7 +13,8 @@ namespace detail {
 
 } // namespace detail
 
-/// x, if all its elements are finite; a NaN or an infinity is invalid_argument, which names the node and the place. Gradient: g.
+/// x, if all its elements are finite; a NaN or an infinity is invalid_argument, which names the node and the place. Gradient: g, which is
+/// checked too.
 struct check_numerics_op {
     static constexpr auto name = "CheckNumerics";
     using domain_type = domains::real_floating;
@@ -22,7 +23,8 @@ struct check_numerics_op {
 
     static void fields(auto& op, auto& visit) { visit("message", op.message); }
     constexpr shape_result shape(const dims& x) const { return {x}; }
-    std::vector<endpoint> gradient(const gradient_request& r) const { return {r.gradient()}; }
+    using brings = op_list<check_numerics_op>;
+    std::vector<endpoint> gradient(const gradient_request& r) const;
     bool in_place() const { return true; }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
@@ -48,12 +50,21 @@ auto check_numerics(const X& x, const std::string& message = {},
 }} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
-namespace rill { inline namespace RILL_ABI { namespace detail {
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<endpoint> check_numerics_op::gradient(const gradient_request& r) const {
+    const std::string of = "the gradient";
+    return {r.add<check_numerics_op>(check_numerics_op{message.empty() ? of : of + ", " + message}, {r.gradient()})};
+}
+
+namespace detail {
 
 RILL_INLINE void throw_not_finite(bool nan, index_t at, const dims& shape, const std::string& message) {
     throw invalid_argument((nan ? "a NaN at " : "an infinity at ") + to_string(rules::position_of(at, shape)) +
                            (message.empty() ? "" : ": " + message));
 }
 
-}}} // namespace rill::RILL_ABI::detail
+} // namespace detail
+
+}} // namespace rill::RILL_ABI
 #endif

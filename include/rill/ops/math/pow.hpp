@@ -29,7 +29,9 @@ struct pow_op {
         else
             return std::pow(a, b);
     }
-    template <class R> RILL_FN static auto registers(const R& a, const R& b) -> decltype(pow(a, b)) {
+    template <class R> // of integers, xsimd's goes through floats
+        requires(!is_integral<typename R::value_type>)
+    RILL_FN static auto registers(const R& a, const R& b) -> decltype(pow(a, b)) {
         return pow(a, b);
     }
     template <class V> RILL_FN static auto pullback(const V& a, const V& b, const V& y, const V& g) {

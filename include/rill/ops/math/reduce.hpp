@@ -64,6 +64,12 @@ template <class X> void require_floating(const char* op, const X& x) {
             throw invalid_argument(std::string(op) + ": the elements of '" + x.name() + "' are " +
                                    std::string(to_string(type)) + ", not floating");
 }
+/// The operand as a tensor of any type, which is floating.
+template <class X> any_tensor floating_tensor(const char* op, const X& x) {
+    if constexpr (typed_operand<X>) static_assert(is_real_floating<value_type_of<X>>, "the elements must be floating");
+    require_floating(op, x);
+    return any_tensor(sealed(x));
+}
 
 } // namespace detail
 

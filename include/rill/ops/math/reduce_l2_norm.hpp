@@ -32,4 +32,10 @@ auto reduce_l2_norm(const X& x, keep_dims_t, const std::source_location& where =
     return detail::reduce_l2_norm<Axes...>(x, where, keep_dims);
 }
 
+/// Along axes known at run time only: reduce_l2_norm(x, {0, -1}).
+template <graph_operand X, std::same_as<keep_dims_t>... Keep>
+any_tensor reduce_l2_norm(const X& x, const axis_list& axes, Keep... keep) {
+    return any_tensor(sqrt(reduce_sum(square(detail::floating_tensor("reduce_l2_norm", x)), axes, keep...)));
+}
+
 }} // namespace rill::RILL_ABI

@@ -16,6 +16,11 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
+/// What a logarithm of a sum is relative to: where the largest is infinite so is the result, and inf - inf is not wanted.
+template <class X> auto finite_or_zero(const X& most) {
+    return select(equal(most - most, zeros_like(most)), most, zeros_like(most));
+}
+
 template <int... Axes, class X, class... Keep>
 auto reduce_logsumexp(const X& x, const std::source_location& where, Keep... keep) {
     if constexpr (typed_operand<X>) {
@@ -23,10 +28,8 @@ auto reduce_logsumexp(const X& x, const std::source_location& where, Keep... kee
         static_assert(is_real_floating<value_type_of<X>>, "reduce_logsumexp: the elements must be floating");
     }
     require_floating("reduce_logsumexp", x);
-    // relative to the largest, unless that is infinite: then so is the result, and inf - inf is not wanted
     const auto relative_to = [&](auto... kept) {
-        const auto most = stop_gradient(rill::reduce_max<Axes...>(x, kept..., where));
-        return select(equal(most - most, zeros_like(most)), most, zeros_like(most));
+        return finite_or_zero(stop_gradient(rill::reduce_max<Axes...>(x, kept..., where)));
     };
     return log(rill::reduce_sum<Axes...>(exp(x - relative_to(keep_dims)), keep..., where)) + relative_to(keep...);
 }
@@ -42,6 +45,16 @@ auto reduce_logsumexp(const X& x, const std::source_location& where = std::sourc
 template <int... Axes, graph_operand X>
 auto reduce_logsumexp(const X& x, keep_dims_t, const std::source_location& where = std::source_location::current()) {
     return detail::reduce_logsumexp<Axes...>(x, where, keep_dims);
+}
+
+/// Along axes known at run time only: reduce_logsumexp(x, {0, -1}).
+template <graph_operand X, std::same_as<keep_dims_t>... Keep>
+any_tensor reduce_logsumexp(const X& x, const axis_list& axes, Keep... keep) {
+    const any_tensor all = detail::floating_tensor("reduce_logsumexp", x);
+    const auto relative_to = [&](auto... kept) {
+        return detail::finite_or_zero(stop_gradient(reduce_max(all, axes, kept...)));
+    };
+    return any_tensor(log(reduce_sum(exp(all - relative_to(keep_dims)), axes, keep...)) + relative_to(keep...));
 }
 
 }} // namespace rill::RILL_ABI

@@ -32,4 +32,11 @@ auto reduce_variance(const X& x, keep_dims_t, const std::source_location& where 
     return detail::reduce_variance<Axes...>(x, where, keep_dims);
 }
 
+/// Along axes known at run time only: reduce_variance(x, {0, -1}).
+template <graph_operand X, std::same_as<keep_dims_t>... Keep>
+any_tensor reduce_variance(const X& x, const axis_list& axes, Keep... keep) {
+    const any_tensor all = detail::floating_tensor("reduce_variance", x);
+    return reduce_mean(square(all - reduce_mean(all, axes, keep_dims)), axes, keep...);
+}
+
 }} // namespace rill::RILL_ABI

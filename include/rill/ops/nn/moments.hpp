@@ -45,4 +45,12 @@ auto moments(const X& x, keep_dims_t, const std::source_location& where = std::s
     return detail::moments<true, Axes...>(x, where);
 }
 
+/// Along axes known at run time only: moments(x, {0, -1}).
+template <graph_operand X, std::same_as<keep_dims_t>... Keep>
+std::tuple<any_tensor, any_tensor> moments(const X& x, const axis_list& axes, Keep... keep) {
+    const any_tensor all = detail::floating_tensor("moments", x);
+    const any_tensor kept = reduce_mean(all, axes, keep_dims);
+    return {reduce_mean(all, axes, keep...), reduce_mean(squared_difference(all, kept), axes, keep...)};
+}
+
 }} // namespace rill::RILL_ABI

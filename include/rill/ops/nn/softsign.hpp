@@ -1,19 +1,42 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <limits>
+
 #include <rill/ops/math/abs.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/div.hpp>
+#include <rill/ops/nn/clip.hpp>
 
 // An expression of other ops, found by its operand, not by a using-directive: both leave its name to the ops of programs.
 
-namespace rill { inline namespace RILL_ABI { namespace detail::refused {
+namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// x / (1 + |x|). Shape: that of x. Gradient: g / (1 + |x|)^2.
-template <graph_operand X> auto softsign(const X& x) {
-    if constexpr (typed_operand<X>)
-        static_assert(is_real_floating<value_type_of<X>>, "softsign: the element type is not floating");
-    return x / (1.0 + abs(x));
+/// The largest finite number of a floating type.
+constexpr double largest_number(dtype type) {
+    switch (type) {
+    case dtype::float64: return std::numeric_limits<double>::max();
+    case dtype::half: return 65504;
+    case dtype::bfloat16: return 0x1.fep127;
+    default: return double{std::numeric_limits<float>::max()};
+    }
 }
 
-}}} // namespace rill::RILL_ABI::detail::refused
+namespace refused {
+
+/// x / (1 + |x|); of infinite x 1 or -1. Shape: that of x. Gradient: g / (1 + |x|)^2.
+template <graph_operand X> auto softsign(const X& x) {
+    dtype type = dtype::invalid;
+    if constexpr (typed_operand<X>) {
+        static_assert(is_real_floating<value_type_of<X>>, "softsign: the element type is not floating");
+        type = dtype_of<value_type_of<X>>;
+    } else {
+        type = x.dtype();
+    }
+    const double most = detail::largest_number(type); // infinite numbers would be divided by such
+    const auto finite = clip(x, -most, most);
+    return finite / (1.0 + abs(finite));
+}
+
+} // namespace refused
+}}} // namespace rill::RILL_ABI::detail

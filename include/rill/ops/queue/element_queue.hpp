@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/ops/queue/element_order.hpp>
 #include <rill/ops/queue/element_slots.hpp>
 #include <rill/ops/sync/waited_resource.hpp>
@@ -159,8 +160,8 @@ RILL_INLINE bool element_queue::dequeue_many(index_t n, bool up_to, waiting& wai
 
 RILL_INLINE bool element_queue::close(bool cancel_pending_enqueues, waiting& wait) {
     change([&] {
-        const bool closing = std::ranges::any_of(
-            line(0), [](const auto& a) { return static_cast<const call&>(*a).what == form::close; });
+        const bool closing =
+            detail::any_of(line(0), [](const auto& a) { return static_cast<const call&>(*a).what == form::close; });
         if (!cancel_pending_enqueues && (closed_ || closing)) throw cancelled(named() + " is already closed");
         closed_ = cancel_pending_enqueues;
     });

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/any_array.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -93,7 +94,7 @@ RILL_INLINE void require_components(const std::string& whose, std::span<const te
     const auto fits = [](const tensor_type& is, const tensor_type& wanted) {
         return is == wanted || (is.type == wanted.type && rules::compatible(is.shape, wanted.shape));
     };
-    if (!std::ranges::equal(are, expected, fits))
+    if (!detail::equal(are, expected, fits))
         throw invalid_argument(whose + ": its elements are " + tuple_text(are) + ", not " + tuple_text(expected));
 }
 

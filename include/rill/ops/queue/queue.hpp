@@ -5,6 +5,7 @@
 #include <array>
 #include <tuple>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/expr/constant.hpp>
 #include <rill/ops/array/fill.hpp>
 #include <rill/ops/queue/dequeue.hpp>
@@ -124,7 +125,7 @@ private:
         op.components = component_types();
         const graph g = handle_.graph();
         const std::array given{detail::resource_operand<value_type_of<T>>(x, g, "enqueue")...};
-        const auto made = std::ranges::find_if(given, [](const any_tensor& t) { return t.node()->where.line() != 0; });
+        const auto made = detail::find_if(given, [](const any_tensor& t) { return t.node()->where.line() != 0; });
         const auto where = made == given.end() ? std::source_location() : made->node()->where; // nearer than the queue
         return operation(
             std::apply([&](const auto&... all) { return apply_node(op, where, handle_, all...); }, given).node());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/ops/queue/queue.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -63,7 +64,7 @@ RILL_COLD void add_queue_runner(const std::string& queue, const std::vector<oper
     std::vector<const node*> all;
     for (const auto& o : enqueue) {
         const auto* n = checked_node(o.node(), "add_queue_runner");
-        auto at = std::ranges::find(all, n);
+        auto at = detail::find(all, n);
         if (at == all.end()) at = all.insert(all.end(), n);
         op.threads += (op.threads.empty() ? "" : " ") + std::to_string(at - all.begin());
     }

@@ -239,7 +239,7 @@ private:
         detail::write_program made;
         if constexpr (detail::is_expression<E>) // what may fail on the way is computed before anything is written
             if (divides_integers(*program_of<typename detail::strip<E>::type>().body))
-                return add_write<Op>(tensor<T, D...>(value), where);
+                return add_write<Op>(tensor<T, D...>(value, {}, where), where);
         if constexpr (requires { typename Op::joins; })
             made = joined<Op>(value, g);
         else if constexpr (detail::is_expression<E>)

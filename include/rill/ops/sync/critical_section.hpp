@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/ops/array/identity.hpp>
 #include <rill/ops/control/body.hpp>
 
@@ -89,10 +90,9 @@ add_critical_section(const section_ends& ends, const section_body& make, const s
     }
     const auto nodes = g.nodes();
     for (std::size_t i = first; i < nodes.size(); ++i) // others may have grown the graph meanwhile
-        if (std::ranges::find(nodes[i]->control_inputs, acquired) != nodes[i]->control_inputs.end())
-            within.push_back(nodes[i]);
+        if (detail::contains(nodes[i]->control_inputs, acquired)) within.push_back(nodes[i]);
     for (const auto& e : results) within.push_back(e.from);
-    std::ranges::sort(within, {}, [](const node* n) { return n->id; });
+    detail::sort(within, [](const node* a, const node* b) { return a->id < b->id; });
     within.erase(std::unique(within.begin(), within.end()), within.end());
     const node* released = add_node(g, ends.release, ends.operands, {}, false, where, within);
     const control_scope after{released};

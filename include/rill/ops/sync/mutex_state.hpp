@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/core/algorithm.hpp>
 #include <rill/ops/sync/waited_resource.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -47,7 +48,7 @@ RILL_INLINE bool mutex_state::acquire(const std::shared_ptr<session_end>& sessio
     bool fresh = false;
     if (session) {
         const std::lock_guard lock(mutex_);
-        fresh = std::ranges::find(known_, session.get()) == known_.end();
+        fresh = !detail::contains(known_, session.get());
         if (fresh) known_.push_back(session.get());
     }
     // last: a session that has ended meanwhile lets go at once

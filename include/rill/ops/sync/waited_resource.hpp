@@ -171,7 +171,7 @@ RILL_INLINE bool waited_resource::start(attempt&& now, waiting& wait, any_array*
     });
     if (!done) return false;
     if (now.problem) std::rethrow_exception(now.problem);
-    std::ranges::move(now.outputs, out);
+    std::move(now.outputs.begin(), now.outputs.end(), out);
     return true;
 }
 

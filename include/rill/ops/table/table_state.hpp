@@ -224,12 +224,12 @@ RILL_INLINE std::pair<any_array, any_array> table_state::entries() const {
             const auto n = static_cast<index_t>(list.all.size());
             any_array keys(traits_.key, dims{n}), values(traits_.value, dims{n});
             if constexpr (std::is_same_v<std::remove_cvref_t<decltype(list)>, key_list<std::string>>)
-                std::ranges::copy(list.all, static_cast<std::string*>(keys.mutable_data()));
+                std::copy(list.all.begin(), list.all.end(), static_cast<std::string*>(keys.mutable_data()));
             else if (traits_.key == dtype::int32)
-                std::ranges::transform(list.all, static_cast<std::int32_t*>(keys.mutable_data()),
-                                       [](std::int64_t k) { return static_cast<std::int32_t>(k); });
+                std::transform(list.all.begin(), list.all.end(), static_cast<std::int32_t*>(keys.mutable_data()),
+                               [](std::int64_t k) { return static_cast<std::int32_t>(k); });
             else
-                std::ranges::copy(list.all, static_cast<std::int64_t*>(keys.mutable_data()));
+                std::copy(list.all.begin(), list.all.end(), static_cast<std::int64_t*>(keys.mutable_data()));
             copy_elements(traits_.value, values_.data(), values.mutable_data(), n);
             return std::pair(std::move(keys), std::move(values));
         },
@@ -255,7 +255,7 @@ RILL_COLD void table_state::fill_from(const std::string& path) {
     any_array numbers(dtype::int64, shape), texts(dtype::string, shape);
     for (std::size_t i = 0; i < words.size(); ++i)
         static_cast<std::int64_t*>(numbers.mutable_data())[i] = static_cast<std::int64_t>(i);
-    std::ranges::move(words, static_cast<std::string*>(texts.mutable_data()));
+    std::move(words.begin(), words.end(), static_cast<std::string*>(texts.mutable_data()));
     const std::lock_guard lock(mutex_);
     if (std::exchange(ready_, true)) return; // somebody else was faster
     if (traits_.key == dtype::string)

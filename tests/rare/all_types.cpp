@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/all_types.hpp>
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <rill/graph/serialization.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+namespace test_all_types {
+
+// No typed function of this file is called for any of these types: what runs comes from rill::kernels.
+constexpr dtype rare[] = {dtype::half,   dtype::bfloat16, dtype::int8,   dtype::int16,     dtype::uint8,
+                          dtype::uint16, dtype::uint32,   dtype::uint64, dtype::complex64, dtype::complex128};
+bool is_floating(dtype d) { return d == dtype::half || d == dtype::bfloat16; }
+bool is_complex_type(dtype d) { return d == dtype::complex64 || d == dtype::complex128; }
+
+any_array numbers(dtype type, const dims& shape, const std::vector<double>& values) {
+    any_array all(type, shape);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const scalar_value one = detail::scalar_of(type, values[i]);
+        std::memcpy(static_cast<std::byte*>(all.mutable_data()) + i * size_of(type), one.bytes.data(), size_of(type));
+    }
+    return all;
+}
+bool same(const any_array& a, const any_array& b) {
+    return a.type() == b.type() &&
+           std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * size_of(a.dtype())) == 0;
+}
+any_array run(const any_tensor& y, const any_tensor& x, const any_array& value) {
+    const session s({.inter_op_threads = 0, .intra_op_threads = 0});
+    return s.run(y, feed(x, value));
+}
+
+} // namespace test_all_types
+
+using namespace test_all_types;
+
+TEST_CASE("all_types: any_tensors of every type run, alone, fused and reduced") {
+    for (const dtype d : rare) {
+        INFO(to_string(d));
+        const graph_scope here{graph()};
+        const any_tensor x = any_placeholder("x", d, {2, 3});
+        const any_array value = numbers(d, {2, 3}, {1, 2, 3, 4, 5, 6});
+        const auto is = [&](const any_tensor& y, const dims& shape, const std::vector<double>& expected) {
+            CHECK(same(run(y, x, value), numbers(d, shape, expected)));
+        };
+        is(any_tensor(x + x), {2, 3}, {2, 4, 6, 8, 10, 12});
+        is(any_tensor(x * x - x), {2, 3}, {0, 2, 6, 12, 20, 30});
+        is(any_tensor(square(x)), {2, 3}, {1, 4, 9, 16, 25, 36});
+        is(reduce_sum(x, {1}), {2}, {6, 15});
+        is(reduce_prod(x, {0}), {3}, {4, 10, 18});
+        is(cumsum(x, 1), {2, 3}, {1, 3, 6, 4, 9, 15});
+        is(transpose(x), {3, 2}, {1, 4, 2, 5, 3, 6});
+        is(matmul(x, transpose(x)), {2, 2}, {14, 32, 32, 77});
+        if (is_complex_type(d)) continue;
+        is(reduce_max(x, {0}), {3}, {4, 5, 6});
+        is(reduce_min(x, {1}), {2}, {1, 4});
+        is(any_tensor(maximum(x, x)), {2, 3}, {1, 2, 3, 4, 5, 6});
+        CHECK(run(any_tensor(greater(x, x)), x, value).dtype() == dtype::boolean);
+    }
+}
+
+TEST_CASE("all_types: gradients of floating and complex any_tensors") {
+    for (const dtype d : rare) {
+        if (!is_floating(d) && !is_complex_type(d)) continue;
+        INFO(to_string(d));
+        const graph_scope here{graph()};
+        const any_tensor x = any_placeholder("x", d, {3});
+        const auto dx = gradients({any_tensor(x * x * x)}, {x});
+        CHECK(same(run(*dx[0], x, numbers(d, {3}, {1, 2, 3})), numbers(d, {3}, {3, 12, 27})));
+    }
+}
+
+TEST_CASE("all_types: graphs of every type, read by a program that has no typed function for them") {
+    for (const dtype d : rare) {
+        INFO(to_string(d));
+        std::string bytes, name;
+        {
+            const graph_scope here{graph()};
+            const any_tensor x = any_placeholder("x", d, {3});
+            name = (x * x + x).name();
+            bytes = graph_to_bytes(current_graph());
+        }
+        const graph read = graph_from_bytes(bytes);
+        const session s(read);
+        CHECK(same(s.run(fetch(name), feed("x:0", numbers(d, {3}, {1, 2, 3}))), numbers(d, {3}, {2, 6, 12})));
+    }
+}
+
+TEST_CASE("all_types: what no type of numbers has is said") {
+    const graph_scope here{graph()};
+    const any_tensor z = any_placeholder("z", dtype::complex64, {3});
+    const any_array value = numbers(dtype::complex64, {3}, {1, 2, 3});
+    CHECK_THROWS_AS(run(reduce_max(z, {0}), z, value), error);
+}
