@@ -39,7 +39,7 @@ function(vcpkg_cmake_configure)
     cmake_parse_arguments(PARSE_ARGV 0 arg "" "SOURCE_PATH" "OPTIONS")
     run(${CMAKE_COMMAND} -S "${arg_SOURCE_PATH}" -B "${OUT}/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_LIBDIR=lib
         "-DCMAKE_INSTALL_PREFIX=${CURRENT_PACKAGES_DIR}" -DFETCHCONTENT_FULLY_DISCONNECTED=ON ${arg_OPTIONS}
-        -DRILL_KERNEL_LEVELS=) # more of the same kernels, and minutes of it
+        -DRILL_KERNEL_LEVELS= -DRILL_KERNEL_RARE_TYPES=OFF) # more of the same kernels, and minutes of it
 endfunction()
 
 function(vcpkg_cmake_install)

@@ -47,3 +47,11 @@ TEST_CASE("stack: at run time") {
 }
 
 } // namespace test_ops_array_stack
+
+TEST_CASE("stack: stands where its first operand does, as variadic calls can't ask where they are") {
+    const graph_scope here{graph()};
+    placeholder<float, 2> x("x");
+    const auto y = stack<0>(x, x);
+    CHECK(y.node()->where.line() == x.node()->where.line());
+    CHECK(y.node()->inputs[0].from->where.line() == x.node()->where.line());
+}

@@ -29,7 +29,7 @@ auto stack(const X&... x) {
     } else {
         detail::check_stack(std::array{detail::operand_type(x)...}, Axis);
     }
-    return concat<Axis>(expand_dims<Axis>(x)...);
+    return concat<Axis>(expand_dims<Axis>(x, std::source_location())...); // made where their operands were
 }
 /// Of tensors whose number or types are known at run time only.
 template <class... Unused> // a template, so that only programs that call it have its kernels
