@@ -51,7 +51,7 @@ template <class Rule> using rule_compiled_types = typename compiled_types_of_rul
 
 template <class T, std::size_t C> std::array<T, C> rounded(const std::array<double, C>& all) {
     std::array<T, C> out{};
-    for (std::size_t i = 0; i < C; ++i) out[i] = static_cast<T>(all[i]);
+    for (std::size_t i = 0; i < C; ++i) out[i] = detail::convert<T>(all[i]);
     return out;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/device/cpu/number_code.hpp>
 #include <rill/device/registry.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
+
+struct number_code;
 
 /// Calls that compute floats from floats, one after the other, become one of machine code. What goes from one such call to another
 /// is a number as others are; truth values are computed again where they are read. Repeated parts of long codes become calls of one

@@ -13,6 +13,7 @@
 #include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
 #include <rill/core/vector.hpp>
+#include <rill/device/cpu/number_code.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

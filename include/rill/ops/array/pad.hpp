@@ -54,7 +54,7 @@ struct pad_constant {
         else if constexpr (is_integral<T>)
             return static_cast<T>(as_unsigned(nearest) + static_cast<std::uint64_t>(rest));
         else
-            return static_cast<T>(nearest);
+            return detail::convert<T>(nearest);
     }
     template <class T> bool fits() const;
 

@@ -100,7 +100,7 @@ struct orthogonal_op {
         there.collapse();
         back.collapse();
         const std::size_t behind = (static_cast<std::size_t>(n) * sizeof(T) + 63) / 64 * 64;
-        return kernel([=, gain = static_cast<T>(gain)](const kernel_args& a) {
+        return kernel([=, gain = detail::convert<T>(gain)](const kernel_args& a) {
             if (n == 0) return;
             T* const v = a.scratch<T>();
             D::copy(a.in<T>(0), v, there);

@@ -39,7 +39,7 @@ struct accumulator_take_gradient_op : detail::resource_user {
                                                 compute_type<T>>;
                 auto* const all = static_cast<T*>(sum);
                 for (index_t i = 0; i < n; ++i)
-                    all[i] = static_cast<T>(static_cast<wide>(all[i]) / static_cast<wide>(by));
+                    all[i] = static_cast<T>(static_cast<wide>(all[i]) / wide(static_cast<real_type<wide>>(by)));
             };
             detail::resource_of<detail::accumulator_state>(a)->take(expected, detail::count_of(count, a.in<void>(1)),
                                                                     divide, *a.wait, a.sized);
