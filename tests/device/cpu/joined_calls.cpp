@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/device/cpu/joined_calls.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <random>
@@ -10,6 +11,7 @@
 
 #include <rill/device/cpu/emitted_program.hpp>
 #include <rill/device/cpu/fused_numbers.hpp>
+#include <rill/device/cpu/number_code.hpp>
 #include <rill/device/cpu/vector_math.hpp>
 #include <rill/rill.hpp>
 
@@ -184,6 +186,32 @@ TEST_CASE(
     for (int k = 0; k < 4; ++k) x = std::sin(x) * y + x;
     const float z = std::sin(x) * std::tan(y) + x, u = std::tan(z);
     CHECK(run<float>(n.chain, {0.7f, 0.3f}, 1)[0] == Approx(std::sin(u) * z + u).epsilon(1e-4));
+}
+
+TEST_CASE("joined_calls: long lines of truth values, each read twice") {
+    require_ops();
+    required<logical_and_op, bool, bool>();
+    if (!has_code()) return;
+    const auto of = [](std::vector<dtype> leaves, const elementwise_info& op, dtype result) {
+        std::vector<int> args;
+        tracer t(leaves, {});
+        for (std::size_t i = 0; i < leaves.size(); ++i) args.push_back(t.leaf(static_cast<int>(i)));
+        return t.finish({t.emit(op, result, args)});
+    };
+    const auto both = of({dtype::boolean, dtype::boolean}, info_of<logical_and_op>, dtype::boolean);
+    const with_emitter made;
+    nodes n;
+    n.add(of({dtype::float32, dtype::float32}, info_of<less_op>, dtype::boolean), {{-1, 0}, {-1, 1}});
+    const int count = 20'000;
+    for (int k = 0; k < count; ++k) n.add(both, {{k, 0}, {k, 0}});
+    n.add(of({dtype::boolean, dtype::float32, dtype::float32}, info_of<select_op>, dtype::float32),
+          {{count, 0}, {-1, 0}, {-1, 1}});
+    for (int k = 1; k <= 10; ++k) n.add(step_program(), {{count + k, 0}, {-1, 1}}, k == 10 ? 0 : -1);
+    for (const float y : {0.25f, 0.75f}) {
+        float x = std::min(0.5f, y);
+        for (int k = 0; k < 10; ++k) x = std::sin(x) * y + x;
+        CHECK(run<float>(n.chain, {0.5f, y}, 1)[0] == Approx(x).epsilon(1e-5));
+    }
 }
 
 TEST_CASE("joined_calls: sines of numbers out of reach of their code, and of none") {

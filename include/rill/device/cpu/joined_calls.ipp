@@ -26,6 +26,7 @@ public:
         divide();
         if (groups_.empty()) return;
         for (auto& g : groups_) translate(g);
+        find_needed();
         for (auto& g : groups_)
             if (!finish(g)) return;
         replace();
@@ -59,16 +60,24 @@ private:
         const auto& calls = code_.calls;
         kind_.assign(calls.size(), kind::alone);
         maker_.assign(code_.values.size(), -1);
+        std::vector<int> depth(code_.values.size()); // of truth values made of others
+        constexpr int deepest = 8;                   // they are computed again in each group
         for (std::size_t k = 0; k < calls.size(); ++k) {
             const auto& c = calls[k];
             if (!c.of || c.writes != 1) continue;
             const bool known = detail::all_of(reads(c), [&](int v) {
                 return type_of(v) == dtype::float32 || (type_of(v) == dtype::boolean && maker_of(v) >= 0);
             });
-            const dtype type = type_of(result_of(c));
+            const int result = result_of(c);
+            const dtype type = type_of(result);
             if (!known || (type != dtype::float32 && type != dtype::boolean)) continue;
+            if (type == dtype::boolean) {
+                auto& own = depth[static_cast<std::size_t>(result)];
+                for (const int v : reads(c)) own = std::max(own, depth[static_cast<std::size_t>(v)] + 1);
+                if (own > deepest) continue;
+            }
             kind_[k] = type == dtype::boolean ? kind::within : kind::joined;
-            maker_[static_cast<std::size_t>(result_of(c))] = static_cast<int>(k);
+            maker_[static_cast<std::size_t>(result)] = static_cast<int>(k);
         }
         // truth values that others read
         std::vector<char> read(code_.values.size());
@@ -197,7 +206,6 @@ private:
 
     bool finish(group& g) {
         const auto number = static_cast<std::size_t>(&g - groups_.data());
-        if (number == 0) find_wanted();
         for (const auto k : g.calls) {
             const int v = result_of(code_.calls[k]);
             if (!needed_[static_cast<std::size_t>(v)]) continue;
@@ -207,7 +215,7 @@ private:
         g.nodes.of_numbers = true;
         return (g.run = emit_.numbers(g.body, g.nodes, g.forms)) != nullptr;
     }
-    void find_wanted() {
+    void find_needed() {
         needed_.assign(code_.values.size(), 0);
         for (const int v : wanted_) needed_[static_cast<std::size_t>(v)] = 1;
         for (const int v : code_.results) needed_[static_cast<std::size_t>(v)] = 1;
