@@ -58,23 +58,28 @@ template <class T> void compile_combiners() {
             D::template compile_combiner<combine::sum, T>();
             D::template compile_combiner<combine::mean, T>();
             D::template compile_combiner<combine::prod, T>();
-            D::template compile_combiner<combine::max, T>();
-            D::template compile_combiner<combine::min, T>();
+            if constexpr (!is_complex<T>) {
+                D::template compile_combiner<combine::max, T>();
+                D::template compile_combiner<combine::min, T>();
+            }
         }
+    });
+}
+
+/// All kernels for an element type.
+template <class T> void compile_type() {
+    compile_for_devices<leaf<T>>();
+    compile_combiners<T>();
+    catalogue::each([]<class Op>(std::type_identity<Op>) { compile_op<Op, T>(); });
+    optimizer_rules::each([]<class Rule>(std::type_identity<Rule>) {
+        compile_op<update_op<Rule>, T>();
+        if constexpr (requires { Rule::by_rows; }) compile_op<update_rows_op<Rule>, T>();
     });
 }
 
 /// All kernels, compiled for the instruction set of this file.
 inline void compile_catalogue() {
-    types::common::each([]<class T>(std::type_identity<T>) {
-        compile_for_devices<leaf<T>>();
-        compile_combiners<T>();
-        catalogue::each([]<class Op>(std::type_identity<Op>) { compile_op<Op, T>(); });
-        optimizer_rules::each([]<class Rule>(std::type_identity<Rule>) {
-            compile_op<update_op<Rule>, T>();
-            if constexpr (requires { Rule::by_rows; }) compile_op<update_rows_op<Rule>, T>();
-        });
-    });
+    types::common::each([]<class T>(std::type_identity<T>) { compile_type<T>(); });
     catalogue::each([]<class Op>(std::type_identity<Op>) {
         compile_op<Op, void>();
         type_set<std::string, std::complex<float>, std::complex<double>>::each([]<class T>(std::type_identity<T>) {

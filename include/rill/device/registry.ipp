@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include <rill/core/algorithm.hpp>
 #include <rill/core/log.hpp>
+#include <rill/core/op_traits.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -59,9 +59,9 @@ RILL_COLD std::string no_kernel_text(const std::string& what, const std::string&
 RILL_COLD std::optional<kernel_factory> find_kernel(std::string_view device, std::string_view op, dtype type) {
     const std::string key = std::string(device) + "/" + detail::kernel_key(op, type);
     const auto found = the_kernels().factories.find(key);
-    constexpr dtype usual[] = {dtype::invalid, dtype::float32, dtype::float64, dtype::int32,
-                               dtype::int64,   dtype::boolean, dtype::string};
-    if (found || detail::contains(usual, type) || !load_rare_kernels()) return found;
+    bool usual = type == dtype::invalid; // those that rill::kernels holds in any case
+    types::moved::each([&]<class T>(std::type_identity<T>) { usual = usual || type == dtype_of<T>; });
+    if (found || usual || !load_rare_kernels()) return found;
     return the_kernels().factories.find(key);
 }
 

@@ -20,7 +20,8 @@ void nothing(const block_args&) {}
 number_code code_of(std::size_t inputs, const std::vector<std::vector<int>>& calls, std::vector<int> results) {
     number_code code;
     for (std::uint32_t i = 0; i < inputs + calls.size(); ++i)
-        code.values.push_back({i < inputs ? number_code::home::input : number_code::home::computed, i, dtype::float32, 4, 16});
+        code.values.push_back(
+            {i < inputs ? number_code::home::input : number_code::home::computed, i, dtype::float32, 16});
     for (const auto& reads : calls) {
         number_code::call c;
         c.run = &nothing;

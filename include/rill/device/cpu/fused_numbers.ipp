@@ -43,10 +43,11 @@ RILL_COLD number_kernel::number_kernel(const number_code& code, number_layout la
     : calls_(code, layout), may_divide_(code.may_divide) {
     for (std::size_t v = 0; v < code.values.size(); ++v)
         if (const auto& value = code.values[v]; value.where == number_code::home::input && value.lanes > 0)
-            loads_.push_back({static_cast<int>(value.number), layout[static_cast<int>(v)], value.element, value.lanes});
+            loads_.push_back(
+                {static_cast<int>(value.number), layout[static_cast<int>(v)], value.element(), value.lanes});
     for (std::size_t r = 0; r < code.results.size(); ++r) {
         const auto& value = code.values[code.results[r]];
-        stores_.push_back({static_cast<int>(r), layout[code.results[r]], value.element, 1});
+        stores_.push_back({static_cast<int>(r), layout[code.results[r]], value.element(), 1});
     }
     table_at_ = layout.lines(number_place::scratch) * number_place::line;
     request.scratch_bytes = table_at_ + pointer_table<void*>::bytes_aside(calls_.most_operands());

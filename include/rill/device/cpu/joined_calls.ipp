@@ -41,6 +41,7 @@ private:
         program_nodes nodes;
         operand_forms forms;
         std::vector<int> leaves, results; // values
+        hash_map<int, int> number;        // of values in the program
         block_function run = nullptr;
     };
     static constexpr std::size_t most_calls = 192; // of a group
@@ -157,10 +158,9 @@ private:
 
     /// Group g as a program; what it reads of others must be results of theirs.
     void translate(group& g) {
-        value_.clear();
         auto& p = g.body;
         const auto leaf = [&](int v) {
-            const auto [at, fresh] = value_.try_emplace(v, static_cast<int>(g.leaves.size()));
+            const auto [at, fresh] = g.number.try_emplace(v, static_cast<int>(g.leaves.size()));
             if (fresh) g.leaves.push_back(v), wanted_.push_back(v);
         };
         // leaves first: they come before instructions in a program's numbers
@@ -177,10 +177,10 @@ private:
         for (const int v : g.leaves) g.forms.ones.push_back(is_one(v));
         const auto add = [&](const auto& self, const number_code::call& c) -> void {
             for (const int v : reads(c)) // truth values
-                if (!value_.contains(v)) self(self, code_.calls[static_cast<std::size_t>(maker_of(v))]);
+                if (!g.number.contains(v)) self(self, code_.calls[static_cast<std::size_t>(maker_of(v))]);
             program::instruction i{instruction_of(c).op, type_of(result_of(c)), {}};
-            for (const int v : reads(c)) i.args.push_back(value_.at(v));
-            value_.try_emplace(result_of(c), static_cast<int>(p.leaves.size() + p.code.size()));
+            for (const int v : reads(c)) i.args.push_back(g.number.at(v));
+            g.number.try_emplace(result_of(c), static_cast<int>(p.leaves.size() + p.code.size()));
             p.code.push_back(std::move(i));
         };
         std::uint32_t node = 0;
@@ -190,11 +190,9 @@ private:
             node = c.node;
             for (const int v : reads(c))
                 if (in_group(g, v) && code_.calls[static_cast<std::size_t>(maker_of(v))].node != c.node)
-                    g.nodes.gives.push_back(value_.at(v));
+                    g.nodes.gives.push_back(g.number.at(v));
             add(add, c);
         }
-        places_.push_back(std::move(value_));
-        value_ = {};
     }
     bool is_one(int v) const {
         const auto& value = code_.values[static_cast<std::size_t>(v)];
@@ -205,12 +203,11 @@ private:
     }
 
     bool finish(group& g) {
-        const auto number = static_cast<std::size_t>(&g - groups_.data());
         for (const auto k : g.calls) {
             const int v = result_of(code_.calls[k]);
             if (!needed_[static_cast<std::size_t>(v)]) continue;
             g.results.push_back(v);
-            g.body.results.push_back(places_[number].at(v));
+            g.body.results.push_back(g.number.at(v));
         }
         g.nodes.of_numbers = true;
         return (g.run = emit_.numbers(g.body, g.nodes, g.forms)) != nullptr;
@@ -251,8 +248,6 @@ private:
     std::vector<int> order_;      // calls, and -1 - groups
     std::vector<group> groups_;
     std::size_t period_ = 0;   // of calls, where it is known
-    hash_map<int, int> value_; // in the program at hand
-    vector<hash_map<int, int>> places_;
     std::vector<int> wanted_;  // values that groups read
     std::vector<char> needed_; // per value: others than its group read it
 };

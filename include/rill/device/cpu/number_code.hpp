@@ -19,8 +19,9 @@ struct number_code {
         home where = home::computed;
         std::uint32_t number = 0; // of the input, or of the constant
         dtype type = dtype::invalid;
-        std::size_t element = 0; // bytes
-        int lanes = 0;           // so many copies of it stand side by side; 0: nobody reads it
+        int lanes = 0; // so many copies of it stand side by side; 0: nobody reads it
+
+        std::size_t element() const { return size_of(type); } // bytes
     };
     struct call {
         block_function run = nullptr;

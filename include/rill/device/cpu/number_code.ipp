@@ -34,9 +34,7 @@ public:
     }
 
     number_code finish() && {
-        drop_unused();
-        join();
-        count_copies();
+        settle();
         return std::move(code_);
     }
     number_code finish(const number_loop& loop) && {
@@ -46,9 +44,7 @@ public:
         for (const auto& from : loop.next) add_result(loop, from);
         for (const auto& from : loop.stacked) add_result(loop, from);
         for (int i = 0; i < parts; ++i) add_result(loop, {-1, i});
-        drop_unused();
-        join();
-        count_copies();
+        settle();
         code_.repeats = true;
         for (int i = 0; i < parts + loop.slices; ++i) {
             const int value = input(i, loop.inputs[static_cast<std::size_t>(i)]);
@@ -74,7 +70,7 @@ private:
     }
 
     int add_value(home where, std::uint32_t number, dtype type) {
-        code_.values.push_back({where, number, type, size_of(type), 0});
+        code_.values.push_back({where, number, type});
         return static_cast<int>(code_.values.size()) - 1;
     }
     int input(int number, dtype type) {
@@ -158,8 +154,11 @@ private:
         };
         return at->second = detail::all_of(p.code, knows_op);
     }
-    void join() {
+    /// Once all results are known.
+    void settle() {
+        drop_unused();
         if (emit_) join_calls(code_, *emit_);
+        count_copies();
     }
 
     void add(const fused_chain::link& link) {

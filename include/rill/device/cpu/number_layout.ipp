@@ -89,7 +89,7 @@ RILL_COLD void number_layout::advance(std::size_t k) {
 }
 
 RILL_COLD std::uint32_t number_layout::lines_of(std::size_t v) const {
-    const std::size_t bytes = code_.values[v].element * static_cast<std::size_t>(code_.values[v].lanes);
+    const std::size_t bytes = code_.values[v].element() * static_cast<std::size_t>(code_.values[v].lanes);
     return static_cast<std::uint32_t>((bytes + number_place::line - 1) / number_place::line);
 }
 
@@ -127,7 +127,7 @@ RILL_COLD placed_calls::placed_calls(const number_code& code, number_layout& lay
         for (const int w : layout.writes(c)) {
             if (w < 0) continue;
             const auto& value = code.values[w];
-            if (value.lanes != c.lanes) add_spread(value.element, value.lanes, layout[w], layout[w]);
+            if (value.lanes != c.lanes) add_spread(value.element(), value.lanes, layout[w], layout[w]);
             if (!code.results.empty() && w == code.results[0]) before_result_ = calls_.size();
         }
     }
@@ -135,7 +135,7 @@ RILL_COLD placed_calls::placed_calls(const number_code& code, number_layout& lay
         if (t.next < 0) continue;
         const auto& value = code.values[t.value];
         const number_place from = layout[t.next], to{number_place::next, layout[t.value].at};
-        if (from != to) add_spread(value.element, value.lanes, from, to);
+        if (from != to) add_spread(value.element(), value.lanes, from, to);
     }
     place_constants(code, layout);
 }
@@ -157,7 +157,7 @@ RILL_COLD void placed_calls::place_constants(const number_code& code, const numb
     for (std::size_t v = 0; v < code.values.size(); ++v)
         if (const auto& value = code.values[v]; value.where == number_code::home::constant && value.lanes > 0)
             spread_number(constants_[layout[static_cast<int>(v)].at].bytes, code.constants[value.number].bytes.data(),
-                          value.element, value.lanes);
+                          value.element(), value.lanes);
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -65,7 +65,7 @@ RILL_COLD number_loop_runner::number_loop_runner(const number_loop& loop, const 
         const auto& value = code.values[v];
         if (value.where != number_code::home::input || value.lanes == 0) continue;
         const auto number = static_cast<int>(value.number);
-        const transfer t{number < parts ? number : number - parts + 1, value.element, layout[static_cast<int>(v)],
+        const transfer t{number < parts ? number : number - parts + 1, value.element(), layout[static_cast<int>(v)],
                          value.lanes};
         (number < parts ? parts_ : number < parts + loop.slices ? slices_ : stays_).push_back(t);
     }
@@ -73,7 +73,7 @@ RILL_COLD number_loop_runner::number_loop_runner(const number_loop& loop, const 
     const std::size_t first = (conditional_ ? 1 : 0) + loop.next.size();
     for (std::size_t s = 0; s < loop.stacked.size(); ++s) {
         const int v = code.results[first + s];
-        stacked_.push_back({parts + static_cast<int>(s), code.values[v].element, layout[v], 1});
+        stacked_.push_back({parts + static_cast<int>(s), code.values[v].element(), layout[v], 1});
     }
     count_ = parts + static_cast<int>(loop.stacked.size());
     lines_ = layout.lines(number_place::scratch) * number_place::line;

@@ -26,14 +26,10 @@ namespace refused {
 
 /// x / (1 + |x|); of infinite x 1 or -1. Shape: that of x. Gradient: g / (1 + |x|)^2.
 template <graph_operand X> auto softsign(const X& x) {
-    dtype type = dtype::invalid;
-    if constexpr (typed_operand<X>) {
+    if constexpr (typed_operand<X>)
         static_assert(is_real_floating<value_type_of<X>>, "softsign: the element type is not floating");
-        type = dtype_of<value_type_of<X>>;
-    } else {
-        type = x.dtype();
-    }
-    const double most = detail::largest_number(type); // infinite numbers would be divided by such
+    const double most = largest_number(operand_type(x).type);
+    // infinite numbers would be divided by such
     const auto finite = clip(x, -most, most);
     return finite / (1.0 + abs(finite));
 }
