@@ -6,7 +6,9 @@
     // at most: <number> bytes (of all that the compiler says; without the line, 8000)
 
 The wrong form stands under #else of #ifdef RILL_POSITIVE_TWIN, the form that compiles under the #ifdef: without it, a
-typing error in the case would pass for the error that was meant."""
+typing error in the case would pass for the error that was meant.
+
+With --precompile the header is precompiled instead, as programs that link rill::kernels include it: for all cases after it."""
 import re
 import sys
 from pathlib import Path
@@ -14,6 +16,34 @@ from pathlib import Path
 from compiling import arguments, compile_file
 
 MOST_LINES, MOST_BYTES = 12, 8000
+LINKED = ["-DRILL_COMPILED=1"]
+
+
+def precompiled_header(options):
+    """g++ finds it beside the name that a case includes; clang is told."""
+    kind = "pch" if "clang" in Path(options.compiler).name else "gch"
+    folder = options.build / "precompiled" / Path(options.compiler).name
+    return folder, folder / "rill" / f"rill.hpp.{kind}"
+
+
+def use_precompiled(options):
+    folder, made = precompiled_header(options)
+    if not made.exists():
+        return []
+    if made.suffix == ".pch":
+        return ["-include-pch", str(made)]
+    options.include.insert(0, str(folder))
+    return ["-Winvalid-pch"]
+
+
+def precompile(options):
+    folder, made = precompiled_header(options)
+    made.unlink(missing_ok=True)
+    made.parent.mkdir(parents=True, exist_ok=True)
+    header = folder / "all.hpp"
+    header.write_text("#include <rill/rill.hpp>\n")
+    good, said = compile_file(options, header, *LINKED, "-x", "c++-header", "-o", str(made))
+    return None if good else "the header can't be precompiled", said
 
 
 def complaint(options):
@@ -23,7 +53,7 @@ def complaint(options):
     if len(expect) != 1 or "#ifdef RILL_POSITIVE_TWIN" not in text or "#else" not in text:
         return "the case needs one '// expect:' line, and #ifdef RILL_POSITIVE_TWIN ... #else ... #endif", ""
 
-    form = ["-DRILL_COMPILED=1"] if options.linked else []
+    form = [*LINKED, *use_precompiled(options)] if options.linked else []
     good, said = compile_file(options, options.case, *form, "-fsyntax-only", "-DRILL_POSITIVE_TWIN")
     if not good:
         return "the positive twin does not compile", said
@@ -45,12 +75,14 @@ def complaint(options):
 
 def main():
     parser = arguments(__doc__)
-    parser.add_argument("--case", type=Path, required=True)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--case", type=Path)
+    what.add_argument("--precompile", action="store_true")
     parser.add_argument("--linked", action="store_true", help="as programs that link rill::kernels: a fifth of the time")
     options = parser.parse_args()
-    wrong, said = complaint(options)
+    wrong, said = precompile(options) if options.precompile else complaint(options)
     if wrong:
-        print(f"{options.case.name}: {wrong}")
+        print(f"{options.case.name if options.case else 'rill.hpp'}: {wrong}")
     print(f"---- {options.compiler} says:\n{said[:6000]}")
     sys.exit(1 if wrong else 0)
 
