@@ -120,6 +120,22 @@ RILL_COLD fused_layout plan_fused(const dims& space, std::span<const tensor_type
     return l;
 }
 
+/// Rows of up to layout_slack bytes, each written by stores of 16 bytes, as many as the compiler knows, of which the next row
+/// overwrites what is too many. write(i, to, n): n elements of row i.
+template <class E, class Write> E* write_short_rows(E* to, index_t rows, index_t inner, const Write& write) {
+    constexpr index_t lanes = 16 / static_cast<index_t>(sizeof(E));
+    const auto by = [&]<int Stores>(std::integral_constant<int, Stores>) {
+        for (index_t i = 0; i < rows; ++i, to += inner) write(i, to, std::integral_constant<index_t, Stores * lanes>{});
+        return to;
+    };
+    switch ((inner + lanes - 1) / lanes) {
+    case 1: return by(std::integral_constant<int, 1>{});
+    case 2: return by(std::integral_constant<int, 2>{});
+    case 3: return by(std::integral_constant<int, 3>{});
+    default: return by(std::integral_constant<int, 4>{});
+    }
+}
+
 /// Lays a stretched leaf out densely over the dimensions of a block; returns where the next element goes.
 template <class E>
 E* lay_out(const E* from, E* to, const operand_walk& w, const fused_layout& l, int dim, index_t extent) {
@@ -136,15 +152,13 @@ E* lay_out(const E* from, E* to, const operand_walk& w, const fused_layout& l, i
     const auto below = static_cast<std::size_t>(dim + 1);
     const index_t inner = l.extent[below];
     if (dim + 2 == l.rank && inner <= chunk && (stride == 0 || w.stride[below] == 0)) {
-        // short rows: a fixed number of stores each, of which the next row overwrites what is too many
-        if (w.stride[below] == 0) { // of one value each
-            for (index_t i = 0; i < extent; ++i, to += inner) std::fill_n(to, chunk, from[i * stride]);
-        } else { // of the same values: from registers, since to read what was just stored takes long
-            std::array<E, static_cast<std::size_t>(chunk)> row{};
-            std::copy_n(from, inner, row.begin());
-            for (index_t i = 0; i < extent; ++i, to += inner) std::copy_n(row.begin(), chunk, to);
-        }
-        return to;
+        if (w.stride[below] == 0) // of one value each
+            return write_short_rows(to, extent, inner,
+                                    [&](index_t i, E* at, auto n) { std::fill_n(at, n(), from[i * stride]); });
+        std::array<E, static_cast<std::size_t>(chunk)> row{}; // of the same values: to read what was just stored takes long
+        for (index_t k = 0; k < chunk; ++k)
+            if (k < inner) row[static_cast<std::size_t>(k)] = from[k]; // by a copy the compiler calls a slow instruction
+        return write_short_rows(to, extent, inner, [&](index_t, E* at, auto n) { std::copy_n(row.begin(), n(), at); });
     }
     if (stride == 0) { // each row is like the first
         const index_t row = lay_out(from, to, w, l, dim + 1, inner) - to, all = row * extent;
