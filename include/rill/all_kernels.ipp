@@ -137,6 +137,7 @@ template <class T> void register_vector_ops() {
 
 inline void fill_registries() {
     require_fused();
+    let_data_decide();
     register_vector_ops<float>();
     register_vector_ops<bool>();
     if (emits_programs) register_emitter(&the_emitter);

@@ -4,10 +4,12 @@
 // The front, the ops, sessions and training: what a program that trains a model includes.
 
 #include <rill/core/allocator.hpp>
+#include <rill/core/array_text.hpp>
 #include <rill/core/error.hpp>
 #include <rill/core/log.hpp>
 #include <rill/data/csv.hpp>
 #include <rill/ops/catalogue.hpp>
+#include <rill/ops/state/writes.hpp>
 #include <rill/runtime/eager_variable.hpp>
 #include <rill/runtime/evaluate.hpp>
 #include <rill/runtime/session.hpp>

@@ -48,6 +48,8 @@ TEST_CASE("clipping: by norm, of all and along axes, the types known or not, and
     near(op_test::run(s, rows, {x}, {at}), vectors::clipped_rows);
     near(op_test::run(s, clip_by_norm(loose, 1.5), {loose}, {at}), vectors::clipped_by_norm);
     near(op_test::run(s, clip_by_norm<1>(loose, constant(1.5)), {loose}, {at}), vectors::clipped_rows);
+    near(op_test::run(s, clip_by_norm(loose, 1.5, {1}), {loose}, {at}), vectors::clipped_rows);
+    near(op_test::run(s, clip_by_norm(x, 1.5, {-1}), {x}, {at}), vectors::clipped_rows);
     near(op_test::run(s, clip_by_norm(x, 100), {x}, {at}), g0); // short enough
     op_test::gradient_check{s, {x}, {at}}.check(all, 1);
     op_test::gradient_check{s, {x}, {at}}.check(rows, 1);

@@ -83,6 +83,14 @@ using unauthenticated = detail::error_of<error_code::unauthenticated>;
 /// "digits.cpp:42"; only the file's name, so that messages are the same wherever a tree is built.
 std::string to_string(const std::source_location& where);
 
+namespace detail {
+
+/// " (at digits.cpp:42)": how the message of a function that makes no node ends, since no node says where it was made.
+/// Empty of no place.
+std::string at_place(const std::source_location& where);
+
+} // namespace detail
+
 }} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED

@@ -35,4 +35,8 @@ RILL_COLD std::string to_string(const std::source_location& where) {
     return std::string(file) + ":" + std::to_string(where.line());
 }
 
+RILL_COLD std::string detail::at_place(const std::source_location& where) {
+    return where.line() == 0 ? std::string() : " (at " + to_string(where) + ")";
+}
+
 }} // namespace rill::RILL_ABI

@@ -254,6 +254,7 @@ template <class Op, class... A>
     requires((graph_operand<A> || ...) && !(symbolic<A> || ...))
 auto apply(const A&... args) {
     if constexpr ((untyped_operand<A> || ...)) {
+        if ((detail::is_null(args) || ...)) detail::refuse_null(Op::name);
         const graph_state* home = nullptr;
         ((home = home ? home : detail::home_of(args)), ...);
         const graph g = detail::graph_or_current(home);

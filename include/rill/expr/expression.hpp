@@ -185,6 +185,14 @@ endpoint add_expression(const traced_structure& traced, const sealing& s, const 
 
 /// Refuses a null handle.
 const endpoint& checked(const endpoint& e);
+template <class X> bool is_null(const X& x) {
+    if constexpr (requires { x.end(); })
+        return !x.end();
+    else
+        return false;
+}
+/// An operand of `who` is a null handle.
+[[noreturn]] void refuse_null(std::string_view who, const std::source_location& where = {});
 
 template <class E> inline constexpr bool is_expression = false;
 template <class Op, class... Args> inline constexpr bool is_expression<expression<Op, Args...>> = true;

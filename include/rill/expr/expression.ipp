@@ -21,6 +21,10 @@ RILL_INLINE const endpoint& checked(const endpoint& e) {
     return e;
 }
 
+RILL_COLD void refuse_null(std::string_view who, const std::source_location& where) {
+    throw failed_precondition(snake_case(who) + ": a null tensor was used" + at_place(where));
+}
+
 RILL_INLINE graph graph_or_current(const graph_state* found) {
     return found ? graph(const_cast<graph_state&>(*found)) : current_graph();
 }

@@ -84,7 +84,7 @@ std::vector<endpoint> fused_gradient(const fused_spec& spec, const gradient_requ
 
 /// A fused node made at run time from a traced program: one map over its leaves.
 endpoint add_program(const graph& g, program_ptr body, vector<scalar_value> scalars, endpoint_list inputs,
-                     const std::string& name = {});
+                     const std::string& name = {}, const std::source_location& where = {});
 
 /// The number of an endpoint among a node's inputs from `first` on, to which it is added if it is not there: what occurs twice
 /// is one input.

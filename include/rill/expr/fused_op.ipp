@@ -270,14 +270,14 @@ RILL_COLD std::vector<endpoint> fused_gradient(const fused_spec& spec, const gra
 }
 
 RILL_COLD endpoint add_program(const graph& g, program_ptr body, vector<scalar_value> scalars, endpoint_list inputs,
-                               const std::string& name) {
+                               const std::string& name, const std::source_location& where) {
     require_fused();
     fused_spec spec;
     spec.body = std::move(body);
     spec.scalars = std::move(scalars);
     for (std::size_t i = 0; i < inputs.size(); ++i) spec.leaves.push_back({static_cast<int>(i), {}});
     spec.results.resize(1);
-    return {add_node(g, make_op(fused_op{std::move(spec)}), std::move(inputs), name), 0};
+    return {add_node(g, make_op(fused_op{std::move(spec)}), std::move(inputs), name, false, where), 0};
 }
 
 RILL_COLD scalar_value scalar_of(dtype type, double value) {

@@ -143,6 +143,7 @@ template <class Op, class X> void require_kernel_for() {
 /// the dtypes that the first may have; none: any.
 template <class... X>
 endpoint add_op_node(op_ptr op, std::uint32_t taken, const std::source_location& where, const X&... operands) {
+    if ((is_null(operands) || ...)) refuse_null(op->label(), where);
     const graph_state* home = nullptr;
     ((home = home ? home : home_of(operands)), ...);
     const graph g = graph_or_current(home);
@@ -156,6 +157,17 @@ template <class X> tensor_type operand_type(const X& x) {
         return static_type<X>;
     else
         return type_of(checked(x.end()));
+}
+
+/// What is known of an operand's rank, or -1.
+template <class X> int rank_of(const X& x) { return operand_type(x).shape.rank; }
+
+/// Refuses a tensor whose rank is known to be another one.
+template <class X> void require_rank(const char* op, const X& x, int rank, const std::source_location& where) {
+    if (is_null(x)) refuse_null(op, where);
+    if (const int has = rank_of(x); has >= 0 && has != rank)
+        throw invalid_argument(std::string(op) + ": a tensor of rank " + std::to_string(rank) +
+                               " is expected, not of rank " + std::to_string(has) + at_place(where));
 }
 
 /// Of an op over a first operand whose element type types don't show.

@@ -53,7 +53,7 @@ public:
         const tensor_type wanted{dtype_of<T>, extents<D...>::value};
         if (t.dtype() != wanted.type || !rules::compatible(t.static_shape(), wanted.shape))
             throw invalid_argument("tensor: " + to_string(wanted) + " expected, '" + t.name() + "' is " +
-                                   to_string(type_of(t.end())) + " (at " + to_string(where) + ")");
+                                   to_string(type_of(t.end())) + detail::at_place(where));
     }
     tensor(detail::unchecked_t, const any_tensor& t) : any_tensor(t) {}
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -104,6 +105,9 @@ struct flow_ops {
     op_ptr (*number)(int) = nullptr; // a constant of rank 0
 };
 
+/// That of a program whose values may decide shapes.
+RILL_EXPORT inline std::atomic<const control_flow*> noted_control_flow{nullptr};
+
 /// What an op's struct says, as a row of values and of functions of the struct (`self`); null where it says nothing. No virtual
 /// functions: a compiler keeps those of every struct that it has seen, for calls that might lead to them.
 struct op_row {
@@ -132,6 +136,7 @@ struct op_row {
     input_list (*writes)(const void* self) = nullptr;
     input_list (*may_lack_value)(const void* self) = nullptr;
     input_list (*host_inputs)(const void* self) = nullptr;
+    input_list (*shape_inputs)(const void* self) = nullptr;
     const any_array& (*constant)(const void* self) = nullptr;
     any_array (*known)(const void* self, std::span<const tensor_type> inputs) = nullptr;
     std::uint64_t (*seed)(const void* self) = nullptr;
@@ -180,6 +185,10 @@ public:
     input_list may_lack_value() const { return row_.may_lack_value ? row_.may_lack_value(self_) : input_list{}; }
     /// The inputs that the host reads (sizes, axes, learning rates): they come in its memory, wherever the op runs.
     input_list host_inputs() const { return row_.host_inputs ? row_.host_inputs(self_) : input_list{}; }
+    /// The inputs whose values its shape rule reads: a shape, a limit. Where data decides them its nodes stand alone.
+    input_list shape_inputs() const { return row_.shape_inputs ? row_.shape_inputs(self_) : input_list{}; }
+    /// Its output follows from complete types of inputs alone.
+    bool follows_from_types() const { return row_.known; }
     /// The op gives a variable its whole value: the variable need not be initialised before.
     bool initialises() const { return row_.initialises; }
     op_role role() const { return row_.role; }
@@ -216,8 +225,11 @@ public:
     flow_use flow() const { return row_.flow ? row_.flow(self_) : flow_use{}; }
     /// Of a primitive: what can stand in for it and its like.
     detail::flow_ops stand_ins() const { return row_.stand_ins(); }
-    /// What runs its nodes, which are no steps of a straight line (runtime/control_flow.hpp); null of ops whose nodes are.
-    const detail::control_flow* control() const { return row_.control ? &row_.control() : nullptr; }
+    /// What runs its nodes, which are no steps of a straight line (runtime/control_flow.hpp), or may be none because data may decide
+    /// their shapes; null of other ops, and of the latter in a program that has no control flow.
+    const detail::control_flow* control() const {
+        return row_.control ? &row_.control() : row_.shape_inputs ? detail::noted_control_flow.load() : nullptr;
+    }
     /// The op that reads the producer's first input in place of its own input i: a product does so with a transpose. Null
     /// if there is none.
     op_ptr absorb(int i, const op& producer) const { return row_.absorb ? row_.absorb(self_, i, producer) : nullptr; }

@@ -89,6 +89,8 @@ template <class Op> constexpr op_row row_of() {
         r.may_lack_value = [](const void* self) -> input_list { return as<Op>(self).may_lack_value(); };
     if constexpr (requires(const Op& o) { o.host_inputs(); })
         r.host_inputs = [](const void* self) -> input_list { return as<Op>(self).host_inputs(); };
+    if constexpr (requires(const Op& o) { o.shape_inputs(); })
+        r.shape_inputs = [](const void* self) -> input_list { return as<Op>(self).shape_inputs(); };
     if constexpr (requires(const Op& o) { o.constant(); })
         r.constant = [](const void* self) -> const any_array& { return as<Op>(self).constant(); };
     if constexpr (requires(const Op& o, types in) { o.known(in); })

@@ -84,14 +84,14 @@ private:
 /// Names made in this scope begin with "name/"; a name already used in the graph gets a suffix.
 class name_scope : detail::scoped<std::string> {
 public:
-    explicit name_scope(const std::string& name)
-        : scoped(detail::scopes().prefix, enter(name)), prefix_(detail::scopes().prefix) {}
+    explicit name_scope(const std::string& name, const std::source_location& where = std::source_location::current())
+        : scoped(detail::scopes().prefix, enter(name, where)), prefix_(detail::scopes().prefix) {}
 
     /// The prefix, with its '/'.
     const std::string& prefix() const { return prefix_; }
 
 private:
-    static std::string enter(const std::string& name);
+    static std::string enter(const std::string& name, const std::source_location& where);
 
     std::string prefix_;
 };
@@ -110,13 +110,15 @@ private:
 /// Constrains the device of nodes made in this scope; inner scopes override part by part.
 class device_scope : detail::scoped<std::vector<device_function>> {
 public:
-    explicit device_scope(const std::string& device);
+    explicit device_scope(const std::string& device,
+                          const std::source_location& where = std::source_location::current());
     explicit device_scope(device_function choose);
     template <class F>
         requires std::is_invocable_r_v<std::string, F, const node_info&>
     explicit device_scope(F choose) : device_scope(device_function(std::move(choose))) {}
 
 private:
+    static device_function always(const std::string& device, const std::source_location& where);
     static std::vector<device_function> push(device_function f);
 };
 

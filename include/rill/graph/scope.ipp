@@ -57,8 +57,9 @@ RILL_INLINE graph current_graph() {
     return current ? *current : default_graph();
 }
 
-RILL_INLINE std::string name_scope::enter(const std::string& name) {
-    if (!detail::valid_name(name)) throw invalid_argument("name_scope: '" + name + "' is no valid name");
+RILL_INLINE std::string name_scope::enter(const std::string& name, const std::source_location& where) {
+    if (!detail::valid_name(name))
+        throw invalid_argument("name_scope: '" + name + "' is no valid name" + detail::at_place(where));
     return current_graph().state().unique_name(detail::scopes().prefix + name) + "/";
 }
 
@@ -72,11 +73,18 @@ RILL_INLINE detail::scope_state graph_scope::entered(const graph& g) {
     return state;
 }
 
-RILL_INLINE device_scope::device_scope(const std::string& device)
-    : device_scope(device_function([checked = to_string(parse_device(device))](const node_info&) { return checked; })) {
-}
+RILL_INLINE device_scope::device_scope(const std::string& device, const std::source_location& where)
+    : device_scope(always(device, where)) {}
 RILL_INLINE device_scope::device_scope(device_function choose)
     : scoped(detail::scopes().devices, push(std::move(choose))) {}
+
+RILL_COLD device_function device_scope::always(const std::string& device, const std::source_location& where) {
+    try {
+        return [checked = to_string(parse_device(device))](const node_info&) { return checked; };
+    } catch (const invalid_argument& problem) {
+        throw invalid_argument(std::string("device_scope: ") + problem.what() + detail::at_place(where));
+    }
+}
 
 RILL_INLINE std::vector<device_function> device_scope::push(device_function f) {
     auto stack = detail::scopes().devices;

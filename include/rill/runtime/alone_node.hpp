@@ -33,11 +33,10 @@ public:
 
 private:
     struct bound;
-    std::shared_ptr<const bound> bind(std::span<const tensor_type> inputs) const;
     std::shared_ptr<const bound> bound_to(std::span<const any_array> inputs) const;
     std::vector<any_array> run_kernel(std::span<any_array> inputs, const step_context* context, waiting* wait) const;
 
-    static constexpr std::size_t kept = 16; // types
+    static constexpr std::size_t kept = 16; // types, or shapes
 
     subgraph::item item_;
     std::shared_ptr<resource_store> resources_;

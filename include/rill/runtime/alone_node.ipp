@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -24,8 +25,9 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 struct alone_node::bound {
     std::vector<tensor_type> inputs, outputs;
-    bound_region region; // of a node with bodies
-    kernel run;          // of others
+    std::vector<any_array> read; // by the shape rule: values that decide the outputs' shapes
+    bound_region region;         // of a node with bodies
+    kernel run;                  // of others
     std::size_t scratch = 0;
 };
 
@@ -35,17 +37,45 @@ RILL_COLD alone_node::alone_node(subgraph::item it, const session_options& optio
     compile_bodies(bodies_, item_, options, resources_, otherwise);
 }
 
-RILL_COLD std::shared_ptr<const alone_node::bound> alone_node::bind(std::span<const tensor_type> inputs) const {
+/// Of a node that is about to run everything is known.
+class given_values final : public input_values {
+public:
+    explicit given_values(std::span<const any_array> all) : all_(all) {}
+    const any_array* value(std::size_t input) const override { return &all_[input]; }
+
+private:
+    std::span<const any_array> all_;
+};
+
+inline bool same_numbers(const any_array& a, const any_array& b) {
+    return a.type() == b.type() &&
+           std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * size_of(a.dtype())) == 0;
+}
+
+RILL_COLD std::shared_ptr<const alone_node::bound> alone_node::bound_to(std::span<const any_array> given) const {
+    const auto& op = *item_.op;
+    small_vector<tensor_type, 4> types;
+    for (const auto& in : given) types.push_back(in.type());
+    const std::span<const tensor_type> inputs(types.data(), types.size());
+    small_vector<const any_array*, 4> read;
+    for (const int i : op.shape_inputs())
+        if (i < static_cast<int>(given.size())) read.push_back(&given[static_cast<std::size_t>(i)]);
     const std::lock_guard lock(mutex_);
     for (const auto& b : bound_)
-        if (detail::equal(b->inputs, inputs)) return b;
+        if (detail::equal(b->inputs, inputs) &&
+            detail::equal(b->read, read, [](const any_array& a, const any_array* r) { return same_numbers(a, *r); }))
+            return b;
     auto made = detail::make_shared<bound>();
     made->inputs.assign(inputs.begin(), inputs.end());
+    for (const auto* r : read) made->read.push_back(owned_copy(*r));
     if (item_.origin->bodies) {
         made->region = bind_region(item_, inputs, bodies_, memory_);
     } else {
-        const auto& op = *item_.op;
-        const auto& outputs = made->outputs = op.outputs({inputs, {}, {}});
+        const given_values values(given);
+        const auto& outputs = made->outputs = op.outputs({inputs, read.empty() ? nullptr : &values, {}});
+        for (const auto& t : outputs)
+            if (t.shape.complete() && !t.countable())
+                throw resource_exhausted(to_string(t) + " is more than memory can hold");
         const auto type = op.kernel_type(inputs, outputs);
         const auto factory = find_kernel(cpu_device().name, op.kernel_name(), type);
         if (!factory)
@@ -58,12 +88,6 @@ RILL_COLD std::shared_ptr<const alone_node::bound> alone_node::bind(std::span<co
     bound_.insert(bound_.begin(), made);
     if (bound_.size() > kept) bound_.pop_back();
     return made;
-}
-
-RILL_COLD std::shared_ptr<const alone_node::bound> alone_node::bound_to(std::span<const any_array> inputs) const {
-    small_vector<tensor_type, 4> types;
-    for (const auto& in : inputs) types.push_back(in.type());
-    return bind({types.data(), types.size()});
 }
 
 RILL_COLD std::vector<any_array> alone_node::run_kernel(std::span<any_array> inputs, const step_context* context,

@@ -36,9 +36,35 @@ inline bool has_pieces(const body& b) {
     return false;
 }
 
+/// Whether an edge has a value when shapes are bound (known_values works it out then).
+inline bool known_when_bound(const endpoint& e) {
+    std::vector<const node*> open{e.from}, seen;
+    while (!open.empty()) {
+        const node* n = open.back();
+        open.pop_back();
+        const auto& op = *n->op;
+        if (op.constant() || op.follows_from_types() || detail::contains(seen, n)) continue;
+        if (op.role() != op_role::ordinary || op.stateful() || n->bodies || op.flow() || op.sizes_itself() ||
+            op.waits() || n->inputs.empty() || !op.writes().empty())
+            return false;
+        seen.push_back(n);
+        for (const auto& in : n->inputs) open.push_back(in.from);
+    }
+    return true;
+}
+
+RILL_COLD bool data_decides_shape(const node& n) {
+    const auto read = n.op->shape_inputs();
+    if (read.empty() || detail::all_of(n.outputs, [](const tensor_type& t) { return t.shape.complete(); }))
+        return false;
+    return detail::any_of(read, [&](int i) {
+        return i < static_cast<int>(n.inputs.size()) && !known_when_bound(n.inputs[static_cast<std::size_t>(i)]);
+    });
+}
+
 RILL_COLD bool stands_alone(const node& n) {
     // of primitives within a body it shows only when that is compiled what they become
-    if (n.op->sizes_itself() || n.op->waits() || n.op->flow()) return true;
+    if (n.op->sizes_itself() || n.op->waits() || n.op->flow() || data_decides_shape(n)) return true;
     if (!n.bodies) return false;
     if (n.bodies->sized) return true;
     const auto& use = *n.op->regions();

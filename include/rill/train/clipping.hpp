@@ -26,6 +26,17 @@ auto clip_by_value(const X& x, const A& low, const B& high) {
     return clip(x, low, high);
 }
 
+namespace detail {
+
+/// x, scaled by its norm, of which the square is given.
+template <class X, class S, class N> auto clipped_by_norm(const X& x, const S& squares, const N& clip_norm) {
+    // the root's slope at 0 is infinite: it is not taken there
+    const auto norm = sealed(sqrt(select(squares > 0, squares, 1)));
+    return x * select(squares > 0, clip_norm / maximum(norm, clip_norm), 1);
+}
+
+} // namespace detail
+
 /// x, scaled down to an l2 norm of clip_norm where it is longer: clip_by_norm(x, 5.f), or of each row, clip_by_norm<1>(x, 5.f).
 /// Shape: that of x. Gradient: that of the formula; where the norm is 0, g.
 template <int... Axes, graph_operand X, class N>
@@ -33,15 +44,18 @@ template <int... Axes, graph_operand X, class N>
 auto clip_by_norm(const X& x, const N& clip_norm) {
     if constexpr (typed_operand<X>)
         static_assert(is_real_floating<value_type_of<X>>, "clip_by_norm: the element type is not floating");
-    const auto squares = [&] {
-        if constexpr (sizeof...(Axes) == 0)
-            return sealed(reduce_sum(square(x)));
-        else
-            return sealed(reduce_sum<Axes...>(square(x), keep_dims));
-    }();
-    // the root's slope at 0 is infinite: it is not taken there
-    const auto norm = sealed(sqrt(select(squares > 0, squares, 1)));
-    return x * select(squares > 0, clip_norm / maximum(norm, clip_norm), 1);
+    if constexpr (sizeof...(Axes) == 0)
+        return detail::clipped_by_norm(x, sealed(reduce_sum(square(x))), clip_norm);
+    else
+        return detail::clipped_by_norm(x, sealed(reduce_sum<Axes...>(square(x), keep_dims)), clip_norm);
+}
+/// Along axes known at run time only: clip_by_norm(x, 5.f, {1}).
+template <graph_operand X, class N>
+    requires(graph_operand<N> || literal<N>)
+any_tensor clip_by_norm(const X& x, const N& clip_norm, const axis_list& axes,
+                        const std::source_location& where = std::source_location::current()) {
+    const any_tensor all = detail::floating_tensor("clip_by_norm", x, where);
+    return detail::clipped_by_norm(all, reduce_sum(square(all), axes, keep_dims, where), clip_norm);
 }
 
 namespace detail {
@@ -56,7 +70,7 @@ template <class N> endpoint scaled_gradient(const any_tensor& gradient, const N&
 }
 
 /// Of all of them; refuses none at all.
-std::vector<any_tensor> tensors_of_norm(const std::vector<any_tensor>& tensors);
+std::vector<any_tensor> tensors_of_norm(const std::vector<any_tensor>& tensors, const std::source_location& where);
 std::vector<any_tensor> gradients_of(const std::vector<gradient_and_variable>& pairs);
 
 } // namespace detail
@@ -65,13 +79,15 @@ std::vector<any_tensor> gradients_of(const std::vector<gradient_and_variable>& p
 /// 0), that of its slices, as in TensorFlow: where an id comes twice, they are not added first.
 template <std::same_as<any_tensor> T =
               any_tensor> // its operations depend on it: only programs that call it have their kernels
-T global_norm(const std::vector<T>& tensors) {
+T global_norm(const std::vector<T>& tensors, const std::source_location& where = std::source_location::current()) {
     std::vector<T> squares;
-    for (const T& t : detail::tensors_of_norm(tensors)) squares.emplace_back(reduce_sum(square(t)));
-    return sqrt(add_n(squares));
+    for (const T& t : detail::tensors_of_norm(tensors, where)) squares.emplace_back(reduce_sum(square(t)));
+    return sqrt(add_n(squares, where));
 }
-template <std::same_as<any_tensor> T = any_tensor> T global_norm(const std::vector<gradient_and_variable>& pairs) {
-    return global_norm<T>(detail::gradients_of(pairs));
+template <std::same_as<any_tensor> T = any_tensor>
+T global_norm(const std::vector<gradient_and_variable>& pairs,
+              const std::source_location& where = std::source_location::current()) {
+    return global_norm<T>(detail::gradients_of(pairs), where);
 }
 
 /// What clip_by_global_norm gives: auto [tensors, norm] = ….
@@ -89,8 +105,9 @@ struct clipped_gradients {
 template <class N, std::same_as<any_tensor> T = any_tensor>
     requires(graph_operand<N> || literal<N>)
 clipped_tensors clip_by_global_norm(const std::vector<T>& tensors, const N& clip_norm,
-                                    const std::type_identity_t<T>& use_norm = {}) {
-    const T norm = use_norm ? use_norm : global_norm<T>(tensors);
+                                    const std::type_identity_t<T>& use_norm = {},
+                                    const std::source_location& where = std::source_location::current()) {
+    const T norm = use_norm ? use_norm : global_norm<T>(tensors, where);
     const T scale = (clip_norm + (norm - norm)) / maximum(norm, clip_norm);
     clipped_tensors all{tensors, norm};
     for (auto& t : all.tensors)
@@ -101,8 +118,9 @@ clipped_tensors clip_by_global_norm(const std::vector<T>& tensors, const N& clip
 template <class N>
     requires(graph_operand<N> || literal<N>)
 clipped_gradients clip_by_global_norm(const std::vector<gradient_and_variable>& pairs, const N& clip_norm,
-                                      const any_tensor& use_norm = {}) {
-    const auto clipped = clip_by_global_norm(detail::gradients_of(pairs), clip_norm, use_norm);
+                                      const any_tensor& use_norm = {},
+                                      const std::source_location& where = std::source_location::current()) {
+    const auto clipped = clip_by_global_norm(detail::gradients_of(pairs), clip_norm, use_norm, where);
     clipped_gradients all{pairs, clipped.norm};
     for (std::size_t i = 0; i < pairs.size(); ++i) all.gradients[i].gradient = clipped.tensors[i];
     return all;

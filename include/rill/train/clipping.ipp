@@ -18,11 +18,12 @@ RILL_INLINE endpoint with_values(const endpoint& gradient, const endpoint& value
     return {add_node(graph(*n.owner), make_op(gather_grad_op{}), {values, n.inputs[1], n.inputs[2]}), 0};
 }
 
-RILL_INLINE std::vector<any_tensor> tensors_of_norm(const std::vector<any_tensor>& tensors) {
+RILL_INLINE std::vector<any_tensor> tensors_of_norm(const std::vector<any_tensor>& tensors,
+                                                    const std::source_location& where) {
     std::vector<any_tensor> all;
     for (const auto& t : tensors)
         if (t) all.emplace_back(values_of_gradient(t));
-    if (all.empty()) throw invalid_argument("global_norm: no tensors were given");
+    if (all.empty()) throw invalid_argument("global_norm: no tensors were given" + at_place(where));
     return all;
 }
 

@@ -32,11 +32,12 @@ struct update_numbers {
 namespace detail {
 
 /// The gradients of a loss by variables, or by all trainable ones, as far as it depends on them.
-std::vector<gradient_and_variable> gradients_by_variables(const endpoint& loss, std::vector<any_tensor> variables);
+std::vector<gradient_and_variable> gradients_by_variables(const endpoint& loss, std::vector<any_tensor> variables,
+                                                          const std::source_location& where);
 
 /// The pairs that have a gradient; refuses none at all, and variables of other types than the optimizer is compiled for.
 std::vector<gradient_and_variable> checked_pairs(const std::vector<gradient_and_variable>& pairs,
-                                                 std::initializer_list<dtype> types);
+                                                 std::initializer_list<dtype> types, const std::source_location& where);
 
 /// Refuses a loss that has no gradients, or whose dtype optimizers are not compiled for unless its type says so.
 void check_untyped_loss(const endpoint& loss);
@@ -84,7 +85,7 @@ public:
     /// an any_tensor: float32 or float64.
     template <graph_operand Loss>
     operation minimize(const Loss& loss, const std::source_location& where = std::source_location::current()) const {
-        const auto pairs = compute_gradients(loss);
+        const auto pairs = compute_gradients(loss, {}, where);
         if constexpr (typed_operand<Loss>)
             return apply_gradients<value_type_of<Loss>>(pairs, where);
         else
@@ -100,19 +101,21 @@ public:
     /// The first half of minimize: gradients by the given variables, or by all trainable ones. Those that the loss does
     /// not depend on are left out.
     template <graph_operand Loss>
-    std::vector<gradient_and_variable> compute_gradients(const Loss& loss,
-                                                         std::vector<any_tensor> variables = {}) const {
+    std::vector<gradient_and_variable>
+    compute_gradients(const Loss& loss, std::vector<any_tensor> variables = {},
+                      const std::source_location& where = std::source_location::current()) const {
         if constexpr (typed_operand<Loss>) {
             static_assert(is_differentiable(dtype_of<value_type_of<Loss>>), "minimize: the loss must be floating");
             static_assert(extents_of<Loss>::rank == 0,
                           "minimize: the loss must be of rank 0; reduce it (reduce_mean, reduce_sum)");
             detail::require_gradient_kernels<value_type_of<Loss>>();
         } else {
-            detail::check_untyped_loss(detail::checked(loss.end()));
+            if (detail::is_null(loss)) detail::refuse_null("minimize", where);
+            detail::check_untyped_loss(loss.end());
             detail::require_gradient_kernels<float>();
             detail::require_gradient_kernels<double>();
         }
-        return detail::gradients_by_variables(detail::seal(loss), std::move(variables));
+        return detail::gradients_by_variables(detail::seal(loss), std::move(variables), where);
     }
 
     /// The second half: updates the variables by their gradients, once all of these are known. Pairs without a gradient are
@@ -149,7 +152,7 @@ private:
 
     template <class... T>
     operation apply(const std::vector<gradient_and_variable>& pairs, const std::source_location& where) const {
-        const auto given = detail::checked_pairs(pairs, {dtype_of<T>...}); // there is one at least
+        const auto given = detail::checked_pairs(pairs, {dtype_of<T>...}, where); // there is one at least
         const graph_scope here(given[0].variable.graph());
         const name_scope scope(Self::scope_name);
         std::vector<operation> updates;

@@ -15,17 +15,18 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE std::vector<gradient_and_variable> gradients_by_variables(const endpoint& loss,
-                                                                      std::vector<any_tensor> variables) {
+RILL_INLINE std::vector<gradient_and_variable>
+gradients_by_variables(const endpoint& loss, std::vector<any_tensor> variables, const std::source_location& where) {
     const graph g(*loss.from->owner);
     if (variables.empty())
         for (const auto& e : g.collection(collections::trainable_variables)) variables.emplace_back(e);
     std::vector<endpoint> xs(variables.begin(), variables.end());
-    const auto d = gradient_endpoints({loss}, xs, {});
+    const auto d = gradient_endpoints({loss}, xs, {}, where);
     std::vector<gradient_and_variable> out;
     for (std::size_t i = 0; i < d.size(); ++i)
         if (d[i]) out.push_back({d[i], variables[i]});
-    if (out.empty()) throw invalid_argument("minimize: '" + name_of(loss) + "' depends on no trainable variable");
+    if (out.empty())
+        throw invalid_argument("minimize: '" + name_of(loss) + "' depends on no trainable variable" + at_place(where));
     return out;
 }
 
@@ -42,7 +43,8 @@ RILL_INLINE void check_untyped_loss(const endpoint& loss) {
 }
 
 RILL_INLINE std::vector<gradient_and_variable> checked_pairs(const std::vector<gradient_and_variable>& pairs,
-                                                             std::initializer_list<dtype> types) {
+                                                             std::initializer_list<dtype> types,
+                                                             const std::source_location& where) {
     std::vector<gradient_and_variable> given;
     for (const auto& p : pairs) {
         if (!p.gradient) continue;
@@ -51,11 +53,11 @@ RILL_INLINE std::vector<gradient_and_variable> checked_pairs(const std::vector<g
             std::string wanted;
             for (const dtype t : types) wanted += (wanted.empty() ? "" : " or ") + std::string(to_string(t));
             throw invalid_argument("apply_gradients: '" + p.variable.name() + "' is " + std::string(to_string(type)) +
-                                   "; here variables are " + wanted);
+                                   "; here variables are " + wanted + at_place(where));
         }
         given.push_back(p);
     }
-    if (given.empty()) throw invalid_argument("apply_gradients: there are no gradients");
+    if (given.empty()) throw invalid_argument("apply_gradients: there are no gradients" + at_place(where));
     return given;
 }
 

@@ -58,8 +58,7 @@ TEST_CASE("range: as far as the shapes of a run say") {
     CHECK(op_test::difference<int>(s.run(rill::range(any_tensor(size(x)), 0, -2), feed(x, at)), {3}, {5, 3, 1}) == "");
     CHECK_THROWS_WITH(s.run(rill::range(9, size(x)), feed(x, at)),
                       contains("range: the step leads away from the limit") && contains("node 'range"));
-    CHECK_THROWS_WITH(s.run(rill::range(reduce_sum(x)), feed(x, at)),
-                      contains("range: the shape float32 [?] depends on data"));
+    CHECK(op_test::list(s.run(rill::range(reduce_sum(x)), feed(x, at))).size() == 10); // as many as data say
     CHECK_THROWS_WITH(rill::range(any_tensor(size(x)), any_tensor(x)), contains("range: the dtypes differ"));
     CHECK_THROWS_WITH(rill::range(any_tensor(size(x)), 0.5), contains("range: the literal 0.5"));
 }

@@ -2,13 +2,25 @@
 #include <rill/ops/array/shape_input.hpp>
 
 #include <rill/ops/array/fill.hpp>
+#include <rill/ops/array/range.hpp>
 #include <rill/ops/array/reshape.hpp>
 #include <rill/ops/array/shape.hpp>
 #include <rill/ops/array/size.hpp>
 #include <rill/ops/array/stack.hpp>
+#include <rill/ops/control/cond.hpp>
+#include <rill/ops/control/function.hpp>
+#include <rill/ops/control/while_loop.hpp>
 #include <rill/ops/math/add.hpp>
+#include <rill/ops/math/cast.hpp>
 #include <rill/ops/math/div.hpp>
+#include <rill/ops/math/gradients.hpp>
+#include <rill/ops/math/greater.hpp>
+#include <rill/ops/math/less.hpp>
 #include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/reduce_max.hpp>
+#include <rill/ops/math/reduce_sum.hpp>
+#include <rill/ops/random/random_uniform.hpp>
+#include <rill/ops/state/variable.hpp>
 
 #include "ops/harness.hpp"
 
@@ -54,14 +66,70 @@ TEST_CASE("shape_input: shapes put together, on any device") {
     CHECK(std::get<1>(both) == 3);
 }
 
+TEST_CASE("shape_input: shapes that data decides") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<int> batch("batch");
+    placeholder<float, dyn> x("x");
+    const auto state = fill(stack<0>(batch, constant(2)), 0.5f);
+    static_assert(std::is_same_v<decltype(state), const tensor<float, dyn, dyn>>);
+    const auto step = s.make_callable(std::tuple(state + 1.f, reduce_sum(state)), batch);
+    for (const int n : {3, 1, 3, 0}) {
+        const auto [all, sum] = step(n);
+        CHECK(all.shape(0) == static_cast<std::size_t>(n));
+        CHECK(sum == static_cast<float>(n));
+        CHECK((n == 0 || all(n - 1, 1) == 1.5f));
+    }
+    // of a value that is computed, of a variable, and of numbers that a run draws
+    const std::vector<float> six{1, 2, 3, 4, 5, 6};
+    CHECK(s.run(reshape(x, stack<0>(cast<int>(reduce_max(x)) / 2, constant(-1))), feed(x, six)).shape(0) == 3);
+    const variable<int> v("v", 2);
+    s.run(global_variables_initializer());
+    CHECK(s.run(reshape(x, stack<0>(v, constant(-1))), feed(x, six)).shape(0) == 2);
+    CHECK(s.run(fill(stack<0>(random_uniform<int>({.minval = 4, .maxval = 5})), 1.f)).size() == 4);
+    // the gradient goes through, and what follows may need the shape again
+    const auto y = reshape(x, stack<0>(batch, constant(-1)));
+    const auto [dx] = gradients(reduce_sum(y * y * fill(shape(y), 3.f)), x);
+    CHECK(op_test::list(s.run(dx, feed(x, six), feed(batch, 2))) == std::vector<float>{6, 12, 18, 24, 30, 36});
+    // known to another plan: an edge before it is fed
+    const tensor doubled(batch * 2, "doubled");
+    const auto wide = fill(stack<0>(doubled), 1.f);
+    CHECK(s.run(wide, feed(doubled, 5)).size() == 5);
+    CHECK(s.run(wide, feed(batch, 4)).size() == 8);
+}
+
+TEST_CASE("shape_input: shapes that data decides, in bodies and functions") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<int> n("n");
+    const auto either = cond(
+        n > 2, [&] { return reduce_sum(fill(stack<0>(n, n), 1.f)); },
+        [&] { return reduce_sum(cast<float>(rill::range(n))); });
+    CHECK(s.run(either, feed(n, 3)) == 9);
+    CHECK(s.run(either, feed(n, 2)) == 1);
+    const auto [i, sum] =
+        while_loop([&](auto k, auto) { return k < n; },
+                   [](auto k, auto t) { return std::tuple(k + 1, t + reduce_sum(fill(stack<0>(k), 2.f))); }, 0, 0.f);
+    CHECK(s.run(sum, feed(n, 4)) == 12); // 2 * (0 + 1 + 2 + 3)
+    const auto ones = function([](auto k) { return reduce_sum(fill(stack<0>(k, k), 1.f)); });
+    CHECK(s.run(ones(n) + ones(n + 1), feed(n, 2)) == 13);
+}
+
 TEST_CASE("shape_input: what can't be a shape") {
     const graph g;
     const graph_scope here(g);
     const session s(g);
-    placeholder<int, 2> data("data");
     placeholder<float, dyn> x("x");
-    CHECK_THROWS_AS(s.run(reshape(x, data), feed(x, std::vector<float>{1, 2}), feed(data, std::vector<int>{1, 2})),
-                    unimplemented); // known only when the data are
+    placeholder<std::int64_t, 2> data("data");
+    const auto shaped = reshape(x, data);
+    const auto two = feed(x, std::vector<float>{1, 2});
+    CHECK_THROWS_WITH(s.run(shaped, two, feed(data, {1, 3})),
+                      contains("reshape: the sizes differ (asked for [1, 3])") && contains("shape_input.cpp"));
+    CHECK_THROWS_WITH(s.run(fill(data, 1.f), feed(data, {1, -3})), contains("fill: an extent is negative"));
+    CHECK_THROWS_AS(s.run(fill(data, 1.f), feed(data, {index_t(1) << 40, index_t(1) << 40})), resource_exhausted);
+    CHECK(s.run(shaped, two, feed(data, {2, 1}))(1, 0) == 2); // nothing is left of them
     CHECK_THROWS_WITH(reshape(any_tensor(x), any_tensor(x)), contains("reshape: the shape must be int32 or int64"));
     CHECK_THROWS_WITH(reshape(any_tensor(x), any_placeholder("m", dtype::int32, {2, 2})), contains("of rank 1"));
     CHECK_THROWS_WITH(reshape(any_tensor(x), any_placeholder("long", dtype::int32, {9})),

@@ -69,8 +69,12 @@ TEST_CASE("tile: by multiples that the shapes of a run say") {
     CHECK(op_test::run(s, tensor(y - tile<2, 3>(x)), {x}, {at}).elements<double>()[35] == 0);
     op_test::gradient_check{s, {x}, {at}}.check(tensor(y * y), 2);
     op_test::gradient_check{s, {x}, {at}}.check(square(tile(any_tensor(x), constant({1, 2}))), 2);
-    CHECK_THROWS_WITH(s.run(tile(x, n), feed(x, xt::xtensor<double, 2>({2, 2})), feed(n, {1, 1})),
-                      contains("tile: the shape float64 [?, ?] depends on data"));
+    const auto by_data = tile(x, n);
+    for (const int times : {1, 3, 0})
+        CHECK(s.run(by_data, feed(x, xt::xtensor<double, 2>({2, 2}, 1.)), feed(n, {times, 2})).shape(0) ==
+              static_cast<std::size_t>(2 * times));
+    const auto [dx] = gradients(by_data, x);
+    CHECK(s.run(dx, feed(x, xt::xtensor<double, 2>({2, 2}, 1.)), feed(n, {3, 2}))(1, 1) == 6);
     CHECK_THROWS_WITH(tile(any_tensor(x), constant({1})), contains("tile: a multiple is expected for each axis"));
     CHECK_THROWS_WITH(tile(x, constant({1, -1})), contains("tile: a multiple is negative"));
 }

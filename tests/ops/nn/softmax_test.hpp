@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What softmax and its logarithm have to do. An op describes itself by a struct: name, a call operator, and
+// What softmax and its logarithm have to do. An op describes itself by a struct: name, a call operator, along<Axis>(x) and along(x, axis), and
 // of(v, sum), its value where a row
 // holds v and its exponentials add up to sum; from_share and to_share, between shares of 1 and what the op gives for them.
 
+#include <rill/ops/array/transpose.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/mul.hpp>
 
@@ -67,6 +68,32 @@ template <class Op> void types_and_refusals() {
     CHECK(whole.template elements<double>()[11] == Approx(Op::from_share(0.25)));
     CHECK_THROWS_WITH(Op{}(scalar), contains(Op::name + std::string(": a scalar has no last axis")));
     CHECK_THROWS_AS(s.run(Op{}(any), feed(any, 1.)), invalid_argument);
+}
+
+/// Along an axis that is not the last: as of the tensor turned, and back.
+template <class Op> void other_axes() {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<double, dyn, 3, 2> x("x");
+    const any_tensor any = any_placeholder("any", dtype::float64);
+    const auto at = op_test::make_array<double>({2, 3, 2}, op_test::points<double>({-2, 2}, 12, 3));
+    const auto turned = transpose<0, 2, 1>(Op{}(transpose<0, 2, 1>(x)));
+    const auto typed = Op::template along<1>(x);
+    static_assert(std::is_same_v<decltype(typed), const tensor<double, dyn, 3, 2>>);
+    const auto wanted = op_test::reals(op_test::run(s, turned, {x}, {at}));
+    for (const any_tensor& y : {any_tensor(typed), any_tensor(Op::template along<-2>(x)), any_tensor(Op::along(x, 1))})
+        CHECK(op_test::far_apart(op_test::reals(op_test::run(s, y, {x}, {at})), wanted, 1e-14) == "");
+    CHECK(op_test::far_apart(op_test::reals(op_test::run(s, Op::along(any, -2), {any}, {at})), wanted, 1e-14) == "");
+    CHECK(op_test::far_apart(op_test::reals(op_test::run(s, Op::along(any, 2), {any}, {at})),
+                             op_test::reals(op_test::run(s, Op{}(x), {x}, {at})), 1e-14) == "");
+    op_test::gradient_check{s, {x}, {at}}.check(typed, 2);
+    const auto large = op_test::make_array<double>({1, 3, 2}, {1e4, 0, 1e4, 0, 1e4, 0});
+    for (const double v : op_test::reals(op_test::run(s, typed, {x}, {large})))
+        CHECK(v == Approx(Op::from_share(1. / 3)));
+    CHECK_THROWS_WITH(Op::along(any_placeholder("ids", dtype::int32), 0),
+                      contains(Op::name + std::string(": the elements of 'ids:0' are int32, not floating")));
+    CHECK_THROWS_AS(Op::along(x, 3), invalid_argument);
 }
 
 template <class Op> void extreme_numbers() {

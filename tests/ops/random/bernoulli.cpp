@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/random/bernoulli.hpp>
 
+#include <rill/ops/array/shape.hpp>
+
 #include "ops/harness.hpp"
 
 using namespace rill;
@@ -22,5 +24,20 @@ TEST_CASE("bernoulli: as often as p says, of the type asked for") {
     const auto first = op_test::list(s.run(bits)), second = op_test::list(s.run(bits));
     static_assert(std::is_same_v<decltype(first), const std::vector<bool>>);
     CHECK(first != second); // drawn anew
-    CHECK_THROWS_WITH((bernoulli<float, 2>({.p = 1.5})), contains("bernoulli: p must lie between 0 and 1"));
+    CHECK_THROWS_WITH((bernoulli<float, 2>({.p = 1.5})),
+                      contains("bernoulli: p is 1.500000, and must lie between 0 and 1") && contains("bernoulli.cpp"));
+}
+
+TEST_CASE("bernoulli: shapes known at run time") {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, dyn, 2> x("x");
+    const auto like = bernoulli<int>(shape(x), {.p = 1});
+    static_assert(std::is_same_v<decltype(sealed(like)), tensor<int, dyn, dyn>>);
+    const session s(g);
+    CHECK(op_test::list(s.run(like, feed(x, xt::xtensor<float, 2>({1, 2}, 0.f)))) == std::vector<int>{1, 1});
+    const any_array drawn = s.run(bernoulli<float>(dims{2, 50}, {.seed = 3}));
+    CHECK(drawn.type() == tensor_type{dtype::float32, {2, 50}});
+    CHECK(op_test::list(drawn) == op_test::list(session(g).run(any_tensor(bernoulli<float, 2, 50>({.seed = 3})))));
+    CHECK_THROWS_AS(bernoulli<float>(dims{2, dyn}), invalid_argument);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/random/multinomial.hpp>
 
+#include <rill/ops/array/size.hpp>
+
 #include "ops/harness.hpp"
 
 using namespace rill;
@@ -24,4 +26,26 @@ TEST_CASE("multinomial: classes as often as their logits say") {
     CHECK(count[1][1] == 0);
     CHECK(s.run(multinomial<2>(any_tensor(logits)), feed(logits, at)).type() == tensor_type{dtype::int64, {2, 2}});
     CHECK(op_test::list(ids) != op_test::list(s.run(drawn, feed(logits, at)))); // drawn anew
+}
+
+TEST_CASE("multinomial: numbers of draws known at run time") {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, dyn, 3> logits("logits");
+    placeholder<float, dyn> x("x");
+    const any_tensor by_number = multinomial(logits, 4, {.seed = 5});
+    const auto by_tensor = multinomial(logits, size(x), {.seed = 5});
+    static_assert(std::is_same_v<decltype(by_tensor), const tensor<std::int64_t, dyn, dyn>>);
+    const session s(g), t(g);
+    const xt::xtensor<float, 2> at({2, 3}, 0.f);
+    const auto four = op_test::list(s.run(by_number, feed(logits, at)));
+    CHECK(four.size() == 8);
+    CHECK(op_test::list(s.run(by_tensor, feed(logits, at), feed(x, std::vector<float>(4)))) ==
+          std::vector<std::int64_t>(four.begin(), four.end()));
+    CHECK(op_test::list(t.run(any_tensor(multinomial<4>(logits, {.seed = 5})), feed(logits, at))) == four);
+    CHECK(s.run(by_tensor, feed(logits, at), feed(x, std::vector<float>())).size() == 0);
+    CHECK_THROWS_WITH(multinomial(logits, -1),
+                      contains("multinomial: the number of draws is negative") && contains("multinomial.cpp"));
+    CHECK_THROWS_WITH(multinomial<2>(any_placeholder("v", dtype::float32, {3})),
+                      contains("multinomial: a tensor of rank 2 is expected, not of rank 1"));
 }

@@ -17,6 +17,12 @@ struct op {
         return random_gamma(type, shape, {.alpha = 2, .beta = 3, .seed = seed});
     }
     static any_tensor untyped(dtype type, const dims& shape) { return random_gamma(type, shape); }
+    template <class T, class S> static auto like(const S& shape, std::uint64_t seed) {
+        return random_gamma<T>(shape, {.alpha = 2, .beta = 3, .seed = seed});
+    }
+    template <class S> static any_tensor like(dtype type, const S& shape, std::uint64_t seed) {
+        return random_gamma(type, shape, {.alpha = 2, .beta = 3, .seed = seed});
+    }
     static void fill(index_t n, const random_stream& s, float* to) { cpu::random_gamma(n, s, 2, 3, to); }
 };
 
@@ -24,6 +30,7 @@ TEST_CASE("random_gamma: a seed says everything") { random_test::seed_says_every
 TEST_CASE("random_gamma: without a seed, graph and name give it") { random_test::graph_and_name_seed<op>(); }
 TEST_CASE("random_gamma: one value in a run, however often it is used") { random_test::one_value_in_a_run<op>(); }
 TEST_CASE("random_gamma: types and shapes known at run time") { random_test::known_at_run_time<op>(); }
+TEST_CASE("random_gamma: of a shape that a tensor says") { random_test::shape_is_a_value<op>(); }
 TEST_CASE("random_gamma: the same for any number of threads") { random_test::threads_change_nothing<op>(); }
 
 TEST_CASE("random_gamma: mean and variance, and how many lie below the mean") {
@@ -56,7 +63,7 @@ TEST_CASE("random_gamma: mean and variance, and how many lie below the mean") {
 }
 
 TEST_CASE("random_gamma: made by name, its fields read back") {
-    const op_ptr made = make_op(random_gamma_op{dtype::float64, {2}, 3, 4, 5});
+    const op_ptr made = make_op(random_gamma_op{{dtype::float64, {2}, 5}, 3, 4});
     CHECK(make_op("RandomGamma", 1, bytes_of_fields(*made))->equals(*made));
     CHECK_FALSE(make_op("RandomGamma")->equals(*made));
 }

@@ -33,14 +33,19 @@ TEST_CASE("random_op: a kernel takes the next stream in each run") {
 }
 
 TEST_CASE("random_op: types and shapes") {
-    CHECK(detail::random_outputs(dtype::float32, {2, 3})[0] == tensor_type{dtype::float32, {2, 3}});
-    CHECK_THROWS_WITH(detail::random_outputs(dtype::float32, {2, dyn}), contains("the shape [2, ?] is not known"));
-    CHECK_THROWS_WITH(detail::random_outputs(dtype::float32, {-2}), contains("an extent is negative"));
-    CHECK_NOTHROW((detail::normal_numbers{dtype::bfloat16, dims{2}, 0, 0}.outputs({})));
-    CHECK_THROWS_AS((detail::normal_numbers{dtype::int32, dims{2}, 0, 1}.outputs({})), invalid_argument);
-    CHECK_THROWS_AS((detail::normal_numbers{dtype::complex64, dims{2}, 0, 1}.outputs({})), invalid_argument);
-    CHECK_THROWS_AS((detail::normal_numbers{dtype::float32, dims{2}, 0, -1}.outputs({})), invalid_argument);
-    CHECK_THROWS_AS(
-        (detail::normal_numbers{dtype::float32, dims{2}, std::numeric_limits<double>::infinity(), 1}.outputs({})),
-        invalid_argument);
+    using detail::normal_numbers, detail::random_numbers;
+    const auto drawn = [](const dims& shape) { return random_numbers{dtype::float32, shape}.numbers_type({}).at(0); };
+    CHECK(drawn({2, 3}) == tensor_type{dtype::float32, {2, 3}});
+    CHECK_THROWS_WITH(drawn({2, dyn}), contains("the shape [2, ?] is not known"));
+    CHECK_THROWS_WITH(drawn({-2}), contains("an extent is negative"));
+    const std::vector<tensor_type> shape{{dtype::int32, {2}}};
+    CHECK(random_numbers{dtype::half}.numbers_type({shape})[0] == tensor_type{dtype::half, {dyn, dyn}}); // known later
+    const auto normal = [](dtype type, double stddev) {
+        return normal_numbers{{type, dims{2}}, 0, stddev}.outputs({});
+    };
+    CHECK_NOTHROW(normal(dtype::bfloat16, 0));
+    CHECK_THROWS_AS(normal(dtype::int32, 1), invalid_argument);
+    CHECK_THROWS_AS(normal(dtype::complex64, 1), invalid_argument);
+    CHECK_THROWS_AS(normal(dtype::float32, -1), invalid_argument);
+    CHECK_THROWS_AS(normal(dtype::float32, std::numeric_limits<double>::infinity()), invalid_argument);
 }

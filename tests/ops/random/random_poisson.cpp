@@ -17,6 +17,12 @@ struct op {
         return random_poisson(type, shape, {.rate = 1000, .seed = seed});
     }
     static any_tensor untyped(dtype type, const dims& shape) { return random_poisson(type, shape); }
+    template <class T, class S> static auto like(const S& shape, std::uint64_t seed) {
+        return random_poisson<T>(shape, {.rate = 1000, .seed = seed});
+    }
+    template <class S> static any_tensor like(dtype type, const S& shape, std::uint64_t seed) {
+        return random_poisson(type, shape, {.rate = 1000, .seed = seed});
+    }
     static void fill(index_t n, const random_stream& s, float* to) { cpu::random_poisson(n, s, 30, to); }
 };
 
@@ -24,6 +30,7 @@ TEST_CASE("random_poisson: a seed says everything") { random_test::seed_says_eve
 TEST_CASE("random_poisson: without a seed, graph and name give it") { random_test::graph_and_name_seed<op>(); }
 TEST_CASE("random_poisson: one value in a run, however often it is used") { random_test::one_value_in_a_run<op>(); }
 TEST_CASE("random_poisson: types and shapes known at run time") { random_test::known_at_run_time<op>(); }
+TEST_CASE("random_poisson: of a shape that a tensor says") { random_test::shape_is_a_value<op>(); }
 TEST_CASE("random_poisson: the same for any number of threads") { random_test::threads_change_nothing<op>(); }
 
 TEST_CASE("random_poisson: mean, variance, and every count as often as it should be") {
@@ -56,7 +63,7 @@ TEST_CASE("random_poisson: mean, variance, and every count as often as it should
 }
 
 TEST_CASE("random_poisson: made by name, its fields read back") {
-    const op_ptr made = make_op(random_poisson_op{dtype::float64, {2}, 3, 4});
+    const op_ptr made = make_op(random_poisson_op{{dtype::float64, {2}, 4}, 3});
     CHECK(make_op("RandomPoissonV2", 1, bytes_of_fields(*made))->equals(*made));
     CHECK_FALSE(make_op("RandomPoissonV2")->equals(*made));
 }

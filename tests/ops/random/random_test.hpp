@@ -3,8 +3,10 @@
 
 // What every random op has to do. An op describes itself by a struct:
 //     name; seeded<T, D...>(seed) and unseeded<T, D...>(), typed; untyped(dtype, dims, seed) and untyped(dtype, dims);
+//     like<T>(shape, seed) and like(dtype, shape, seed), where the shape is a tensor;
 //     fill(n, stream, to): the primitive behind `seeded`, for float.
 
+#include <rill/ops/array/shape.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/sub.hpp>
 
@@ -73,6 +75,28 @@ template <class Op> void known_at_run_time() {
     CHECK_THROWS_WITH(Op::untyped(dtype::float32, {2, dyn}),
                       contains(std::string(Op::name) + ": the shape [2, ?] is not known"));
     CHECK_THROWS_AS(Op::untyped(dtype::string, {2}), invalid_argument);
+}
+
+/// The shape is that which a tensor says in a run.
+template <class Op> void shape_is_a_value() {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, dyn, 2> x("x");
+    const auto typed = Op::template like<float>(shape(x), 7);
+    static_assert(std::is_same_v<std::remove_const_t<decltype(typed)>, tensor<float, dyn, dyn>>);
+    const any_tensor wide = any_placeholder("n", dtype::int64, {dyn});
+    const any_tensor untyped = Op::like(dtype::float64, wide, 7);
+    const session s(g), t(g);
+    const auto first = list(s.run(typed, feed(x, xt::xtensor<float, 2>({3, 2}, 0.f))));
+    CHECK(first.size() == 6);
+    CHECK(list(t.run(Op::template seeded<float, 3, 2>(7))) == first); // as if the extents were known
+    CHECK(list(s.run(typed, feed(x, xt::xtensor<float, 2>({3, 2}, 0.f)))) != first);
+    CHECK(s.run(typed, feed(x, xt::xtensor<float, 2>({0, 2}, 0.f))).size() == 0);
+    CHECK(s.run(untyped, feed(wide, std::vector<std::int64_t>{2, 5, 1})).type() ==
+          tensor_type{dtype::float64, {2, 5, 1}});
+    CHECK_THROWS_AS(s.run(untyped, feed(wide, std::vector<std::int64_t>{2, -5})), invalid_argument);
+    CHECK_THROWS_WITH(Op::like(dtype::float32, any_placeholder("f", dtype::float32, {2}), 0),
+                      contains(std::string(Op::name) + ": the shape must be int32 or int64"));
 }
 
 /// The values are those of one thread, however many there are and whatever runs beside.

@@ -17,6 +17,12 @@ struct op {
         return random_uniform(type, shape, {.minval = -1, .maxval = 1, .seed = seed});
     }
     static any_tensor untyped(dtype type, const dims& shape) { return random_uniform(type, shape); }
+    template <class T, class S> static auto like(const S& shape, std::uint64_t seed) {
+        return random_uniform<T>(shape, {.minval = -1, .maxval = 1, .seed = seed});
+    }
+    template <class S> static any_tensor like(dtype type, const S& shape, std::uint64_t seed) {
+        return random_uniform(type, shape, {.minval = -1, .maxval = 1, .seed = seed});
+    }
     static void fill(index_t n, const random_stream& s, float* to) { cpu::random_uniform(n, s, -1, 1, to); }
 };
 
@@ -24,6 +30,7 @@ TEST_CASE("random_uniform: a seed says everything") { random_test::seed_says_eve
 TEST_CASE("random_uniform: without a seed, graph and name give it") { random_test::graph_and_name_seed<op>(); }
 TEST_CASE("random_uniform: one value in a run, however often it is used") { random_test::one_value_in_a_run<op>(); }
 TEST_CASE("random_uniform: types and shapes known at run time") { random_test::known_at_run_time<op>(); }
+TEST_CASE("random_uniform: of a shape that a tensor says") { random_test::shape_is_a_value<op>(); }
 
 TEST_CASE("random_uniform: bounds") {
     const graph g;

@@ -17,6 +17,12 @@ struct op {
         return truncated_normal(type, shape, {.mean = 0, .stddev = 1, .seed = seed});
     }
     static any_tensor untyped(dtype type, const dims& shape) { return truncated_normal(type, shape); }
+    template <class T, class S> static auto like(const S& shape, std::uint64_t seed) {
+        return truncated_normal<T>(shape, {.mean = 0, .stddev = 1, .seed = seed});
+    }
+    template <class S> static any_tensor like(dtype type, const S& shape, std::uint64_t seed) {
+        return truncated_normal(type, shape, {.mean = 0, .stddev = 1, .seed = seed});
+    }
     static void fill(index_t n, const random_stream& s, float* to) { cpu::truncated_normal(n, s, 0, 1, to); }
 };
 
@@ -24,6 +30,7 @@ TEST_CASE("truncated_normal: a seed says everything") { random_test::seed_says_e
 TEST_CASE("truncated_normal: without a seed, graph and name give it") { random_test::graph_and_name_seed<op>(); }
 TEST_CASE("truncated_normal: one value in a run, however often it is used") { random_test::one_value_in_a_run<op>(); }
 TEST_CASE("truncated_normal: types and shapes known at run time") { random_test::known_at_run_time<op>(); }
+TEST_CASE("truncated_normal: of a shape that a tensor says") { random_test::shape_is_a_value<op>(); }
 
 TEST_CASE("truncated_normal: nothing further than two deviations") {
     const graph g;

@@ -48,6 +48,7 @@ struct broadcast_to_op {
     dims to;
 
     static void fields(auto& op, auto& visit) { visit("shape", op.to); }
+    static input_list shape_inputs() { return {1}; }
     constexpr shape_result shape(const dims& x) const { return rules::broadcast_to(x, to); }
     std::vector<tensor_type> outputs(const known_inputs& in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
@@ -82,13 +83,14 @@ any_tensor broadcast_to(const X& x, const dims& to,
                         const std::source_location& where = std::source_location::current()) {
     return apply_node(broadcast_to_op{to}, where, x);
 }
-/// To the shape that a tensor of whole numbers says, which is known when the shapes of a run are.
+/// To the shape that a tensor of whole numbers says.
 template <graph_operand X, graph_operand S>
 auto broadcast_to(const X& x, const S& to, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<S>)
         static_assert(is_shape_tensor<extents_of<S>, value_type_of<S>>,
                       "broadcast_to: the new shape must be of rank 1, and of int or std::int64_t");
     constexpr auto rule = [](const dims&, const dims& s) { return shape_result{detail::rank_from(s)}; };
+    detail::let_data_decide();
     return apply_node(broadcast_to_op{}, rule, where, x, to);
 }
 

@@ -73,10 +73,13 @@ auto concat(const X&... x) {
 template <class... Unused> // a template, so that only programs that call it have its kernels
 any_tensor concat(const std::vector<any_tensor>& all, int axis,
                   const std::source_location& where = std::source_location::current()) {
-    if (all.empty()) throw invalid_argument("concat: no tensors were given");
+    if (all.empty()) throw invalid_argument("concat: no tensors were given" + detail::at_place(where));
     detail::require_kernel_for<concat_op, any_tensor>();
     endpoint_list inputs;
-    for (const auto& x : all) inputs.push_back(detail::seal(x));
+    for (const auto& x : all) {
+        if (!x) detail::refuse_null("concat", where);
+        inputs.push_back(x);
+    }
     return endpoint{detail::add_node(all[0].graph(), make_op(concat_op{axis}), std::move(inputs), {}, false, where), 0};
 }
 

@@ -27,7 +27,7 @@ auto eye(const std::source_location& where = std::source_location::current()) {
 template <element T>
 auto eye(index_t rows, index_t columns, const std::source_location& where = std::source_location::current()) {
     static_assert(is_numeric<T>, "eye: the element type is no number");
-    if (rows < 0 || columns < 0) throw invalid_argument("eye: an extent is negative");
+    if (rows < 0 || columns < 0) throw invalid_argument("eye: an extent is negative" + detail::at_place(where));
     return constant_value<T, dyn, dyn>(detail::eye_array<T>(rows, columns), where);
 }
 template <element T> auto eye(index_t n, const std::source_location& where = std::source_location::current()) {

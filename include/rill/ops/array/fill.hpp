@@ -16,8 +16,9 @@ template <class T> inline constexpr bool has_zero_and_one = is_numeric<T> || std
 
 namespace detail {
 
-template <class T> any_array filled_array(const dims& shape, const T& value) {
-    if (!shape.complete()) throw invalid_argument("fill: the shape " + to_string(shape) + " is not known");
+template <class T> any_array filled_array(const dims& shape, const T& value, const std::source_location& where = {}) {
+    if (!shape.complete())
+        throw invalid_argument("fill: the shape " + to_string(shape) + " is not known" + at_place(where));
     any_array all(dtype_of<T>, shape);
     std::fill_n(static_cast<T*>(all.mutable_data()), all.size(), value);
     return all;
@@ -48,6 +49,7 @@ struct fill_op {
     using compiled_types = types::moved;
     using brings = op_list<combining<combine::sum>>;
 
+    static input_list shape_inputs() { return {0}; }
     std::vector<tensor_type> outputs(const known_inputs& in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
     dtype kernel_type(std::span<const tensor_type> in, std::span<const tensor_type>) const { return in[1].type; }
@@ -72,9 +74,9 @@ auto fill(const T& value, const std::source_location& where = std::source_locati
 template <element T>
 any_tensor fill(const dims& shape, const T& value,
                 const std::source_location& where = std::source_location::current()) {
-    return detail::constant_node(detail::filled_array(shape, value), where);
+    return detail::constant_node(detail::filled_array(shape, value, where), where);
 }
-/// Of a shape that a tensor says, known when the shapes of a run are: fill(shape(x), 7.f). The value is a number, or a tensor of rank 0.
+/// Of a shape that a tensor says: fill(shape(x), 7.f). The value is a number, or a tensor of rank 0.
 template <graph_operand S, class V>
     requires(element<V> || graph_operand<V>)
 auto fill(const S& shape, const V& value, const std::source_location& where = std::source_location::current()) {
@@ -86,6 +88,7 @@ auto fill(const S& shape, const V& value, const std::source_location& where = st
     } else {
         using T = typename detail::filled_type<V>::type;
         constexpr auto rule = [](const dims& s, const dims&) { return shape_result{detail::rank_from(s)}; };
+        detail::let_data_decide();
         if constexpr (std::is_void_v<T>)
             return apply_node(fill_op{}, where, shape, value);
         else

@@ -7,9 +7,9 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-template <class T> any_array linspace_array(T start, T stop, index_t n) {
+template <class T> any_array linspace_array(T start, T stop, index_t n, const std::source_location& where) {
     static_assert(is_real_floating<T>, "linspace: the element type must be floating");
-    if (n < 1) throw invalid_argument("linspace: the number of values must be 1 or more");
+    if (n < 1) throw invalid_argument("linspace: the number of values must be 1 or more" + at_place(where));
     any_array all(dtype_of<T>, dims{n});
     auto* to = static_cast<T*>(all.mutable_data());
     using C = compute_type<T>;
@@ -32,13 +32,13 @@ template <index_t N> inline constexpr bool is_number_of_values = N >= 1;
 template <index_t N, element T>
 auto linspace(const T& start, const T& stop, const std::source_location& where = std::source_location::current()) {
     static_assert(detail::is_number_of_values<N>, "linspace: the number of values must be 1 or more");
-    return constant_value<T, N>(detail::linspace_array(start, stop, N), where);
+    return constant_value<T, N>(detail::linspace_array(start, stop, N, where), where);
 }
 /// Of a number of values known at run time only.
 template <element T>
 auto linspace(const T& start, const T& stop, index_t n,
               const std::source_location& where = std::source_location::current()) {
-    return constant_value<T, dyn>(detail::linspace_array(start, stop, n), where);
+    return constant_value<T, dyn>(detail::linspace_array(start, stop, n, where), where);
 }
 
 }} // namespace rill::RILL_ABI

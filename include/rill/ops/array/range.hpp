@@ -5,29 +5,32 @@
 #include <cstring>
 
 #include <rill/device/device.hpp>
-#include <rill/expr/node_op.hpp>
+#include <rill/ops/array/shape_input.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// How many steps of delta lie in [start, limit).
-template <class T> index_t range_size(T start, T limit, T delta) {
-    if (!(delta > 0 || delta < 0)) throw invalid_argument("range: the step must not be 0");
-    if (delta > 0 ? !(start <= limit) : !(start >= limit))
-        throw invalid_argument("range: the step leads away from the limit");
+/// How many steps of delta lie in [start, limit), or why none can.
+struct range_count {
+    index_t n = 0;
+    const char* broken = nullptr;
+};
+template <class T> range_count range_size(T start, T limit, T delta) {
+    if (!(delta > 0 || delta < 0)) return {0, "the step must not be 0"};
+    if (delta > 0 ? !(start <= limit) : !(start >= limit)) return {0, "the step leads away from the limit"};
     if constexpr (std::is_integral_v<T>) {
         using U = std::make_unsigned_t<T>; // differences of extreme numbers don't overflow
         const auto distance = [](T a, T b) { return static_cast<U>(static_cast<U>(b) - static_cast<U>(a)); };
         const auto way = static_cast<std::uint64_t>(delta > 0 ? distance(start, limit) : distance(limit, start));
         const auto step = static_cast<std::uint64_t>(delta > 0 ? static_cast<U>(delta)
                                                                : static_cast<U>(U(0) - static_cast<U>(delta)));
-        return static_cast<index_t>(way / step + (way % step != 0));
+        return {static_cast<index_t>(way / step + (way % step != 0))};
     } else {
         const double n =
             std::ceil((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta));
-        if (!(n < 1e15)) throw invalid_argument("range: too many steps");
-        return static_cast<index_t>(n);
+        if (!(n < 1e15)) return {0, "too many steps"};
+        return {static_cast<index_t>(n)};
     }
 }
 
@@ -73,7 +76,7 @@ template <class A> any_tensor range_operand(const A& a, dtype type, const graph&
 
 } // namespace detail
 
-/// Numbers from a start up to a limit, which is not reached; all three are values, known when the shapes of a run are.
+/// Numbers from a start up to a limit, which is not reached; all three are values.
 struct range_op {
     static constexpr auto name = "Range";
     static constexpr int inputs = 3; // start, limit, step
@@ -83,6 +86,7 @@ struct range_op {
 
     std::vector<tensor_type> outputs(const known_inputs& in) const;
     static input_list host_inputs() { return {0, 1, 2}; }
+    static input_list shape_inputs() { return {0, 1, 2}; }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         return kernel([n = request.outputs[0].shape.size(), to = find_device(D::type)](const kernel_args& a) {
@@ -99,7 +103,8 @@ auto range(const T& start, const T& limit, const T& delta = T(1),
            const std::source_location& where = std::source_location::current()) {
     static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>,
                   "range: the element type must be an integer, float or double");
-    const index_t n = detail::range_size(start, limit, delta);
+    const auto [n, broken] = detail::range_size(start, limit, delta);
+    if (broken) throw invalid_argument(std::string("range: ") + broken + detail::at_place(where));
     any_array all(dtype_of<T>, dims{n});
     detail::write_range(start, delta, n, static_cast<T*>(all.mutable_data()));
     return constant_value<T, dyn>(std::move(all), where);
@@ -108,7 +113,7 @@ auto range(const T& start, const T& limit, const T& delta = T(1),
 template <element T> auto range(const T& limit, const std::source_location& where = std::source_location::current()) {
     return range(T(0), limit, T(1), where);
 }
-/// range(0, size(x), 1): numbers or tensors of rank 0, whose values are known when the shapes of a run are.
+/// range(0, size(x), 1): numbers or tensors of rank 0.
 template <class A, class B, class C>
     requires(graph_operand<A> || graph_operand<B> || graph_operand<C>) && (graph_operand<A> || literal<A>) &&
             (graph_operand<B> || literal<B>) && (graph_operand<C> || literal<C>)
@@ -131,6 +136,7 @@ auto range(const A& start, const B& limit, const C& delta,
     };
     look(start), look(limit), look(delta);
     const graph g = detail::graph_or_current(home);
+    detail::let_data_decide();
     const any_tensor made =
         apply_node(range_op{}, where, detail::range_operand(start, type, g, where),
                    detail::range_operand(limit, type, g, where), detail::range_operand(delta, type, g, where));
@@ -171,8 +177,10 @@ RILL_INLINE std::vector<tensor_type> range_op::outputs(const known_inputs& in) c
     detail::visit_dtype(type, [&]<class T>(std::type_identity<T>) {
         if constexpr (detail::range_domain::has<T>) {
             counts = true;
-            if (start && limit && delta)
-                made[0] = detail::range_size(start->value<T>(), limit->value<T>(), delta->value<T>());
+            if (!start || !limit || !delta) return;
+            const auto [n, broken] = detail::range_size(start->value<T>(), limit->value<T>(), delta->value<T>());
+            if (broken) throw invalid_argument(broken);
+            made[0] = n;
         }
     });
     if (!counts) throw invalid_argument("the element type must be an integer, float or double");

@@ -18,6 +18,7 @@ struct reshape_op {
     dims to;
 
     static void fields(auto& op, auto& visit) { visit("shape", op.to); }
+    static input_list shape_inputs() { return {1}; }
     constexpr shape_result shape(const dims& x) const {
         if (!to.known_rank()) return {dims::unknown(), "the new rank must be known"};
         for (int i = 0; i < to.rank; ++i)
@@ -62,13 +63,14 @@ template <graph_operand X>
 any_tensor reshape(const X& x, const dims& to, const std::source_location& where = std::source_location::current()) {
     return apply_node(reshape_op{to}, where, x);
 }
-/// To the shape that a tensor of whole numbers says, which is known when the shapes of a run are: a constant, or shape(y).
+/// To the shape that a tensor of whole numbers says: a constant, shape(y), or what data decides.
 template <graph_operand X, graph_operand S>
 auto reshape(const X& x, const S& to, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<S>)
         static_assert(is_shape_tensor<extents_of<S>, value_type_of<S>>,
                       "reshape: the new shape must be of rank 1, and of int or std::int64_t");
     constexpr auto rule = [](const dims&, const dims& s) { return shape_result{detail::rank_from(s)}; };
+    detail::let_data_decide();
     return apply_node(reshape_op{}, rule, where, x, to);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rill/ops/array/indices.hpp>
+#include <rill/runtime/all_control_flow.hpp>
 
 // Shapes that are values: inputs whose numbers a shape rule looks at.
 
@@ -27,6 +28,21 @@ constexpr dims rank_from(const dims& vector) {
 /// The shape that an input says: all of it where its value is known, else its rank, if that is. Throws invalid_argument if it
 /// can't be one.
 dims shape_from(const known_inputs& in, std::size_t input, const char* what = "the shape");
+
+template <class... Unused> struct control_flow_registrar {
+    static bool ensure() {
+        noted_control_flow = &control_flow_of_program();
+        return true;
+    }
+    static inline const bool at_start = ensure();
+};
+
+/// What makes a node of whose shape an input's value is a part calls this before. Where data decides that value (it is fed, or computed
+/// of what is), the node is no step of a straight line: the program has what runs such nodes.
+template <class... Unused> void let_data_decide() {
+    (void)control_flow_registrar<Unused...>::at_start;
+    control_flow_registrar<Unused...>::ensure();
+}
 
 } // namespace detail
 

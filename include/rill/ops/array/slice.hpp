@@ -30,8 +30,8 @@ constexpr shape_result slice_of_size(const dims& x, const dims& size, const dims
 
 struct slice_grad_op;
 
-/// A block of a tensor: where it begins and its size along each axis. Where it begins may be the second input, which data may
-/// decide; its size a third, known when the shapes of a run are. Gradient: g, put back among zeros.
+/// A block of a tensor: where it begins and its size along each axis. Where it begins may be the second input, its size a third.
+/// Gradient: g, put back among zeros.
 struct slice_op {
     static constexpr auto name = "Slice";
     static constexpr int least_inputs = 1;
@@ -48,6 +48,12 @@ struct slice_op {
     std::vector<tensor_type> outputs(const known_inputs& in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
     static input_list host_inputs() { return {1, 2}; }
+    input_list shape_inputs() const {
+        if (size.rank == 0) return {2};
+        for (int i = 0; i < size.rank; ++i)
+            if (size[i] == dyn) return {1}; // what is left depends on where it begins
+        return {};
+    }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         if (request.inputs.size() > 1)
@@ -88,7 +94,7 @@ any_tensor slice(const X& x, const dims& begin, const dims& size,
                  const std::source_location& where = std::source_location::current()) {
     return apply_node(slice_op{begin, size}, where, x);
 }
-/// slice<2, 3>(x, begin): where the block begins is a tensor of whole numbers, which data may decide.
+/// slice<2, 3>(x, begin): where the block begins is a tensor of whole numbers.
 template <index_t... Size, graph_operand X, graph_operand B>
     requires(sizeof...(Size) > 0)
 auto slice(const X& x, const B& begin, const std::source_location& where = std::source_location::current()) {
@@ -101,9 +107,10 @@ auto slice(const X& x, const B& begin, const std::source_location& where = std::
     constexpr auto rule = [](const dims& shape, const dims&) {
         return rules::slice_of_size(shape, dims{Size...}, nullptr);
     };
+    if constexpr (((Size == dyn) || ...)) detail::let_data_decide(); // what is left depends on where it begins
     return apply_node(slice_op{{}, dims{Size...}}, rule, where, x, begin);
 }
-/// Its size is a tensor too, and known when the shapes of a run are.
+/// Its size is a tensor too.
 template <graph_operand X, graph_operand B, graph_operand S>
 auto slice(const X& x, const B& begin, const S& size,
            const std::source_location& where = std::source_location::current()) {
@@ -116,6 +123,7 @@ auto slice(const X& x, const B& begin, const S& size,
     constexpr auto rule = [](const dims& shape, const dims&, const dims& s) {
         return rules::slice_of_size(shape, detail::rank_from(s), nullptr);
     };
+    detail::let_data_decide();
     return apply_node(slice_op{}, rule, where, x, begin, size);
 }
 

@@ -102,7 +102,8 @@ template <graph_operand X>
 std::vector<any_tensor> split(const X& x, index_t count, int axis,
                               const std::source_location& where = std::source_location::current()) {
     if (count < 1 || count > detail::most_parts)
-        throw invalid_argument("split: the number of parts must be 1 or more, and no more than 65536");
+        throw invalid_argument("split: the number of parts must be 1 or more, and no more than 65536" +
+                               detail::at_place(where));
     const any_tensor first = apply_node(split_op{axis, count}, where, x);
     std::vector<any_tensor> parts;
     for (index_t i = 0; i < count; ++i) parts.push_back(detail::output_of(first, static_cast<int>(i)));

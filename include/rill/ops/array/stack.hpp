@@ -11,7 +11,7 @@ template <class First, class... E>
 inline constexpr bool all_shapes_agree = (rules::compatible(First::value, E::value) && ...);
 
 namespace detail {
-void check_stack(std::span<const tensor_type> all, int axis);
+void check_stack(std::span<const tensor_type> all, int axis, const std::string& place);
 } // namespace detail
 
 /// stack<1>(a, b, …): tensors of one shape side by side along a new axis; a negative one counts from the end of the result.
@@ -27,7 +27,7 @@ auto stack(const X&... x) {
         static_assert(rank_may_grow<extents_of<first>>, "stack: the result would have more than 8 dimensions");
         static_assert(axis_fits<extents_of<first>, Axis>, "stack: the axis is out of range");
     } else {
-        detail::check_stack(std::array{detail::operand_type(x)...}, Axis);
+        detail::check_stack(std::array{detail::operand_type(x)...}, Axis, {});
     }
     return concat<Axis>(expand_dims<Axis>(x, std::source_location())...); // made where their operands were
 }
@@ -35,10 +35,13 @@ auto stack(const X&... x) {
 template <class... Unused> // a template, so that only programs that call it have its kernels
 any_tensor stack(const std::vector<any_tensor>& all, int axis,
                  const std::source_location& where = std::source_location::current()) {
-    if (all.empty()) throw invalid_argument("stack: no tensors were given");
+    if (all.empty()) throw invalid_argument("stack: no tensors were given" + detail::at_place(where));
     std::vector<tensor_type> types;
-    for (const auto& x : all) types.push_back(detail::operand_type(x));
-    detail::check_stack(types, axis);
+    for (const auto& x : all) {
+        if (!x) detail::refuse_null("stack", where);
+        types.push_back(type_of(x));
+    }
+    detail::check_stack(types, axis, detail::at_place(where));
     std::vector<any_tensor> deeper;
     for (const auto& x : all) deeper.push_back(expand_dims(x, axis, where));
     return concat(deeper, axis, where);
@@ -49,14 +52,14 @@ any_tensor stack(const std::vector<any_tensor>& all, int axis,
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE void detail::check_stack(std::span<const tensor_type> all, int axis) {
+RILL_INLINE void detail::check_stack(std::span<const tensor_type> all, int axis, const std::string& place) {
     for (const auto& t : all) {
-        const auto both = to_string(all[0]) + " and " + to_string(t);
+        const auto both = to_string(all[0]) + " and " + to_string(t) + place;
         if (t.type != all[0].type) throw invalid_argument("stack: the dtypes differ: " + both);
         if (!rules::compatible(t.shape, all[0].shape)) throw invalid_argument("stack: the shapes differ: " + both);
         if (const auto deeper = rules::insert_axis(t.shape, axis, 1); !deeper.ok())
             throw invalid_argument(std::string("stack: ") + deeper.broken + " (axis " + std::to_string(axis) + " of " +
-                                   to_string(t) + ")");
+                                   to_string(t) + ")" + place);
     }
 }
 

@@ -66,6 +66,7 @@ struct tile_op {
 
     static void fields(auto& op, auto& visit) { visit("multiples", op.multiples); }
     constexpr shape_result shape(const dims& x) const { return rules::tile(x, multiples); }
+    static input_list shape_inputs() { return {1}; }
     std::vector<tensor_type> outputs(const known_inputs& in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
 
@@ -100,7 +101,7 @@ any_tensor tile(const X& x, const dims& multiples,
                 const std::source_location& where = std::source_location::current()) {
     return apply_node(tile_op{multiples}, where, x);
 }
-/// By multiples that a tensor of whole numbers says, which is known when the shapes of a run are.
+/// By multiples that a tensor of whole numbers says.
 template <graph_operand X, graph_operand M>
 auto tile(const X& x, const M& multiples, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<M>)
@@ -109,6 +110,7 @@ auto tile(const X& x, const M& multiples, const std::source_location& where = st
     if constexpr (typed_operand<X> && typed_operand<M>)
         static_assert(as_many_as_axes<extents_of<X>, extents_of<M>>, "tile: a multiple is expected for each axis");
     constexpr auto rule = [](const dims& shape, const dims& m) { return rules::tile_later(shape, m); };
+    detail::let_data_decide();
     return apply_node(tile_op{}, rule, where, x, multiples);
 }
 

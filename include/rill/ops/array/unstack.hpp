@@ -27,7 +27,8 @@ std::vector<any_tensor> unstack(const X& x, int axis,
     const index_t count = rules::extent_along(type_of(whole.end()).shape, axis);
     if (count < 1)
         throw invalid_argument("unstack: the extent along axis " + std::to_string(axis) + " of " +
-                               to_string(type_of(whole.end()).shape) + " must be known, and not 0");
+                               to_string(type_of(whole.end()).shape) + " must be known, and not 0" +
+                               detail::at_place(where));
     std::vector<any_tensor> slices;
     for (const auto& part : split(whole, count, axis, where)) slices.push_back(squeeze(part, axis_list{axis}, where));
     return slices;

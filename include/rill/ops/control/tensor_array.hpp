@@ -30,7 +30,7 @@ public:
     /// So many elements.
     explicit tensor_array(index_t size, const std::source_location& where = std::source_location::current())
         : base(detail::unchecked, fill(dims{size, whole(D)...}, T(), where)) {}
-    /// As many as a tensor of rank 0 says, which is known when the shapes of a run are: size(x), or a constant.
+    /// As many as a tensor of rank 0 says: size(x), or a number that is fed.
     template <graph_operand N>
         requires(extents_of<N>::rank == 0)
     explicit tensor_array(const N& size, const std::source_location& where = std::source_location::current())

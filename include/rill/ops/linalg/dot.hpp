@@ -14,7 +14,7 @@ inline constexpr bool are_vectors_of_one_size = A::rank == 1 && B::rank == 1 && 
 
 namespace detail {
 
-void check_dot(const tensor_type& a, const tensor_type& b);
+void check_dot(const tensor_type& a, const tensor_type& b, const std::source_location& where);
 
 /// A product refuses in the run what a * b would broadcast.
 template <class A, class B> auto dot_product(const A& a, const B& b, const std::source_location& where) {
@@ -35,9 +35,9 @@ auto dot(const A& a, const B& b, const std::source_location& where = std::source
         else
             return detail::dot_product(a, b, where);
     } else {
-        detail::require_rank("dot", a, 1);
-        detail::require_rank("dot", b, 1);
-        detail::check_dot(detail::operand_type(a), detail::operand_type(b));
+        detail::require_rank("dot", a, 1, where);
+        detail::require_rank("dot", b, 1, where);
+        detail::check_dot(detail::operand_type(a), detail::operand_type(b), where);
         return detail::dot_product(a, b, where);
     }
 }
@@ -47,8 +47,8 @@ auto dot(const A& a, const B& b, const std::source_location& where = std::source
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE void detail::check_dot(const tensor_type& a, const tensor_type& b) {
-    const auto both = to_string(a) + " and " + to_string(b);
+RILL_INLINE void detail::check_dot(const tensor_type& a, const tensor_type& b, const std::source_location& where) {
+    const auto both = to_string(a) + " and " + to_string(b) + at_place(where);
     if (a.type != b.type) throw invalid_argument("dot: the dtypes differ: " + both);
     if (!rules::compatible(a.shape, b.shape)) throw invalid_argument("dot: the sizes differ: " + both);
 }

@@ -46,20 +46,6 @@ struct matmul_op {
     }
 };
 
-namespace detail {
-
-/// What is known of an operand's rank, or -1.
-template <class X> int rank_of(const X& x) { return operand_type(x).shape.rank; }
-
-/// Refuses a tensor whose rank is known to be another one.
-template <class X> void require_rank(const char* op, const X& x, int rank) {
-    if (const int has = rank_of(x); has >= 0 && has != rank)
-        throw invalid_argument(std::string(op) + ": a tensor of rank " + std::to_string(rank) +
-                               " is expected, not of rank " + std::to_string(has));
-}
-
-} // namespace detail
-
 /// The inner extents agree: of [.., m, k] and [.., k, n].
 template <class A, class B>
 inline constexpr bool inner_extents_agree =

@@ -14,7 +14,7 @@ inline constexpr bool is_matrix_and_vector =
     rules::extents_compatible(rules::extent_along(A::value, -1), rules::extent_along(B::value, -1));
 
 namespace detail {
-void check_matvec(const tensor_type& matrix, const tensor_type& vector);
+void check_matvec(const tensor_type& matrix, const tensor_type& vector, const std::source_location& where);
 } // namespace detail
 
 /// matvec(m, v): [m, k] times [k] gives [m]; batches broadcast as matmul's. Gradients: those of matmul.
@@ -25,7 +25,7 @@ auto matvec(const A& matrix, const B& vector, const std::source_location& where 
                       "matvec: a matrix [m, k] and a vector [k] are expected");
         static_assert(dtypes_agree<dtype_tag<A>, dtype_tag<B>>, "matvec: the dtypes differ; convert with cast<T>()");
     } else {
-        detail::check_matvec(detail::operand_type(matrix), detail::operand_type(vector));
+        detail::check_matvec(detail::operand_type(matrix), detail::operand_type(vector), where);
     }
     return squeeze<-1>(matmul(matrix, expand_dims<-1>(vector, where), where), where);
 }
@@ -35,9 +35,10 @@ auto matvec(const A& matrix, const B& vector, const std::source_location& where 
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE void detail::check_matvec(const tensor_type& matrix, const tensor_type& vector) {
+RILL_INLINE void detail::check_matvec(const tensor_type& matrix, const tensor_type& vector,
+                                      const std::source_location& where) {
     const dims &m = matrix.shape, &v = vector.shape;
-    const auto both = to_string(matrix) + " and " + to_string(vector);
+    const auto both = to_string(matrix) + " and " + to_string(vector) + at_place(where);
     if (matrix.type != vector.type) throw invalid_argument("matvec: the dtypes differ: " + both);
     const bool fits = (!m.known_rank() || m.rank >= 2) && (!v.known_rank() || v.rank >= 1) &&
                       rules::extents_compatible(rules::extent_along(m, -1), rules::extent_along(v, -1));

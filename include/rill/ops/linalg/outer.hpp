@@ -14,8 +14,8 @@ template <graph_operand A, graph_operand B>
 auto outer(const A& a, const B& b, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<A> && typed_operand<B>)
         static_assert(are_vectors<extents_of<A>, extents_of<B>>, "outer: both operands must be vectors (rank 1)");
-    detail::require_rank("outer", a, 1);
-    detail::require_rank("outer", b, 1);
+    detail::require_rank("outer", a, 1, where);
+    detail::require_rank("outer", b, 1, where);
     return expand_dims<1>(a, where) * expand_dims<0>(b, where);
 }
 

@@ -20,10 +20,12 @@ namespace detail {
 const gradient_ops& the_gradient_ops();
 
 std::vector<endpoint> gradient_endpoints(const std::vector<endpoint>& ys, const std::vector<endpoint>& xs,
-                                         const gradient_options& options);
+                                         const gradient_options& options, const std::source_location& where = {});
 
-std::vector<std::optional<any_tensor>>
-gradient_tensors(const std::vector<any_tensor>& ys, const std::vector<any_tensor>& xs, const gradient_options& options);
+std::vector<std::optional<any_tensor>> gradient_tensors(const std::vector<any_tensor>& ys,
+                                                        const std::vector<any_tensor>& xs,
+                                                        const gradient_options& options,
+                                                        const std::source_location& where);
 
 /// Sums of gradients need the addition of their dtype.
 template <class T> void require_gradient_kernels() {
@@ -66,10 +68,11 @@ auto gradients(const std::tuple<Y...>& ys, const X&... xs) {
 /// Of tensors whose types are known at run time: nothing where x does not reach y.
 template <class... Unused> // a template, so that only programs that call it have its kernels
 std::vector<std::optional<any_tensor>> gradients(const std::vector<any_tensor>& ys, const std::vector<any_tensor>& xs,
-                                                 const gradient_options& options = {}) {
+                                                 const gradient_options& options = {},
+                                                 const std::source_location& where = std::source_location::current()) {
     detail::require_gradient_kernels<float>();
     detail::require_gradient_kernels<double>();
-    return detail::gradient_tensors(ys, xs, options);
+    return detail::gradient_tensors(ys, xs, options, where);
 }
 /// If the type of one of them is known at run time only, the first form is the vector form.
 template <graph_operand Y, graph_operand... X>
@@ -101,20 +104,22 @@ RILL_INLINE const gradient_ops& the_gradient_ops() {
 }
 
 RILL_INLINE std::vector<endpoint> gradient_endpoints(const std::vector<endpoint>& ys, const std::vector<endpoint>& xs,
-                                                     const gradient_options& options) {
-    if (ys.empty()) throw invalid_argument("gradients: no ys were given");
+                                                     const gradient_options& options,
+                                                     const std::source_location& where) {
+    const auto place = at_place(where);
+    if (ys.empty()) throw invalid_argument("gradients: no ys were given" + place);
     if (!options.grad_ys.empty() && options.grad_ys.size() != ys.size())
         throw invalid_argument("gradients: " + std::to_string(ys.size()) + " ys and " +
-                               std::to_string(options.grad_ys.size()) + " grad_ys");
+                               std::to_string(options.grad_ys.size()) + " grad_ys" + place);
     const std::vector<endpoint> seeds(options.grad_ys.begin(), options.grad_ys.end());
     const std::vector<endpoint> stop(options.stop.begin(), options.stop.end());
     const auto check = [&](const std::vector<endpoint>& all, bool may_be_null) {
         for (const auto& e : all) {
             if (!e && may_be_null) continue;
-            if (!e) throw failed_precondition("gradients: a null tensor was used");
+            if (!e) throw failed_precondition("gradients: a null tensor was used" + place);
             if (e.from->owner != ys[0].from->owner)
                 throw invalid_argument("gradients: '" + name_of(e) + "' belongs to another graph than '" +
-                                       name_of(ys[0]) + "'");
+                                       name_of(ys[0]) + "'" + place);
         }
     };
     check(ys, false);
@@ -128,8 +133,9 @@ RILL_INLINE std::vector<endpoint> gradient_endpoints(const std::vector<endpoint>
 
 RILL_INLINE std::vector<std::optional<any_tensor>> gradient_tensors(const std::vector<any_tensor>& ys,
                                                                     const std::vector<any_tensor>& xs,
-                                                                    const gradient_options& options) {
-    const auto d = gradient_endpoints({ys.begin(), ys.end()}, {xs.begin(), xs.end()}, options);
+                                                                    const gradient_options& options,
+                                                                    const std::source_location& where) {
+    const auto d = gradient_endpoints({ys.begin(), ys.end()}, {xs.begin(), xs.end()}, options, where);
     std::vector<std::optional<any_tensor>> out;
     for (const auto& e : d) out.push_back(e ? std::optional<any_tensor>(e) : std::nullopt);
     return out;

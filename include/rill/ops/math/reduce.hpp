@@ -57,18 +57,24 @@ any_tensor reduce_at(const X& x, const axis_list& axes, bool keep, make_fused ma
 }
 
 /// Refuses elements that are not floating, where types don't show them.
-template <class X> void require_floating(const char* op, const X& x) {
-    if constexpr (!typed_operand<X>)
-        if (const dtype type = type_of(checked(x.end())).type;
+template <class X> void require_floating(const char* op, const X& x, const std::source_location& where) {
+    if constexpr (!typed_operand<X>) {
+        if (!x) refuse_null(op, where);
+        if (const dtype type = x.dtype();
             !is_differentiable(type) || type == dtype::complex64 || type == dtype::complex128)
             throw invalid_argument(std::string(op) + ": the elements of '" + x.name() + "' are " +
-                                   std::string(to_string(type)) + ", not floating");
+                                   std::string(to_string(type)) + ", not floating" + at_place(where));
+    }
 }
-/// The operand as a tensor of any type, which is floating.
-template <class X> any_tensor floating_tensor(const char* op, const X& x) {
+/// The operand, sealed, whose elements are floating.
+template <class X> auto floating_operand(const char* op, const X& x, const std::source_location& where) {
+    require_floating(op, x, where);
+    return sealed(x);
+}
+/// The same as a tensor of any type.
+template <class X> any_tensor floating_tensor(const char* op, const X& x, const std::source_location& where) {
     if constexpr (typed_operand<X>) static_assert(is_real_floating<value_type_of<X>>, "the elements must be floating");
-    require_floating(op, x);
-    return any_tensor(sealed(x));
+    return any_tensor(floating_operand(op, x, where));
 }
 
 } // namespace detail
@@ -81,10 +87,11 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 RILL_INLINE endpoint add_reduction(const any_tensor& x, const reduction& how, make_fused make,
                                    const std::source_location& where) {
     require_fused();
+    if (!x) refuse_null("reduce_" + snake_case(to_string(how.how)), where);
     if ((how.how == combine::all || how.how == combine::any) && x.dtype() != dtype::boolean)
         throw invalid_argument((how.how == combine::all ? "reduce_all" : "reduce_any") +
                                std::string(": the elements of '") + x.name() + "' are " +
-                               std::string(to_string(x.dtype())) + ", not bool: compare them first");
+                               std::string(to_string(x.dtype())) + ", not bool: compare them first" + at_place(where));
     tracer t({x.dtype()}, {});
     fused_spec spec;
     spec.body = t.finish({t.leaf(0)});

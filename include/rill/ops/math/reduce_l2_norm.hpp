@@ -15,8 +15,14 @@ auto reduce_l2_norm(const X& x, const std::source_location& where, Keep... keep)
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_l2_norm: an axis is out of range, or named twice");
         static_assert(is_real_floating<value_type_of<X>>, "reduce_l2_norm: the elements must be floating");
     }
-    require_floating("reduce_l2_norm", x);
+    require_floating("reduce_l2_norm", x, where);
     return sqrt(rill::reduce_sum<Axes...>(square(x), keep..., where));
+}
+
+template <class X, class... Keep>
+any_tensor reduce_l2_norm_at(const X& x, const axis_list& axes, const std::source_location& where, Keep... keep) {
+    const any_tensor all = floating_tensor("reduce_l2_norm", x, where);
+    return any_tensor(sqrt(rill::reduce_sum(square(all), axes, keep..., where)));
 }
 
 } // namespace detail
@@ -33,9 +39,15 @@ auto reduce_l2_norm(const X& x, keep_dims_t, const std::source_location& where =
 }
 
 /// Along axes known at run time only: reduce_l2_norm(x, {0, -1}).
-template <graph_operand X, std::same_as<keep_dims_t>... Keep>
-any_tensor reduce_l2_norm(const X& x, const axis_list& axes, Keep... keep) {
-    return any_tensor(sqrt(reduce_sum(square(detail::floating_tensor("reduce_l2_norm", x)), axes, keep...)));
+template <graph_operand X>
+any_tensor reduce_l2_norm(const X& x, const axis_list& axes,
+                          const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_l2_norm_at(x, axes, where);
+}
+template <graph_operand X>
+any_tensor reduce_l2_norm(const X& x, const axis_list& axes, keep_dims_t,
+                          const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_l2_norm_at(x, axes, where, keep_dims);
 }
 
 }} // namespace rill::RILL_ABI

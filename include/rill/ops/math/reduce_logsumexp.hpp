@@ -27,11 +27,21 @@ auto reduce_logsumexp(const X& x, const std::source_location& where, Keep... kee
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_logsumexp: an axis is out of range, or named twice");
         static_assert(is_real_floating<value_type_of<X>>, "reduce_logsumexp: the elements must be floating");
     }
-    require_floating("reduce_logsumexp", x);
+    require_floating("reduce_logsumexp", x, where);
     const auto relative_to = [&](auto... kept) {
         return finite_or_zero(stop_gradient(rill::reduce_max<Axes...>(x, kept..., where)));
     };
     return log(rill::reduce_sum<Axes...>(exp(x - relative_to(keep_dims)), keep..., where)) + relative_to(keep...);
+}
+
+template <class X, class... Keep>
+any_tensor reduce_logsumexp_at(const X& x, const axis_list& axes, const std::source_location& where, Keep... keep) {
+    const any_tensor all = floating_tensor("reduce_logsumexp", x, where);
+    const auto relative_to = [&](auto... kept) {
+        return finite_or_zero(stop_gradient(rill::reduce_max(all, axes, kept..., where)));
+    };
+    const any_tensor sum = rill::reduce_sum(exp(all - relative_to(keep_dims)), axes, keep..., where);
+    return any_tensor(log(sum) + relative_to(keep...));
 }
 
 } // namespace detail
@@ -48,13 +58,15 @@ auto reduce_logsumexp(const X& x, keep_dims_t, const std::source_location& where
 }
 
 /// Along axes known at run time only: reduce_logsumexp(x, {0, -1}).
-template <graph_operand X, std::same_as<keep_dims_t>... Keep>
-any_tensor reduce_logsumexp(const X& x, const axis_list& axes, Keep... keep) {
-    const any_tensor all = detail::floating_tensor("reduce_logsumexp", x);
-    const auto relative_to = [&](auto... kept) {
-        return detail::finite_or_zero(stop_gradient(reduce_max(all, axes, kept...)));
-    };
-    return any_tensor(log(reduce_sum(exp(all - relative_to(keep_dims)), axes, keep...)) + relative_to(keep...));
+template <graph_operand X>
+any_tensor reduce_logsumexp(const X& x, const axis_list& axes,
+                            const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_logsumexp_at(x, axes, where);
+}
+template <graph_operand X>
+any_tensor reduce_logsumexp(const X& x, const axis_list& axes, keep_dims_t,
+                            const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_logsumexp_at(x, axes, where, keep_dims);
 }
 
 }} // namespace rill::RILL_ABI

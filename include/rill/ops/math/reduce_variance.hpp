@@ -15,8 +15,14 @@ auto reduce_variance(const X& x, const std::source_location& where, Keep... keep
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_variance: an axis is out of range, or named twice");
         static_assert(is_real_floating<value_type_of<X>>, "reduce_variance: the elements must be floating");
     }
-    require_floating("reduce_variance", x);
+    require_floating("reduce_variance", x, where);
     return rill::reduce_mean<Axes...>(square(x - rill::reduce_mean<Axes...>(x, keep_dims, where)), keep..., where);
+}
+
+template <class X, class... Keep>
+any_tensor reduce_variance_at(const X& x, const axis_list& axes, const std::source_location& where, Keep... keep) {
+    const any_tensor all = floating_tensor("reduce_variance", x, where);
+    return rill::reduce_mean(square(all - rill::reduce_mean(all, axes, keep_dims, where)), axes, keep..., where);
 }
 
 } // namespace detail
@@ -33,10 +39,15 @@ auto reduce_variance(const X& x, keep_dims_t, const std::source_location& where 
 }
 
 /// Along axes known at run time only: reduce_variance(x, {0, -1}).
-template <graph_operand X, std::same_as<keep_dims_t>... Keep>
-any_tensor reduce_variance(const X& x, const axis_list& axes, Keep... keep) {
-    const any_tensor all = detail::floating_tensor("reduce_variance", x);
-    return reduce_mean(square(all - reduce_mean(all, axes, keep_dims)), axes, keep...);
+template <graph_operand X>
+any_tensor reduce_variance(const X& x, const axis_list& axes,
+                           const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_variance_at(x, axes, where);
+}
+template <graph_operand X>
+any_tensor reduce_variance(const X& x, const axis_list& axes, keep_dims_t,
+                           const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_variance_at(x, axes, where, keep_dims);
 }
 
 }} // namespace rill::RILL_ABI

@@ -32,12 +32,13 @@ struct dropout_rate_op {
 
 namespace detail {
 
-void check_rate(double rate, const char* op = "dropout: ");
+/// A rate that no node checks is given the place of its call.
+void check_rate(double rate, const std::source_location* where);
 
 template <class R> auto checked_rate(const R& rate, const std::source_location& where) {
     if constexpr (std::is_arithmetic_v<R>) {
         const auto number = static_cast<double>(rate);
-        check_rate(number);
+        check_rate(number, &where);
         return number;
     } else {
         return apply_node(dropout_rate_op{}, [](const dims&) { return shape_result{}; }, where, rate);
@@ -49,7 +50,7 @@ template <class R> auto checked_rate(const R& rate, const std::source_location& 
 template <class D, class T> kernel dropout_rate_op::bind(kernel_request&) const {
     return kernel([](const kernel_args& a) {
         const T rate = *a.in<T>(0);
-        detail::check_rate(static_cast<double>(rate), "");
+        detail::check_rate(static_cast<double>(rate), nullptr);
         D::fill(1, a.out<T>(0), rate);
     });
 }
@@ -82,9 +83,10 @@ auto dropout(const X& x, const R& rate, const dropout_options& options = {},
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE void detail::check_rate(double rate, const char* op) {
+RILL_INLINE void detail::check_rate(double rate, const std::source_location* where) {
     if (rate >= 0 && rate < 1) return;
-    throw invalid_argument(std::string(op) + "the rate is " + std::to_string(rate) + ", and must lie in [0, 1)");
+    const auto why = "the rate is " + std::to_string(rate) + ", and must lie in [0, 1)";
+    throw invalid_argument(where ? "dropout: " + why + at_place(*where) : why);
 }
 
 }} // namespace rill::RILL_ABI

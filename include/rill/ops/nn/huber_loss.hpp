@@ -17,8 +17,8 @@ template <class A, class B> inline constexpr bool error_shapes_agree = rules::co
 
 namespace detail {
 /// The delta: no more than the largest number of the element type, beyond which there are no errors.
-double checked_delta(dtype type, double delta);
-void check_huber(const tensor_type& labels, const tensor_type& predictions);
+double checked_delta(dtype type, double delta, const std::source_location& where);
+void check_huber(const tensor_type& labels, const tensor_type& predictions, const std::source_location& where);
 } // namespace detail
 
 /// The mean, over all elements, of e^2 / 2 where the error e lies within delta, and of delta |e| - delta^2 / 2 beyond it: a
@@ -31,11 +31,11 @@ auto huber_loss(const A& labels, const B& predictions, double delta = 1,
                       "huber_loss: the dtypes differ; convert with cast<T>()");
         static_assert(error_shapes_agree<extents_of<A>, extents_of<B>>, "huber_loss: the shapes differ");
         static_assert(is_real_floating<value_type_of<A>>, "huber_loss: the element type is not floating");
-        delta = detail::checked_delta(dtype_of<value_type_of<A>>, delta);
+        delta = detail::checked_delta(dtype_of<value_type_of<A>>, delta, where);
     } else {
         const any_tensor a = labels, b = predictions;
-        detail::check_huber({a.dtype(), a.static_shape()}, {b.dtype(), b.static_shape()});
-        delta = detail::checked_delta(a.dtype(), delta);
+        detail::check_huber({a.dtype(), a.static_shape()}, {b.dtype(), b.static_shape()}, where);
+        delta = detail::checked_delta(a.dtype(), delta, where);
     }
     const auto error = abs(predictions - labels);
     return reduce_mean(select(error <= delta, 0.5 * square(error), delta * (error - 0.5 * delta)), where);
@@ -46,9 +46,10 @@ auto huber_loss(const A& labels, const B& predictions, double delta = 1,
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE double detail::checked_delta(dtype type, double delta) {
+RILL_INLINE double detail::checked_delta(dtype type, double delta, const std::source_location& where) {
     if (!(delta > 0))
-        throw invalid_argument("huber_loss: delta is " + std::to_string(delta) + ", and must be positive");
+        throw invalid_argument("huber_loss: delta is " + std::to_string(delta) + ", and must be positive" +
+                               at_place(where));
     const double largest = type == dtype::float32    ? static_cast<double>(std::numeric_limits<float>::max())
                            : type == dtype::half     ? 65504.
                            : type == dtype::bfloat16 ? 0x1.FEp127
@@ -56,12 +57,13 @@ RILL_INLINE double detail::checked_delta(dtype type, double delta) {
     return std::min(delta, largest); // infinity times 0 would be NaN
 }
 
-RILL_INLINE void detail::check_huber(const tensor_type& labels, const tensor_type& predictions) {
+RILL_INLINE void detail::check_huber(const tensor_type& labels, const tensor_type& predictions,
+                                     const std::source_location& where) {
     const auto both = to_string(labels) + " and " + to_string(predictions);
     if (labels.type != predictions.type)
-        throw invalid_argument("huber_loss: the dtypes differ: " + both + "; convert with cast<T>()");
+        throw invalid_argument("huber_loss: the dtypes differ: " + both + "; convert with cast<T>()" + at_place(where));
     if (!rules::compatible(labels.shape, predictions.shape))
-        throw invalid_argument("huber_loss: the shapes differ: " + both);
+        throw invalid_argument("huber_loss: the shapes differ: " + both + at_place(where));
 }
 
 }} // namespace rill::RILL_ABI

@@ -34,6 +34,15 @@ struct log_softmax_op {
     }
 };
 
+namespace detail {
+
+template <class X, class Max, class Sum> auto log_softmax_along(const X& x, const Max& max, const Sum& sum) {
+    const auto below = sealed(below_largest(x, max));
+    return sealed(below - log(sum(exp(below))));
+}
+
+} // namespace detail
+
 template <graph_operand X>
 auto log_softmax(const X& x, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) {
@@ -41,6 +50,26 @@ auto log_softmax(const X& x, const std::source_location& where = std::source_loc
         static_assert(is_real_floating<value_type_of<X>>, "log_softmax: the element type is not floating");
     }
     return apply_node(log_softmax_op{}, [](const dims& shape) { return shape_result{shape}; }, where, x);
+}
+/// Along another axis: log_softmax<0>(x); a negative one counts from the end.
+template <int Axis, graph_operand X>
+auto log_softmax(const X& x, const std::source_location& where = std::source_location::current()) {
+    if constexpr (typed_operand<X>) {
+        static_assert(axes_exist<extents_of<X>, Axis>, "log_softmax: the axis is out of range");
+        static_assert(is_real_floating<value_type_of<X>>, "log_softmax: the element type is not floating");
+    }
+    return detail::log_softmax_along(
+        detail::floating_operand("log_softmax", x, where),
+        [&](const auto& v) { return reduce_max<Axis>(v, keep_dims, where); },
+        [&](const auto& v) { return reduce_sum<Axis>(v, keep_dims, where); });
+}
+/// Along an axis known at run time only.
+template <graph_operand X>
+any_tensor log_softmax(const X& x, int axis, const std::source_location& where = std::source_location::current()) {
+    return detail::log_softmax_along(
+        detail::floating_tensor("log_softmax", x, where),
+        [&](const any_tensor& v) { return reduce_max(v, {axis}, keep_dims, where); },
+        [&](const any_tensor& v) { return reduce_sum(v, {axis}, keep_dims, where); });
 }
 
 }} // namespace rill::RILL_ABI

@@ -15,9 +15,8 @@ template <bool Keep, int... Axes, class X> auto moments(const X& x, const std::s
     if constexpr (typed_operand<X>) {
         static_assert(axes_exist<extents_of<X>, Axes...>, "moments: an axis is out of range, or named twice");
         static_assert(is_real_floating<value_type_of<X>>, "moments: the element type is not floating");
-    } else if (!is_differentiable(x.dtype())) {
-        throw invalid_argument("moments: the element type of " + to_string(type_of(x.end())) + " is not floating");
     }
+    require_floating("moments", x, where);
     const auto all = sealed(x); // read twice
     if constexpr (Keep) {
         const auto mean = rill::reduce_mean<Axes...>(all, keep_dims, where);
@@ -30,6 +29,15 @@ template <bool Keep, int... Axes, class X> auto moments(const X& x, const std::s
         return std::tuple(squeeze<Axes...>(mean, where),
                           rill::reduce_mean<Axes...>(squared_difference(all, mean), where));
     }
+}
+
+template <class X, class... Keep>
+std::tuple<any_tensor, any_tensor> moments_at(const X& x, const axis_list& axes, const std::source_location& where,
+                                              Keep... keep) {
+    const any_tensor all = floating_tensor("moments", x, where);
+    const any_tensor kept = rill::reduce_mean(all, axes, keep_dims, where);
+    return {rill::reduce_mean(all, axes, keep..., where),
+            rill::reduce_mean(squared_difference(all, kept), axes, keep..., where)};
 }
 
 } // namespace detail
@@ -46,11 +54,15 @@ auto moments(const X& x, keep_dims_t, const std::source_location& where = std::s
 }
 
 /// Along axes known at run time only: moments(x, {0, -1}).
-template <graph_operand X, std::same_as<keep_dims_t>... Keep>
-std::tuple<any_tensor, any_tensor> moments(const X& x, const axis_list& axes, Keep... keep) {
-    const any_tensor all = detail::floating_tensor("moments", x);
-    const any_tensor kept = reduce_mean(all, axes, keep_dims);
-    return {reduce_mean(all, axes, keep...), reduce_mean(squared_difference(all, kept), axes, keep...)};
+template <graph_operand X>
+std::tuple<any_tensor, any_tensor> moments(const X& x, const axis_list& axes,
+                                           const std::source_location& where = std::source_location::current()) {
+    return detail::moments_at(x, axes, where);
+}
+template <graph_operand X>
+std::tuple<any_tensor, any_tensor> moments(const X& x, const axis_list& axes, keep_dims_t,
+                                           const std::source_location& where = std::source_location::current()) {
+    return detail::moments_at(x, axes, where, keep_dims);
 }
 
 }} // namespace rill::RILL_ABI

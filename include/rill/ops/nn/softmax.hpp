@@ -3,7 +3,11 @@
 
 #include <array>
 
+#include <rill/ops/array/stop_gradient.hpp>
+#include <rill/ops/math/div.hpp>
 #include <rill/ops/math/exp.hpp>
+#include <rill/ops/math/reduce_max.hpp>
+#include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/nn/row_program.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -58,6 +62,18 @@ struct softmax_op {
     }
 };
 
+namespace detail {
+
+/// Of an axis that is not the last: what lies below the largest, which cancels out and is no matter of gradients.
+template <class X, class Max> auto below_largest(const X& x, const Max& max) { return x - stop_gradient(max(x)); }
+
+template <class X, class Max, class Sum> auto softmax_along(const X& x, const Max& max, const Sum& sum) {
+    const auto e = sealed(exp(below_largest(x, max)));
+    return sealed(e / sum(e));
+}
+
+} // namespace detail
+
 /// There is a last axis.
 template <class E> inline constexpr bool has_last_axis = E::rank > 0;
 
@@ -68,6 +84,26 @@ auto softmax(const X& x, const std::source_location& where = std::source_locatio
         static_assert(is_real_floating<value_type_of<X>>, "softmax: the element type is not floating");
     }
     return apply_node(softmax_op{}, [](const dims& shape) { return shape_result{shape}; }, where, x);
+}
+/// Along another axis: softmax<0>(x); a negative one counts from the end.
+template <int Axis, graph_operand X>
+auto softmax(const X& x, const std::source_location& where = std::source_location::current()) {
+    if constexpr (typed_operand<X>) {
+        static_assert(axes_exist<extents_of<X>, Axis>, "softmax: the axis is out of range");
+        static_assert(is_real_floating<value_type_of<X>>, "softmax: the element type is not floating");
+    }
+    return detail::softmax_along(
+        detail::floating_operand("softmax", x, where),
+        [&](const auto& v) { return reduce_max<Axis>(v, keep_dims, where); },
+        [&](const auto& v) { return reduce_sum<Axis>(v, keep_dims, where); });
+}
+/// Along an axis known at run time only.
+template <graph_operand X>
+any_tensor softmax(const X& x, int axis, const std::source_location& where = std::source_location::current()) {
+    return detail::softmax_along(
+        detail::floating_tensor("softmax", x, where),
+        [&](const any_tensor& v) { return reduce_max(v, {axis}, keep_dims, where); },
+        [&](const any_tensor& v) { return reduce_sum(v, {axis}, keep_dims, where); });
 }
 
 }} // namespace rill::RILL_ABI

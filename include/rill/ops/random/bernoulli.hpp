@@ -12,12 +12,37 @@ struct bernoulli_options {
     std::uint64_t seed = 0; // 0: derived from the graph's seed and the node's name
 };
 
+namespace detail {
+
+/// 1 where an even number of [0, 1) lies below p.
+template <class T, class Draw>
+auto bernoulli(const bernoulli_options& options, const std::source_location& where, Draw uniform) {
+    if (!(options.p >= 0 && options.p <= 1))
+        throw invalid_argument("bernoulli: p is " + std::to_string(options.p) + ", and must lie between 0 and 1" +
+                               at_place(where));
+    return cast<T>(uniform(random_uniform_options{.seed = options.seed}) < static_cast<float>(options.p));
+}
+
+} // namespace detail
+
 /// bernoulli<float, 3, 4>({.p = 0.3}): 1 with probability p, else 0, drawn anew in each run; bernoulli<bool, …> gives bool.
 template <element T, index_t... D>
 auto bernoulli(const bernoulli_options& options = {},
                const std::source_location& where = std::source_location::current()) {
-    if (!(options.p >= 0 && options.p <= 1)) throw invalid_argument("bernoulli: p must lie between 0 and 1");
-    return cast<T>(random_uniform<float, D...>({.seed = options.seed}, where) < static_cast<float>(options.p));
+    return detail::bernoulli<T>(options, where, [&](const auto& o) { return random_uniform<float, D...>(o, where); });
+}
+/// Of a shape known at run time only: bernoulli<float>(dims{n, 4}).
+template <element T>
+any_tensor bernoulli(const dims& shape, const bernoulli_options& options = {},
+                     const std::source_location& where = std::source_location::current()) {
+    return detail::bernoulli<T>(options, where,
+                                [&](const auto& o) { return random_uniform(dtype::float32, shape, o, where); });
+}
+/// Of the shape that a tensor says: bernoulli<float>(shape(x), {.p = 0.3}).
+template <element T, graph_operand S>
+auto bernoulli(const S& shape, const bernoulli_options& options = {},
+               const std::source_location& where = std::source_location::current()) {
+    return detail::bernoulli<T>(options, where, [&](const auto& o) { return random_uniform<float>(shape, o, where); });
 }
 
 }} // namespace rill::RILL_ABI

@@ -12,33 +12,30 @@ struct random_gamma_options {
 
 /// Numbers of a gamma distribution, drawn anew in each run: by Philox from the seed, the number of the run in its session
 /// and the element's place.
-struct random_gamma_op {
+struct random_gamma_op : detail::random_numbers {
     static constexpr auto name = "RandomGamma";
-    static constexpr int inputs = 0;
     using domain_type = domains::real_floating;
     using compiled_types = types::floats;
-    static constexpr auto no_gradient = ""; // nothing comes in
-    static constexpr bool stateful = true;
-    dtype type = dtype::float32;
-    dims to;
     double alpha = 1, beta = 1;
-    std::uint64_t seed = 0;
 
     static void fields(auto& op, auto& visit) {
-        visit("dtype", op.type);
-        visit("shape", op.to);
+        shape_fields(op, visit);
         visit("alpha", op.alpha);
         visit("beta", op.beta);
         visit("seed", op.seed);
     }
-    std::vector<tensor_type> outputs(std::span<const tensor_type>) const;
+    std::vector<tensor_type> outputs(const known_inputs& in) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
-        return detail::random_kernel<T>(request,
-                                        [n = to.size(), alpha = alpha, beta = beta](const random_stream& s, T* values) {
-                                            D::random_gamma(n, s, alpha, beta, values);
-                                        });
+        return detail::random_kernel<T>(
+            request, [n = request.outputs[0].shape.size(), alpha = alpha,
+                      beta = beta](const random_stream& s, T* values) { D::random_gamma(n, s, alpha, beta, values); });
     }
 };
+
+/// The op for a type and shape known at run time.
+inline random_gamma_op make_random_gamma(dtype type, const dims& shape, const random_gamma_options& o = {}) {
+    return {{type, shape, o.seed}, o.alpha, o.beta};
+}
 
 /// random_gamma<float, 3, 4>({.alpha = 2, .beta = 0.5, .seed = 7}).
 template <element T, index_t... D>
@@ -47,14 +44,25 @@ auto random_gamma(const random_gamma_options& options = {},
     static_assert(is_real_floating<T>, "random_gamma: the element type is not floating");
     static_assert(random_extents_known<D...>,
                   "random_gamma: every extent must be known; random_gamma(dtype, dims) takes them at run time");
-    return detail::random_tensor<T, D...>(
-        random_gamma_op{dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options.alpha, options.beta, options.seed}, where);
+    return detail::random_tensor<T, D...>(make_random_gamma(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options), where);
 }
 /// Of a type and shape known at run time only.
 template <class... Unused> // a template, so that only programs that call it have its kernels
 any_tensor random_gamma(dtype type, const dims& shape, const random_gamma_options& options = {},
                         const std::source_location& where = std::source_location::current()) {
-    return apply_node(random_gamma_op{type, shape, options.alpha, options.beta, options.seed}, where);
+    return detail::random_any_tensor(make_random_gamma(type, shape, options), where);
+}
+/// Of the shape that a tensor says: random_gamma<float>(shape(x), {.alpha = 2}).
+template <element T, graph_operand S>
+auto random_gamma(const S& shape, const random_gamma_options& options = {},
+                  const std::source_location& where = std::source_location::current()) {
+    static_assert(is_real_floating<T>, "random_gamma: the element type is not floating");
+    return detail::random_tensor_of<T>(make_random_gamma(dtype_of<T>, {}, options), shape, where);
+}
+template <graph_operand S>
+any_tensor random_gamma(dtype type, const S& shape, const random_gamma_options& options = {},
+                        const std::source_location& where = std::source_location::current()) {
+    return detail::random_any_tensor(make_random_gamma(type, {}, options), where, shape);
 }
 
 }} // namespace rill::RILL_ABI
@@ -62,12 +70,12 @@ any_tensor random_gamma(dtype type, const dims& shape, const random_gamma_option
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE std::vector<tensor_type> random_gamma_op::outputs(std::span<const tensor_type>) const {
+RILL_INLINE std::vector<tensor_type> random_gamma_op::outputs(const known_inputs& in) const {
     if (!is_differentiable(type) || type == dtype::complex64 || type == dtype::complex128)
         throw invalid_argument("gamma numbers of type " + std::string(to_string(type)));
     if (!(std::isfinite(alpha) && std::isfinite(beta) && alpha > 0 && beta > 0))
         throw invalid_argument("alpha and beta must be finite and greater than 0");
-    return detail::random_outputs(type, to);
+    return numbers_type(in);
 }
 
 }} // namespace rill::RILL_ABI

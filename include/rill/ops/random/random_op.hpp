@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include <rill/expr/node_op.hpp>
+#include <rill/ops/array/shape_input.hpp>
 #include <rill/ops/random/random_counter.hpp>
 
 // What random ops share: a shape, a seed, and a stream that each run in a session takes one step further.
@@ -15,27 +15,39 @@ template <index_t... D> inline constexpr bool random_extents_known = extents<D..
 
 namespace detail {
 
-std::vector<tensor_type> random_outputs(dtype type, const dims& shape);
-
-/// What random_normal and truncated_normal share.
-struct normal_numbers {
-    static constexpr int inputs = 0;
+/// Base of the ops that draw numbers. The shape is a field, or the only input.
+struct random_numbers {
+    static constexpr int least_inputs = 0;
+    static constexpr auto no_gradient = ""; // but a shape nothing comes in
+    static constexpr bool stateful = true;
     dtype type = dtype::float32;
     dims to;
-    double mean = 0, stddev = 1;
     std::uint64_t seed = 0;
 
-    static void fields(auto& op, auto& visit) {
+    static void shape_fields(auto& op, auto& visit) {
         visit("dtype", op.type);
         visit("shape", op.to);
+    }
+    dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type>) const { return type; }
+    static input_list shape_inputs() { return {0}; }
+    /// The numbers' type: all of it where the shape is known.
+    std::vector<tensor_type> numbers_type(const known_inputs& in) const;
+};
+
+/// What random_normal and truncated_normal share.
+struct normal_numbers : random_numbers {
+    double mean = 0, stddev = 1;
+
+    static void fields(auto& op, auto& visit) {
+        shape_fields(op, visit);
         visit("mean", op.mean);
         visit("stddev", op.stddev);
         visit("seed", op.seed);
     }
-    std::vector<tensor_type> outputs(std::span<const tensor_type>) const;
+    std::vector<tensor_type> outputs(const known_inputs& in) const;
 };
 
-/// A kernel that calls draw(stream, memory): the stream of the next run.
+/// A kernel that calls draw(stream, memory), with the stream of the next run.
 template <class T, class Draw> kernel random_kernel(const kernel_request& request, Draw draw) {
     return kernel([counter = random_counter_of(request), seed = request.seed, draw](const kernel_args& a) {
         draw(counter->next(seed), a.out<T>(0));
@@ -49,6 +61,24 @@ tensor<T, D...> random_tensor(const Op& op, const std::source_location& where) {
     return {unchecked, any_tensor(add_op_node(make_op(op), 0, where))};
 }
 
+/// The same of the shape that a tensor says.
+template <class T, class Op, class S>
+auto random_tensor_of(const Op& op, const S& shape, const std::source_location& where) {
+    if constexpr (typed_operand<S>)
+        static_assert(is_shape_tensor<extents_of<S>, value_type_of<S>>,
+                      "random numbers: the shape must be of rank 1, and of int or std::int64_t");
+    constexpr auto rule = [](const dims& s) { return shape_result{rank_from(s)}; };
+    let_data_decide();
+    return apply_node<T, T>(op, rule, where, shape);
+}
+/// And of a type known at run time only.
+template <class Op, class... S>
+any_tensor random_any_tensor(const Op& op, const std::source_location& where, const S&... shape) {
+    require_kernel_for<Op, any_tensor>();
+    if constexpr (sizeof...(S) > 0) let_data_decide();
+    return add_op_node(make_op(op), 0, where, shape...);
+}
+
 } // namespace detail
 
 }} // namespace rill::RILL_ABI
@@ -56,19 +86,22 @@ tensor<T, D...> random_tensor(const Op& op, const std::source_location& where) {
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE std::vector<tensor_type> random_outputs(dtype type, const dims& shape) {
+RILL_INLINE std::vector<tensor_type> random_numbers::numbers_type(const known_inputs& in) const {
+    if (in.types.size() > 1) throw invalid_argument("a shape at most is expected");
+    const dims shape = in.types.empty() ? to : shape_from(in, 0);
+    if (!in.types.empty() && (!shape.known_rank() || !in.value(0))) return {{type, shape}}; // known later
     if (!shape.complete()) throw invalid_argument("the shape " + to_string(shape) + " is not known");
     for (int i = 0; i < shape.rank; ++i)
         if (shape[i] < 0) throw invalid_argument("an extent is negative");
     return {{type, shape}};
 }
 
-RILL_INLINE std::vector<tensor_type> normal_numbers::outputs(std::span<const tensor_type>) const {
+RILL_INLINE std::vector<tensor_type> normal_numbers::outputs(const known_inputs& in) const {
     if (!is_differentiable(type) || type == dtype::complex64 || type == dtype::complex128)
         throw invalid_argument("normal numbers of type " + std::string(to_string(type)));
     if (!std::isfinite(mean) || !std::isfinite(stddev) || stddev < 0)
         throw invalid_argument("mean and stddev must be finite, and stddev not negative");
-    return random_outputs(type, to);
+    return numbers_type(in);
 }
 
 }}} // namespace rill::RILL_ABI::detail

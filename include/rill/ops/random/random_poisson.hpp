@@ -12,31 +12,30 @@ struct random_poisson_options {
 
 /// Numbers of a Poisson distribution, drawn anew in each run: by Philox from the seed, the number of the run in its session
 /// and the element's place.
-struct random_poisson_op {
+struct random_poisson_op : detail::random_numbers {
     static constexpr auto name = "RandomPoissonV2", label = "random_poisson";
-    static constexpr int inputs = 0;
     using domain_type = domains::real;
     using compiled_types = types::numbers;
-    static constexpr auto no_gradient = ""; // nothing comes in
-    static constexpr bool stateful = true;
-    dtype type = dtype::float32;
-    dims to;
     double rate = 1;
-    std::uint64_t seed = 0;
 
     static void fields(auto& op, auto& visit) {
-        visit("dtype", op.type);
-        visit("shape", op.to);
+        shape_fields(op, visit);
         visit("rate", op.rate);
         visit("seed", op.seed);
     }
-    std::vector<tensor_type> outputs(std::span<const tensor_type>) const;
+    std::vector<tensor_type> outputs(const known_inputs& in) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
-        return detail::random_kernel<T>(request, [n = to.size(), rate = rate](const random_stream& s, T* values) {
-            D::random_poisson(n, s, rate, values);
-        });
+        return detail::random_kernel<T>(
+            request, [n = request.outputs[0].shape.size(), rate = rate](const random_stream& s, T* values) {
+                D::random_poisson(n, s, rate, values);
+            });
     }
 };
+
+/// The op for a type and shape known at run time.
+inline random_poisson_op make_random_poisson(dtype type, const dims& shape, const random_poisson_options& o = {}) {
+    return {{type, shape, o.seed}, o.rate};
+}
 
 /// random_poisson<int, 3, 4>({.rate = 2.5, .seed = 7}).
 template <element T, index_t... D>
@@ -45,14 +44,26 @@ auto random_poisson(const random_poisson_options& options = {},
     static_assert(op_takes<random_poisson_op, T>, "random_poisson: the element type is no real number");
     static_assert(random_extents_known<D...>,
                   "random_poisson: every extent must be known; random_poisson(dtype, dims) takes them at run time");
-    return detail::random_tensor<T, D...>(
-        random_poisson_op{dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options.rate, options.seed}, where);
+    return detail::random_tensor<T, D...>(make_random_poisson(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options),
+                                          where);
 }
 /// Of a type and shape known at run time only.
 template <class... Unused> // a template, so that only programs that call it have its kernels
 any_tensor random_poisson(dtype type, const dims& shape, const random_poisson_options& options = {},
                           const std::source_location& where = std::source_location::current()) {
-    return apply_node(random_poisson_op{type, shape, options.rate, options.seed}, where);
+    return detail::random_any_tensor(make_random_poisson(type, shape, options), where);
+}
+/// Of the shape that a tensor says: random_poisson<int>(shape(x), {.rate = 2.5}).
+template <element T, graph_operand S>
+auto random_poisson(const S& shape, const random_poisson_options& options = {},
+                    const std::source_location& where = std::source_location::current()) {
+    static_assert(op_takes<random_poisson_op, T>, "random_poisson: the element type is no real number");
+    return detail::random_tensor_of<T>(make_random_poisson(dtype_of<T>, {}, options), shape, where);
+}
+template <graph_operand S>
+any_tensor random_poisson(dtype type, const S& shape, const random_poisson_options& options = {},
+                          const std::source_location& where = std::source_location::current()) {
+    return detail::random_any_tensor(make_random_poisson(type, {}, options), where, shape);
 }
 
 }} // namespace rill::RILL_ABI
@@ -60,11 +71,11 @@ any_tensor random_poisson(dtype type, const dims& shape, const random_poisson_op
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE std::vector<tensor_type> random_poisson_op::outputs(std::span<const tensor_type>) const {
+RILL_INLINE std::vector<tensor_type> random_poisson_op::outputs(const known_inputs& in) const {
     if (!(detail::dtypes_of<random_poisson_op>() >> static_cast<int>(type) & 1u))
         throw invalid_argument("counts of type " + std::string(to_string(type)));
     if (!(std::isfinite(rate) && rate >= 0)) throw invalid_argument("the rate must be finite, and not negative");
-    return detail::random_outputs(type, to);
+    return numbers_type(in);
 }
 
 }} // namespace rill::RILL_ABI

@@ -12,31 +12,24 @@ struct random_uniform_options {
 
 /// Numbers spread evenly over [minval, maxval), drawn anew in each run: by Philox from the seed, the number of the run in
 /// its session and the element's place, so the same everywhere. Integers have whole bounds.
-struct random_uniform_op {
+struct random_uniform_op : detail::random_numbers {
     static constexpr auto name = "RandomUniform";
-    static constexpr int inputs = 0;
     using domain_type = domains::real;
     using compiled_types = types::numbers;
-    static constexpr auto no_gradient = ""; // nothing comes in
-    static constexpr bool stateful = true;
-    dtype type = dtype::float32;
-    dims to;
     double minval = 0, maxval = 1;
-    std::uint64_t seed = 0;
 
     static void fields(auto& op, auto& visit) {
-        visit("dtype", op.type);
-        visit("shape", op.to);
+        shape_fields(op, visit);
         visit("minval", op.minval);
         visit("maxval", op.maxval);
         visit("seed", op.seed);
     }
-    std::vector<tensor_type> outputs(std::span<const tensor_type>) const;
+    std::vector<tensor_type> outputs(const known_inputs& in) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
-        return detail::random_kernel<T>(
-            request, [n = to.size(), minval = minval, maxval = maxval](const random_stream& s, T* values) {
-                D::random_uniform(n, s, minval, maxval, values);
-            });
+        return detail::random_kernel<T>(request, [n = request.outputs[0].shape.size(), minval = minval,
+                                                  maxval = maxval](const random_stream& s, T* values) {
+            D::random_uniform(n, s, minval, maxval, values);
+        });
     }
 
 private:
@@ -60,7 +53,19 @@ auto random_uniform(const random_uniform_options& options = {},
 template <class... Unused> // a template, so that only programs that call it have its kernels
 any_tensor random_uniform(dtype type, const dims& shape, const random_uniform_options& options = {},
                           const std::source_location& where = std::source_location::current()) {
-    return apply_node(make_random_uniform(type, shape, options), where);
+    return detail::random_any_tensor(make_random_uniform(type, shape, options), where);
+}
+/// Of the shape that a tensor says: random_uniform<float>(shape(x), {.seed = 7}).
+template <element T, graph_operand S>
+auto random_uniform(const S& shape, const random_uniform_options& options = {},
+                    const std::source_location& where = std::source_location::current()) {
+    static_assert(is_real_floating<T> || is_integral<T>, "random_uniform: the element type is no real number");
+    return detail::random_tensor_of<T>(make_random_uniform(dtype_of<T>, {}, options), shape, where);
+}
+template <graph_operand S>
+any_tensor random_uniform(dtype type, const S& shape, const random_uniform_options& options = {},
+                          const std::source_location& where = std::source_location::current()) {
+    return detail::random_any_tensor(make_random_uniform(type, {}, options), where, shape);
 }
 
 }} // namespace rill::RILL_ABI
@@ -68,9 +73,9 @@ any_tensor random_uniform(dtype type, const dims& shape, const random_uniform_op
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE std::vector<tensor_type> random_uniform_op::outputs(std::span<const tensor_type>) const {
+RILL_INLINE std::vector<tensor_type> random_uniform_op::outputs(const known_inputs& in) const {
     check();
-    return detail::random_outputs(type, to);
+    return numbers_type(in);
 }
 
 RILL_INLINE void random_uniform_op::check() const {
@@ -101,7 +106,7 @@ RILL_INLINE void random_uniform_op::check() const {
 }
 
 RILL_INLINE random_uniform_op make_random_uniform(dtype type, const dims& shape, const random_uniform_options& o) {
-    return {type, shape, o.minval, o.maxval, o.seed};
+    return {{type, shape, o.seed}, o.minval, o.maxval};
 }
 
 }} // namespace rill::RILL_ABI

@@ -16,21 +16,19 @@ struct truncated_normal_op : detail::normal_numbers {
     static constexpr auto name = "TruncatedNormal";
     using domain_type = domains::real_floating;
     using compiled_types = types::floats;
-    static constexpr auto no_gradient = ""; // nothing comes in
-    static constexpr bool stateful = true;
 
     template <class D, class T> kernel bind(kernel_request& request) const {
-        return detail::random_kernel<T>(
-            request, [n = to.size(), mean = mean, stddev = stddev](const random_stream& s, T* values) {
-                D::truncated_normal(n, s, mean, stddev, values);
-            });
+        return detail::random_kernel<T>(request, [n = request.outputs[0].shape.size(), mean = mean,
+                                                  stddev = stddev](const random_stream& s, T* values) {
+            D::truncated_normal(n, s, mean, stddev, values);
+        });
     }
 };
 
 /// The op for a type and shape known at run time: what initializers use.
 inline truncated_normal_op make_truncated_normal(dtype type, const dims& shape,
                                                  const truncated_normal_options& o = {}) {
-    return {{type, shape, o.mean, o.stddev, o.seed}};
+    return {{{type, shape, o.seed}, o.mean, o.stddev}};
 }
 
 /// truncated_normal<float, 3, 4>({.stddev = 0.1}). (Without template arguments: the initializer of variables.)
@@ -47,7 +45,19 @@ auto truncated_normal(const truncated_normal_options& options = {},
 template <class... Unused> // a template, so that only programs that call it have its kernels
 any_tensor truncated_normal(dtype type, const dims& shape, const truncated_normal_options& options = {},
                             const std::source_location& where = std::source_location::current()) {
-    return apply_node(make_truncated_normal(type, shape, options), where);
+    return detail::random_any_tensor(make_truncated_normal(type, shape, options), where);
+}
+/// Of the shape that a tensor says: truncated_normal<float>(shape(x), {.stddev = 0.1}).
+template <element T, graph_operand S>
+auto truncated_normal(const S& shape, const truncated_normal_options& options = {},
+                      const std::source_location& where = std::source_location::current()) {
+    static_assert(is_real_floating<T>, "truncated_normal: the element type is not floating");
+    return detail::random_tensor_of<T>(make_truncated_normal(dtype_of<T>, {}, options), shape, where);
+}
+template <graph_operand S>
+any_tensor truncated_normal(dtype type, const S& shape, const truncated_normal_options& options = {},
+                            const std::source_location& where = std::source_location::current()) {
+    return detail::random_any_tensor(make_truncated_normal(type, {}, options), where, shape);
 }
 
 }} // namespace rill::RILL_ABI

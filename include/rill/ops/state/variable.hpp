@@ -67,7 +67,8 @@ template <class Variable> inline constexpr bool starts_without_value = false;
 namespace detail {
 
 /// The name; throws if a variable's first value does not have its shape.
-const std::string& checked_shape(const std::string& name, const any_array& value, const dims& wanted);
+const std::string& checked_shape(const std::string& name, const any_array& value, const dims& wanted,
+                                 const std::source_location& where = {});
 
 /// Adds the node of a variable and puts it into the collections. Its initializer's nodes are named below it.
 endpoint add_variable(const tensor_type& type, const std::string& name, const variable_options& options,
@@ -95,7 +96,7 @@ public:
              const std::source_location& where = std::source_location::current())
         : variable(name, list_to_any_array<T, rank>(value), options, where, 0) {}
     template <class I>
-        requires(variable_initializer<I> || typed_operand<I>)
+        requires(variable_initializer<I> || graph_operand<I>)
     variable(const std::string& name, const I& value, const variable_options& options = {},
              const std::source_location& where = std::source_location::current())
         : variable(name, options, where) {
@@ -109,11 +110,13 @@ public:
                           "variable: the initial value's dtype differs; convert with cast<T>()");
             static_assert(assignable<extents<D...>, extents_of<I>>, "variable: the initial value's shape differs");
             initialize(value, where);
+        } else {
+            initialize(tensor<T, D...>(value, where), where);
         }
     }
     /// Its first value from the host: an xtensor expression, flat data, or a number of another type that fits.
     template <class I>
-        requires(!variable_initializer<I> && !typed_operand<I> &&
+        requires(!variable_initializer<I> && !graph_operand<I> &&
                  ((literal<I> && !std::is_same_v<I, T>) || xtensor_expression<I> || flat_range<I>))
     variable(const std::string& name, const I& value, const variable_options& options = {},
              const std::source_location& where = std::source_location::current())
@@ -134,18 +137,18 @@ public:
 
     /// Writes a value of the variable's dtype and shape; the result is the variable after the write.
     template <class E>
-        requires(typed_operand<E> || literal<E>)
+        requires(graph_operand<E> || literal<E>)
     tensor<T, D...> assign(const E& value, const std::source_location& where = std::source_location::current()) const {
         return write<assign_op>(value, where);
     }
     template <class E>
-        requires(typed_operand<E> || literal<E>)
+        requires(graph_operand<E> || literal<E>)
     tensor<T, D...> assign_add(const E& value,
                                const std::source_location& where = std::source_location::current()) const {
         return write<assign_add_op>(value, where);
     }
     template <class E>
-        requires(typed_operand<E> || literal<E>)
+        requires(graph_operand<E> || literal<E>)
     tensor<T, D...> assign_sub(const E& value,
                                const std::source_location& where = std::source_location::current()) const {
         return write<assign_sub_op>(value, where);
@@ -183,7 +186,7 @@ private:
     /// Checked before anything is added to the graph.
     variable(const std::string& name, any_array host, const variable_options& options,
              const std::source_location& where, int)
-        : variable(detail::checked_shape(name, host, extents<D...>::value), options, where) {
+        : variable(detail::checked_shape(name, host, extents<D...>::value, where), options, where) {
         initialize(constant_value<T, D...>(std::move(host), where), where);
     }
     template <class I> static any_array host_value_of(const I& value) {
@@ -225,6 +228,8 @@ private:
         if constexpr (literal<E>) {
             static_assert(literal_fits<T, E>, "assign: the literal does not fit the variable's dtype");
             return write<Op>(detail::filled_constant<T, D...>(literal_value<T>(value, "assign"), where), where);
+        } else if constexpr (untyped_operand<E>) {
+            return write<Op>(tensor<T, D...>(value, where), where);
         } else {
             static_assert(same_dtype<value_type_of<E>, T>, "assign: the dtypes differ; convert with cast<T>()");
             static_assert(assignable<extents<D...>, extents_of<E>>,
@@ -289,10 +294,11 @@ RILL_INLINE std::vector<tensor_type> variable_op::outputs(std::span<const tensor
 
 namespace detail {
 
-RILL_INLINE const std::string& checked_shape(const std::string& name, const any_array& value, const dims& wanted) {
+RILL_INLINE const std::string& checked_shape(const std::string& name, const any_array& value, const dims& wanted,
+                                             const std::source_location& where) {
     if (value.shape() != wanted)
         throw invalid_argument("variable '" + name + "': the value has the shape " + to_string(value.shape()) +
-                               ", not " + to_string(wanted));
+                               ", not " + to_string(wanted) + at_place(where));
     return name;
 }
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <charconv>
+#include <string>
+#include <type_traits>
+
+#include <rill/core/any_array.hpp>
+
+// Arrays as text, for people who look at them.
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+template <class T> void write_element(std::string& to, const T& x) {
+    if constexpr (std::is_same_v<T, std::string>) {
+        to += '"' + x + '"';
+    } else if constexpr (std::is_same_v<T, bool>) {
+        to += x ? "true" : "false";
+    } else if constexpr (is_complex<T>) {
+        write_element(to += '(', x.real());
+        write_element(to += ',', x.imag());
+        to += ')';
+    } else if constexpr (requires { x.value; }) { // of a quantized type
+        write_element(to, x.value);
+    } else if constexpr (!std::is_arithmetic_v<T>) { // half and bfloat16
+        write_element(to, static_cast<float>(x));
+    } else {
+        char text[40]; // the shortest that reads back as the same number
+        to.append(text, std::to_chars(text, text + sizeof text, x).ptr);
+    }
+}
+
+/// From an axis on; `at` moves along. Of an axis with more than twice `ends` only the ends are written.
+template <class T>
+void write_elements(std::string& to, const dims& shape, int axis, const T* at, index_t stride, index_t ends) {
+    if (axis == shape.rank) return write_element(to, *at);
+    const index_t n = shape[axis], inner = n > 0 ? stride / n : 0;
+    to += '{';
+    for (index_t i = 0; i < n; ++i) {
+        if (i > 0) to += ", ";
+        if (n > 2 * ends && i == ends) {
+            to += "..., ";
+            i = n - ends;
+        }
+        write_elements(to, shape, axis + 1, at + i * inner, inner, ends);
+    }
+    to += '}';
+}
+
+} // namespace detail
+
+/// "float32 [2, 2] {{1, 2}, {3, 0.5}}"; of more than 1,000 elements only the ends of each axis.
+template <class A>
+    requires std::is_same_v<A, any_array>
+std::string to_string(const A& array) {
+    if (array.empty()) return "any_array()";
+    std::string text = to_string(array.type()) + " ";
+    const index_t ends = array.size() > 1000 ? 3 : array.size();
+    detail::visit_dtype(array.dtype(), [&]<class T>(std::type_identity<T>) {
+        detail::write_elements(text, array.shape(), 0, static_cast<const T*>(array.data()), array.size(), ends);
+    });
+    return text;
+}
+
+/// Prints dtype, shape and elements.
+template <class Stream, class A>
+    requires(std::is_same_v<A, any_array> && requires(Stream& s) { s << std::string(); })
+Stream& operator<<(Stream& out, const A& array) {
+    out << to_string(array);
+    return out;
+}
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/state/variable.hpp>
+
+// Writes through any handle of a variable, for instance of a graph that was read from a file. A typed variable has them as members.
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+/// What is written as a tensor: a number fills one of the variable's type.
+template <class E> any_tensor value_to_write(const any_tensor& v, const E& value, const char* op) {
+    if constexpr (literal<E>) {
+        any_array all;
+        visit_dtype(v.dtype(), [&]<class T>(std::type_identity<T>) {
+            if constexpr (literal_fits<T, E>) all = filled_array<T>(v.static_shape(), literal_value<T>(value, op));
+        });
+        if (all.empty()) literal_scalar(v.dtype(), value, op); // says why not
+        const graph_scope here(v.graph());
+        return constant_node(std::move(all), {});
+    } else {
+        return any_tensor(seal(value, v.graph()));
+    }
+}
+
+/// A write whose value is that of an op on the variable and an operand.
+template <class Op, class E>
+any_tensor joined_any(const any_tensor& v, const E& value, const char* op, const std::source_location& where) {
+    check_is_variable(v, op);
+    require_for_untyped<typename Op::joins, 2>();
+    const any_tensor operand = value_to_write(v, value, op);
+    if (v.dtype() != operand.dtype())
+        refuse_untyped(op, "the dtypes differ; convert with cast<T>()", {v.end(), operand.end()});
+    auto made = joined_write(info_of<typename Op::joins>, v.end(), operand.end());
+    return any_tensor(endpoint{
+        add_node(v.graph(), make_op(Op{{std::move(made.spec)}}), std::move(made.inputs), {}, false, where), 0});
+}
+
+template <class Op>
+any_tensor scatter_any(const any_tensor& v, const any_tensor& ids, const any_tensor& updates, const char* op,
+                       const std::source_location& where) {
+    check_is_variable(v, op);
+    return apply_node(Op{}, where, v, ids, updates);
+}
+
+} // namespace detail
+
+/// assign(v, value): the variable's member of that name, where v is any handle of a variable; invalid_argument for another.
+/// The value is a tensor of any kind, an expression, or a number that fills the variable.
+template <class E>
+    requires(graph_operand<E> || literal<E>)
+any_tensor assign(const any_tensor& v, const E& value,
+                  const std::source_location& where = std::source_location::current()) {
+    detail::check_is_variable(v, "assign");
+    require_kernel<assign_op, void>();
+    const any_tensor written = detail::value_to_write(v, value, "assign");
+    return any_tensor(
+        endpoint{detail::add_node(v.graph(), make_op(assign_op{}), {v.end(), written.end()}, {}, false, where), 0});
+}
+template <class E>
+    requires(graph_operand<E> || literal<E>)
+any_tensor assign_add(const any_tensor& v, const E& value,
+                      const std::source_location& where = std::source_location::current()) {
+    return detail::joined_any<assign_add_op>(v, value, "assign_add", where);
+}
+template <class E>
+    requires(graph_operand<E> || literal<E>)
+any_tensor assign_sub(const any_tensor& v, const E& value,
+                      const std::source_location& where = std::source_location::current()) {
+    return detail::joined_any<assign_sub_op>(v, value, "assign_sub", where);
+}
+
+/// scatter_add(v, ids, rows): slices along the first axis of any handle of a variable, where ids say.
+template <graph_operand Ids, graph_operand Updates>
+any_tensor scatter_add(const any_tensor& v, const Ids& ids, const Updates& updates,
+                       const std::source_location& where = std::source_location::current()) {
+    return detail::scatter_any<scatter_add_op>(v, ids, updates, "scatter_add", where);
+}
+template <graph_operand Ids, graph_operand Updates>
+any_tensor scatter_sub(const any_tensor& v, const Ids& ids, const Updates& updates,
+                       const std::source_location& where = std::source_location::current()) {
+    return detail::scatter_any<scatter_sub_op>(v, ids, updates, "scatter_sub", where);
+}
+/// Of an id that occurs twice the last slice stays.
+template <graph_operand Ids, graph_operand Updates>
+any_tensor scatter_update(const any_tensor& v, const Ids& ids, const Updates& updates,
+                          const std::source_location& where = std::source_location::current()) {
+    return detail::scatter_any<scatter_update_op>(v, ids, updates, "scatter_update", where);
+}
+
+}} // namespace rill::RILL_ABI
