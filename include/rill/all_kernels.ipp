@@ -107,6 +107,7 @@ void compile_catalogue_v4();
 #endif
 #if RILL_KERNELS_RARE_TYPES
 void compile_rare_types();
+void name_rare_casts();
 #endif
 
 template <class Op> op_ptr make_compiled_op(Op o) { return shared(new op_model<Op>(std::move(o))); }
@@ -143,6 +144,7 @@ inline void fill_registries() {
     if (emits_programs) register_emitter(&the_emitter);
 #if RILL_KERNELS_RARE_TYPES
     register_rare_kernels(&compile_rare_types);
+    name_rare_casts();
 #endif
     set_adjoint_check([](const fused_spec& spec) { return is_adjoint(spec, *the_gradient_ops().add); });
     compile_catalogue();

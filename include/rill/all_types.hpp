@@ -13,7 +13,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-inline const bool rare_types_at_start = (register_rare_kernels(&compile_rare_types), true);
+inline const bool rare_types_at_start = (register_rare_kernels(&compile_rare_types), name_rare_casts(), true);
 
 }}} // namespace rill::RILL_ABI::detail
 #endif

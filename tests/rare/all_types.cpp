@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -93,6 +94,28 @@ TEST_CASE("all_types: graphs of every type, read by a program that has no typed 
         const session s(read);
         CHECK(same(s.run(fetch(name), feed("x:0", numbers(d, {3}, {1, 2, 3}))), numbers(d, {3}, {2, 6, 12})));
     }
+}
+
+TEST_CASE("all_types: conversions between any two types, and graphs that are read with them") {
+    std::vector<dtype> all{dtype::float32, dtype::float64, dtype::int32, dtype::int64, dtype::boolean};
+    all.insert(all.end(), std::begin(rare), std::end(rare));
+    for (const dtype from : all)
+        for (const dtype to : all) {
+            if (from == to) continue;
+            INFO(to_string(from) << " to " << to_string(to));
+            std::string bytes, name;
+            {
+                const graph_scope here{graph()};
+                detail::untyped_arguments x{{any_placeholder("x", from, {2}).end()}, {}, {0}};
+                const op_entry* const cast = find_op("Cast", to);
+                REQUIRE(cast);
+                name = any_tensor(detail::apply_untyped(*cast->elementwise, to, std::move(x), current_graph())).name();
+                bytes = graph_to_bytes(current_graph());
+            }
+            const graph read = graph_from_bytes(bytes);
+            const session s(read);
+            CHECK(same(s.run(fetch(name), feed("x:0", numbers(from, {2}, {0, 1}))), numbers(to, {2}, {0, 1})));
+        }
 }
 
 TEST_CASE("all_types: what no type of numbers has is said") {

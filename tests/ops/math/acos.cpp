@@ -31,3 +31,15 @@ TEST_CASE("acos: complex numbers, and their gradients") {
         {.in = {{0.5, 2}}, .ulps = 16});
     op_test::complex_gradients(test_acos::f, {{0.5, 2}});
 }
+
+TEST_CASE("acos: of complex numbers on the cut, the gradient is that of the side that the value is of") {
+    using C = std::complex<double>;
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<C> x("x");
+    const auto [dx] = gradients(acos(x), x);
+    const C at = s.run(dx, feed(x, C(3, 0))), beside = s.run(dx, feed(x, C(3, 1e-12)));
+    CHECK(std::abs(at - C(0, 1 / std::sqrt(8.))) < 1e-15);
+    CHECK(std::abs(at - beside) < 1e-12);
+}

@@ -31,3 +31,14 @@ TEST_CASE("asinh: complex numbers, and their gradients") {
         {.in = {{0.5, 2}}, .ulps = 16});
     op_test::complex_gradients(test_asinh::f, {{0.5, 2}});
 }
+
+TEST_CASE("asinh: the gradient of half where squares overflow") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<half, dyn> x("x");
+    const auto [dx] = gradients(asinh(x), x);
+    const auto found =
+        op_test::run(s, dx, {x}, {op_test::make_array<half>({3}, {half(0.f), half(300.f), half(-65504.f)})});
+    CHECK(op_test::difference<half>(found, {3}, {half(1.f), half(1 / 300.f), half(1 / 65504.f)}, 1) == "");
+}

@@ -19,7 +19,8 @@ struct acos_op {
     using compiled_types = types::floats;
     template <class T> static T scalar(const T& x) { return std::acos(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) {
-        return -(g * conj(rsqrt(V(1) - x * x)));
+        const V z = conj(x); // before the root: on its cut the sign of a zero says which of two it is
+        return -(g * rsqrt(V(1) - z * z));
     }
 };
 

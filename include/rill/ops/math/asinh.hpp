@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/add.hpp>
+#include <rill/ops/math/cast.hpp>
 #include <rill/ops/math/conj.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/rsqrt.hpp>
@@ -18,7 +20,12 @@ struct asinh_op {
     using compiled_types = types::floats;
     template <class T> static T scalar(const T& x) { return std::asinh(x); }
     template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) {
-        return g * conj(rsqrt(V(1) + x * x));
+        if constexpr (std::is_same_v<typename V::value_type, half>) { // its squares overflow from 256 on
+            const auto wide = cast_to<float>(x);
+            return cast_to<half>(cast_to<float>(g) * rsqrt(decltype(wide)(1) + wide * wide));
+        } else {
+            return g * conj(rsqrt(V(1) + x * x));
+        }
     }
 };
 

@@ -10,7 +10,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// (a - b)^2. Shape: a and b broadcast. Gradient: 2 g conj(a - b) and its negative.
+/// (a - b)^2, of complex numbers |a - b|^2. Shape: a and b broadcast. Gradient: 2 g (a - b), of complex numbers with the
+/// real part of g, and its negative.
 struct squared_difference_op {
     static constexpr auto name = "SquaredDifference";
     using domain_type = domains::numeric;
@@ -18,10 +19,10 @@ struct squared_difference_op {
     static constexpr int cost = 2;
     template <class V> RILL_FN static auto value(const V& a, const V& b) {
         const V d = a - b;
-        return d * d;
+        return d * conj(d);
     }
     template <class V> RILL_FN static auto pullback(const V& a, const V& b, const V&, const V& g) {
-        const V to_a = (g + g) * conj(a - b);
+        const V to_a = (g + conj(g)) * (a - b);
         return adjoints<V, V>(to_a, -to_a);
     }
 };
