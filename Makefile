@@ -85,12 +85,14 @@ check-tensorflow:
 	$(call need,$(TEST_PACKAGES) python3-venv)
 	test -x $(PEERS_PYTHON) || python3 -m venv build/peers/venv
 	$(PEERS_PYTHON) -c "import tensorflow" 2>/dev/null || $(PEERS_PYTHON) -m pip install -q tensorflow-cpu
-	cmake --preset dev-gcc
-	cmake --build --preset dev-gcc -j $(JOBS) --target rill_tests_tensorflow
+	cmake --preset dev-gcc -DRILL_KERNEL_RARE_TYPES=ON
+	cmake --build --preset dev-gcc -j $(JOBS) --target rill_tests_tensorflow rill_tests_rare
 	mkdir -p $(BESIDE)
 	$(PEERS_PYTHON) -B tests/tensorflow/vectors.py $(BESIDE)/tensorflow.txt
+	$(PEERS_PYTHON) -B tests/tensorflow/rare_vectors.py $(BESIDE)/tensorflow_rare.txt
 	$(PEERS_PYTHON) -B tests/tensorflow/random_graphs.py $(SEED) $(GRAPHS) $(BESIDE)/graphs.txt
 	RILL_TEST_DATA=$(BESIDE) RILL_TENSORFLOW_GRAPHS=$(BESIDE)/graphs.txt build/dev-gcc/tests/rill_tests_tensorflow "tensorflow:*,tensorflow: random graphs"
+	RILL_TEST_DATA=$(BESIDE) build/dev-gcc/tests/rill_tests_rare "rare:*"
 
 bench:
 	$(call need,$(BENCH_PACKAGES))

@@ -13,12 +13,26 @@ tf.config.threading.set_intra_op_parallelism_threads(1)
 tf.config.threading.set_inter_op_parallelism_threads(1)
 
 FLOATS, WHOLE = ("float32", "float64"), ("int32", "int64")
+NAMES = {"float16": "half"}  # of dtypes that have another name here
+
+
+def name_of(dtype):
+    return NAMES.get(np.dtype(dtype).name, np.dtype(dtype).name)
+
+
+def differentiable(tensor):
+    return tensor.dtype.is_floating or tensor.dtype.is_complex
 
 
 def word(x):
     """One element, so that reading it gives the same bits."""
     if isinstance(x, (bool, np.bool_)):
         return "1" if x else "0"
+    if isinstance(x, np.complexfloating):
+        return f"{word(x.real)},{word(x.imag)}"
+    if isinstance(x, (np.float16, tf.bfloat16.as_numpy_dtype)):  # read as float32, which holds both
+        few = (f"{float(x):.{digits}g}" for digits in range(1, 10))
+        return next(t for t in few if not np.isfinite(x) or type(x)(np.float32(t)) == x).replace("e+", "e")
     if isinstance(x, np.floating):
         text = (
             np.format_float_scientific(x, trim="-")
@@ -37,12 +51,31 @@ def shape_text(shape):
 def array_text(a, here=None):
     """An array; where `here` (an array of the same shape) differs, what it is here stands behind a bar."""
     a = np.asarray(a)
-    name = "bool" if a.dtype == np.bool_ else a.dtype.name
     flat = [word(x) for x in a.reshape(-1)]
     if here is not None:
         ours = [word(x) for x in np.broadcast_to(np.asarray(here, a.dtype), a.shape).reshape(-1)]
         flat = [t if t == o else f"{t}|{o}" for t, o in zip(flat, ours)]
-    return " ".join([name, shape_text(a.shape)] + flat)
+    return " ".join([name_of(a.dtype), shape_text(a.shape)] + flat)
+
+
+def varied(shape, dtype, salt=0, steps=64):
+    """Ordinary numbers, the same in every run, in so many steps between whole ones."""
+    dtype, n = np.dtype(dtype), int(np.prod(shape))
+    if dtype.kind == "c":
+        return (varied(shape, "float64", salt, steps) + 1j * varied(shape, "float64", salt + 5, steps)).astype(dtype)
+    x = np.round(((np.arange(n) * 0.6180339887498949 + salt * 0.377) % 1 * 6 - 3) * steps)
+    return (x.astype("int64") if dtype.kind in "iu" else x / steps).astype(dtype).reshape(shape)  # those wrap
+
+
+def ones_of(y):
+    return np.ones(y.shape, y.dtype.as_numpy_dtype)
+
+
+def seed_of(y):
+    """A gradient from above that is not the same everywhere."""
+    n = int(np.prod(y.shape))
+    seed = (np.arange(n) % 5 - 2) / 2 + 0.25
+    return (seed * (1 - 0.5j) if y.dtype.is_complex else seed).astype(y.dtype.as_numpy_dtype).reshape(y.shape)
 
 
 class described:
@@ -57,7 +90,7 @@ class described:
 
     def input(self, array):
         x = tf.constant(array)
-        if x.dtype.is_floating:
+        if differentiable(x):
             self.tape.watch(x)
         self.inputs.append(len(self.values))
         self.values.append(x)
@@ -136,10 +169,37 @@ class described:
         self.lines += [f"gy {k} " + array_text(seed) for k, seed in seeds.items()]
 
     def gradients(self, seeds):
-        wanted = [k for k in self.inputs if self.values[k].dtype.is_floating]
+        wanted = [k for k in self.inputs if differentiable(self.values[k])]
         found = self.tape.gradient(
             [self.values[k] for k in seeds],
             [self.values[k] for k in wanted],
             output_gradients=[tf.constant(s) for s in seeds.values()],
         )
         return wanted, [None if d is None else tf.convert_to_tensor(d) for d in found]
+
+
+def one_op(
+    name, op, inputs, f, ulps=4, near=0, seed=seed_of, here=None, here_dx=None, gradient=True, label="", **fields
+):
+    """One op over some inputs. here(value, *inputs), here_dx(gradients, *inputs): where another result is meant."""
+    d = described(
+        f"{name} {name_of(inputs[0].dtype) if inputs else ''}{list(inputs[0].shape) if inputs else ''}{label}",
+        ulps,
+        near,
+    )
+    operands = [d.input(x) for x in inputs]
+    outs = d.op(op, operands, f, **fields)
+    through = gradient and any(differentiable(d.values[k]) for k in operands)
+    return d.finish(
+        outs,
+        {k: seed(d.values[k]) for k in outs if differentiable(d.values[k])} if through else None,
+        here and (lambda y: here(y, *inputs)),
+        here_dx and (lambda *dx: here_dx(dx, *inputs)),
+    )
+
+
+def write(path, script, graphs, heads=""):
+    """A file of graphs, below lines that stand before the first."""
+    head = f"# Made by tests/tensorflow/{script} with TensorFlow {tf.__version__}: see described_graph.hpp.\n"
+    path.write_text(head + heads + "".join(graphs))
+    print(f"{len(graphs)} graphs, {path.stat().st_size} bytes")

@@ -6,7 +6,7 @@
 //     graph Mul float32            a graph begins: what it is called
 //     ulps 4                       how far results may lie apart, in last places (of numbers below `near`: of that)
 //     near 1
-//     in float32 [2,3] 1 2 0 inf   value 0, 1, …: inputs; outputs of ops are numbered on
+//     in float32 [2,3] 1 2 0 inf   value 0, 1, …: inputs; outputs of ops are numbered on; complex numbers are 1,-2
 //     const int32 [2] 2 3          or a constant
 //     op Concat 0,1 axis=1         an op by its name in the catalogue: operands, and fields as the op calls them
 //     out 2 float32 [4,3] 1 nan|0  what value 2 is; behind a bar what it is here, where the page on gradients says why
@@ -19,6 +19,10 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <complex>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <istream>
 #include <limits>
@@ -56,6 +60,12 @@ private:
 template <class T> T number(std::string_view text) {
     if constexpr (std::is_same_v<T, bool>) {
         return text == "1";
+    } else if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) {
+        return number<float>(text);
+    } else if constexpr (is_complex<T>) {
+        const auto comma = std::min(text.find(','), text.size());
+        using part = typename T::value_type;
+        return {number<part>(text.substr(0, comma)), number<part>(text.substr(std::min(comma + 1, text.size())))};
     } else {
         T value{};
         const auto [stop, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -90,15 +100,16 @@ inline dtype dtype_named(std::string_view name) {
 }
 
 /// The element types that graphs are described in.
+using described_types =
+    type_set<float, double, half, bfloat16, std::complex<float>, std::complex<double>, std::int8_t, std::int16_t,
+             std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, bool>;
+
 template <class F> void with_type(dtype type, F&& f) {
-    switch (type) {
-    case dtype::float32: return f(std::type_identity<float>{});
-    case dtype::float64: return f(std::type_identity<double>{});
-    case dtype::int32: return f(std::type_identity<std::int32_t>{});
-    case dtype::int64: return f(std::type_identity<std::int64_t>{});
-    case dtype::boolean: return f(std::type_identity<bool>{});
-    default: throw std::runtime_error("no described graph has elements of " + std::string(to_string(type)));
-    }
+    bool found = false;
+    described_types::each([&]<class T>(std::type_identity<T> tag) {
+        if (dtype_of<T> == type) found = true, f(tag);
+    });
+    if (!found) throw std::runtime_error("no described graph has elements of " + std::string(to_string(type)));
 }
 
 /// "float32 [2] 1 nan|0".
@@ -118,6 +129,25 @@ inline any_array array(words line) {
 
 inline any_array zeros_of(const tensor_type& type) { return detail::filled_array(type.type, type.shape, 0); }
 
+/// What a last place is relative to 1, and the smallest number whose last places count.
+template <class T> struct precision {
+    static constexpr double epsilon = std::numeric_limits<T>::epsilon(), smallest = std::numeric_limits<T>::min();
+};
+template <> struct precision<half> {
+    static constexpr double epsilon = 0x1p-10, smallest = 0; // below 2^-14 last places are no smaller, yet they count
+};
+template <> struct precision<bfloat16> {
+    static constexpr double epsilon = 0x1p-7, smallest = precision<float>::smallest;
+};
+
+/// Whether a real number lies near enough to another; places are last places of numbers of that size.
+template <class T> bool near_enough(double got, double wanted, double places, double size) {
+    if (got == wanted || (std::isnan(got) && std::isnan(wanted))) return true;
+    if (std::is_same_v<T, half>) size = std::max(size, 0x1p-14);
+    const double rounding = std::max(places * precision<T>::epsilon * size, precision<T>::smallest);
+    return std::isfinite(wanted) && std::abs(got - wanted) <= rounding;
+}
+
 /// How far two arrays lie apart, as text; empty if that is near enough.
 inline std::string difference(const any_array& got, const any_array& wanted, double ulps, double near) {
     if (got.type() != wanted.type()) return to_string(got.type()) + ", not " + to_string(wanted.type());
@@ -126,16 +156,26 @@ inline std::string difference(const any_array& got, const any_array& wanted, dou
         for (std::size_t i = 0; i < static_cast<std::size_t>(got.size()) && text.empty(); ++i) {
             const T a = got.elements<T>()[i], b = wanted.elements<T>()[i];
             if (a == b) continue;
-            if constexpr (std::is_floating_point_v<T>) {
-                using limits = std::numeric_limits<T>;
-                if (std::isnan(a) && std::isnan(b)) continue;
-                const double rounding = ulps * limits::epsilon() * std::max(double(std::abs(b)), near);
-                if (std::isfinite(b) && std::abs(double(a) - double(b)) <= std::max(rounding, double(limits::min())))
+            if constexpr (is_complex<T>) {
+                using part = typename T::value_type;
+                double size = near; // the larger part's
+                for (const part p : {b.real(), b.imag()})
+                    if (std::isfinite(p)) size = std::max(size, double(std::abs(p)));
+                if (near_enough<part>(a.real(), b.real(), ulps, size) &&
+                    near_enough<part>(a.imag(), b.imag(), ulps, size))
                     continue;
+            } else if constexpr (is_real_floating<T>) {
+                if (near_enough<T>(a, b, ulps, std::max(std::abs(double(b)), near))) continue;
             }
             std::ostringstream out;
             out.precision(17);
-            out << "element " << i << " is " << +a << ", not " << +b;
+            const auto written = [](const T& x) {
+                if constexpr (is_complex<T>)
+                    return x;
+                else
+                    return +x;
+            };
+            out << "element " << i << " is " << written(a) << ", not " << written(b);
             text = out.str();
         }
     });
@@ -188,8 +228,10 @@ private:
     std::map<std::string_view, std::string_view> text_;
 };
 
-/// Reductions are fused nodes: their functions make them.
-inline any_tensor reduced(std::string_view op, const any_tensor& x, const field_reader& fields) {
+/// Reductions are fused nodes, and what is real of complex numbers is several ops: their functions make them.
+inline any_tensor made_by_function(std::string_view op, const any_tensor& x, const field_reader& fields) {
+    if (op == "ComplexAbs") return abs(x);
+    if (op == "Angle") return angle(x);
     axis_list axes;
     for (const auto a : numbers(fields.text("axes"))) axes.set(axes.count++, static_cast<int>(a));
     const auto either = [&](const auto& f) { return fields.text("keep") == "1" ? f(keep_dims) : f(); };
@@ -203,8 +245,9 @@ inline any_tensor reduced(std::string_view op, const any_tensor& x, const field_
     throw std::runtime_error("no op is called " + std::string(op));
 }
 
-inline bool is_reduction(std::string_view op) {
-    static const std::set<std::string_view> all{"Sum", "Mean", "Prod", "Max", "Min", "All", "Any"};
+inline bool is_made_by_function(std::string_view op) {
+    static const std::set<std::string_view> all{"Sum", "Mean", "Prod",  "Max",       "Min",
+                                                "All", "Any",  "Angle", "ComplexAbs"};
     return all.contains(op);
 }
 
@@ -212,10 +255,10 @@ inline bool is_reduction(std::string_view op) {
 inline std::vector<any_tensor> applied(const graph& g, std::string_view name, const std::vector<any_tensor>& operands,
                                        words line) {
     field_reader fields(line);
-    if (is_reduction(name)) return {reduced(name, operands.at(0), fields)};
+    if (is_made_by_function(name)) return {made_by_function(name, operands.at(0), fields)};
     const auto to = fields.text("to");
     const op_entry* op = find_op(name, to.empty() ? dtype::invalid : dtype_named(to));
-    if (!op) op = find_op(name, dtype::boolean); // comparisons
+    if (!op && to.empty()) op = find_op(name, dtype::boolean); // comparisons
     if (!op) throw std::runtime_error("no op is called " + std::string(name));
     if (op->elementwise) {
         detail::untyped_arguments all;
@@ -337,6 +380,15 @@ inline description read(std::istream& from) {
         }
     }
     return all;
+}
+
+/// A file of tests/data, or of the folder that RILL_TEST_DATA names.
+inline description read_data(const std::string& name) {
+    const char* const folder = std::getenv("RILL_TEST_DATA");
+    const std::string path = std::string(folder ? folder : "tests/data") + "/" + name;
+    std::ifstream file(path);
+    if (!file) throw std::runtime_error(path + " can't be read");
+    return read(file);
 }
 
 /// How many graphs of a file give something else, and of the first of these what.

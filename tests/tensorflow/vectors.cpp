@@ -14,17 +14,6 @@ using namespace rill;
 
 namespace test_tensorflow {
 
-inline described_graph::description read(const std::string& path) {
-    std::ifstream file(path);
-    if (!file) FAIL(path << " can't be read");
-    return described_graph::read(file);
-}
-
-inline std::string data() {
-    const char* const folder = std::getenv("RILL_TEST_DATA");
-    return std::string(folder ? folder : "tests/data") + "/tensorflow.txt";
-}
-
 /// Every op of docs/ops.md.
 inline std::set<std::string> catalogue_names() {
     std::set<std::string> all;
@@ -37,13 +26,13 @@ inline std::set<std::string> catalogue_names() {
 }
 
 TEST_CASE("tensorflow: values and gradients of every op are TensorFlow's") {
-    const auto all = read(data());
+    const auto all = described_graph::read_data("tensorflow.txt");
     CHECK(all.graphs.size() > 300);
     CHECK(described_graph::wrong_of(all) == "");
 }
 
 TEST_CASE("tensorflow: every op of the catalogue is compared, or it is said why not") {
-    const auto all = read(data());
+    const auto all = described_graph::read_data("tensorflow.txt");
     std::set<std::string> without;
     for (const auto& line : all.others.at("without")) {
         const auto colon = line.find(": ");
@@ -76,7 +65,9 @@ TEST_CASE("tensorflow: graphs that differ are found") {
 TEST_CASE("tensorflow: random graphs", "[.]") {
     const char* const path = std::getenv("RILL_TENSORFLOW_GRAPHS");
     REQUIRE(path);
-    const auto all = read(path);
+    std::ifstream file(path);
+    REQUIRE(file.is_open());
+    const auto all = described_graph::read(file);
     WARN(all.graphs.size() << " graphs");
     CHECK(described_graph::wrong_of(all) == "");
 }

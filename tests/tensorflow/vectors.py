@@ -11,7 +11,7 @@ import itertools
 import sys
 from pathlib import Path
 
-from described import FLOATS, WHOLE, array_text, described, np, tf
+from described import FLOATS, WHOLE, array_text, described, np, one_op, ones_of, seed_of, tf, varied, write
 
 INF, NAN = np.inf, np.nan
 EDGES = [
@@ -128,7 +128,7 @@ for name in ("Where", "Unique"):
 for name in ("AsString", "StringJoin", "StringLength", "StringToNumber", "StringEqual", "StringSelect"):
     WITHOUT[name] = "the graphs here hold no text; its test says what it gives"
 for name in ("Real", "Imag", "Complex"):
-    WITHOUT[name] = "the graphs here hold no complex numbers; its test compares with the standard library's"
+    WITHOUT[name] = "the graphs here hold no complex numbers; those of rare_vectors.py do"
 for name in ("RandomGamma", "RandomPoissonV2"):
     WITHOUT[name] = "the numbers are drawn by another generator than TensorFlow's"
 WITHOUT["CountUpTo"] = "a write of a variable, which has no gradient; its test says what the variable holds"
@@ -152,41 +152,8 @@ for name in ("Adam", "AdamW"):
 graphs = []
 
 
-def varied(shape, dtype, salt=0):
-    """Ordinary numbers, the same in every run."""
-    n = int(np.prod(shape))
-    x = (np.arange(n) * 0.6180339887498949 + salt * 0.377) % 1 * 6 - 3
-    return (
-        np.round(x * 64).astype(dtype).reshape(shape)
-        if dtype in WHOLE
-        else (np.round(x * 64) / 64).astype(dtype).reshape(shape)
-    )
-
-
-def ones_of(y):
-    return np.ones(y.shape, y.dtype.as_numpy_dtype)
-
-
-def seed_of(y):
-    """A gradient from above that is not the same everywhere."""
-    n = int(np.prod(y.shape))
-    return ((np.arange(n) % 5 - 2) / 2 + 0.25).astype(y.dtype.as_numpy_dtype).reshape(y.shape)
-
-
-def graph(
-    name, op, inputs, f, ulps=4, near=0, seed=seed_of, here=None, here_dx=None, gradient=True, label="", **fields
-):
-    """One op over some inputs. here(value, *inputs), here_dx(gradients, *inputs): where another result is meant."""
-    d = described(
-        f"{name} {inputs[0].dtype if inputs else ''}{list(inputs[0].shape) if inputs else ''}{label}", ulps, near
-    )
-    operands = [d.input(x) for x in inputs]
-    outs = d.op(op, operands, f, **fields)
-    float_in = any(x.dtype.kind == "f" for x in inputs)
-    seeds = {k: seed(d.values[k]) for k in outs if d.values[k].dtype.is_floating} if gradient and float_in else None
-    graphs.append(
-        d.finish(outs, seeds, here and (lambda y: here(y, *inputs)), here_dx and (lambda *dx: here_dx(dx, *inputs)))
-    )
+def graph(*about, **more):
+    graphs.append(one_op(*about, **more))
 
 
 def elementwise(op, f, operands=1, dtypes=FLOATS, values=None, ulps=4, near=0, **more):
@@ -727,6 +694,4 @@ for dtype in NUMBERS:
         )
 
 out = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[1] / "data" / "tensorflow.txt"
-head = f"# Made by tests/tensorflow/vectors.py with TensorFlow {tf.__version__}: see described_graph.hpp.\n"
-out.write_text(head + "".join(f"without {op}: {why}\n" for op, why in sorted(WITHOUT.items())) + "".join(graphs))
-print(f"{len(graphs)} graphs, {out.stat().st_size} bytes")
+write(out, "vectors.py", graphs, "".join(f"without {op}: {why}\n" for op, why in sorted(WITHOUT.items())))
