@@ -57,7 +57,7 @@ template <class A>
 std::string to_string(const A& array) {
     if (array.empty()) return "any_array()";
     std::string text = to_string(array.type()) + " ";
-    const index_t ends = array.size() > 1000 ? 3 : array.size();
+    const index_t ends = array.size() > 1000 ? 3 : 1000;
     detail::visit_dtype(array.dtype(), [&]<class T>(std::type_identity<T>) {
         detail::write_elements(text, array.shape(), 0, static_cast<const T*>(array.data()), array.size(), ends);
     });

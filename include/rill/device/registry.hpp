@@ -32,9 +32,10 @@ struct block_kernels {
 /// The loops that bring blocks together, for one way of combining and one dtype. Where `widen` is there, they work on
 /// elements of so many bytes, which hold more than the dtype does.
 struct combiner {
-    void (*init)(void* to, std::int64_t n) = nullptr;                    // the identity
-    void (*merge)(void* to, const void* from, std::int64_t n) = nullptr; // elementwise
-    void (*fold)(void* to, const void* from, std::int64_t n) = nullptr;  // n elements into one
+    void (*init)(void* to, std::int64_t n) = nullptr;                                           // the identity
+    void (*merge)(void* to, const void* from, std::int64_t n) = nullptr;                        // elementwise
+    void (*fold)(void* to, const void* from, std::int64_t n) = nullptr;                         // n elements into one
+    void (*fold_rows)(void* to, const void* from, std::int64_t rows, std::int64_t n) = nullptr; // rows of n into one
     /// Sums to means, as elements of the dtype; null where there are none.
     void (*divide)(void* to, const void* from, std::int64_t n, std::int64_t count) = nullptr;
     void (*widen)(void* to, const void* from, std::int64_t n) = nullptr; // from elements of the dtype

@@ -52,6 +52,34 @@ TEST_CASE("combiners: identities, folds of any length, merges, means") {
 
 namespace test_combiners {
 
+/// Small whole numbers, so that the order does not show; the last row must not be read beyond.
+template <combine How, class T> void check_rows() {
+    compile_combiner<How, T>();
+    const auto c = the_kernels().combiners.find(detail::kernel_key(to_string(How), dtype_of<T>));
+    REQUIRE(c);
+    for (const std::size_t rows : {0, 1, 2, 3, 4, 5, 32, 33})
+        for (const std::size_t n : {1, 3, 10, 16, 17, 40}) {
+            const auto in = std::make_unique<T[]>(rows * n);
+            for (std::size_t i = 0; i < rows * n; ++i) in[i] = static_cast<T>(static_cast<float>(i % 5) - 1);
+            std::vector<T> out(n + 1, static_cast<T>(3.f)), wanted(out);
+            for (std::size_t k = 0; k < rows; ++k)
+                c->merge(wanted.data(), in.get() + k * n, static_cast<std::int64_t>(n));
+            c->fold_rows(out.data(), in.get(), static_cast<std::int64_t>(rows), static_cast<std::int64_t>(n));
+            INFO(to_string(How) << " of " << to_string(dtype_of<T>) << ", " << rows << " rows of " << n);
+            CHECK(out == wanted);
+        }
+}
+
+TEST_CASE("combiners: rows into one") {
+    check_rows<combine::sum, float>();
+    check_rows<combine::sum, double>();
+    check_rows<combine::sum, std::int64_t>();
+    check_rows<combine::sum, half>();
+    check_rows<combine::sum, std::complex<float>>();
+    check_rows<combine::max, float>();
+    check_rows<combine::min, int>();
+}
+
 template <combine How, class T, class F> void check(T identity, const F& together) {
     compile_combiner<How, T>();
     const auto c = the_kernels().combiners.find(detail::kernel_key(to_string(How), dtype_of<T>));

@@ -18,7 +18,7 @@ struct op {
     }
     static any_tensor untyped(dtype type, const dims& shape) { return random_poisson(type, shape); }
     template <class T, class S> static auto like(const S& shape, std::uint64_t seed) {
-        return random_poisson<T>(shape, {.rate = 1000, .seed = seed});
+        return random_poisson<T>(shape, {.rate = 30, .seed = seed});
     }
     template <class S> static any_tensor like(dtype type, const S& shape, std::uint64_t seed) {
         return random_poisson(type, shape, {.rate = 1000, .seed = seed});

@@ -102,6 +102,34 @@ template <class C, class T> void combine_fold(void* to, const void* from, std::i
     *out = C::merge(lane<T>(*out), lane<T>(rest)).v;
 }
 
+/// Rows of n elements into one: of each column four running sums, as combine_fold's.
+template <class C, class T> void combine_rows(void* to, const void* from, std::int64_t rows, std::int64_t n) {
+    constexpr int lanes = lanes_for<T>;
+    using V = pack<T, lanes>;
+    const T identity = C::template identity<T>();
+    const auto* in = static_cast<const T*>(from);
+    auto* out = static_cast<T*>(to);
+    const auto columns = [&](auto load) {
+        V r0(identity), r1(identity), r2(identity), r3(identity);
+        const T* at = in;
+        std::int64_t k = rows;
+        for (; k >= 4; k -= 4, at += 4 * n) {
+            r0 = C::merge(r0, load(at));
+            r1 = C::merge(r1, load(at + n));
+            r2 = C::merge(r2, load(at + 2 * n));
+            r3 = C::merge(r3, load(at + 3 * n));
+        }
+        for (; k > 0; --k, at += n) r0 = C::merge(r0, load(at));
+        return V(C::merge(load(out), C::merge(C::merge(r0, r1), C::merge(r2, r3))));
+    };
+    std::int64_t i = 0;
+    for (; i + lanes <= n; i += lanes, in += lanes, out += lanes)
+        columns([](const T* p) { return V::load(p); }).store(out);
+    if constexpr (lanes > 1)
+        if (const int rest = static_cast<int>(n - i); rest > 0)
+            columns([=](const T* p) { return V::load_partial(p, rest); }).store_partial(out, rest);
+}
+
 /// A sum of 64-bit integers: 128 bits in two's complement, for which standard C++ has no type.
 struct long_sum {
     std::uint64_t low = 0;
@@ -136,6 +164,9 @@ struct long_sum {
     }
     static void fold(void* to, const void* from, std::int64_t n) {
         for (std::int64_t i = 0; i < n; ++i) static_cast<long_sum*>(to)->add(static_cast<const long_sum*>(from)[i]);
+    }
+    static void fold_rows(void* to, const void* from, std::int64_t rows, std::int64_t n) {
+        for (std::int64_t i = 0; i < rows; ++i) merge(to, static_cast<const long_sum*>(from) + i * n, n);
     }
 };
 
@@ -172,7 +203,7 @@ template <class T, class Sum> void combine_divide(void* to, const void* from, st
 }
 
 template <class C, class T> bool add_combiner(combine how) {
-    combiner c{&combine_init<C, T>, &combine_merge<C, T>, &combine_fold<C, T>};
+    combiner c{&combine_init<C, T>, &combine_merge<C, T>, &combine_fold<C, T>, &combine_rows<C, T>};
     if constexpr (is_numeric<T> && !is_integral<T>) c.divide = &combine_divide<T, T>; // the gradient of a mean
     register_combiner(to_string(how), dtype_of<T>, RILL_ISA_LEVEL, c);
     return true;
@@ -182,9 +213,10 @@ template <class T> bool add_mean() {
     using sum = sum_for_mean<T>;
     combiner c;
     if constexpr (std::is_same_v<sum, long_sum>)
-        c = {&long_sum::init, &long_sum::merge, &long_sum::fold};
+        c = {&long_sum::init, &long_sum::merge, &long_sum::fold, &long_sum::fold_rows};
     else
-        c = {&combine_init<sum_combine, sum>, &combine_merge<sum_combine, sum>, &combine_fold<sum_combine, sum>};
+        c = {&combine_init<sum_combine, sum>, &combine_merge<sum_combine, sum>, &combine_fold<sum_combine, sum>,
+             &combine_rows<sum_combine, sum>};
     c.divide = &combine_divide<T, sum>;
     if constexpr (!std::is_same_v<sum, T>) {
         c.widen = &combine_widen<T, sum>;

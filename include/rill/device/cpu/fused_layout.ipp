@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <ranges>
 
@@ -141,6 +142,7 @@ template <class E>
 E* lay_out(const E* from, E* to, const operand_walk& w, const fused_layout& l, int dim, index_t extent) {
     const index_t stride = w.stride[dim];
     constexpr index_t chunk = layout_slack / static_cast<index_t>(sizeof(E));
+    constexpr index_t lanes = 16 / static_cast<index_t>(sizeof(E));
     if (dim == l.rank - 1) {
         if (stride != 0) return std::copy_n(from, extent, to);
         const E value = *from;
@@ -158,7 +160,9 @@ E* lay_out(const E* from, E* to, const operand_walk& w, const fused_layout& l, i
         std::array<E, static_cast<std::size_t>(chunk)> row{}; // of the same values: to read what was just stored takes long
         for (index_t k = 0; k < chunk; ++k)
             if (k < inner) row[static_cast<std::size_t>(k)] = from[k]; // by a copy the compiler calls a slow instruction
-        return write_short_rows(to, extent, inner, [&](index_t, E* at, auto n) { std::copy_n(row.begin(), n(), at); });
+        return write_short_rows(to, extent, inner, [&](index_t, E* at, auto n) {
+            for (index_t k = 0; k < n(); k += lanes) std::memcpy(at + k, row.data() + k, 16);
+        });
     }
     if (stride == 0) { // each row is like the first
         const index_t row = lay_out(from, to, w, l, dim + 1, inner) - to, all = row * extent;
@@ -194,6 +198,7 @@ RILL_INLINE void fold_block(std::byte* to, std::byte* from, const operand_walk& 
     const auto bytes = [&](index_t n) { return static_cast<std::size_t>(n) * w.element; };
     if (all_reduced) return c.fold(to, from, extent * below);
     if (dim == l.rank - 1) return c.merge(to, from, extent);
+    if (dim == l.rank - 2 && w.stride[at] == 0) return c.fold_rows(to, from, extent, below);
     if (w.stride[at] == 0) {
         for (index_t rows = extent; rows > 1;) {
             const index_t upper = rows / 2;

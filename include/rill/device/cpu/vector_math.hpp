@@ -219,26 +219,29 @@ inline value log1p(value x) {
     return select(abs(x) < value(std::numeric_limits<float>::epsilon() / 4), x, y);
 }
 
-/// |x| = n π/2 + r with |r| <= π/4, in the low bits of `sum` n.
+/// |x| = n π/2 + r with |r| <= π/4, in the low bits of `sum` n. Of r the part behind the last place of a float stands apart and is
+/// added at the end: loops of numbers wait for every operation that leads to a sine.
 struct angle {
-    value x, sum, r;
-    explicit angle(value number) : x(abs(number)), sum(fma(x, value(0.636619772367581343076f), value(much))), r(0) {
-        const value m = sum - much, next = fnma(m, value(0x1.fb4p-12f), fnma(m, value(0x1.92p+0f), x)),
-                    high = fnma(m, value(0x1.444p-24f), next);
-        r = high + fnma(m, value(0x1.68c234p-39f), fnma(m, value(0x1.444p-24f), next - high));
+    value x, sum, r, behind;
+    explicit angle(value number)
+        : x(abs(number)), sum(fma(x, value(0.636619772367581343076f), value(much))), r(0), behind(0) {
+        const value m = sum - much, next = fnma(m, value(0x1.fb4p-12f), fnma(m, value(0x1.92p+0f), x));
+        r = fnma(m, value(0x1.444p-24f), next);
+        behind = fnma(m, value(0x1.68c234p-39f), fnma(m, value(0x1.444p-24f), next - r));
     }
     truth odd() const { return (left(sum, 31) | value(1)) < value(0); }
     /// The sign bit, from bit 1 of n + ahead.
     value sign(int ahead) const { return sign_bit(left(int_add(sum, static_cast<std::uint32_t>(ahead)), 30)); }
     value sine() const {
         const value z = r * r;
-        const value p = polynomial(z, {-0.1666666664f, 0.008333329281f, -0.0001983930442f, 2.718046476e-6f});
-        return fma(z * r, p, r);
+        const value p = fma(z * z, fma(z, value(2.718046476e-6f), value(-0.0001983930442f)),
+                            fma(z, value(0.008333329281f), value(-0.1666666664f)));
+        return r + fma(z * r, p, behind);
     }
     value cosine() const {
         const value z = r * r;
         const value p = polynomial(z, {0.04166664555f, -0.001388730987f, 2.4432413e-5f});
-        return fma(z * z, p, fma(z, value(-0.5f), value(1)));
+        return fma(z, value(-0.5f), value(1)) + fma(z * z, p, -(behind * r));
     }
     /// What was computed of the number, where that is right.
     value within(value y, exact_number function, value number) const {

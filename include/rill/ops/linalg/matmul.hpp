@@ -75,6 +75,7 @@ auto matmul(const A& a, const B& b, const std::source_location& where = std::sou
         else
             return apply_node(matmul_op{}, rule, where, a, b);
     } else {
+        if (detail::is_null(a) || detail::is_null(b)) detail::refuse_null("matmul", where);
         const bool batches = detail::rank_of(a) > 2 || detail::rank_of(b) > 2;
         return batches ? apply_node(batch_matmul_op{}, where, a, b) : apply_node(matmul_op{}, where, a, b);
     }
