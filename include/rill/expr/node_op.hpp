@@ -181,6 +181,7 @@ template <class Op, class X> constexpr std::uint32_t taken_untyped() {
 /// What a shape rule says of operands with these extents; after a failed check merely well-formed.
 template <class Rule, class... E> struct ruled_shape {
     static constexpr dims told = Rule()(E::value...).shape;
+    static constexpr bool typed = told.known_rank() || !Rule()(E::value...).ok();
     static constexpr dims value = told.known_rank() ? told : dims{};
 };
 
@@ -202,7 +203,7 @@ any_tensor apply_node(const Op& op, const std::source_location& where, const X&.
 }
 
 /// The same with a shape rule for types, a captureless function of the operands' extents (dims) that returns a shape_result:
-/// the result is typed where all operands are. `Out` is its element type, that of the first operand if it is void, and so is
+/// the result is typed where all operands are and the rule knows its rank. `Out` is its element type, that of the first operand if it is void, and so is
 /// `Kernel`, which selects the kernel.
 template <class Out = void, class Kernel = void, class Op, class Rule, graph_operand... X>
     requires(!std::is_same_v<Rule, std::source_location>)
@@ -213,8 +214,11 @@ auto apply_node(const Op& op, Rule, const std::source_location& where, const X&.
     const endpoint made = detail::add_op_node(make_op(op), taken, where, operands...);
     if constexpr ((typed_operand<X> && ...)) {
         using T = std::conditional_t<std::is_void_v<Out>, value_type_of<first>, Out>;
-        return tensor_of<T, extents_of_rule<detail::ruled_shape<Rule, extents_of<X>...>>>(detail::unchecked,
-                                                                                          any_tensor(made));
+        using ruled = detail::ruled_shape<Rule, extents_of<X>...>;
+        if constexpr (ruled::typed)
+            return tensor_of<T, extents_of_rule<ruled>>(detail::unchecked, any_tensor(made));
+        else
+            return any_tensor(made);
     } else {
         return any_tensor(made);
     }

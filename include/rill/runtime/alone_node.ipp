@@ -47,9 +47,10 @@ private:
     std::span<const any_array> all_;
 };
 
+/// Of one type.
 inline bool same_numbers(const any_array& a, const any_array& b) {
-    return a.type() == b.type() &&
-           std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * size_of(a.dtype())) == 0;
+    const auto bytes = static_cast<std::size_t>(a.size()) * size_of(a.dtype());
+    return bytes == 0 || std::memcmp(a.data(), b.data(), bytes) == 0;
 }
 
 RILL_COLD std::shared_ptr<const alone_node::bound> alone_node::bound_to(std::span<const any_array> given) const {
@@ -61,10 +62,14 @@ RILL_COLD std::shared_ptr<const alone_node::bound> alone_node::bound_to(std::spa
     for (const int i : op.shape_inputs())
         if (i < static_cast<int>(given.size())) read.push_back(&given[static_cast<std::size_t>(i)]);
     const std::lock_guard lock(mutex_);
-    for (const auto& b : bound_)
-        if (detail::equal(b->inputs, inputs) &&
-            detail::equal(b->read, read, [](const any_array& a, const any_array* r) { return same_numbers(a, *r); }))
-            return b;
+    for (std::size_t k = 0; k < bound_.size(); ++k) {
+        const auto b = bound_[k];
+        if (!detail::equal(b->inputs, inputs) ||
+            !detail::equal(b->read, read, [](const any_array& a, const any_array* r) { return same_numbers(a, *r); }))
+            continue;
+        for (std::size_t to = k; to > 0; --to) bound_[to] = std::move(bound_[to - 1]);
+        return bound_[0] = b;
+    }
     auto made = detail::make_shared<bound>();
     made->inputs.assign(inputs.begin(), inputs.end());
     for (const auto* r : read) made->read.push_back(owned_copy(*r));

@@ -28,10 +28,7 @@ struct pieces {
     std::vector<int> fetches; // values
 };
 
-/// Whether a shape rule of the node reads values that follow neither from constants nor from shapes: only the run knows them.
-bool data_decides_shape(const node& n);
-
-/// Whether the node must stand alone.
+/// Whether the node, of a body or of a whole graph, must stand alone.
 bool stands_alone(const node& n);
 
 /// Whether a run of the subgraph has more than one piece.

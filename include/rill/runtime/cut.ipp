@@ -36,35 +36,10 @@ inline bool has_pieces(const body& b) {
     return false;
 }
 
-/// Whether an edge has a value when shapes are bound (known_values works it out then).
-inline bool known_when_bound(const endpoint& e) {
-    std::vector<const node*> open{e.from}, seen;
-    while (!open.empty()) {
-        const node* n = open.back();
-        open.pop_back();
-        const auto& op = *n->op;
-        if (op.constant() || op.follows_from_types() || detail::contains(seen, n)) continue;
-        if (op.role() != op_role::ordinary || op.stateful() || n->bodies || op.flow() || op.sizes_itself() ||
-            op.waits() || n->inputs.empty() || !op.writes().empty())
-            return false;
-        seen.push_back(n);
-        for (const auto& in : n->inputs) open.push_back(in.from);
-    }
-    return true;
-}
-
-RILL_COLD bool data_decides_shape(const node& n) {
-    const auto read = n.op->shape_inputs();
-    if (read.empty() || detail::all_of(n.outputs, [](const tensor_type& t) { return t.shape.complete(); }))
-        return false;
-    return detail::any_of(read, [&](int i) {
-        return i < static_cast<int>(n.inputs.size()) && !known_when_bound(n.inputs[static_cast<std::size_t>(i)]);
-    });
-}
-
-RILL_COLD bool stands_alone(const node& n) {
+/// Whether it must stand alone whatever its inputs are.
+inline bool is_no_step(const node& n) {
     // of primitives within a body it shows only when that is compiled what they become
-    if (n.op->sizes_itself() || n.op->waits() || n.op->flow() || data_decides_shape(n)) return true;
+    if (n.op->sizes_itself() || n.op->waits() || n.op->flow()) return true;
     if (!n.bodies) return false;
     if (n.bodies->sized) return true;
     const auto& use = *n.op->regions();
@@ -72,8 +47,82 @@ RILL_COLD bool stands_alone(const node& n) {
     return detail::any_of(*n.bodies, has_pieces);
 }
 
+/// What a shape rule may be told of: constants, what follows from types, and what host kernels work out of those (known_values).
+/// The rest only a run knows.
+enum class known_by { itself, its_inputs, the_run };
+inline known_by known_when_bound(const op& made) {
+    if (made.constant() || made.follows_from_types()) return known_by::itself;
+    const bool works_out = made.role() == op_role::ordinary && !made.stateful() && !made.regions() && !made.flow() &&
+                           !made.sizes_itself() && !made.waits() && made.writes().empty();
+    return works_out ? known_by::its_inputs : known_by::the_run;
+}
+
+/// Walks from a value to what it is made of. `kind` says of each place how it is known, `inputs` what it is made of.
+template <class Place, class Kind, class Inputs>
+bool is_known(const Place& from, const Kind& kind, const Inputs& inputs) {
+    std::vector<Place> open{from}, seen;
+    while (!open.empty()) {
+        const Place at = open.back();
+        open.pop_back();
+        if (detail::contains(seen, at)) continue;
+        seen.push_back(at);
+        const known_by by = kind(at);
+        if (by == known_by::the_run) return false;
+        if (by == known_by::itself) continue;
+        const std::size_t before = open.size();
+        inputs(at, open);
+        if (open.size() == before) return false; // of nothing: an argument
+    }
+    return true;
+}
+
+/// Whether a shape rule of the node reads what only a run knows. `known(i)`: of input i.
+template <class Known> bool data_decides_shape(const node& n, const Known& known) {
+    const auto read = n.op->shape_inputs();
+    if (read.empty() || detail::all_of(n.outputs, [](const tensor_type& t) { return t.shape.complete(); }))
+        return false;
+    return detail::any_of(read, [&](int i) { return i < static_cast<int>(n.inputs.size()) && !known(i); });
+}
+
+RILL_COLD bool stands_alone(const node& n) {
+    return is_no_step(n) || data_decides_shape(n, [&](int i) {
+               return is_known(
+                   n.inputs[static_cast<std::size_t>(i)].from,
+                   [&](const node* at) { // what comes into a body is a value like any other
+                       return at->inside == n.inside ? known_when_bound(*at->op) : known_by::the_run;
+                   },
+                   [](const node* at, std::vector<const node*>& to) {
+                       for (const auto& in : at->inputs) to.push_back(in.from);
+                   });
+           });
+}
+
+/// The same of an item; `in_line`: which items lie in the straight line that it would be part of.
+template <class InLine> bool item_stands_alone(const subgraph& g, const subgraph::item& it, const InLine& in_line) {
+    if (!it.origin) return false;
+    const auto fed_instead = [&](int i) { // of what its node was told the value of
+        if (i >= static_cast<int>(it.inputs.size())) return false;
+        const int feed = g.items[it.inputs[static_cast<std::size_t>(i)].item].feed;
+        return feed >= 0 && known_when_bound(*g.feeds[static_cast<std::size_t>(feed)].from->op) == known_by::itself;
+    };
+    return is_no_step(*it.origin) || detail::any_of(it.origin->op->shape_inputs(), fed_instead) ||
+           data_decides_shape(*it.origin, [&](int i) {
+               return is_known(
+                   it.inputs[static_cast<std::size_t>(i)].item,
+                   [&](int at) {
+                       const auto& from = g.items[at];
+                       if (from.feed >= 0 || !in_line(at)) return known_by::the_run;
+                       return from.is_copy() || !from.op ? known_by::its_inputs : known_when_bound(*from.op);
+                   },
+                   [&](int at, std::vector<int>& to) {
+                       for (const auto& v : g.items[at].inputs) to.push_back(v.item);
+                   });
+           });
+}
+
 RILL_COLD bool needs_cut(const subgraph& g) {
-    return detail::any_of(g.items, [](const subgraph::item& it) { return it.origin && stands_alone(*it.origin); });
+    return detail::any_of(g.items,
+                          [&](const subgraph::item& it) { return item_stands_alone(g, it, [](int) { return true; }); });
 }
 
 class cutter {
@@ -114,7 +163,11 @@ private:
         };
         for (const auto& v : it.inputs) add(v.item);
         for (const int a : it.after) add(a);
-        if (it.origin && stands_alone(*it.origin)) {
+        const auto in_line = [&](int other) {
+            const int p = piece_of_[other];
+            return waits_for_[other] == waits && (p < 0 || !cut_.all[p].alone.origin);
+        };
+        if (item_stands_alone(graph_, it, in_line)) {
             piece_of_[i] = static_cast<int>(cut_.all.size());
             cut_.all.emplace_back().alone = it;
             return;

@@ -7,6 +7,7 @@
 #include <rill/ops/array/shape.hpp>
 #include <rill/ops/array/size.hpp>
 #include <rill/ops/array/stack.hpp>
+#include <rill/ops/array/where.hpp>
 #include <rill/ops/control/cond.hpp>
 #include <rill/ops/control/function.hpp>
 #include <rill/ops/control/while_loop.hpp>
@@ -19,6 +20,7 @@
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/reduce_max.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
+#include <rill/ops/random/random_normal.hpp>
 #include <rill/ops/random/random_uniform.hpp>
 #include <rill/ops/state/variable.hpp>
 
@@ -92,6 +94,22 @@ TEST_CASE("shape_input: shapes that data decides") {
     const auto y = reshape(x, stack<0>(batch, constant(-1)));
     const auto [dx] = gradients(reduce_sum(y * y * fill(shape(y), 3.f)), x);
     CHECK(op_test::list(s.run(dx, feed(x, six), feed(batch, 2))) == std::vector<float>{6, 12, 18, 24, 30, 36});
+    // of as many extents as a run says
+    placeholder<std::int64_t, dyn> any_rank("any_rank");
+    const any_tensor open = reshape(x, any_rank);
+    CHECK(s.run(open, feed(x, six), feed(any_rank, {3, 2, 1})).shape() == dims{3, 2, 1});
+    CHECK(s.run(fill(any_rank, 1.f), feed(any_rank, std::vector<std::int64_t>{})).shape() == dims{});
+    CHECK(s.run(random_normal<float>(any_rank), feed(any_rank, {2, 5})).shape() == dims{2, 5});
+    // beside what other data decides
+    const auto some = boolean_mask(x, x > 2.f);
+    CHECK(s.run(fill(stack<0>(size(some), constant(2)), 1.f), feed(x, six)).shape(0) == 4);
+    CHECK(s.run(rill::range(0, size(some) + size(x)), feed(x, six)).size() == 10);
+    // edges that are fed in the middle
+    const tensor twice(shape(x) * 2, "twice");
+    CHECK(s.run(fill(twice, 1.f), feed(x, six)).size() == 12);
+    CHECK(s.run(fill(twice, 1.f), feed(twice, {3})).size() == 3);
+    const tensor pair(constant({2, 2}), "pair");
+    CHECK(s.run(fill(pair, 1.f), feed(pair, {3, 1})).size() == 3);
     // known to another plan: an edge before it is fed
     const tensor doubled(batch * 2, "doubled");
     const auto wide = fill(stack<0>(doubled), 1.f);
@@ -113,6 +131,13 @@ TEST_CASE("shape_input: shapes that data decides, in bodies and functions") {
         while_loop([&](auto k, auto) { return k < n; },
                    [](auto k, auto t) { return std::tuple(k + 1, t + reduce_sum(fill(stack<0>(k), 2.f))); }, 0, 0.f);
     CHECK(s.run(sum, feed(n, 4)) == 12); // 2 * (0 + 1 + 2 + 3)
+    placeholder<float, dyn> x("x");      // worked out outside, used within
+    const tensor outside(shape(x) + 1, "outside");
+    const tensor fixed(constant({2, 3}) * 2, "fixed");
+    const auto chosen =
+        cond(n > 0, [&] { return reduce_sum(fill(outside, 1.f)); }, [&] { return reduce_sum(fill(fixed, 1.f)); });
+    CHECK(s.run(chosen, feed(n, 1), feed(x, std::vector<float>(4))) == 5);
+    CHECK(s.run(chosen, feed(n, 0), feed(x, std::vector<float>(4))) == 24);
     const auto ones = function([](auto k) { return reduce_sum(fill(stack<0>(k, k), 1.f)); });
     CHECK(s.run(ones(n) + ones(n + 1), feed(n, 2)) == 13);
 }

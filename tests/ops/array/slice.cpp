@@ -79,6 +79,15 @@ TEST_CASE("slice: from where data says on") {
     placeholder<std::int64_t, 2> size("size");
     CHECK(op_test::list(s.run(slice(x, from, size), feed(x, at), feed(from, {1, 1}), feed(size, {-1, 1}))) ==
           std::vector<float>{4, 7});
+    placeholder<int, 1> start("start"), count("count"); // each begin has a rest of its own
+    placeholder<float, dyn> line("line");
+    const auto tail = slice(line, start, count), rest_of = slice(line, start, constant({-1}));
+    const std::vector<float> five{0, 1, 2, 3, 4};
+    for (const int begin : {2, 0, 1, 5, 2}) {
+        const std::vector<float> wanted(five.begin() + begin, five.end());
+        CHECK(op_test::list(s.run(tail, feed(line, five), feed(start, {begin}), feed(count, {-1}))) == wanted);
+        CHECK(op_test::list(s.run(rest_of, feed(line, five), feed(start, {begin}))) == wanted);
+    }
     CHECK_THROWS_WITH((slice(any_tensor(x), constant({1}), constant({1, 1}))),
                       contains("slice: a begin and a size are expected of each axis"));
     CHECK_THROWS_WITH((slice(any_tensor(x), any_tensor(x), constant({1, 1}))), contains("the begin must be int32"));

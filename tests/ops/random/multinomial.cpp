@@ -43,6 +43,9 @@ TEST_CASE("multinomial: numbers of draws known at run time") {
     CHECK(op_test::difference<std::int64_t>(s.run(by_number, feed(logits, at)), {2, 4}, four) == "");
     CHECK(op_test::list(t.run(multinomial<4>(logits, {.seed = 5}), feed(logits, at))) == four);
     CHECK(s.run(by_tensor, feed(logits, at), feed(x, std::vector<float>())).size() == 0);
+    placeholder<int> n("n");
+    CHECK_THROWS_WITH(s.run(multinomial(logits, n), feed(logits, at), feed(n, -1)), contains("an extent is negative"));
+    CHECK(s.run(multinomial(any_tensor(logits), n), feed(logits, at), feed(n, 3)).shape() == dims{2, 3});
     CHECK_THROWS_WITH(multinomial(logits, -1),
                       contains("multinomial: the number of draws is negative") && contains("multinomial.cpp"));
     CHECK_THROWS_WITH(multinomial<2>(any_placeholder("v", dtype::float32, {3})),

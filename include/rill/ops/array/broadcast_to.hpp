@@ -17,6 +17,8 @@ constexpr shape_result broadcast_to(const dims& x, const dims& to) {
         if (to[i] < dyn) return {to, "an extent is negative"};
     if (!x.known_rank()) return {to};
     if (x.rank > to.rank) return {to, "the new rank is less than the tensor's"};
+    for (int i = 0; i < to.rank - x.rank; ++i)
+        if (to[i] == dyn) return {to, "a new axis has no extent"};
     dims r = to;
     for (int i = 0; i < x.rank; ++i) {
         index_t& at = r[to.rank - x.rank + i];

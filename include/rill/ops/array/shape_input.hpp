@@ -29,6 +29,7 @@ constexpr dims rank_from(const dims& vector) {
 /// can't be one.
 dims shape_from(const known_inputs& in, std::size_t input, const char* what = "the shape");
 
+/// Notes it at start, for graphs that are read from files, and when a node is made, which may be before that.
 template <class... Unused> struct control_flow_registrar {
     static bool ensure() {
         noted_control_flow = &control_flow_of_program();

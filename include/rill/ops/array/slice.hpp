@@ -49,9 +49,9 @@ struct slice_op {
     std::vector<endpoint> gradient(const gradient_request& r) const;
     static input_list host_inputs() { return {1, 2}; }
     input_list shape_inputs() const {
-        if (size.rank == 0) return {2};
+        if (size.rank == 0) return {1, 2}; // of a size of -1 the begin says how much it is
         for (int i = 0; i < size.rank; ++i)
-            if (size[i] == dyn) return {1}; // what is left depends on where it begins
+            if (size[i] == dyn) return {1};
         return {};
     }
 

@@ -90,9 +90,9 @@ RILL_INLINE std::vector<tensor_type> random_numbers::numbers_type(const known_in
     if (in.types.size() > 1) throw invalid_argument("a shape at most is expected");
     const dims shape = in.types.empty() ? to : shape_from(in, 0);
     if (!in.types.empty() && (!shape.known_rank() || !in.value(0))) return {{type, shape}}; // known later
-    if (!shape.complete()) throw invalid_argument("the shape " + to_string(shape) + " is not known");
     for (int i = 0; i < shape.rank; ++i)
-        if (shape[i] < 0) throw invalid_argument("an extent is negative");
+        if (shape[i] < 0 && (shape[i] != dyn || !in.types.empty())) throw invalid_argument("an extent is negative");
+    if (!shape.complete()) throw invalid_argument("the shape " + to_string(shape) + " is not known");
     return {{type, shape}};
 }
 

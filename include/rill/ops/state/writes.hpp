@@ -10,15 +10,19 @@ namespace rill { inline namespace RILL_ABI {
 namespace detail {
 
 /// What is written as a tensor: a number fills one of the variable's type.
-template <class E> any_tensor value_to_write(const any_tensor& v, const E& value, const char* op) {
+template <class E>
+any_tensor value_to_write(const any_tensor& v, const E& value, const char* op, const std::source_location& where) {
+    if (is_null(v) || is_null(value)) refuse_null(op, where);
+    check_is_variable(v, op);
     if constexpr (literal<E>) {
         any_array all;
         visit_dtype(v.dtype(), [&]<class T>(std::type_identity<T>) {
-            if constexpr (literal_fits<T, E>) all = filled_array<T>(v.static_shape(), literal_value<T>(value, op));
+            if constexpr (literal_fits<T, E>)
+                all = filled_array<T>(v.static_shape(), literal_value<T>(value, op), where);
         });
         if (all.empty()) literal_scalar(v.dtype(), value, op); // says why not
         const graph_scope here(v.graph());
-        return constant_node(std::move(all), {});
+        return constant_node(std::move(all), where);
     } else {
         return any_tensor(seal(value, v.graph()));
     }
@@ -27,9 +31,8 @@ template <class E> any_tensor value_to_write(const any_tensor& v, const E& value
 /// A write whose value is that of an op on the variable and an operand.
 template <class Op, class E>
 any_tensor joined_any(const any_tensor& v, const E& value, const char* op, const std::source_location& where) {
-    check_is_variable(v, op);
     require_for_untyped<typename Op::joins, 2>();
-    const any_tensor operand = value_to_write(v, value, op);
+    const any_tensor operand = value_to_write(v, value, op, where);
     if (v.dtype() != operand.dtype())
         refuse_untyped(op, "the dtypes differ; convert with cast<T>()", {v.end(), operand.end()});
     auto made = joined_write(info_of<typename Op::joins>, v.end(), operand.end());
@@ -40,6 +43,7 @@ any_tensor joined_any(const any_tensor& v, const E& value, const char* op, const
 template <class Op>
 any_tensor scatter_any(const any_tensor& v, const any_tensor& ids, const any_tensor& updates, const char* op,
                        const std::source_location& where) {
+    if (is_null(v)) refuse_null(op, where);
     check_is_variable(v, op);
     return apply_node(Op{}, where, v, ids, updates);
 }
@@ -52,9 +56,8 @@ template <class E>
     requires(graph_operand<E> || literal<E>)
 any_tensor assign(const any_tensor& v, const E& value,
                   const std::source_location& where = std::source_location::current()) {
-    detail::check_is_variable(v, "assign");
     require_kernel<assign_op, void>();
-    const any_tensor written = detail::value_to_write(v, value, "assign");
+    const any_tensor written = detail::value_to_write(v, value, "assign", where);
     return any_tensor(
         endpoint{detail::add_node(v.graph(), make_op(assign_op{}), {v.end(), written.end()}, {}, false, where), 0});
 }
