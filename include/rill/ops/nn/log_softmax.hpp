@@ -36,10 +36,10 @@ struct log_softmax_op {
 
 namespace detail {
 
-template <class X, class Max, class Sum> auto log_softmax_along(const X& x, const Max& max, const Sum& sum) {
-    const auto below = sealed(below_largest(x, max));
+inline constexpr auto log_softmax_formula = [](const auto& x, const auto& sum) {
+    const auto below = sealed(x);
     return sealed(below - log(sum(exp(below))));
-}
+};
 
 } // namespace detail
 
@@ -58,18 +58,12 @@ auto log_softmax(const X& x, const std::source_location& where = std::source_loc
         static_assert(axes_exist<extents_of<X>, Axis>, "log_softmax: the axis is out of range");
         static_assert(is_real_floating<value_type_of<X>>, "log_softmax: the element type is not floating");
     }
-    return detail::log_softmax_along(
-        detail::floating_operand("log_softmax", x, where),
-        [&](const auto& v) { return reduce_max<Axis>(v, keep_dims, where); },
-        [&](const auto& v) { return reduce_sum<Axis>(v, keep_dims, where); });
+    return detail::along_axis<Axis>("log_softmax", detail::log_softmax_formula, x, where);
 }
 /// Along an axis known at run time only.
 template <graph_operand X>
 any_tensor log_softmax(const X& x, int axis, const std::source_location& where = std::source_location::current()) {
-    return detail::log_softmax_along(
-        detail::floating_tensor("log_softmax", x, where),
-        [&](const any_tensor& v) { return reduce_max(v, {axis}, keep_dims, where); },
-        [&](const any_tensor& v) { return reduce_sum(v, {axis}, keep_dims, where); });
+    return detail::along_axis("log_softmax", detail::log_softmax_formula, x, axis, where);
 }
 
 }} // namespace rill::RILL_ABI

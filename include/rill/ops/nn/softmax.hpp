@@ -64,13 +64,28 @@ struct softmax_op {
 
 namespace detail {
 
-/// Of an axis that is not the last: what lies below the largest, which cancels out and is no matter of gradients.
-template <class X, class Max> auto below_largest(const X& x, const Max& max) { return x - stop_gradient(max(x)); }
+// Along axes that are not the last: formulas of what lies below the largest, which cancels out and is no matter of gradients, and of
+// what sums up along the axis.
 
-template <class X, class Max, class Sum> auto softmax_along(const X& x, const Max& max, const Sum& sum) {
-    const auto e = sealed(exp(below_largest(x, max)));
-    return sealed(e / sum(e));
+template <int Axis, class Formula, class X>
+auto along_axis(const char* op, const Formula& formula, const X& x, const std::source_location& where) {
+    const auto all = floating_operand(op, x, where);
+    return formula(all - stop_gradient(rill::reduce_max<Axis>(all, keep_dims, where)),
+                   [&](const auto& v) { return rill::reduce_sum<Axis>(v, keep_dims, where); });
 }
+template <class Formula, class X>
+any_tensor along_axis(const char* op, const Formula& formula, const X& x, int axis, const std::source_location& where) {
+    const any_tensor all = floating_tensor(op, x, where);
+    if (!rules::reduce(all.static_shape(), axis_list{axis}, true).ok())
+        throw invalid_argument(std::string(op) + ": the axis is out of range" + at_place(where));
+    return formula(all - stop_gradient(rill::reduce_max(all, {axis}, keep_dims, where)),
+                   [&](const any_tensor& v) { return rill::reduce_sum(v, {axis}, keep_dims, where); });
+}
+
+inline constexpr auto softmax_formula = [](const auto& below, const auto& sum) {
+    const auto e = sealed(exp(below));
+    return sealed(e / sum(e));
+};
 
 } // namespace detail
 
@@ -92,18 +107,12 @@ auto softmax(const X& x, const std::source_location& where = std::source_locatio
         static_assert(axes_exist<extents_of<X>, Axis>, "softmax: the axis is out of range");
         static_assert(is_real_floating<value_type_of<X>>, "softmax: the element type is not floating");
     }
-    return detail::softmax_along(
-        detail::floating_operand("softmax", x, where),
-        [&](const auto& v) { return reduce_max<Axis>(v, keep_dims, where); },
-        [&](const auto& v) { return reduce_sum<Axis>(v, keep_dims, where); });
+    return detail::along_axis<Axis>("softmax", detail::softmax_formula, x, where);
 }
 /// Along an axis known at run time only.
 template <graph_operand X>
 any_tensor softmax(const X& x, int axis, const std::source_location& where = std::source_location::current()) {
-    return detail::softmax_along(
-        detail::floating_tensor("softmax", x, where),
-        [&](const any_tensor& v) { return reduce_max(v, {axis}, keep_dims, where); },
-        [&](const any_tensor& v) { return reduce_sum(v, {axis}, keep_dims, where); });
+    return detail::along_axis("softmax", detail::softmax_formula, x, axis, where);
 }
 
 }} // namespace rill::RILL_ABI
