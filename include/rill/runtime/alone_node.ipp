@@ -62,13 +62,13 @@ RILL_COLD std::shared_ptr<const alone_node::bound> alone_node::bound_to(std::spa
     for (const int i : op.shape_inputs())
         if (i < static_cast<int>(given.size())) read.push_back(&given[static_cast<std::size_t>(i)]);
     const std::lock_guard lock(mutex_);
-    for (std::size_t k = 0; k < bound_.size(); ++k) {
-        const auto b = bound_[k];
-        if (!detail::equal(b->inputs, inputs) ||
-            !detail::equal(b->read, read, [](const any_array& a, const any_array* r) { return same_numbers(a, *r); }))
-            continue;
-        for (std::size_t to = k; to > 0; --to) bound_[to] = std::move(bound_[to - 1]);
-        return bound_[0] = b;
+    const auto at = detail::find_if(bound_, [&](const auto& b) {
+        return detail::equal(b->inputs, inputs) &&
+               detail::equal(b->read, read, [](const any_array& a, const any_array* r) { return same_numbers(a, *r); });
+    });
+    if (at != bound_.end()) {
+        std::rotate(bound_.begin(), at, at + 1);
+        return bound_[0];
     }
     auto made = detail::make_shared<bound>();
     made->inputs.assign(inputs.begin(), inputs.end());

@@ -12,6 +12,7 @@
 
 #include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
+#include <rill/runtime/known_values.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -52,9 +53,7 @@ inline bool is_no_step(const node& n) {
 enum class known_by { itself, its_inputs, the_run };
 inline known_by known_when_bound(const op& made) {
     if (made.constant() || made.follows_from_types()) return known_by::itself;
-    const bool works_out = made.role() == op_role::ordinary && !made.stateful() && !made.regions() && !made.flow() &&
-                           !made.sizes_itself() && !made.waits() && made.writes().empty();
-    return works_out ? known_by::its_inputs : known_by::the_run;
+    return may_be_worked_out(made) ? known_by::its_inputs : known_by::the_run;
 }
 
 /// Walks from a value to what it is made of. `kind` says of each place how it is known, `inputs` what it is made of.

@@ -9,6 +9,9 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+/// Whether host kernels may work an op's outputs out while shapes are bound: they follow from its inputs, and nothing else happens.
+bool may_be_worked_out(const op& made);
+
 /// The values of a subgraph that follow from constants and shapes alone, such as `stack<0>(size(x) / 2, constant(2))`: what
 /// shape rules may read. Nothing is worked out before it is asked for; then the host's kernels do it, while shapes are bound.
 class known_values {

@@ -13,6 +13,11 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+RILL_COLD bool may_be_worked_out(const op& made) {
+    return made.role() == op_role::ordinary && !made.stateful() && !made.regions() && !made.flow() &&
+           !made.sizes_itself() && !made.waits() && made.writes().empty();
+}
+
 RILL_COLD const any_array* known_values::find(subgraph::value v) {
     v = source(v);
     std::vector<int> asked; // not by recursion: what leads to a value may be as long as a graph
@@ -59,8 +64,7 @@ RILL_COLD subgraph::value known_values::source(subgraph::value v) const {
 RILL_COLD bool known_values::may_be_known(int item) const {
     constexpr index_t small = 1024; // elements: many more than a shape has
     const auto& it = graph_.items[item];
-    return it.op && graph_.role(item) == op_role::ordinary && !it.op->stateful() && !it.op->regions() &&
-           !it.is_write() && !it.inputs.empty() &&
+    return it.op && may_be_worked_out(*it.op) && !it.inputs.empty() &&
            detail::all_of(types_[item], [](const tensor_type& t) { return t.shape.size() <= small; });
 }
 

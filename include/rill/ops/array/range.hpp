@@ -11,26 +11,22 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// How many steps of delta lie in [start, limit), or why none can.
-struct range_count {
-    index_t n = 0;
-    const char* broken = nullptr;
-};
-template <class T> range_count range_size(T start, T limit, T delta) {
-    if (!(delta > 0 || delta < 0)) return {0, "the step must not be 0"};
-    if (delta > 0 ? !(start <= limit) : !(start >= limit)) return {0, "the step leads away from the limit"};
+/// As many as steps of delta lie in [start, limit).
+template <class T> shape_result range_shape(T start, T limit, T delta) {
+    if (!(delta > 0 || delta < 0)) return {dims{dyn}, "the step must not be 0"};
+    if (delta > 0 ? !(start <= limit) : !(start >= limit)) return {dims{dyn}, "the step leads away from the limit"};
     if constexpr (std::is_integral_v<T>) {
         using U = std::make_unsigned_t<T>; // differences of extreme numbers don't overflow
         const auto distance = [](T a, T b) { return static_cast<U>(static_cast<U>(b) - static_cast<U>(a)); };
         const auto way = static_cast<std::uint64_t>(delta > 0 ? distance(start, limit) : distance(limit, start));
         const auto step = static_cast<std::uint64_t>(delta > 0 ? static_cast<U>(delta)
                                                                : static_cast<U>(U(0) - static_cast<U>(delta)));
-        return {static_cast<index_t>(way / step + (way % step != 0))};
+        return {dims{static_cast<index_t>(way / step + (way % step != 0))}};
     } else {
         const double n =
             std::ceil((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta));
-        if (!(n < 1e15)) return {0, "too many steps"};
-        return {static_cast<index_t>(n)};
+        if (!(n < 1e15)) return {dims{dyn}, "too many steps"};
+        return {dims{static_cast<index_t>(n)}};
     }
 }
 
@@ -103,10 +99,10 @@ auto range(const T& start, const T& limit, const T& delta = T(1),
            const std::source_location& where = std::source_location::current()) {
     static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>,
                   "range: the element type must be an integer, float or double");
-    const auto [n, broken] = detail::range_size(start, limit, delta);
-    if (broken) throw invalid_argument(std::string("range: ") + broken + detail::at_place(where));
-    any_array all(dtype_of<T>, dims{n});
-    detail::write_range(start, delta, n, static_cast<T*>(all.mutable_data()));
+    const auto counted = detail::range_shape(start, limit, delta);
+    if (!counted.ok()) throw invalid_argument(std::string("range: ") + counted.broken + detail::at_place(where));
+    any_array all(dtype_of<T>, counted.shape);
+    detail::write_range(start, delta, all.size(), static_cast<T*>(all.mutable_data()));
     return constant_value<T, dyn>(std::move(all), where);
 }
 /// range(5): 0, 1, 2, 3, 4.
@@ -178,9 +174,9 @@ RILL_INLINE std::vector<tensor_type> range_op::outputs(const known_inputs& in) c
         if constexpr (detail::range_domain::has<T>) {
             counts = true;
             if (!start || !limit || !delta) return;
-            const auto [n, broken] = detail::range_size(start->value<T>(), limit->value<T>(), delta->value<T>());
-            if (broken) throw invalid_argument(broken);
-            made[0] = n;
+            const auto counted = detail::range_shape(start->value<T>(), limit->value<T>(), delta->value<T>());
+            if (!counted.ok()) throw invalid_argument(counted.broken);
+            made = counted.shape;
         }
     });
     if (!counts) throw invalid_argument("the element type must be an integer, float or double");

@@ -11,7 +11,7 @@ template <class First, class... E>
 inline constexpr bool all_shapes_agree = (rules::compatible(First::value, E::value) && ...);
 
 namespace detail {
-void check_stack(std::span<const tensor_type> all, int axis, const std::string& place);
+void check_stack(std::span<const tensor_type> all, int axis, const std::source_location& where);
 } // namespace detail
 
 /// stack<1>(a, b, …): tensors of one shape side by side along a new axis; a negative one counts from the end of the result.
@@ -41,7 +41,7 @@ any_tensor stack(const std::vector<any_tensor>& all, int axis,
         if (!x) detail::refuse_null("stack", where);
         types.push_back(type_of(x));
     }
-    detail::check_stack(types, axis, detail::at_place(where));
+    detail::check_stack(types, axis, where);
     std::vector<any_tensor> deeper;
     for (const auto& x : all) deeper.push_back(expand_dims(x, axis, where));
     return concat(deeper, axis, where);
@@ -52,14 +52,14 @@ any_tensor stack(const std::vector<any_tensor>& all, int axis,
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {
 
-RILL_INLINE void detail::check_stack(std::span<const tensor_type> all, int axis, const std::string& place) {
+RILL_INLINE void detail::check_stack(std::span<const tensor_type> all, int axis, const std::source_location& where) {
     for (const auto& t : all) {
-        const auto both = to_string(all[0]) + " and " + to_string(t) + place;
-        if (t.type != all[0].type) throw invalid_argument("stack: the dtypes differ: " + both);
-        if (!rules::compatible(t.shape, all[0].shape)) throw invalid_argument("stack: the shapes differ: " + both);
+        const auto both = [&] { return to_string(all[0]) + " and " + to_string(t) + at_place(where); };
+        if (t.type != all[0].type) throw invalid_argument("stack: the dtypes differ: " + both());
+        if (!rules::compatible(t.shape, all[0].shape)) throw invalid_argument("stack: the shapes differ: " + both());
         if (const auto deeper = rules::insert_axis(t.shape, axis, 1); !deeper.ok())
             throw invalid_argument(std::string("stack: ") + deeper.broken + " (axis " + std::to_string(axis) + " of " +
-                                   to_string(t) + ")" + place);
+                                   to_string(t) + ")" + at_place(where));
     }
 }
 

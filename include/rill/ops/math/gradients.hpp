@@ -106,20 +106,19 @@ RILL_INLINE const gradient_ops& the_gradient_ops() {
 RILL_INLINE std::vector<endpoint> gradient_endpoints(const std::vector<endpoint>& ys, const std::vector<endpoint>& xs,
                                                      const gradient_options& options,
                                                      const std::source_location& where) {
-    const auto place = at_place(where);
-    if (ys.empty()) throw invalid_argument("gradients: no ys were given" + place);
+    if (ys.empty()) throw invalid_argument("gradients: no ys were given" + at_place(where));
     if (!options.grad_ys.empty() && options.grad_ys.size() != ys.size())
         throw invalid_argument("gradients: " + std::to_string(ys.size()) + " ys and " +
-                               std::to_string(options.grad_ys.size()) + " grad_ys" + place);
+                               std::to_string(options.grad_ys.size()) + " grad_ys" + at_place(where));
     const std::vector<endpoint> seeds(options.grad_ys.begin(), options.grad_ys.end());
     const std::vector<endpoint> stop(options.stop.begin(), options.stop.end());
     const auto check = [&](const std::vector<endpoint>& all, bool may_be_null) {
         for (const auto& e : all) {
             if (!e && may_be_null) continue;
-            if (!e) throw failed_precondition("gradients: a null tensor was used" + place);
+            if (!e) refuse_null("gradients", where);
             if (e.from->owner != ys[0].from->owner)
                 throw invalid_argument("gradients: '" + name_of(e) + "' belongs to another graph than '" +
-                                       name_of(ys[0]) + "'" + place);
+                                       name_of(ys[0]) + "'" + at_place(where));
         }
     };
     check(ys, false);

@@ -25,7 +25,6 @@ template <class E> inline constexpr bool are_rows_of_logits = E::rank == 2 && ru
 namespace detail {
 
 template <class X> void check_logits(const X& logits, const std::source_location& where) {
-    if (is_null(logits)) refuse_null("multinomial", where);
     if constexpr (typed_operand<X>) {
         static_assert(are_rows_of_logits<extents_of<X>>, "multinomial: logits of [batch, classes] are expected");
         static_assert(is_real_floating<value_type_of<X>>, "multinomial: the logits must be floating");

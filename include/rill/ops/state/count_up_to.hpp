@@ -45,7 +45,7 @@ struct count_up_to_op {
 /// count_up_to(v, 10), of a handle of a variable of any kind, in int or std::int64_t; of a typed variable also v.count_up_to(10).
 template <std::derived_from<any_tensor> V>
 auto count_up_to(const V& v, std::int64_t limit, const std::source_location& where = std::source_location::current()) {
-    detail::check_is_variable(v, "count_up_to");
+    detail::check_is_variable(v, "count_up_to", where);
     if constexpr (typed_operand<V>)
         static_assert(is_index_type<value_type_of<V>> && extents_of<V>::rank == 0,
                       "count_up_to: the variable must be of rank 0, and of int or std::int64_t");

@@ -24,7 +24,8 @@ struct is_initialized_op {
 
 namespace detail {
 
-void check_is_variable(const any_tensor& v, const char* op);
+/// Refuses what is no variable, for the op.
+void check_is_variable(const any_tensor& v, const char* op, const std::source_location& where);
 
 } // namespace detail
 
@@ -32,7 +33,7 @@ void check_is_variable(const any_tensor& v, const char* op);
 /// on a write it says what the write left.
 template <std::derived_from<any_tensor> V>
 tensor<bool> is_initialized(const V& v, const std::source_location& where = std::source_location::current()) {
-    detail::check_is_variable(v, "is_initialized");
+    detail::check_is_variable(v, "is_initialized", where);
     return {detail::unchecked, any_tensor(apply_node(is_initialized_op{}, where, v))};
 }
 
@@ -41,8 +42,9 @@ tensor<bool> is_initialized(const V& v, const std::source_location& where = std:
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE void check_is_variable(const any_tensor& v, const char* op) {
-    if (checked(v.end()).from->op->role() != op_role::variable)
+RILL_INLINE void check_is_variable(const any_tensor& v, const char* op, const std::source_location& where) {
+    if (!v) refuse_null(op, where);
+    if (v.node()->op->role() != op_role::variable)
         throw invalid_argument(std::string(op) + ": '" + v.name() + "' is no variable (" + place_of(*v.node()) + ")");
 }
 

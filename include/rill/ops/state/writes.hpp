@@ -12,8 +12,8 @@ namespace detail {
 /// What is written as a tensor: a number fills one of the variable's type.
 template <class E>
 any_tensor value_to_write(const any_tensor& v, const E& value, const char* op, const std::source_location& where) {
-    if (is_null(v) || is_null(value)) refuse_null(op, where);
-    check_is_variable(v, op);
+    check_is_variable(v, op, where);
+    if (is_null(value)) refuse_null(op, where);
     if constexpr (literal<E>) {
         any_array all;
         visit_dtype(v.dtype(), [&]<class T>(std::type_identity<T>) {
@@ -43,8 +43,7 @@ any_tensor joined_any(const any_tensor& v, const E& value, const char* op, const
 template <class Op>
 any_tensor scatter_any(const any_tensor& v, const any_tensor& ids, const any_tensor& updates, const char* op,
                        const std::source_location& where) {
-    if (is_null(v)) refuse_null(op, where);
-    check_is_variable(v, op);
+    check_is_variable(v, op, where);
     return apply_node(Op{}, where, v, ids, updates);
 }
 
