@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/train/start_queue_runners.hpp>
 
+#include <atomic>
 #include <numeric>
+#include <thread>
 
 #include <rill/ops/catalogue.hpp>
 
@@ -81,7 +83,36 @@ TEST_CASE("start_queue_runners: a session that ends takes its threads along") {
     CHECK_THROWS_AS(c.join(threads), cancelled);
 }
 
-TEST_CASE("start_queue_runners: a queue that was closed before its reader ends is no error") {
+TEST_CASE("start_queue_runners: a queue of several runners is closed when the last of all their threads ends") {
+    const graph_scope here{graph()};
+    const fifo_queue<tensor<int>> q({.capacity = 5});
+    std::atomic<const coordinated_thread*> first = nullptr;
+    const auto ends = host_call<int>([]() -> int { throw out_of_range("nothing to read"); });
+    // The second runner begins when the first is over: had that closed the queue, nothing could be put into it.
+    int k = 0;
+    const auto late = host_call<int>([&]() -> int {
+        while (!first.load() || first.load()->is_alive()) std::this_thread::yield();
+        if (k == 3) throw out_of_range("nothing to read");
+        return k++;
+    });
+    add_queue_runner(q, {q.enqueue(ends)});
+    add_queue_runner(q, {q.enqueue(late)});
+    const auto one = q.dequeue();
+    const session s;
+    const coordinator c;
+    auto threads = start_queue_runners(s, c);
+    first = &threads.front();
+    std::vector<int> got;
+    CHECK_THROWS_AS(
+        [&] {
+            for (;;) got.push_back(s.run(one));
+        }(),
+        out_of_range);
+    CHECK(got == std::vector{0, 1, 2});
+    c.join(threads);
+}
+
+TEST_CASE("start_queue_runners: runners share what they read and put all of it in") {
     const graph_scope here{graph()};
     const fifo_queue<tensor<int>> q({.capacity = 5});
     variable<int> n("n", 0, {.trainable = false});
