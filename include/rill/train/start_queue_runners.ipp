@@ -34,21 +34,21 @@ RILL_COLD std::vector<coordinated_thread> start_queue_runners(const session& s, 
         runners.emplace_back(std::move(note), left);
     }
     std::vector<coordinated_thread> threads;
-    for (const auto& [note, left] : runners) {
+    for (const auto& [note, filling] : runners) {
+        const count left = filling;
         const auto close = s.make_callable(operation(note.close)), cancel = s.make_callable(operation(note.cancel));
         for (const auto* n : note.enqueue)
-            threads.push_back(
-                c.start(note.name + "/" + n->name,
-                        [=, left = left, put = s.make_callable(operation(n)).with({.cancel = c.token()})] {
-                            try {
-                                while (!c.should_stop()) put();
-                            } catch (const cancelled&) {
-                                if (!c.should_stop()) throw;
-                            } catch (const out_of_range&) { // there is nothing left to read
-                                if (--*left == 0) detail::close_quietly(close);
-                            }
-                        }));
-        threads.push_back(c.start(note.name + "/cancel", [=, left = left] {
+            threads.push_back(c.start(note.name + "/" + n->name,
+                                      [=, put = s.make_callable(operation(n)).with({.cancel = c.token()})] {
+                                          try {
+                                              while (!c.should_stop()) put();
+                                          } catch (const cancelled&) {
+                                              if (!c.should_stop()) throw;
+                                          } catch (const out_of_range&) { // there is nothing left to read
+                                              if (--*left == 0) detail::close_quietly(close);
+                                          }
+                                      }));
+        threads.push_back(c.start(note.name + "/cancel", [=] {
             while (*left > 0 && !c.wait_for_stop(std::chrono::milliseconds(50))) {}
             if (c.should_stop()) detail::close_quietly(cancel);
         }));
