@@ -29,6 +29,28 @@ TEST_CASE("cond: one of two branches, and its gradients of three orders") {
     CHECK(s.run(all, feed(x, -3.f)) == std::tuple(3.f, -1.f, 0.f, 0.f));
 }
 
+TEST_CASE(
+    "cond: gradients of gradients, where a branch not taken would have kept a value of extents that only it knows") {
+    const graph_scope here{graph()};
+    const placeholder<bool> p("p");
+    const placeholder<float, 3> x("x");
+    const tensor y = cond(
+        p, [&] { return reduce_sum(x * x * x); },
+        [&] {
+            const tensor c = host_call<float, dyn>([](const xt::xtensor<float, 1>& a) { return a; }, x);
+            return reduce_sum(c * x * x * x);
+        });
+    const auto [d] = gradients(y, x);
+    const auto [d2] = gradients(reduce_sum(d * d), x);
+    const auto [d3] = gradients(reduce_sum(d2), x);
+    const session s;
+    const auto all = std::tuple(d, d2, d3);
+    using row = xt::xtensor<float, 1>;
+    const auto is = [&](bool which) { return s.run(all, feed(x, {1.f, 2.f, -3.f}), feed(p, which)); };
+    CHECK(is(true) == std::tuple(row{3, 12, 27}, row{36, 288, -972}, row{108, 432, 972}));
+    CHECK(is(false) == std::tuple(row{3, 24, -81}, row{36, 1152, -8748}, row{108, 1728, 8748}));
+}
+
 TEST_CASE("cond: types of results are joined, tuples, numbers and operations come back") {
     const graph_scope here{graph()};
     placeholder<bool> p("p");

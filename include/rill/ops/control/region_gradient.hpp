@@ -114,6 +114,14 @@ inline std::vector<endpoint> body_gradients(const gradient_ops& ops, const std::
     return d;
 }
 
+/// Whether x is what another branch than this one gives, of a node that chooses by what `n` chooses by: where this one is taken there is no
+/// such value, not even one to make zeros like.
+inline bool leaves_to_others(const node& n, std::size_t which, const endpoint& x) {
+    const auto* use = x.from->op->regions();
+    return use && use->how == region_use::form::choose && n.op->regions()->how == region_use::form::choose &&
+           x.from->inputs[0] == n.inputs[0] && !(*x.from->bodies)[which].results[static_cast<std::size_t>(x.port)];
+}
+
 RILL_INLINE std::vector<endpoint> branch_gradient(const gradient_request& r) {
     const node& n = r.at;
     auto use = *n.op->regions();
@@ -138,12 +146,18 @@ RILL_INLINE std::vector<endpoint> branch_gradient(const gradient_request& r) {
                     ys.push_back(copy.of(b.results[i]));
                     seeds.push_back(r.gradients[i]);
                 }
-            auto by = xs;
-            for (auto& x : by) {
-                copy.refuse_use_of_writes(x);
-                if (copy.reads_written(x)) x = copy.of(x);
+            std::vector<std::size_t> here;
+            std::vector<endpoint> by;
+            for (std::size_t i = 0; i < xs.size(); ++i) {
+                if (leaves_to_others(n, which, xs[i])) continue;
+                copy.refuse_use_of_writes(xs[i]);
+                here.push_back(i);
+                by.push_back(copy.reads_written(xs[i]) ? copy.of(xs[i]) : xs[i]);
             }
-            return body_gradients(r.ops, ys, seeds, by, stop);
+            const auto found = body_gradients(r.ops, ys, seeds, by, stop);
+            std::vector<endpoint> d(xs.size());
+            for (std::size_t k = 0; k < here.size(); ++k) d[here[k]] = found[k];
+            return d;
         });
         std::vector<endpoint> may_be_fed;
         for (const auto& k : copy.kept()) may_be_fed.push_back(k.copy);
