@@ -114,12 +114,13 @@ inline std::vector<endpoint> body_gradients(const gradient_ops& ops, const std::
     return d;
 }
 
-/// Whether x is what another branch than this one gives, of a node that chooses by what `n` chooses by: where this one is taken there is no
-/// such value, not even one to make zeros like.
+/// Whether no zeros like x can be made in a branch: x is what another one keeps, of a node that chooses by what `n` chooses by, so that where
+/// this one is taken there is no such value, and only the value would tell its extents.
 inline bool leaves_to_others(const node& n, std::size_t which, const endpoint& x) {
     const auto* use = x.from->op->regions();
     return use && use->how == region_use::form::choose && n.op->regions()->how == region_use::form::choose &&
-           x.from->inputs[0] == n.inputs[0] && !(*x.from->bodies)[which].results[static_cast<std::size_t>(x.port)];
+           x.from->inputs[0] == n.inputs[0] && !(*x.from->bodies)[which].results[static_cast<std::size_t>(x.port)] &&
+           !type_of(x).shape.complete();
 }
 
 RILL_INLINE std::vector<endpoint> branch_gradient(const gradient_request& r) {
