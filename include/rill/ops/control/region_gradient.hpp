@@ -118,8 +118,10 @@ inline std::vector<endpoint> body_gradients(const gradient_ops& ops, const std::
 /// this one is taken there is no such value, and only the value would tell its extents.
 inline bool leaves_to_others(const node& n, std::size_t which, const endpoint& x) {
     const auto* use = x.from->op->regions();
-    return use && use->how == region_use::form::choose && n.op->regions()->how == region_use::form::choose &&
-           x.from->inputs[0] == n.inputs[0] && !(*x.from->bodies)[which].results[static_cast<std::size_t>(x.port)] &&
+    const bool chosen_alike = use && use->how == region_use::form::choose &&
+                              n.op->regions()->how == region_use::form::choose && x.from->inputs[0] == n.inputs[0] &&
+                              x.from->bodies->size() == n.bodies->size();
+    return chosen_alike && !(*x.from->bodies)[which].results[static_cast<std::size_t>(x.port)] &&
            !type_of(x).shape.complete();
 }
 
