@@ -30,3 +30,19 @@ TEST_CASE("case_: the first condition that holds") {
     CHECK(s.run(sign, feed(x, -5.f)) == -1);
     CHECK(s.run(sign, feed(x, 0.f)) == 0);
 }
+
+TEST_CASE("switch_case: gradients through nodes of two and three branches that one number chooses") {
+    const graph_scope here{graph()};
+    const placeholder<int> i("i");
+    const placeholder<float> x("x");
+    const tensor of_two = switch_case(i, [&] { return x * 1.f; }, [&] { return x * x; });
+    const tensor of_three =
+        switch_case(i, [&] { return of_two * 2.f; }, [&] { return of_two * 3.f; }, [&] { return of_two * of_two; });
+    const auto [d] = gradients(of_three, x);
+    const auto [d2] = gradients(d, x);
+    const session s;
+    const auto at = [&](int which) { return s.run(std::tuple(d, d2), feed(x, 2.f), feed(i, which)); };
+    CHECK(at(0) == std::tuple(2.f, 0.f));
+    CHECK(at(1) == std::tuple(12.f, 6.f));
+    CHECK(at(2) == std::tuple(32.f, 48.f)); // of x^4
+}
