@@ -56,3 +56,41 @@ TEST_CASE("boolean_mask: a mask of other extents is refused when it comes") {
                           contains("mask_over: the mask's extents are not those of the first axes") &&
                               contains("[2, 3]"));
 }
+
+TEST_CASE("boolean_mask: over tensors of unknown types") {
+    const graph_scope here{graph()};
+    const any_tensor x = any_placeholder("x", dtype::float64, {dyn, 2}),
+                     mask = any_placeholder("mask", dtype::boolean, {dyn}),
+                     all = any_placeholder("all", dtype::boolean, {dyn, 2}),
+                     loose = any_placeholder("loose", dtype::float64, dims::unknown());
+    const session s;
+    const xt::xtensor<double, 2> in{{1., -3.}, {4., 2.}};
+    const std::vector<bool> second{false, true};
+    const any_tensor rows = boolean_mask(x, mask), elements = boolean_mask(x, all), slices = boolean_mask(loose, mask);
+    CHECK(rows.static_shape() == dims{dyn, 2});
+    CHECK(elements.static_shape() == dims{dyn});
+    const auto d = gradients(reduce_sum(square(tensor<double, dyn, 2>(rows))), x);
+    const auto got = [](const any_array& a) {
+        const auto all_of = a.elements<double>();
+        return std::vector<double>(all_of.begin(), all_of.end());
+    };
+    CHECK(got(s.run(rows, feed(x, in), feed(mask, second))) == std::vector{4., 2.});
+    CHECK(got(s.run(elements, feed(x, in), feed(all, xt::xtensor<bool, 2>{{true, false}, {false, true}}))) ==
+          std::vector{1., 2.});
+    CHECK(got(s.run(slices, feed(loose, in), feed(mask, second))) == std::vector{4., 2.});
+    CHECK(got(s.run(d[0].value(), feed(x, in), feed(mask, second))) == std::vector{0., 0., 8., 4.});
+    // one of them of a known type
+    const placeholder<bool, dyn> typed("typed");
+    CHECK(got(s.run(boolean_mask(x, typed), feed(x, in), feed(typed, second))) == std::vector{4., 2.});
+    CHECK(got(s.run(boolean_mask(constant(in), mask), feed(mask, second))) == std::vector{4., 2.});
+
+    const auto refused = [&](const any_tensor& chosen, const any_tensor& by, const char* why) {
+        CHECK_THROWS_WITH(boolean_mask(chosen, by), contains(std::string("boolean_mask: ") + why));
+    };
+    refused(x, x, "the mask must be a bool");
+    refused(x, constant(true), "the mask must have an axis");
+    refused(x, any_placeholder("m", dtype::boolean, dims::unknown()), "the mask's rank must be known");
+    refused(loose, all, "a mask of several axes chooses from tensors of known rank");
+    refused(x, any_placeholder("three", dtype::boolean, {dyn, 3}), "the mask's extents are not those");
+    refused(x, any_tensor(), "");
+}

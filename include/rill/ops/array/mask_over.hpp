@@ -35,7 +35,7 @@ template <class X, class Mask>
 inline constexpr bool masks_first_axes = Mask::rank >= 1 && rules::masks_first_axes(X::value, Mask::value);
 
 /// mask_over(mask, x): the mask; where it runs, extents that differ are an error.
-template <typed_operand M, graph_operand X>
+template <graph_operand M, graph_operand X>
 auto mask_over(const M& mask, const X& x, const std::source_location& where = std::source_location::current()) {
     return apply_node(mask_over_op{}, [](const dims& m, const dims&) { return shape_result{m}; }, where, mask, x);
 }

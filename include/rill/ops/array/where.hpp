@@ -50,24 +50,37 @@ template <class T, class E, int Skip, std::size_t... I> struct masked<T, E, Skip
 };
 
 /// By a gather, of a reshape if there are several axes: whoever calls it has their kernels.
-any_tensor choose_rows(const any_tensor& x, const any_tensor& places, int axes, const std::source_location& where);
+any_tensor choose_rows(const any_tensor& x, const any_tensor& places, int axes, std::uint32_t taken,
+                       const std::source_location& where);
+
+/// How many axes a mask stands for; throws invalid_argument if that is not known, or it is no mask of x.
+int masked_axes(const tensor_type& x, const tensor_type& mask, const std::source_location& where);
 
 } // namespace detail
 
 /// The elements (or, for a mask of lower rank, the slices along the first axes) where the mask is true, along one axis. Gradient: g,
 /// put back there.
-template <typed_operand X, typed_operand M>
+template <graph_operand X, graph_operand M>
 auto boolean_mask(const X& x, const M& mask, const std::source_location& where = std::source_location::current()) {
-    static_assert(same_dtype<value_type_of<M>, bool>, "boolean_mask: the mask must be a bool");
-    static_assert(masks_first_axes<extents_of<X>, extents_of<M>>,
-                  "boolean_mask: the mask's extents must be those of the first axes");
-    constexpr int axes = extents_of<M>::rank, rest = extents_of<X>::rank - axes;
-    using result = typename detail::masked<value_type_of<X>, extents_of<X>, axes,
-                                           std::make_index_sequence<static_cast<std::size_t>(rest)>>::type;
-    require_kernel<gather_op, value_type_of<X>>();
+    if constexpr (typed_operand<M>)
+        static_assert(same_dtype<value_type_of<M>, bool>, "boolean_mask: the mask must be a bool");
+    if constexpr (typed_operand<X> && typed_operand<M>)
+        static_assert(masks_first_axes<extents_of<X>, extents_of<M>>,
+                      "boolean_mask: the mask's extents must be those of the first axes");
+    if (detail::is_null(x) || detail::is_null(mask)) detail::refuse_null("boolean_mask", where);
+    const int axes = detail::masked_axes(detail::operand_type(x), detail::operand_type(mask), where);
+    detail::require_kernel_for<gather_op, X>();
     const auto chosen = sealed(x);
     const auto places = squeeze<1>(rill::where(reshape<dyn>(mask_over(mask, chosen, where)), where));
-    return result(detail::unchecked, detail::choose_rows(chosen, places, axes, where));
+    const auto rows = detail::choose_rows(chosen, places, axes, detail::taken_untyped<gather_op, X>(), where);
+    if constexpr (typed_operand<X> && typed_operand<M>) {
+        constexpr int rest = extents_of<X>::rank - extents_of<M>::rank;
+        using result = typename detail::masked<value_type_of<X>, extents_of<X>, extents_of<M>::rank,
+                                               std::make_index_sequence<static_cast<std::size_t>(rest)>>::type;
+        return result(detail::unchecked, rows);
+    } else {
+        return rows;
+    }
 }
 
 }} // namespace rill::RILL_ABI
@@ -93,16 +106,32 @@ RILL_INLINE any_array where_op::places(const dims& shape, const bool* condition)
     return rows;
 }
 
-RILL_INLINE any_tensor detail::choose_rows(const any_tensor& x, const any_tensor& places, int axes,
+RILL_INLINE int detail::masked_axes(const tensor_type& x, const tensor_type& mask, const std::source_location& where) {
+    const auto refuse = [&](const char* why) {
+        throw invalid_argument("boolean_mask: " + std::string(why) + ": the mask is " + to_string(mask) + ", of " +
+                               to_string(x) + at_place(where));
+    };
+    if (mask.type != dtype::boolean) refuse("the mask must be a bool");
+    if (!mask.shape.known_rank()) refuse("the mask's rank must be known");
+    if (mask.shape.rank == 0) refuse("the mask must have an axis");
+    if (mask.shape.rank > 1 && !x.shape.known_rank())
+        refuse("a mask of several axes chooses from tensors of known rank");
+    if (!rules::masks_first_axes(x.shape, mask.shape))
+        refuse("the mask's extents are not those of the first axes");
+    return mask.shape.rank;
+}
+
+RILL_INLINE any_tensor detail::choose_rows(const any_tensor& x, const any_tensor& places, int axes, std::uint32_t taken,
                                            const std::source_location& where) {
-    // the masked axes become one
-    dims flat{dyn};
-    const auto& shape = x.static_shape();
-    for (int a = axes; a < shape.rank; ++a) flat.push(shape[a]);
     const graph g = x.graph();
     endpoint rows = x.end();
-    if (axes > 1) rows = add_over(g, make_op(reshape_op{flat}), 0, {{rows}}, where);
-    return any_tensor(add_over(g, make_op(gather_op{0}), 0, {{rows, places.end()}}, where));
+    if (axes > 1) { // they become one
+        const auto& shape = x.static_shape();
+        dims flat{dyn};
+        for (int a = axes; a < shape.rank; ++a) flat.push(shape[a]);
+        rows = add_over(g, make_op(reshape_op{flat}), 0, {{rows}}, where);
+    }
+    return any_tensor(add_over(g, make_op(gather_op{0}), taken, {{rows, places.end()}}, where));
 }
 
 }} // namespace rill::RILL_ABI

@@ -26,8 +26,13 @@ public:
     endpoint of(const endpoint& e) {
         if (!e) return {};
         if (const auto at = copies_.find(key(e)); at != copies_.end()) return at->second;
-        if (e.from->inside != body_.of && !is_written(e)) return e;
-        copy_before(e);
+        if (e.from->inside != body_.of && !is_written(e)) {
+            // bodies take constants as they are: also one of a body around this one, which the copy may lie outside of
+            if (!e.from->inside || e.from->op->role() != op_role::constant) return e;
+            copy_node(*e.from);
+        } else {
+            copy_before(e);
+        }
         return copies_.at(key(e));
     }
 
