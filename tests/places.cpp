@@ -47,8 +47,15 @@ TEST_CASE("places: of operands that don't fit") {
          [&] { return add_n(std::vector<any_tensor>{two, ids}); });
     says("stack: the shapes differ: float32 [2] and float32 [3]",
          [&] { return stack(std::vector<any_tensor>{two, three}, 0); });
+    says("stack: the shapes differ: float32 [2] and float32 [3]", [&] { return stack<0>(two, three); });
+    says("concat: the extents beside the axis differ",
+         [&] { return concat<1>(m, any_placeholder("wide", dtype::float32, {3, 3})); });
     says("multinomial: a tensor of rank 2 is expected", [&] { return multinomial<2>(two); });
     says("softmax: the elements of 'ids:0' are int32", [&] { return softmax(ids, 0); });
+    says("gradients: grad_y 'ids:0' is int32 [2], 'two:0' is float32 [2]",
+         [&] { return gradients({two}, {two}, {.grad_ys = {ids}}); });
+    says("switch_case: 'two:0' is float32 [2], not an int32 or int64 of rank 0",
+         [&] { return switch_case(two, [] { return constant(1.f); }, [] { return constant(2.f); }); });
     says("clip_by_norm: the elements of 'ids:0' are int32", [&] { return clip_by_norm(ids, 1, {0}); });
     says("reduce_all: the elements of 'two:0' are float32", [&] { return reduce_all(two); });
 }
@@ -70,6 +77,12 @@ TEST_CASE("places: of numbers and names that can't be") {
     says("variable 'v': the value has the shape [3], not [2]",
          [&] { return variable<float, 2>("v", {1.f, 2.f, 3.f}); });
     says("name_scope: 'a b' is no valid name", [&] { return name_scope("a b").prefix(); });
+    says("placeholder: 'a b' is no valid name", [&] { return placeholder<float>("a b"); });
+    says("get_variable: 'a b' is no valid name", [&] { return get_variable<float>("a b"); });
+    says("get_variable: 'layer/w' does not exist", [&] {
+        const variable_scope again("layer", {.reuse = reuse::always});
+        return get_variable<float, 2>("w");
+    });
     says("device_scope: device name 'cpu': each part begins with '/'", [&] { device_scope on("cpu"); });
 }
 
@@ -80,6 +93,11 @@ TEST_CASE("places: of nothing at all") {
     placeholder<float, dyn> x("x");
     says("concat: no tensors were given", [&] { return concat(none, 0); });
     says("stack: no tensors were given", [&] { return stack(none, 0); });
+    const fifo_queue<tensor<float>> q({.capacity = 1});
+    says("add_queue_runner: there is no operation to run for 'fifo_queue'", [&] {
+        add_queue_runner(q, {});
+        return 0;
+    });
     says("add_n: no tensors were given", [&] { return add_n(none); });
     says("global_norm: no tensors were given", [&] { return clip_by_global_norm(none, 1.f); });
     says("gradients: no ys were given", [&] { return gradients(none, none); });

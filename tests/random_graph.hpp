@@ -78,7 +78,7 @@ inline made build(random& r, index_t scale = 1) {
     // and the gradients of some sum by every placeholder
     const any_tensor y = reduce_sum(m.values.back()) + reduce_sum(pick(r, m.values));
     for (const auto& d : gradients({y}, {m.values.begin(), m.values.begin() + 4}))
-        if (d) m.values.push_back(*d);
+        if (d) m.values.push_back(d);
     return m;
 }
 

@@ -252,11 +252,11 @@ struct gradient_check {
                 CHECK(far_apart(std::vector<double>(wanted.size()), wanted, tolerance) == "");
                 continue;
             }
-            const auto got = run(s, *d[k], xs, at);
+            const auto got = run(s, d[k], xs, at);
             CHECK(got.type() == at[k].type());
             CHECK(far_apart(reals(got), wanted, tolerance, magnitude(value) * 1e-4) == "");
-            CHECK(far_apart(reals(run(s, interpreted(*d[k]), xs, at)), reals(got), 1e-12) == "");
-            if (order > 1) check(*d[k], order - 1, name);
+            CHECK(far_apart(reals(run(s, interpreted(d[k]), xs, at)), reals(got), 1e-12) == "");
+            if (order > 1) check(d[k], order - 1, name);
         }
     }
     /// The same with weights of one, for a gradient made elsewhere.
@@ -524,7 +524,7 @@ inline void broadcast_gradients(const applied<double>& f, const applied<float>& 
                 }
                 for (std::size_t i = 0; i < n; ++i) {
                     if (!d[i]) continue;
-                    const auto whole = reals(run(s, *d[i], xs, spread));
+                    const auto whole = reals(run(s, d[i], xs, spread));
                     std::vector<double> wanted(static_cast<std::size_t>(at[i].size()));
                     double scale = 0;
                     for (std::size_t e = 0; e < whole.size(); ++e) {
@@ -532,8 +532,8 @@ inline void broadcast_gradients(const applied<double>& f, const applied<float>& 
                             whole[e];
                         scale += std::abs(whole[e]) / static_cast<double>(wanted.size());
                     }
-                    CHECK(far_apart(reals(run(s, *d[i], xs, at)), wanted, 1e-12, scale) == "");
-                    CHECK(far_apart(reals(run(s, *df[i], fs, floats)), wanted, 1e-4, scale) == "");
+                    CHECK(far_apart(reals(run(s, d[i], xs, at)), wanted, 1e-12, scale) == "");
+                    CHECK(far_apart(reals(run(s, df[i], fs, floats)), wanted, 1e-4, scale) == "");
                 }
                 if (n == 1) break; // one operand does not stretch
             }

@@ -171,7 +171,7 @@ TEST_CASE("branches: towers run at once, with the results of one thread and memo
         s.run(global_variables_initializer());
         std::vector<std::pair<any_array, any_array>> all;
         for (int i = 0; i < 20; ++i) {
-            const auto [l, d] = s.run(std::tuple(loss, *slopes[0]), feed(t.x, towers::data()));
+            const auto [l, d] = s.run(std::tuple(loss, slopes[0]), feed(t.x, towers::data()));
             all.emplace_back(l, d);
         }
         return all;

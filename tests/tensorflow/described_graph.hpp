@@ -340,9 +340,9 @@ inline std::vector<std::string> run(const described& d) {
         ys.clear(), seeds.clear();
         for (std::size_t i = 0; i < found.size(); ++i) {
             const auto& expected = order[i];
-            if (found[i]) ys.push_back(*found[i]);
+            if (found[i]) ys.push_back(found[i]);
             if (found[i] && !expected.none) {
-                fetches.push_back(*found[i]);
+                fetches.push_back(found[i]);
                 wanted.emplace_back(expected.about, expected.value);
             } else if (bool(found[i]) == expected.none) {
                 if (!expected.may_be_none || !all_zero(expected.value))

@@ -70,12 +70,12 @@ constexpr dims merge(const dims& a, const dims& b) {
     return r;
 }
 
-/// What compatible shapes have in common: what only one of them knows is not known.
+/// What two shapes have in common: what only one of them knows, or they differ in, is not known.
 constexpr dims common(const dims& a, const dims& b) {
-    if (!a.known_rank() || !b.known_rank()) return dims::unknown();
+    if (!a.known_rank() || a.rank != b.rank) return dims::unknown();
     dims r = a;
     for (int i = 0; i < a.rank; ++i)
-        if (b[i] == dyn) r[i] = dyn;
+        if (a[i] != b[i]) r[i] = dyn;
     return r;
 }
 

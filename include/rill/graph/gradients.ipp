@@ -84,7 +84,8 @@ RILL_COLD std::vector<endpoint> add_gradients(std::span<const endpoint> ys, std:
         if (given && (type_of(ys[i]).type != type_of(seeds[i]).type ||
                       !rules::compatible(type_of(ys[i]).shape, type_of(seeds[i]).shape)))
             throw invalid_argument("gradients: grad_y '" + name_of(seeds[i]) + "' is " + to_string(type_of(seeds[i])) +
-                                   ", '" + name_of(ys[i]) + "' is " + to_string(type_of(ys[i])));
+                                   ", '" + name_of(ys[i]) + "' is " + to_string(type_of(ys[i])) + " (" +
+                                   place_of(*ys[i].from) + ")");
         if (depends[ys[i].from->id]) arrive(ys[i], given ? seeds[i] : ops.ones_like(ys[i]));
     }
 

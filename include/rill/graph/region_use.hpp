@@ -28,6 +28,8 @@ struct region_use {
     bool effects = false;   // a body draws random numbers, or does more than compute its results
 
     input_list writes() const;
+    /// How many of the operands are the state of a loop: 0 of what is none.
+    int state() const { return how == form::repeat ? operands : how == form::scan ? carried : 0; }
     static void fields(auto& use, auto& visit) {
         visit("operands", use.operands);
         visit("captures", use.captures);

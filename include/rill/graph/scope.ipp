@@ -128,7 +128,8 @@ RILL_COLD scope_state region_scope::entered(const region* r) {
 
 RILL_INLINE const node* add_node(const graph& g, op_ptr op, endpoint_list inputs, const std::string& name, bool share,
                                  const std::source_location& where, small_vector<const node*, 1> control_inputs) {
-    if (!name.empty() && !valid_name(name)) throw invalid_argument(op->label() + ": '" + name + "' is no valid name");
+    if (!name.empty() && !valid_name(name))
+        throw invalid_argument(op->label() + ": '" + name + "' is no valid name" + detail::at_place(where));
     node_spec spec;
     spec.name = scopes().prefix + (name.empty() ? op->label() : name);
     spec.control_inputs = std::move(control_inputs);

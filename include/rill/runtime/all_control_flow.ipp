@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/passes/raise.hpp>
 #include <rill/runtime/bodies.hpp>
 #include <rill/runtime/cut.hpp>
@@ -27,10 +28,14 @@ RILL_COLD const control_flow& control_flow_of_program() {
                 return owned_by_pointer<const frames_plan>(
                     std::make_unique<const frames_plan>(key, options, resources, otherwise));
             },
+        .needs_cut = &needs_cut,
+        .may_need_cut =
+            [](const subgraph& g) {
+                return detail::any_of(g.items, [](const auto& it) { return it.origin && extents_may_change(*it.origin); });
+            },
         .in_pieces =
             [](const subgraph& g, const session_options& options, const std::shared_ptr<resource_store>& resources,
                const device_type& otherwise) {
-                if (!needs_cut(g)) return owns_none<const piecewise_plan>();
                 return owned_by_pointer<const piecewise_plan>(
                     std::make_unique<const piecewise_plan>(g, options, resources, otherwise));
             },

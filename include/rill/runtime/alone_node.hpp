@@ -23,7 +23,7 @@ public:
     bool waits() const { return item_.op->waits(); }
     /// Its outputs, unless it asked `wait` to come later. It may take inputs over that nobody shares.
     std::vector<any_array> run(std::span<any_array> inputs, const step_context* context, waiting* wait) const;
-    /// Refuses outputs of an op that sizes them itself which are not what the node says they are.
+    /// Refuses outputs of an op that sizes them itself, or of bodies, which are not what the node says they are.
     void check(std::span<const any_array> outputs) const;
     /// Of a node whose bodies are run in pieces: they are driven by who asks, which keeps what `keep` is. Null of others.
     std::unique_ptr<body_sequence> begin(std::span<const any_array> inputs, std::shared_ptr<const void>& keep) const;

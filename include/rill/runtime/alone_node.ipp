@@ -74,7 +74,7 @@ RILL_COLD std::shared_ptr<const alone_node::bound> alone_node::bound_to(std::spa
     made->inputs.assign(inputs.begin(), inputs.end());
     for (const auto* r : read) made->read.push_back(owned_copy(*r));
     if (item_.origin->bodies) {
-        made->region = bind_region(item_, inputs, bodies_, memory_);
+        made->region = bind_alone(item_, inputs, bodies_, memory_);
     } else {
         const given_values values(given);
         const auto& outputs = made->outputs = op.outputs({inputs, read.empty() ? nullptr : &values, {}});
@@ -125,9 +125,10 @@ RILL_COLD std::vector<any_array> alone_node::run(std::span<any_array> inputs, co
 
 RILL_COLD void alone_node::check(std::span<const any_array> outputs) const {
     const auto& said = item_.origin->outputs;
-    if (!item_.op->sizes_itself()) return;
+    if (!item_.op->sizes_itself() && !item_.origin->bodies) return;
     for (std::size_t k = 0; k < outputs.size() && k < said.size(); ++k) {
         const auto& is = outputs[k].type();
+        if (outputs[k].empty()) continue; // the branch taken leaves that to others
         if (is.type == said[k].type && rules::compatible(is.shape, said[k].shape)) continue;
         try {
             throw invalid_argument("output " + std::to_string(k) + " is " + to_string(is) + ", not " +
@@ -155,7 +156,7 @@ RILL_COLD void alone_node::rethrow() const {
 }
 
 RILL_COLD void alone_node::close() const {
-    for (const auto& [b, p] : bodies_.of) p->close();
+    bodies_.each([](plan& p) { p.close(); });
     const std::lock_guard lock(mutex_);
     bound_.clear();
 }

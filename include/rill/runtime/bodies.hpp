@@ -17,9 +17,13 @@ plan_key plan_key_of(const body& b);
 void compile_bodies(body_plans& into, const subgraph::item& it, const session_options& options,
                     const std::shared_ptr<resource_store>& resources, const device_type& otherwise);
 
-/// Binds the bodies of a node to the types of its inputs: to a frame_region_step, unless the node stands alone.
+/// Binds the bodies of a node that is part of a straight line to the types of its inputs: to a frame_region_step. Throws needs_pieces.
 bound_region bind_region(const subgraph::item& it, std::span<const tensor_type> inputs, const body_plans& plans,
                          allocator& memory);
+
+/// The same of a node that stands alone.
+bound_region bind_alone(const subgraph::item& it, std::span<const tensor_type> inputs, const body_plans& plans,
+                        allocator& memory);
 
 }}} // namespace rill::RILL_ABI::detail
 

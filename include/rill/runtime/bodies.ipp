@@ -18,8 +18,10 @@
 #include <rill/core/vector.hpp>
 #include <rill/runtime/array_slots.hpp>
 #include <rill/runtime/bound_body.hpp>
+#include <rill/runtime/cut.hpp>
 #include <rill/runtime/history.hpp>
 #include <rill/runtime/loop_counter.hpp>
+#include <rill/runtime/loop_state.hpp>
 #include <rill/runtime/number_loop_step.hpp>
 #include <rill/runtime/piecewise_bodies.hpp>
 #include <rill/runtime/plan.hpp>
@@ -53,6 +55,7 @@ RILL_COLD void compile_bodies(body_plans& into, const subgraph::item& it, const 
         if (auto rest = compiled(counter->rest()); !rest->in_pieces() && !rest->by_frames()) {
             into.of[&step] = std::move(rest);
             into.counted.try_emplace(&step, std::move(counter));
+            if (extents_may_change(*it.origin)) into.whole.try_emplace(&step, compiled(step));
         }
     }
     for (const auto& b : *it.origin->bodies)
@@ -146,41 +149,6 @@ private:
 };
 
 // ---- loops ---------------------------------------------------------------------------------------------------------------
-
-/// The state of a loop: each part has two places, the node's output and another, and a step computes from one into the other.
-class loop_state {
-public:
-    loop_state(std::span<const tensor_type> types, allocator& memory) {
-        for (const auto& t : types) {
-            types_.push_back(t);
-            other_.emplace_back(memory, t.type, t.shape.size());
-        }
-        at_.resize(types_.size());
-    }
-
-    void begin(const kernel_args& args) {
-        for (std::size_t i = 0; i < at_.size(); ++i) at_[i] = args.in<void>(static_cast<int>(i));
-    }
-    const void* at(std::size_t i) const { return at_[i]; }
-    /// Where the next value of part i goes; `same`: it may go where the part is, unless that is the node's input.
-    void* next(std::size_t i, const kernel_args& args, bool same) const {
-        void* const out = args.out<void>(static_cast<int>(i));
-        if (same && at_[i] != args.in<void>(static_cast<int>(i))) return const_cast<void*>(at_[i]);
-        return at_[i] == out ? other_[i].data() : out;
-    }
-    void set(std::size_t i, const void* at) { at_[i] = at; }
-    /// The state goes into the node's outputs.
-    void end(const kernel_args& args) const {
-        for (std::size_t i = 0; i < at_.size(); ++i)
-            if (void* const out = args.out<void>(static_cast<int>(i)); at_[i] != out)
-                copy_elements(types_[i].type, at_[i], out, types_[i].shape.size());
-    }
-
-private:
-    vector<tensor_type> types_;
-    vector<element_block> other_;
-    std::vector<const void*> at_;
-};
 
 /// One step of a loop: the body computes the state from itself.
 inline void advance(const bound_body& b, body_memory& m, loop_state& state, std::size_t parts,
@@ -332,10 +300,36 @@ private:
     std::int64_t length_;
 };
 
-/// Whether another run of the bodies gives what this one does: of branches, one what the other does, and of a loop what it got.
-inline bool keeps_extents(region_use::form how, const std::vector<std::vector<tensor_type>>& results,
+/// Whether any run of the bodies gives what this one does: all branches the same, a loop what it got.
+inline bool keeps_extents(const region_use& use, const std::vector<std::vector<tensor_type>>& results,
                           std::span<const tensor_type> operands) {
-    return how == region_use::form::choose ? results[0] == results[1] : detail::equal(results.back(), operands);
+    using form = region_use::form;
+    if (use.how == form::call) return true;
+    if (use.how != form::choose) {
+        const auto state = operands.first(static_cast<std::size_t>(use.state()));
+        return std::equal(state.begin(), state.end(), results.back().begin());
+    }
+    for (std::size_t r = 0; r < results[0].size(); ++r) {
+        const tensor_type* one = nullptr;
+        for (const auto& given : results) {
+            if (given[r].type == dtype::invalid) continue; // it leaves that to others
+            if (one && *one != given[r]) return false;
+            one = &given[r];
+        }
+    }
+    return true;
+}
+
+/// Whether that is what the node was said to give.
+inline bool are_as_said(const node& n, const std::vector<std::vector<tensor_type>>& results) {
+    const auto& use = *n.op->regions();
+    const bool branches = use.how == region_use::form::choose;
+    const auto count = branches ? n.outputs.size() : static_cast<std::size_t>(use.state());
+    return std::all_of(branches ? results.begin() : results.end() - 1, results.end(), [&](const auto& given) {
+        for (std::size_t r = 0; r < count; ++r)
+            if (given[r].type != dtype::invalid && !rules::compatible(given[r].shape, n.outputs[r].shape)) return false;
+        return true;
+    });
 }
 
 RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const tensor_type> inputs,
@@ -343,13 +337,13 @@ RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const ten
     const auto& use = *it.op->regions();
     const auto& bodies = *it.origin->bodies;
     const auto operands = inputs.first(static_cast<std::size_t>(use.operands));
+    using form = region_use::form;
     if (detail::any_of(bodies, [&](const body& b) { return plans.at(b)->in_pieces() || plans.at(b)->by_frames(); }))
-        return {{}, bind_in_pieces(it, plans, memory)};
+        throw needs_pieces{};
     if (auto loop = bind_scalar_loop(it, inputs))
         return {{inputs.begin(), inputs.begin() + use.operands}, std::move(loop)};
     std::shared_ptr<bodies_step> made;
     std::vector<tensor_type> arguments(operands.begin(), operands.end());
-    using form = region_use::form;
     switch (use.how) {
     case form::choose: arguments.clear(); [[fallthrough]];
     case form::call: made = detail::make_shared<branch_step>(it, inputs); break;
@@ -362,9 +356,16 @@ RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const ten
         }
         break;
     }
-    for (const auto& b : bodies) made->bind(b, plans, arguments);
+    const bool may_change = extents_may_change(*it.origin);
+    try {
+        for (const auto& b : bodies) made->bind(b, plans, arguments);
+    } catch (const error&) {
+        // a branch that is not taken need not fit what came
+        if (use.how == form::choose && may_change) throw needs_pieces{};
+        throw;
+    }
     const auto results = made->results();
-    if (bodies.sized && !keeps_extents(use.how, results, operands)) return {{}, bind_in_pieces(it, plans, memory)};
+    if (may_change && !keeps_extents(use, results, operands) && are_as_said(*it.origin, results)) throw needs_pieces{};
     auto outputs = it.op->outputs({inputs, {}, results});
     if (auto loop = bind_number_loop(use, made->bodies(), inputs, outputs, memory))
         return {std::move(outputs), std::move(loop)};
@@ -372,6 +373,15 @@ RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const ten
     std::vector<int> changes;
     if (use.how == form::choose || use.how == form::call) changes = static_cast<const branch_step&>(*made).changes();
     return {std::move(outputs), std::move(made), std::move(changes)};
+}
+
+RILL_COLD bound_region bind_alone(const subgraph::item& it, std::span<const tensor_type> inputs,
+                                  const body_plans& plans, allocator& memory) {
+    try {
+        return bind_region(it, inputs, plans, memory);
+    } catch (const needs_pieces&) {
+        return {{}, bind_in_pieces(it, plans, memory)};
+    }
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -33,7 +33,10 @@ struct control_flow {
     owned<const frames_plan> (*by_frames)(const plan_key& key, const session_options& options,
                                           const std::shared_ptr<resource_store>& resources,
                                           const device_type& otherwise);
-    /// Null of what is one straight line.
+    /// Whether it is no straight line.
+    bool (*needs_cut)(const subgraph& g);
+    /// Whether a straight line may turn out to be none.
+    bool (*may_need_cut)(const subgraph& g);
     owned<const piecewise_plan> (*in_pieces)(const subgraph& g, const session_options& options,
                                              const std::shared_ptr<resource_store>& resources,
                                              const device_type& otherwise);

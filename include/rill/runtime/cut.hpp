@@ -34,6 +34,10 @@ bool stands_alone(const node& n);
 /// Whether a run of the subgraph has more than one piece.
 bool needs_cut(const subgraph& g);
 
+/// Whether types leave open what the node's bodies, or theirs, give: branches of other extents, or a loop whose state grows. In a straight
+/// line it is a step until a run shows that it is none (needs_pieces); where a run is cut anyway it stands alone.
+bool extents_may_change(const node& n);
+
 /// Cuts a subgraph whose items are ordered: what waits for the same nodes that stand alone is one piece.
 pieces cut(const subgraph& g);
 

@@ -16,9 +16,9 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Whether something in a body stands alone.
-inline bool has_pieces(const body& b) {
-    if (b.raised) return detail::any_of(b.raised->nodes, [](const node* n) { return stands_alone(*n); });
+/// Whether a body has such a node.
+template <class Is> bool has_node(const body& b, const Is& is) {
+    if (b.raised) return detail::any_of(b.raised->nodes, [&](const node* n) { return is(*n); });
     std::vector<const node*> open(b.effects), seen;
     const auto visit = [&](const endpoint& e) {
         if (e && e.from->inside == b.of && !detail::contains(b.arguments, e)) open.push_back(e.from);
@@ -28,7 +28,7 @@ inline bool has_pieces(const body& b) {
         const node* n = open.back();
         open.pop_back();
         if (detail::contains(seen, n)) continue;
-        if (stands_alone(*n)) return true;
+        if (is(*n)) return true;
         seen.push_back(n);
         for (const auto& e : n->inputs) visit(e);
         for (const auto* c : n->control_inputs)
@@ -45,7 +45,7 @@ inline bool is_no_step(const node& n) {
     if (n.bodies->sized) return true;
     const auto& use = *n.op->regions();
     if (use.how == region_use::form::repeat && n.outputs.size() > static_cast<std::size_t>(use.operands)) return true;
-    return detail::any_of(*n.bodies, has_pieces);
+    return detail::any_of(*n.bodies, [](const body& b) { return has_node(b, stands_alone); });
 }
 
 /// What a shape rule may be told of: constants, what follows from types, and what host kernels work out of those (known_values).
@@ -94,6 +94,18 @@ RILL_COLD bool stands_alone(const node& n) {
                        for (const auto& in : at->inputs) to.push_back(in.from);
                    });
            });
+}
+
+RILL_COLD bool extents_may_change(const node& n) {
+    if (!n.bodies) return false;
+    using form = region_use::form;
+    const auto how = n.op->regions()->how;
+    const auto open = [](const tensor_type& t) { return !t.shape.complete(); };
+    if (how != form::call && detail::any_of(n.outputs, open)) return true;
+    // a branch that is not taken need not fit what came
+    if (how == form::choose && detail::any_of(n.inputs, [&](const endpoint& e) { return open(rill::type_of(e)); }))
+        return true;
+    return detail::any_of(*n.bodies, [](const body& b) { return has_node(b, extents_may_change); });
 }
 
 /// The same of an item; `in_line`: which items lie in the straight line that it would be part of.
@@ -166,7 +178,7 @@ private:
             const int p = piece_of_[other];
             return waits_for_[other] == waits && (p < 0 || !cut_.all[p].alone.origin);
         };
-        if (item_stands_alone(graph_, it, in_line)) {
+        if (item_stands_alone(graph_, it, in_line) || (it.origin && extents_may_change(*it.origin))) {
             piece_of_[i] = static_cast<int>(cut_.all.size());
             cut_.all.emplace_back().alone = it;
             return;

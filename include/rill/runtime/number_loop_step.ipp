@@ -209,7 +209,7 @@ bind_number_loop(const region_use& use, std::span<const bound_body> bodies, std:
     const bool repeats = use.how == region_use::form::repeat;
     const auto make = find_kernel(cpu_device().name, number_loop::name, dtype::invalid);
     if (!make || use.written > 0 || use.effects || (!repeats && use.how != region_use::form::scan)) return {};
-    const auto parts = static_cast<std::size_t>(repeats ? use.operands : use.carried);
+    const auto parts = static_cast<std::size_t>(use.state());
     const auto& results = bodies.back().types();
     if (!detail::all_of(inputs.first(parts), is_number) || !detail::all_of(results, is_number)) return {};
 

@@ -25,7 +25,7 @@ class piecewise_bodies final : public region_step {
 public:
     piecewise_bodies(const subgraph::item& it, const body_plans& plans, allocator& memory)
         : use_(*it.op->regions()), memory_(memory) {
-        for (const auto& b : *it.origin->bodies) bodies_.push_back({&b, plans.at(b)});
+        for (const auto& b : *it.origin->bodies) bodies_.push_back({&b, plans.whole_at(b)});
     }
 
     RILL_INLINE std::unique_ptr<body_sequence> begin(std::span<const any_array> inputs) const override;

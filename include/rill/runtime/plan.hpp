@@ -41,7 +41,7 @@ public:
 
     const subgraph& graph() const noexcept { return graph_; }
     /// Null of a run that is one straight line.
-    const piecewise_plan* in_pieces() const noexcept { return pieces_.get(); }
+    const piecewise_plan* in_pieces() const noexcept { return in_pieces_.load(std::memory_order_acquire); }
     /// Null of a run whose nodes do not run one by one.
     const frames_plan* by_frames() const noexcept { return frames_.get(); }
     /// What runs those of its nodes that are no steps.
@@ -58,12 +58,23 @@ public:
     /// A line for each segment: what it runs and the memory of a step.
     std::string memory_report();
 
-    /// The segment for these shapes of the feeds: the last one used, another kept one, or a new one.
+    /// The segment for these shapes of the feeds: the last one used, another kept one, or a new one. Throws needs_pieces where these shapes
+    /// show that it is no straight line; from then on it is run in pieces.
     std::shared_ptr<segment> bind(std::span<const tensor_type> feeds);
 
 private:
+    /// What may have to be cut yet.
+    struct uncut {
+        subgraph graph;
+        session_options options;
+        const device_type& otherwise;
+    };
+
     /// Places what is ordered, and compiles bodies.
     void place_items(const session_options& options, const device_type& otherwise);
+    void cut(const subgraph& g, const session_options& options, const device_type& otherwise);
+    std::unique_ptr<held_step> begin_in_pieces(std::span<const any_array> feeds);
+    std::unique_ptr<held_step> acquire_new(std::unique_ptr<held_step> step, std::span<const any_array> feeds);
 
     static constexpr std::size_t kept = 16; // shapes per plan
 
@@ -72,7 +83,9 @@ private:
     std::shared_ptr<const raised_flow> flow_; // what stands for primitives of control flow
     subgraph graph_;
     body_plans bodies_; // of its nodes that run any
+    std::unique_ptr<const uncut> uncut_;
     owned<const piecewise_plan> pieces_ = owns_none<const piecewise_plan>();
+    std::atomic<const piecewise_plan*> in_pieces_{nullptr}; // those
     owned<const frames_plan> frames_ = owns_none<const frames_plan>();
     std::mutex mutex_;
     std::list<std::shared_ptr<segment>> segments_;

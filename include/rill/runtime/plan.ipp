@@ -59,8 +59,12 @@ RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::s
     graph_ = checked_pass(order_turns(std::move(graph_)), true);
     graph_ = checked_pass(order_variables(std::move(graph_)), false);
     graph_ = checked_pass(sort_items(std::move(graph_)), true);
-    if (control) pieces_ = control->in_pieces(graph_, options, resources_, otherwise);
-    if (!pieces_) place_items(options, otherwise);
+    if (control && control->needs_cut(graph_)) {
+        cut(graph_, options, otherwise);
+    } else {
+        if (control && control->may_need_cut(graph_)) uncut_.reset(new uncut{graph_, options, otherwise});
+        place_items(options, otherwise);
+    }
 }
 
 RILL_COLD plan::plan(subgraph part, const session_options& options, std::shared_ptr<resource_store> resources,
@@ -83,15 +87,15 @@ RILL_COLD void plan::place_items(const session_options& options, const device_ty
     for (const auto& it : graph_.items) bodies_.control->compile_bodies(bodies_, it, options, resources_, otherwise);
 }
 
+RILL_COLD void plan::cut(const subgraph& g, const session_options& options, const device_type& otherwise) {
+    pieces_ = control().in_pieces(g, options, resources_, otherwise);
+    in_pieces_.store(pieces_.get(), std::memory_order_release);
+}
+
 RILL_INLINE plan::~plan() { delete ready_.load(); }
 
 RILL_INLINE std::unique_ptr<held_step> plan::acquire(std::span<const any_array> feeds) {
-    if (pieces_) {
-        if (closed_) throw cancelled("the session is closed");
-        auto step = std::make_unique<held_step>();
-        step->in_pieces = control().begin(*pieces_, feeds);
-        return step;
-    }
+    if (in_pieces()) return begin_in_pieces(feeds);
     std::unique_ptr<held_step> step(ready_.exchange(nullptr, std::memory_order_acquire));
     if (step) {
         if (step->of->serves(feeds)) return step;
@@ -99,10 +103,26 @@ RILL_INLINE std::unique_ptr<held_step> plan::acquire(std::span<const any_array> 
     } else {
         step = std::make_unique<held_step>();
     }
+    return acquire_new(std::move(step), feeds);
+}
+
+RILL_COLD std::unique_ptr<held_step> plan::acquire_new(std::unique_ptr<held_step> step,
+                                                       std::span<const any_array> feeds) {
     std::vector<tensor_type> types;
     for (const auto& f : feeds) types.push_back(f.type());
-    step->of = bind(types);
+    try {
+        step->of = bind(types);
+    } catch (const needs_pieces&) {
+        return begin_in_pieces(feeds);
+    }
     step->memory = step->of->acquire();
+    return step;
+}
+
+RILL_COLD std::unique_ptr<held_step> plan::begin_in_pieces(std::span<const any_array> feeds) {
+    if (closed_) throw cancelled("the session is closed");
+    auto step = std::make_unique<held_step>();
+    step->in_pieces = control().begin(*in_pieces(), feeds);
     return step;
 }
 
@@ -119,9 +139,9 @@ RILL_INLINE void plan::release(std::unique_ptr<held_step> step) noexcept {
 RILL_COLD void plan::close() noexcept {
     closed_ = true;
     delete ready_.exchange(nullptr);
-    if (pieces_ || frames_) control().close(frames_.get(), pieces_.get());
-    for (const auto& [b, p] : bodies_.of) p->close();
     const std::lock_guard lock(mutex_);
+    if (pieces_ || frames_) control().close(frames_.get(), pieces_.get());
+    bodies_.each([](plan& p) { p.close(); });
     segments_.clear();
 }
 
@@ -152,7 +172,14 @@ RILL_COLD std::shared_ptr<segment> plan::bind(std::span<const tensor_type> feeds
             if (at != segments_.begin()) segments_.splice(segments_.begin(), segments_, at);
             return segments_.front();
         }
-    segments_.push_front(detail::make_shared<segment>(graph_, feeds, *resources_, memory_, bodies_));
+    if (in_pieces()) throw needs_pieces{};
+    try {
+        segments_.push_front(detail::make_shared<segment>(graph_, feeds, *resources_, memory_, bodies_));
+    } catch (const needs_pieces&) {
+        if (!uncut_) throw internal("a straight line was cut too late");
+        cut(uncut_->graph, uncut_->options, uncut_->otherwise);
+        throw;
+    }
     if (segments_.size() > kept) segments_.pop_back();
     return segments_.front();
 }

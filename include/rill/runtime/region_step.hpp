@@ -16,13 +16,27 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class loop_counter;
 class plan;
 
+/// Thrown while a straight line is bound: the bodies of one of its nodes give other extents each time, so that the node must stand alone.
+/// No error: whoever runs the line runs it in pieces then.
+struct needs_pieces {};
+
 /// The plans of the bodies that a plan's nodes run.
 struct body_plans {
     hash_map<const body*, std::shared_ptr<plan>> of;
     hash_map<const body*, std::shared_ptr<const loop_counter>> counted; // of those, what their plans leave out
+    hash_map<const body*, std::shared_ptr<plan>> whole;                 // plans that leave out nothing, where one may be needed
     const control_flow* control = nullptr;                              // of their graph
 
     const std::shared_ptr<plan>& at(const body& b) const { return of.at(&b); }
+    const std::shared_ptr<plan>& whole_at(const body& b) const {
+        const auto found = whole.find(&b);
+        return found != whole.end() ? found->second : at(b);
+    }
+    /// Calls f(plan) for each.
+    template <class F> void each(const F& f) const {
+        for (const auto* all : {&of, &whole})
+            for (const auto& [b, p] : *all) f(*p);
+    }
 };
 
 /// A run of a node's bodies, one after another: whoever drives it runs the body that it asks for, and may do other things meanwhile.

@@ -64,7 +64,8 @@ struct asked_variable {
     endpoint found;
     std::string name;
 };
-RILL_EXPORT asked_variable ask_for_variable(const std::string& name, const tensor_type& type);
+RILL_EXPORT asked_variable ask_for_variable(const std::string& name, const tensor_type& type,
+                                            const std::source_location& where);
 
 /// Names are taken as they are.
 class names_as_given : scoped<std::string> {
@@ -106,7 +107,7 @@ private:
 template <class T, index_t... D, class I = detail::default_initializer>
 variable<T, D...> get_variable(const std::string& name, const I& initializer = {}, const variable_options& options = {},
                                const std::source_location& where = std::source_location::current()) {
-    const auto asked = detail::ask_for_variable(name, {dtype_of<T>, extents<D...>::value});
+    const auto asked = detail::ask_for_variable(name, {dtype_of<T>, extents<D...>::value}, where);
     if (asked.found) return variable<T, D...>(detail::unchecked, any_tensor(asked.found));
     const detail::names_as_given exact; // whatever name_scopes are open
     return variable<T, D...>(asked.name, initializer, options, where);

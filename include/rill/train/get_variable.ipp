@@ -19,8 +19,9 @@ RILL_COLD std::shared_ptr<const variables_in_scope> enter_variables(const std::s
     return inner;
 }
 
-RILL_EXPORT RILL_COLD asked_variable ask_for_variable(const std::string& name, const tensor_type& type) {
-    if (!valid_name(name)) throw invalid_argument("get_variable: '" + name + "' is no valid name");
+RILL_EXPORT RILL_COLD asked_variable ask_for_variable(const std::string& name, const tensor_type& type,
+                                                          const std::source_location& where) {
+    if (!valid_name(name)) throw invalid_argument("get_variable: '" + name + "' is no valid name" + at_place(where));
     const auto& scope = scopes().variables;
     static std::recursive_mutex& making = *new std::recursive_mutex;
     asked_variable asked{std::unique_lock(making), {}, (scope ? scope->prefix : std::string()) + name};
@@ -30,7 +31,7 @@ RILL_EXPORT RILL_COLD asked_variable ask_for_variable(const std::string& name, c
     if (!there) {
         if (how == reuse::always)
             throw not_found(text() + " does not exist, and the scope says reuse::always: make it first, or say "
-                                     "reuse::automatic");
+                                     "reuse::automatic" + at_place(where));
         return asked;
     }
     const std::string made = " (made at " + to_string(there->where) + ")";

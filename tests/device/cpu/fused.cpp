@@ -219,7 +219,7 @@ inline std::vector<any_tensor> gradients_of_order(any_tensor y, const std::vecto
         found.clear();
         any_tensor sum;
         for (const auto& d : gradients({y}, leaves)) {
-            found.push_back(d ? *d : zeros_like(leaves[0]));
+            found.push_back(d ? d : zeros_like(leaves[0]));
             const any_tensor part = reduce_sum(square(found.back()));
             sum = sum ? any_tensor(sum + part) : part;
         }

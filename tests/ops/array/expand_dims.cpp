@@ -43,7 +43,7 @@ TEST_CASE("expand_dims: at run time") {
                       contains("expand_dims: the axis is out of range") && contains("[2]"));
     CHECK(s.run(expand_dims<0>(constant("text")))(0) == "text");
     const auto d = gradients({expand_dims(x, 0)}, {x}); // the rank is not known when the graph is built
-    CHECK(s.run(*d[0], feed(x, std::vector<float>{1.f, 2.f})).shape() == dims{2});
+    CHECK(s.run(d[0], feed(x, std::vector<float>{1.f, 2.f})).shape() == dims{2});
 }
 
 } // namespace test_ops_array_expand_dims

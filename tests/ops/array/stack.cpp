@@ -48,10 +48,16 @@ TEST_CASE("stack: at run time") {
 
 } // namespace test_ops_array_stack
 
-TEST_CASE("stack: stands where its first operand does, as variadic calls can't ask where they are") {
+TEST_CASE("stack: stands where it is written, of many operands where the first one does") {
     const graph_scope here{graph()};
     placeholder<float, 2> x("x");
+    const auto line = std::source_location::current().line();
     const auto y = stack<0>(x, x);
-    CHECK(y.node()->where.line() == x.node()->where.line());
-    CHECK(y.node()->inputs[0].from->where.line() == x.node()->where.line());
+    CHECK(y.node()->where.line() == line + 1);
+    CHECK(y.node()->inputs[0].from->where.line() == line + 1);
+    placeholder<float> z("z");
+    const auto many = stack<0>(z, z, z, z, z);
+    CHECK(many.node()->where.line() == z.node()->where.line());
+    CHECK_THROWS_WITH(stack<0>(any_tensor(x), any_tensor(constant(1.f))),
+                      contains("stack: the shapes differ") && contains("stack.cpp:" + std::to_string(line + 7)));
 }

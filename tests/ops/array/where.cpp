@@ -78,7 +78,7 @@ TEST_CASE("boolean_mask: over tensors of unknown types") {
     CHECK(got(s.run(elements, feed(x, in), feed(all, xt::xtensor<bool, 2>{{true, false}, {false, true}}))) ==
           std::vector{1., 2.});
     CHECK(got(s.run(slices, feed(loose, in), feed(mask, second))) == std::vector{4., 2.});
-    CHECK(got(s.run(d[0].value(), feed(x, in), feed(mask, second))) == std::vector{0., 0., 8., 4.});
+    CHECK(got(s.run(d[0], feed(x, in), feed(mask, second))) == std::vector{0., 0., 8., 4.});
     // one of them of a known type
     const placeholder<bool, dyn> typed("typed");
     CHECK(got(s.run(boolean_mask(x, typed), feed(x, in), feed(typed, second))) == std::vector{4., 2.});

@@ -115,14 +115,79 @@ TEST_CASE("cond: what is drawn in a branch is drawn once, for its value and its 
     }
 }
 
+TEST_CASE("cond: branches of other extents, which only the run knows") {
+    const graph_scope here{graph()};
+    placeholder<bool> p("p");
+    placeholder<double, dyn> a("a"), b("b");
+    const tensor y = cond(p, [&] { return a * a; }, [&] { return b * 3.; });
+    const tensor loss = reduce_sum(square(y));
+    const auto [da, db] = gradients(loss, a, b);
+    const session s;
+    using list = xt::xtensor<double, 1>;
+    const list one{2.}, two{1., 2.};
+    const auto run = [&](const auto& t, bool first, const list& at_a, const list& at_b) {
+        return s.run(t, feed(p, first), feed(a, at_a), feed(b, at_b));
+    };
+    CHECK(run(y, true, one, one)(0) == 4.); // of one extent, as a straight line
+    CHECK((run(y, true, one, two) == list{4.}));
+    CHECK((run(y, false, one, two) == list{3., 6.}));
+    CHECK(run(loss, false, one, two) == 45.);
+    CHECK((run(da, true, one, two) == list{32.}));
+    CHECK((run(db, true, one, two) == list{0., 0.}));
+    CHECK((run(da, false, one, two) == list{0.}));
+    CHECK((run(db, false, one, two) == list{18., 36.}));
+    const auto call = s.make_callable(std::tuple(loss, da), p, a, b);
+    CHECK(std::get<0>(call(true, one, one)) == 16.);
+    CHECK(std::get<0>(call(false, one, two)) == 45.);
+    CHECK(std::get<0>(call(false, one, one)) == 36.);
+
+    // of other ranks, where types don't show them
+    const any_tensor flat = a, deep = expand_dims<0>(b);
+    const any_tensor either = cond(p, [&] { return flat; }, [&] { return deep; });
+    CHECK(!either.static_shape().known_rank());
+    CHECK(run(either, true, one, two).shape() == dims{1});
+    CHECK(run(either, false, one, two).shape() == dims{1, 2});
+    // within other bodies
+    const auto f = function([&](auto q) {
+        return cond(reduce_sum(q) > 0., [&] { return reduce_sum(cond(p, [&] { return q * 1.; }, [&] { return b * 1.; })); },
+                    [&] { return 0. * reduce_sum(q); });
+    });
+    CHECK(run(f(a), true, one, one) == 2.);
+    CHECK(run(f(a), false, one, two) == 3.);
+    CHECK(run(f(a), true, one, two) == 2.);
+    const auto sums = map([&](auto x) { return reduce_sum(cond(x > 1.5, [&] { return a * x; }, [&] { return b * x; })); },
+                          constant({1., 2.}));
+    CHECK((run(sums, true, two, two) == list{3., 6.}));
+    CHECK((run(sums, true, one, two) == list{3., 4.}));
+    // what it does is done once
+    variable<double> count("count", 0.);
+    const auto counted = cond(p, [&] { return count.assign_add(1.) * a; }, [&] { return b * 1.; });
+    s.run(count.initializer());
+    run(counted, true, one, two);
+    run(counted, false, one, two);
+    CHECK(s.run(count) == 1.);
+}
+
+TEST_CASE("cond: a branch that is not taken need not fit what came") {
+    const graph_scope here{graph()};
+    placeholder<float, dyn> a("a"), b("b");
+    const auto y = cond(equal(size(a), size(b)), [&] { return reduce_sum(a * b); }, [&] { return reduce_sum(a); });
+    const session s;
+    CHECK(s.run(y, feed(a, {1.f, 2.f}), feed(b, {3.f, 4.f})) == 11.f);
+    CHECK(s.run(y, feed(a, {1.f, 2.f}), feed(b, {3.f, 4.f, 5.f})) == 3.f);
+    const auto wrong = cond(equal(size(a), size(b)), [&] { return reduce_sum(a); }, [&] { return reduce_sum(a * b); });
+    CHECK_THROWS_WITH(s.run(wrong, feed(a, {1.f, 2.f}), feed(b, {3.f, 4.f, 5.f})),
+                      contains("cond") && contains("float32 [2]") && contains("float32 [3]"));
+}
+
 TEST_CASE("cond: errors name the node and what differs") {
     const graph_scope here{graph()};
     placeholder<bool> p("p");
-    placeholder<float, dyn> a("a"), b("b");
-    const auto y = cond(p, [&] { return a * 1.f; }, [&] { return b * 1.f; });
+    placeholder<float, dyn> a("a");
     const session s;
-    CHECK_THROWS_WITH(s.run(y, feed(p, true), feed(a, {1.f}), feed(b, {1.f, 2.f})),
-                      contains("float32 [1] in one branch and float32 [2] in another") && contains("cond"));
+    const any_tensor number = constant(1), real = a;
+    CHECK_THROWS_WITH(cond(p, [&] { return number; }, [&] { return real; }),
+                      contains("value 0 is int32 [] in one branch and float32 [?] in another") && contains("cond"));
     tensor<float> leaked;
     cond(p, [&] { return leaked = tensor<float>(reduce_sum(a)); }, [&] { return 0.f; });
     CHECK_THROWS_WITH(tensor(leaked + 1.f), contains("belongs to the body 'cond_1/branch0'"));

@@ -186,16 +186,52 @@ TEST_CASE("while_loop: errors name the loop, the iteration and the node") {
     const session s;
     const auto divides = while_loop([](auto i) { return i >= 0; }, [](auto i) { return 100 / (2 - i) * 0 + i + 1; }, 0);
     CHECK_THROWS_WITH(s.run(divides), contains("while: in iteration 2: ") && contains("division by zero"));
-    placeholder<float, dyn> x("x");
-    const auto [k, grows] =
-        while_loop([](auto i, auto) { return i < 3; },
-                   [](auto i, auto v) { return std::tuple(i + 1, concat<0>(v, v)); }, constant(0), x);
-    CHECK_THROWS_WITH(s.run(grows, feed(x, {1.f})),
-                      contains("part 1 of the state is float32 [1], the body gives float32 [2]"));
+    const any_tensor pair = constant({1.f, 2.f});
+    const auto go_on = [](const auto& v) { return tensor<int>(v[0]) < 3; };
+    const auto body = [](const auto& v) {
+        return std::vector<any_tensor>{tensor<int>(v[0]) + 1, concat({v[1], v[1]}, 0)};
+    };
+    CHECK_THROWS_WITH(while_loop(go_on, body, std::vector<any_tensor>{constant(0), pair}),
+                      contains("part 1 of the state is float32 [2], the body gives float32 [4]"));
     const any_tensor f = constant(1.f);
     CHECK_THROWS_WITH(
         while_loop([&](const auto&) { return f; }, [](const auto& v) { return v; }, std::vector<any_tensor>{f}),
         contains("the condition gives float32 []"));
+}
+
+TEST_CASE("while_loop: a part whose type leaves extents open may grow") {
+    const graph_scope here{graph()};
+    placeholder<double, dyn> x("x");
+    placeholder<int> n("n");
+    const auto doubled = [&](const auto& from) {
+        return std::get<1>(while_loop([&](auto i, auto) { return i < n; },
+                                      [](auto i, auto v) { return std::tuple(i + 1, concat<0>(v, v * 2.)); }, 0, from));
+    };
+    const auto y = doubled(x);
+    static_assert(std::is_same_v<std::remove_const_t<decltype(y)>, tensor<double, dyn>>);
+    const tensor total = reduce_sum(y);
+    const auto [d] = gradients(total, x);
+    const session s;
+    using list = xt::xtensor<double, 1>;
+    const auto run = [&](const auto& t, const list& at, int steps) { return s.run(t, feed(x, at), feed(n, steps)); };
+    CHECK((run(y, {1., 3.}, 0) == list{1., 3.}));
+    CHECK((run(y, {1., 3.}, 1) == list{1., 3., 2., 6.}));
+    CHECK(run(y, {1.}, 5).size() == 32);
+    CHECK(run(total, {1.}, 5) == 243.);
+    CHECK(run(total, {2.}, 1) == 6.);
+    // in the body of another loop, which keeps its own extents
+    const auto twice = while_loop([](auto k, auto) { return k < 2; },
+                                  [&](auto k, auto t) {
+                                      return std::tuple(k + 1, t * reduce_sum(doubled(x)));
+                                  },
+                                  0, 1.);
+    CHECK(run(std::get<1>(twice), {1.}, 2) == 81.);
+    CHECK(run(std::get<1>(twice), {2.}, 0) == 4.);
+    // a gradient needs the states, stacked: of one extent each
+    CHECK_THROWS_WITH(run(d, {1.}, 3), contains("can't be stacked"));
+    // by something else than the state none is needed
+    const auto sized = fold([](auto v, auto e) { return concat<0>(v, expand_dims<0>(e)); }, x, constant({5., 6.}));
+    CHECK((s.run(sized, feed(x, list{1.})) == list{1., 5., 6.}));
 }
 
 TEST_CASE("while_loop: one part of a state, with options, without a tuple") {

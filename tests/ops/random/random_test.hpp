@@ -59,7 +59,7 @@ template <class Op> void one_value_in_a_run() {
     const auto x = Op::template unseeded<float, 100>();
     const auto difference = s.run(x + x - x - x);
     CHECK(std::all_of(difference.begin(), difference.end(), [](float v) { return v == 0.f; }));
-    CHECK_FALSE(gradients({x}, {any_placeholder("other", dtype::float32)})[0].has_value());
+    CHECK_FALSE(gradients({x}, {any_placeholder("other", dtype::float32)})[0]);
 }
 
 template <class Op> void known_at_run_time() {

@@ -51,13 +51,12 @@ template <class... E> inline constexpr bool ranks_agree = ((E::rank == std::max(
 template <int Axis, class... E>
 inline constexpr bool extents_beside_agree = rules::concat(std::array<dims, sizeof...(E)>{E::value...}, Axis).ok();
 
-/// concat<0>(a, b, …); a negative axis counts from the end.
-template <int Axis, graph_operand... X>
-    requires(sizeof...(X) > 0)
-auto concat(const X&... x) {
-    using first = typename detail::first_operand<X...>::type;
+namespace detail {
+
+template <int Axis, class... X> auto concat_at(const std::source_location& where, const X&... x) {
+    using first = typename first_operand<X...>::type;
     if constexpr ((typed_operand<X> && ...)) {
-        static_assert((dtypes_agree<dtype_tag<first>, dtype_tag<X>> && ...),
+        static_assert((dtypes_agree<rill::dtype_tag<first>, rill::dtype_tag<X>> && ...),
                       "concat: the dtypes differ; convert with cast<T>()");
         static_assert(ranks_agree<extents_of<X>...>, "concat: the ranks differ");
         static_assert(axes_exist<extents_of<first>, Axis>, "concat: the axis is out of range");
@@ -66,8 +65,30 @@ auto concat(const X&... x) {
     }
     return apply_node(
         concat_op{Axis},
-        [](const auto&... shape) { return rules::concat(std::array<dims, sizeof...(shape)>{shape...}, Axis); }, {},
+        [](const auto&... shape) { return rules::concat(std::array<dims, sizeof...(shape)>{shape...}, Axis); }, where,
         x...);
+}
+
+} // namespace detail
+
+/// concat<0>(a, b, …); a negative axis counts from the end.
+template <int Axis, graph_operand X>
+auto concat(const X& x, const std::source_location& where = std::source_location::current()) {
+    return detail::concat_at<Axis>(where, x);
+}
+template <int Axis, graph_operand A, graph_operand B>
+auto concat(const A& a, const B& b, const std::source_location& where = std::source_location::current()) {
+    return detail::concat_at<Axis>(where, a, b);
+}
+template <int Axis, graph_operand A, graph_operand B, graph_operand C>
+auto concat(const A& a, const B& b, const C& c, const std::source_location& where = std::source_location::current()) {
+    return detail::concat_at<Axis>(where, a, b, c);
+}
+template <int Axis, graph_operand... X>
+    requires(sizeof...(X) > 3)
+auto concat(const X&... x) {
+    // where it is, only an operand can say: nothing stands behind so many
+    return detail::concat_at<Axis>(std::source_location{}, x...);
 }
 /// Of tensors whose number or types are known at run time only.
 template <class... Unused> // a template, so that only programs that call it have its kernels

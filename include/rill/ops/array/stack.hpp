@@ -11,25 +11,44 @@ template <class First, class... E>
 inline constexpr bool all_shapes_agree = (rules::compatible(First::value, E::value) && ...);
 
 namespace detail {
-void check_stack(std::span<const tensor_type> all, int axis, const std::source_location& where);
-} // namespace detail
 
-/// stack<1>(a, b, …): tensors of one shape side by side along a new axis; a negative one counts from the end of the result.
-/// Gradient: g, cut into slices.
-template <int Axis, graph_operand... X>
-    requires(sizeof...(X) > 0)
-auto stack(const X&... x) {
+void check_stack(std::span<const tensor_type> all, int axis, const std::source_location& where);
+
+template <int Axis, class... X> auto stack_at(const std::source_location& where, const X&... x) {
     if constexpr ((typed_operand<X> && ...)) {
-        using first = typename detail::first_operand<X...>::type;
-        static_assert((dtypes_agree<dtype_tag<first>, dtype_tag<X>> && ...),
+        using first = typename first_operand<X...>::type;
+        static_assert((dtypes_agree<rill::dtype_tag<first>, rill::dtype_tag<X>> && ...),
                       "stack: the dtypes differ; convert with cast<T>()");
         static_assert(all_shapes_agree<extents_of<first>, extents_of<X>...>, "stack: the shapes differ");
         static_assert(rank_may_grow<extents_of<first>>, "stack: the result would have more than 8 dimensions");
         static_assert(axis_fits<extents_of<first>, Axis>, "stack: the axis is out of range");
     } else {
-        detail::check_stack(std::array{detail::operand_type(x)...}, Axis, {});
+        check_stack(std::array{operand_type(x)...}, Axis, where);
     }
-    return concat<Axis>(expand_dims<Axis>(x, std::source_location())...); // made where their operands were
+    return concat_at<Axis>(where, expand_dims<Axis>(x, where)...);
+}
+
+} // namespace detail
+
+/// stack<1>(a, b, …): tensors of one shape side by side along a new axis; a negative one counts from the end of the result.
+/// Gradient: g, cut into slices.
+template <int Axis, graph_operand X>
+auto stack(const X& x, const std::source_location& where = std::source_location::current()) {
+    return detail::stack_at<Axis>(where, x);
+}
+template <int Axis, graph_operand A, graph_operand B>
+auto stack(const A& a, const B& b, const std::source_location& where = std::source_location::current()) {
+    return detail::stack_at<Axis>(where, a, b);
+}
+template <int Axis, graph_operand A, graph_operand B, graph_operand C>
+auto stack(const A& a, const B& b, const C& c, const std::source_location& where = std::source_location::current()) {
+    return detail::stack_at<Axis>(where, a, b, c);
+}
+template <int Axis, graph_operand... X>
+    requires(sizeof...(X) > 3)
+auto stack(const X&... x) {
+    // where it is, only an operand can say: nothing stands behind so many
+    return detail::stack_at<Axis>(std::source_location{}, x...);
 }
 /// Of tensors whose number or types are known at run time only.
 template <class... Unused> // a template, so that only programs that call it have its kernels

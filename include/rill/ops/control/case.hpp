@@ -33,7 +33,7 @@ auto case_(const Otherwise& otherwise) {
 template <graph_operand C, class F, class... More>
     requires(sizeof...(More) > 0)
 auto case_(const C& condition, const F& f, const More&... more) {
-    return cond(condition, f, [&] { return case_(more...); });
+    return cond(condition, f, [&] { return case_(more...); }, std::source_location{}); // the condition says where
 }
 
 }} // namespace rill::RILL_ABI

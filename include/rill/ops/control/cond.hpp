@@ -15,7 +15,7 @@ struct case_op {
 
     static void fields(auto& op, auto& visit) { region_use::fields(op.use, visit); }
     const region_use* regions() const { return &use; }
-    /// What the branches agree on: they must give equal dtypes and extents wherever both are known.
+    /// What the branches agree on: they must give equal dtypes; where extents differ, only a run knows them.
     std::vector<tensor_type> outputs(const known_inputs& in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
 };
@@ -149,7 +149,7 @@ RILL_INLINE std::vector<tensor_type> case_op::outputs(const known_inputs& in) co
                 all[i] = given[i];
                 continue;
             }
-            if (all[i].type != given[i].type || !rules::compatible(all[i].shape, given[i].shape))
+            if (all[i].type != given[i].type)
                 throw invalid_argument("value " + std::to_string(i) + " is " + to_string(all[i]) +
                                        " in one branch and " + to_string(given[i]) + " in another");
             all[i].shape = rules::common(all[i].shape, given[i].shape);
@@ -165,16 +165,20 @@ RILL_INLINE std::vector<endpoint> case_op::gradient(const gradient_request& r) c
 RILL_INLINE const node* detail::add_branches(const graph& g, const std::string& name, const endpoint& which,
                                              chosen_by by, const std::vector<body_function>& branches,
                                              const std::source_location& where) {
-    if ((type_of(which).type == dtype::boolean) != (by == chosen_by::truth))
-        throw invalid_argument(name + ": '" + name_of(which) + "' is " + to_string(type_of(which)) + ", not " +
+    const auto& type = type_of(checked(which));
+    const auto& place = where.line() == 0 ? which.from->where : where; // a variadic call can't say
+    const bool fits = by == chosen_by::truth ? type.type == dtype::boolean
+                                             : type.type == dtype::int32 || type.type == dtype::int64;
+    if (!fits || (type.shape.known_rank() && type.shape.rank != 0))
+        throw invalid_argument(name + ": '" + name_of(which) + "' is " + to_string(type) + ", not " +
                                (by == chosen_by::truth ? "a bool" : "an int32 or int64") + " of rank 0 (made at " +
-                               to_string(where) + ")");
+                               to_string(place) + ")");
     const graph_scope here(g);
     region_node_scope scope(g, name);
     std::vector<traced_body> bodies;
     for (std::size_t b = 0; b < branches.size(); ++b)
-        bodies.push_back(trace_body(g, "branch" + std::to_string(b), {}, where, branches[b]));
-    return scope.add(*make_op(case_op{}), {region_use::form::choose}, {which}, bodies, where);
+        bodies.push_back(trace_body(g, "branch" + std::to_string(b), {}, place, branches[b]));
+    return scope.add(*make_op(case_op{}), {region_use::form::choose}, {which}, bodies, place);
 }
 
 }} // namespace rill::RILL_ABI

@@ -135,25 +135,44 @@ operation add_effect_call(const F& f, const std::source_location& where, const X
 /// Calls f, any function of the program's, when the node runs: with the operands' values as a fetch gives them. host_call<float, dyn>(f,
 /// x) is what it returns, a tensor<float, dyn>. A function that also takes a host_result<float, dyn> returns at once and brings its result
 /// later, from any thread: no thread waits for it meanwhile.
-template <class T, index_t... D, class F, graph_operand... X>
-    requires(sizeof...(X) > 0)
-tensor<T, D...> host_call(const F& f, const X&... operands) {
-    return detail::add_host_call<T, D...>(f, std::source_location{}, operands...); // an operand says where
-}
 template <class T, index_t... D, class F>
 tensor<T, D...> host_call(const F& f, const std::source_location& where = std::source_location::current()) {
     return detail::add_host_call<T, D...>(f, where);
 }
+template <class T, index_t... D, class F, graph_operand A>
+tensor<T, D...> host_call(const F& f, const A& a, const std::source_location& where = std::source_location::current()) {
+    return detail::add_host_call<T, D...>(f, where, a);
+}
+template <class T, index_t... D, class F, graph_operand A, graph_operand B>
+tensor<T, D...> host_call(const F& f, const A& a, const B& b,
+                          const std::source_location& where = std::source_location::current()) {
+    return detail::add_host_call<T, D...>(f, where, a, b);
+}
+template <class T, index_t... D, class F, graph_operand... X>
+    requires(sizeof...(X) > 2)
+tensor<T, D...> host_call(const F& f, const X&... operands) {
+    // where it is, only an operand can say: nothing stands behind so many
+    return detail::add_host_call<T, D...>(f, std::source_location{}, operands...);
+}
 
 /// Calls f for what it does: an operation.
-template <class F, graph_operand... X>
-    requires(sizeof...(X) > 0)
-operation host_call(const F& f, const X&... operands) {
-    return detail::add_effect_call(f, std::source_location{}, operands...);
-}
 template <class F>
 operation host_call(const F& f, const std::source_location& where = std::source_location::current()) {
     return detail::add_effect_call(f, where);
+}
+template <class F, graph_operand A>
+operation host_call(const F& f, const A& a, const std::source_location& where = std::source_location::current()) {
+    return detail::add_effect_call(f, where, a);
+}
+template <class F, graph_operand A, graph_operand B>
+operation host_call(const F& f, const A& a, const B& b,
+                    const std::source_location& where = std::source_location::current()) {
+    return detail::add_effect_call(f, where, a, b);
+}
+template <class F, graph_operand... X>
+    requires(sizeof...(X) > 2)
+operation host_call(const F& f, const X&... operands) {
+    return detail::add_effect_call(f, std::source_location{}, operands...);
 }
 
 }} // namespace rill::RILL_ABI

@@ -57,7 +57,7 @@ inline std::vector<endpoint> keep_values(const node& n, std::size_t which, const
     const auto& use = *n.op->regions();
     using form = region_use::form;
     // what a loop gives as its state is the last value alone
-    const int first = use.how == form::repeat ? use.operands : use.how == form::scan ? use.carried : 0;
+    const int first = use.state();
     auto results = (*last->bodies)[which].results;
     std::vector<int> ports;
     for (const auto& v : values) {
@@ -189,7 +189,7 @@ RILL_INLINE std::vector<endpoint> loop_gradient(const gradient_request& r, const
     const bool repeats = forward.how == region_use::form::repeat;
     const std::size_t which = n.bodies->size() - 1;
     const auto& b = (*n.bodies)[which];
-    const auto parts = static_cast<std::size_t>(repeats ? forward.operands : forward.carried);
+    const auto parts = static_cast<std::size_t>(forward.state());
     const auto operands = static_cast<std::size_t>(forward.operands);
 
     // what goes through the scan as its state: the gradients of the loop's state, and the sums of those of what it takes from outside

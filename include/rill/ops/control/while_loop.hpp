@@ -38,7 +38,7 @@ untyped_while(const std::function<any_tensor(const std::vector<any_tensor>&)>& c
 
 /// Runs the body as long as the condition holds: both take the state, part by part; the condition gives a bool of rank 0, the body the
 /// next state (a tuple if it has several parts). Returns the last state: a tensor, or a tuple of them. A part keeps its dtype and
-/// extents through all iterations.
+/// the extents that its type says through all iterations; those that are dyn may change.
 template <class Cond, class Body, class... X>
 auto while_loop(const Cond& condition, const Body& body, const std::tuple<X...>& initial,
                 const while_options& options = {},
@@ -142,13 +142,14 @@ RILL_INLINE std::vector<endpoint> add_while(const graph& g, std::vector<endpoint
     const graph_scope here(g);
     region_node_scope scope(g, "while");
     const auto types = types_of(initial);
-    std::vector<traced_body> bodies{trace_body(g, "cond", types, where, condition)};
-    bodies.push_back(trace_body(g, "body", types, where, body));
+    const auto& place = where.line() == 0 && !initial.empty() ? initial[0].from->where : where; // a variadic call can't say
+    std::vector<traced_body> bodies{trace_body(g, "cond", types, place, condition)};
+    bodies.push_back(trace_body(g, "body", types, place, body));
     region_use use{region_use::form::repeat};
     use.most = options.maximum_iterations;
     endpoint_list operands;
     for (const auto& e : initial) operands.push_back(e);
-    const node* made = scope.add(*make_op(while_op{}), use, std::move(operands), bodies, where);
+    const node* made = scope.add(*make_op(while_op{}), use, std::move(operands), bodies, place);
     for (std::size_t i = 0; i < initial.size(); ++i) initial[i] = {made, static_cast<int>(i)};
     return initial;
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <optional>
-
 #include <rill/ops/array/add_rows.hpp>
 #include <rill/ops/math/add_n.hpp>
 
@@ -22,10 +20,8 @@ const gradient_ops& the_gradient_ops();
 std::vector<endpoint> gradient_endpoints(const std::vector<endpoint>& ys, const std::vector<endpoint>& xs,
                                          const gradient_options& options, const std::source_location& where = {});
 
-std::vector<std::optional<any_tensor>> gradient_tensors(const std::vector<any_tensor>& ys,
-                                                        const std::vector<any_tensor>& xs,
-                                                        const gradient_options& options,
-                                                        const std::source_location& where);
+std::vector<any_tensor> gradient_tensors(const std::vector<any_tensor>& ys, const std::vector<any_tensor>& xs,
+                                         const gradient_options& options, const std::source_location& where);
 
 /// Sums of gradients need the addition of their dtype.
 template <class T> void require_gradient_kernels() {
@@ -65,11 +61,11 @@ auto gradients(const std::tuple<Y...>& ys, const X&... xs) {
         return std::tuple{detail::typed_gradient(xs, d[I])...};
     }(std::index_sequence_for<X...>{});
 }
-/// Of tensors whose types are known at run time: nothing where x does not reach y.
+/// Of tensors whose types are known at run time: an empty handle where x does not reach y.
 template <class... Unused> // a template, so that only programs that call it have its kernels
-std::vector<std::optional<any_tensor>> gradients(const std::vector<any_tensor>& ys, const std::vector<any_tensor>& xs,
-                                                 const gradient_options& options = {},
-                                                 const std::source_location& where = std::source_location::current()) {
+std::vector<any_tensor> gradients(const std::vector<any_tensor>& ys, const std::vector<any_tensor>& xs,
+                                  const gradient_options& options = {},
+                                  const std::source_location& where = std::source_location::current()) {
     detail::require_gradient_kernels<float>();
     detail::require_gradient_kernels<double>();
     return detail::gradient_tensors(ys, xs, options, where);
@@ -77,17 +73,17 @@ std::vector<std::optional<any_tensor>> gradients(const std::vector<any_tensor>& 
 /// If the type of one of them is known at run time only, the first form is the vector form.
 template <graph_operand Y, graph_operand... X>
     requires(sizeof...(X) > 0 && (untyped_operand<Y> || ... || untyped_operand<X>))
-std::vector<std::optional<any_tensor>> gradients(const Y& y, const X&... xs) {
+std::vector<any_tensor> gradients(const Y& y, const X&... xs) {
     return gradients(std::tuple<const Y&>(y), xs...);
 }
 template <class... Y, graph_operand... X>
     requires(sizeof...(X) > 0 && (graph_operand<std::remove_cvref_t<Y>> && ...) &&
              ((untyped_operand<std::remove_cvref_t<Y>> || ...) || (untyped_operand<X> || ...)))
-std::vector<std::optional<any_tensor>> gradients(const std::tuple<Y...>& ys, const X&... xs) {
+std::vector<any_tensor> gradients(const std::tuple<Y...>& ys, const X&... xs) {
     static_assert((!unsealed_operand<X> && ...),
                   "gradients: x must be a tensor; an unsealed expression is no edge of the graph (tensor t = …)");
     return gradients(std::apply([](const auto&... y) { return std::vector<any_tensor>{y...}; }, ys),
-                     std::vector<any_tensor>{xs...});
+                     std::vector<any_tensor>{xs...}, {}, std::source_location{}); // variadic: nobody says where
 }
 
 }} // namespace rill::RILL_ABI
@@ -130,14 +126,11 @@ RILL_INLINE std::vector<endpoint> gradient_endpoints(const std::vector<endpoint>
     return add_gradients(ys, xs, seeds, stop, the_gradient_ops());
 }
 
-RILL_INLINE std::vector<std::optional<any_tensor>> gradient_tensors(const std::vector<any_tensor>& ys,
-                                                                    const std::vector<any_tensor>& xs,
-                                                                    const gradient_options& options,
-                                                                    const std::source_location& where) {
+RILL_INLINE std::vector<any_tensor> gradient_tensors(const std::vector<any_tensor>& ys,
+                                                     const std::vector<any_tensor>& xs, const gradient_options& options,
+                                                     const std::source_location& where) {
     const auto d = gradient_endpoints({ys.begin(), ys.end()}, {xs.begin(), xs.end()}, options, where);
-    std::vector<std::optional<any_tensor>> out;
-    for (const auto& e : d) out.push_back(e ? std::optional<any_tensor>(e) : std::nullopt);
-    return out;
+    return {d.begin(), d.end()};
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -59,7 +59,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD void add_queue_runner(const std::string& queue, const std::vector<operation>& enqueue, const operation& close,
                                 const operation& cancel, const std::source_location& where) {
-    if (enqueue.empty()) throw invalid_argument("add_queue_runner: there is no operation to run for '" + queue + "'");
+    if (enqueue.empty())
+        throw invalid_argument("add_queue_runner: there is no operation to run for '" + queue + "'" + at_place(where));
     queue_runner_op op;
     std::vector<const node*> all;
     for (const auto& o : enqueue) {
