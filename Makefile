@@ -71,7 +71,7 @@ sanitize:
 FUZZ_SECONDS ?= 60
 fuzz:
 	$(call need,$(CLANG_PACKAGES))
-	cmake --preset asan-ubsan -DRILL_BUILD_EXAMPLES=OFF
+	cmake --preset asan-ubsan -DRILL_BUILD_EXAMPLES=OFF -DRILL_TEST_FOLDERS=saved
 	cmake --build --preset asan-ubsan --target rill_saved_fuzz -j $(JOBS)
 	build/asan-ubsan/tests/saved/rill_saved_fuzz $(FUZZ_SECONDS) tests/data/graphs/*.rill
 
