@@ -66,6 +66,9 @@ TEST_CASE("places: of numbers and names that can't be") {
     const any_tensor m = any_placeholder("m", dtype::float32, {2, 3});
     placeholder<float, dyn> x("x");
     says("fill: the shape [?, 2] is not known", [&] { return fill(dims{dyn, 2}, 1.f); });
+    const index_t many = index_t{1} << 30;
+    says("fill: float32 [1073741824, 1073741824, 1073741824] is more than memory can hold",
+         [&] { return fill(dims{many, many, many}, 1.f); });
     says("range: the step must not be 0", [&] { return range(0, 5, 0); });
     says("range: the step leads away from the limit", [&] { return range(3, 0, 1); });
     says("linspace: the number of values must be 1 or more", [&] { return linspace(0.f, 1.f, 0); });

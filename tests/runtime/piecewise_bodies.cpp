@@ -119,7 +119,8 @@ TEST_CASE("piecewise_bodies: what can't be stacked says so, with the iteration")
     const auto ragged = map([](auto r) { return boolean_mask(r, r > 0.f); }, rows);
     CHECK_THROWS_WITH(
         session().run(ragged, feed(rows, {{1.f, 2.f}, {-1.f, 1.f}})),
-        contains("scan: values of iteration 0 are float32 [2], of iteration 1 float32 [1]: they can't be stacked"));
+        contains("scan: values of 'map/body/gather:0' are float32 [2] in iteration 0, float32 [1] in iteration 1: "
+                 "they can't be stacked"));
 }
 
 TEST_CASE("piecewise_bodies: a loop that waits in its body holds up nothing else of the run") {

@@ -612,3 +612,17 @@ TEST_CASE("session: frames that wait keep no old versions of variables, but the 
     }
     CHECK(memory.bytes_in_use() == 0);
 }
+
+TEST_CASE("session: options stand behind any number of feeds that a call can have, and behind a vector of them") {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float> a("a"), b("b"), c("c"), d("d"), e("e");
+    const session s(g);
+    const run_options long_enough{.timeout = std::chrono::hours(1)};
+    const auto at = [](const auto& x) { return feed(x, 1.f); };
+    CHECK(s.run(a + b, at(a), at(b), {.timeout = std::chrono::hours(1)}) == 2.f);
+    CHECK(s.run(a + b + c, at(a), at(b), at(c), long_enough) == 3.f);
+    CHECK(s.run(a + b + c + d, at(a), at(b), at(c), at(d), {.timeout = std::chrono::hours(1)}) == 4.f);
+    CHECK(s.run(a + b + c + d + e, at(a), at(b), at(c), at(d), at(e), long_enough) == 5.f);
+    CHECK(s.run(a + b + c + d + e, std::vector{at(a), at(b), at(c), at(d), at(e)}, long_enough) == 5.f);
+}

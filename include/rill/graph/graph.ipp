@@ -255,7 +255,10 @@ RILL_INLINE small_vector<tensor_type, 1> graph_state::infer(const node_spec& spe
             auto& given = bodies.emplace_back();
             for (const auto& r : b.results) given.push_back(r ? type_of(r) : tensor_type{});
         }
-        return spec.op->outputs({inputs, &values, bodies});
+        std::vector<tensor_type> arguments;
+        if (!spec.bodies.empty())
+            for (const auto& a : spec.bodies.back().arguments) arguments.push_back(type_of(a));
+        return spec.op->outputs({inputs, &values, bodies, arguments});
     } catch (const error& problem) {
         std::string text = spec.op->label() + ": " + problem.what() + " (";
         for (std::size_t i = 0; i < inputs.size(); ++i)

@@ -25,6 +25,7 @@ struct known_inputs {
     std::span<const tensor_type> types;
     const input_values* values = nullptr;
     std::span<const std::vector<tensor_type>> bodies = {}; // of a node with bodies: what each gives
+    std::span<const tensor_type> arguments = {};           // and what the last one takes; empty where that is `types`
 
     const any_array* value(std::size_t i) const { return values ? values->value(i) : nullptr; }
 };

@@ -21,11 +21,11 @@
 #include <rill/runtime/cut.hpp>
 #include <rill/runtime/history.hpp>
 #include <rill/runtime/loop_counter.hpp>
-#include <rill/runtime/loop_state.hpp>
 #include <rill/runtime/number_loop_step.hpp>
 #include <rill/runtime/piecewise_bodies.hpp>
 #include <rill/runtime/plan.hpp>
 #include <rill/runtime/scalar_loop_step.hpp>
+#include <rill/runtime/state_places.hpp>
 #include <rill/runtime/step_recorder.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -151,7 +151,7 @@ private:
 // ---- loops ---------------------------------------------------------------------------------------------------------------
 
 /// One step of a loop: the body computes the state from itself.
-inline void advance(const bound_body& b, body_memory& m, loop_state& state, std::size_t parts,
+inline void advance(const bound_body& b, body_memory& m, state_places& state, std::size_t parts,
                     const kernel_args& args) {
     const auto next = [&](std::size_t i) { return state.next(i, args, b.updates(i)); };
     for (std::size_t i = 0; i < parts; ++i) {
@@ -197,7 +197,7 @@ private:
             if (of.counter_) counter.emplace(*of.counter_);
         }
         body_memory condition, step;
-        loop_state state;
+        state_places state;
         std::optional<loop_counter::run> counter;
     };
 
@@ -280,7 +280,7 @@ private:
     struct memory : frame_region_step::memory {
         memory(const bound_body& b, std::span<const tensor_type> types, allocator& a) : step(b), state(types, a) {}
         body_memory step;
-        loop_state state;
+        state_places state;
     };
 
     std::span<const tensor_type> state_types() const {
@@ -360,8 +360,8 @@ RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const ten
     try {
         for (const auto& b : bodies) made->bind(b, plans, arguments);
     } catch (const error&) {
-        // a branch that is not taken need not fit what came
-        if (use.how == form::choose && may_change) throw needs_pieces{};
+        // what does not run need not fit what came: a branch that is not taken, the body of a loop that ends at once
+        if (may_change) throw needs_pieces{};
         throw;
     }
     const auto results = made->results();

@@ -34,9 +34,12 @@ public:
     int over(std::size_t r) const { return over_[r]; }
     /// Slots that are then in the same place.
     const std::vector<int>& along(std::size_t r) const { return along_[r]; }
+    /// All slots of a frame that results have somewhere else.
+    const std::vector<std::size_t>& redirected() const { return redirected_; }
 
 private:
     void find_over(std::size_t r);
+    void find_redirected();
 
     const body& of_;
     std::shared_ptr<plan> plan_;
@@ -47,6 +50,7 @@ private:
     std::vector<char> stays_, updates_;
     std::vector<std::vector<int>> along_;
     std::vector<int> over_;
+    std::vector<std::size_t> redirected_;
 };
 
 /// A frame to run a body in, again and again.
@@ -55,12 +59,18 @@ public:
     explicit body_memory(const bound_body& b) : body_(b), feeds_(b.of().arguments.size() + b.of().captured.size()) {}
     body_memory(body_memory&& other) noexcept = default;
     ~body_memory() {
-        if (frame_) body_.steps().release(std::move(frame_));
+        if (!frame_) return;
+        // whoever gets the frame next may compute results in it
+        for (std::size_t i = 0; i < own_.size(); ++i) frame_->slots[body_.redirected()[i]] = own_[i];
+        body_.steps().release(std::move(frame_));
     }
 
     /// What it takes from outside, for the runs that follow.
     void begin(const kernel_args& args) {
-        if (!frame_) frame_ = body_.steps().acquire(); // a branch that is never taken needs none
+        if (!frame_) { // a branch that is never taken needs none
+            frame_ = body_.steps().acquire();
+            for (const std::size_t slot : body_.redirected()) own_.push_back(frame_->slots[slot]);
+        }
         frame_->context = args.step;
         std::size_t at = body_.of().arguments.size();
         for (const int c : body_.of().captured) feeds_[at++] = args.in<void>(c);
@@ -89,6 +99,7 @@ private:
     const bound_body& body_;
     std::unique_ptr<frame> frame_;
     std::vector<const void*> feeds_;
+    std::vector<void*> own_; // where those slots were
 };
 
 /// Ends the runs of a body, whatever happens.

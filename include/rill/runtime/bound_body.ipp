@@ -44,6 +44,15 @@ RILL_COLD bound_body::bound_body(const body& b, std::shared_ptr<plan> made, std:
         if (!updates_.back()) along.clear();
         find_over(at);
     }
+    find_redirected();
+}
+
+RILL_COLD void bound_body::find_redirected() {
+    for (std::size_t r = 0; r < direct_.size(); ++r) {
+        if (!direct_[r]) continue;
+        redirected_.push_back(steps_->slot_of_fetch(static_cast<std::size_t>(fetch_[r])));
+        for (const int slot : along_[r]) redirected_.push_back(static_cast<std::size_t>(slot));
+    }
 }
 
 RILL_COLD void bound_body::find_over(std::size_t r) {

@@ -48,7 +48,8 @@ private:
     }
 
     /// Of iterations whose branch left the value out nobody reads it.
-    any_array stacked(const std::vector<any_array>& all, const tensor_type& known, bool reverse) const {
+    any_array stacked(const std::vector<any_array>& all, const endpoint& result, bool reverse) const {
+        const auto& known = type_of(result);
         const auto there = detail::find_if(all, [](const any_array& a) { return !a.empty(); });
         const tensor_type& each = there == all.end() ? known : there->type();
         dims shape{static_cast<index_t>(all.size())};
@@ -58,9 +59,9 @@ private:
         for (std::size_t k = 0; k < all.size(); ++k) {
             if (all[k].empty()) continue;
             if (all[k].shape() != each.shape)
-                throw invalid_argument("values of iteration " + std::to_string(there - all.begin()) + " are " +
-                                       to_string(each) + ", of iteration " + std::to_string(k) + " " +
-                                       to_string(all[k].type()) + ": they can't be stacked");
+                throw invalid_argument("values of '" + name_of(result) + "' are " + to_string(each) + " in iteration " +
+                                       std::to_string(there - all.begin()) + ", " + to_string(all[k].type()) +
+                                       " in iteration " + std::to_string(k) + ": they can't be stacked");
             copy_elements(known.type, all[k].data(),
                           static_cast<std::byte*>(made.mutable_data()) + (reverse ? all.size() - 1 - k : k) * bytes,
                           each.shape.size());
@@ -139,7 +140,7 @@ private:
         running_ = nullptr; // what goes wrong from here on is of no iteration
         given = std::move(state_);
         for (std::size_t h = 0; h < kept_.size(); ++h)
-            given.push_back(of_.stacked(kept_[h], type_of(b.results[parts + h]), reverse));
+            given.push_back(of_.stacked(kept_[h], b.results[parts + h], reverse));
         return nullptr;
     }
 

@@ -69,7 +69,8 @@ public:
     /// and nothing else needs what was there. `along`: where the changes before the last one leave it, slots that have to go along.
     bool can_update(std::size_t i, std::size_t feed, std::vector<int>& along) const;
     /// Has the next runs of the frame compute it there.
-    void redirect(frame& f, std::size_t i, void* to) const { f.slots[b_.slot_of(b_.graph.fetches[i])] = to; }
+    void redirect(frame& f, std::size_t i, void* to) const { f.slots[slot_of_fetch(i)] = to; }
+    std::size_t slot_of_fetch(std::size_t i) const { return static_cast<std::size_t>(b_.slot_of(b_.graph.fetches[i])); }
 
     std::unique_ptr<frame> acquire();
     /// A run is over: the frame lets go of what it need not keep for one that follows.

@@ -199,6 +199,17 @@ public:
              const run_options& how) const {
         return run_list(what, std::array{&a, &b, &c}, &how);
     }
+    template <class X>
+    auto run(const X& what, const feed_value& a, const feed_value& b, const feed_value& c, const feed_value& d,
+             const run_options& how) const {
+        return run_list(what, std::array{&a, &b, &c, &d}, &how);
+    }
+    template <class X>
+    auto run(const X& what, const feed_value& a, const feed_value& b, const feed_value& c, const feed_value& d,
+             const feed_value& e, const run_options& how) const {
+        return run_list(what, std::array{&a, &b, &c, &d, &e}, &how);
+    }
+    /// Of more feeds they are a vector.
     template <class X> auto run(const X& what, const std::vector<feed_value>& feeds, const run_options& how) const {
         detail::vector<const feed_value*> all;
         for (const auto& f : feeds) all.push_back(&f);

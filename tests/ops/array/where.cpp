@@ -53,7 +53,7 @@ TEST_CASE("boolean_mask: a mask of other extents is refused when it comes") {
     CHECK(s.run(rows, feed(x, in), feed(mask, std::vector<bool>{false, true})).shape(0) == 1);
     for (const auto& other : {std::vector<bool>{true}, {true, false, false}})
         CHECK_THROWS_WITH(s.run(rows, feed(x, in), feed(mask, other)),
-                          contains("mask_over: the mask's extents are not those of the first axes") &&
+                          contains("boolean_mask: the mask's extents are not those of the first axes") &&
                               contains("[2, 3]"));
 }
 

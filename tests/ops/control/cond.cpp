@@ -141,6 +141,17 @@ TEST_CASE("cond: branches of other extents, which only the run knows") {
     CHECK(std::get<0>(call(false, one, two)) == 45.);
     CHECK(std::get<0>(call(false, one, one)) == 36.);
 
+    // once it is in pieces, branches that agree and others, in turns (memory of one is not that of the other)
+    const list three{1., 2., 3.};
+    for (int i = 0; i < 20; ++i) {
+        CHECK((run(y, false, one, one) == list{6.}));
+        CHECK((run(y, false, three, one) == list{6.}));
+        CHECK((run(y, true, three, three) == list{1., 4., 9.}));
+        CHECK((run(y, true, three, one) == list{1., 4., 9.}));
+        CHECK((run(da, true, two, one) == list{4., 32.}));
+        CHECK((run(da, true, two, two) == list{4., 32.}));
+    }
+
     // of other ranks, where types don't show them
     const any_tensor flat = a, deep = expand_dims<0>(b);
     const any_tensor either = cond(p, [&] { return flat; }, [&] { return deep; });
@@ -149,14 +160,16 @@ TEST_CASE("cond: branches of other extents, which only the run knows") {
     CHECK(run(either, false, one, two).shape() == dims{1, 2});
     // within other bodies
     const auto f = function([&](auto q) {
-        return cond(reduce_sum(q) > 0., [&] { return reduce_sum(cond(p, [&] { return q * 1.; }, [&] { return b * 1.; })); },
-                    [&] { return 0. * reduce_sum(q); });
+        return cond(
+            reduce_sum(q) > 0., [&] { return reduce_sum(cond(p, [&] { return q * 1.; }, [&] { return b * 1.; })); },
+            [&] { return 0. * reduce_sum(q); });
     });
     CHECK(run(f(a), true, one, one) == 2.);
     CHECK(run(f(a), false, one, two) == 3.);
     CHECK(run(f(a), true, one, two) == 2.);
-    const auto sums = map([&](auto x) { return reduce_sum(cond(x > 1.5, [&] { return a * x; }, [&] { return b * x; })); },
-                          constant({1., 2.}));
+    const auto sums =
+        map([&](auto x) { return reduce_sum(cond(x > 1.5, [&] { return a * x; }, [&] { return b * x; })); },
+            constant({1., 2.}));
     CHECK((run(sums, true, two, two) == list{3., 6.}));
     CHECK((run(sums, true, one, two) == list{3., 4.}));
     // what it does is done once
@@ -186,7 +199,8 @@ TEST_CASE("cond: errors name the node and what differs") {
     placeholder<float, dyn> a("a");
     const session s;
     const any_tensor number = constant(1), real = a;
-    CHECK_THROWS_WITH(cond(p, [&] { return number; }, [&] { return real; }),
+    CHECK_THROWS_WITH(cond(
+                          p, [&] { return number; }, [&] { return real; }),
                       contains("value 0 is int32 [] in one branch and float32 [?] in another") && contains("cond"));
     tensor<float> leaked;
     cond(p, [&] { return leaked = tensor<float>(reduce_sum(a)); }, [&] { return 0.f; });

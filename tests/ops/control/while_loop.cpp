@@ -221,17 +221,59 @@ TEST_CASE("while_loop: a part whose type leaves extents open may grow") {
     CHECK(run(total, {2.}, 1) == 6.);
     // in the body of another loop, which keeps its own extents
     const auto twice = while_loop([](auto k, auto) { return k < 2; },
-                                  [&](auto k, auto t) {
-                                      return std::tuple(k + 1, t * reduce_sum(doubled(x)));
-                                  },
-                                  0, 1.);
+                                  [&](auto k, auto t) { return std::tuple(k + 1, t * reduce_sum(doubled(x))); }, 0, 1.);
     CHECK(run(std::get<1>(twice), {1.}, 2) == 81.);
     CHECK(run(std::get<1>(twice), {2.}, 0) == 4.);
+    CHECK((run(d, {1., 3.}, 0) == list{1., 1.})); // nothing runs, nothing need fit
+    CHECK((run(d, {1., 3.}, 1) == list{3., 3.}));
     // a gradient needs the states, stacked: of one extent each
     CHECK_THROWS_WITH(run(d, {1.}, 3), contains("can't be stacked"));
     // by something else than the state none is needed
     const auto sized = fold([](auto v, auto e) { return concat<0>(v, expand_dims<0>(e)); }, x, constant({5., 6.}));
     CHECK((s.run(sized, feed(x, list{1.})) == list{1., 5., 6.}));
+    // in turns with runs that keep the extents
+    const auto broadens = while_loop([](auto t) { return reduce_sum(t) < 10.; }, [&](auto t) { return t * 2. + x; },
+                                     tensor<double, dyn>(placeholder<double, dyn>("first")));
+    const auto from = [&](const list& first, const list& at) {
+        return s.run(broadens, feed("first:0", first), feed(x, at));
+    };
+    for (int i = 0; i < 10; ++i) {
+        CHECK((from({1., 1.}, {1., 1.}) == list{7., 7.}));
+        CHECK((from({1.}, {1., 1.}) == list{7., 7.}));
+        CHECK((from({1.}, {1., 1., 1.}) == list{7., 7., 7.}));
+        CHECK((from({1., 1., 1.}, {1., 1., 1.}) == list{7., 7., 7.}));
+    }
+}
+
+TEST_CASE("while_loop: what may change is what the type of the first value leaves open, whatever is known of it") {
+    const graph_scope here{graph()};
+    const session s;
+    using list = xt::xtensor<float, 1>;
+    const tensor<float, dyn> none = zeros<float, 0>();
+    const auto grown =
+        while_loop([](auto t) { return size(t) < 3; }, [](auto t) { return concat<0>(t, constant({1.f})); }, none);
+    CHECK((s.run(grown) == list{1.f, 1.f, 1.f}));
+    const auto folded =
+        fold([](auto t, auto in) { return concat<0>(t, expand_dims<0>(in)); }, none, constant({4.f, 5.f}));
+    CHECK((s.run(folded) == list{4.f, 5.f}));
+    const auto body = [](const auto& v) { return std::vector<any_tensor>{concat({v[0], v[0]}, 0)}; };
+    const auto go_on = [](const auto& v) { return size(v[0]) < 8; };
+    const std::vector<any_tensor> first{constant({1.f})};
+    CHECK_THROWS_WITH(while_loop(go_on, body, first), contains("what may change must be dyn"));
+    const auto any = while_loop(go_on, body, first, {.shape_invariants = {{dyn}}});
+    CHECK(s.run(any[0]).shape() == dims{8});
+    CHECK_THROWS_WITH(while_loop(go_on, body, first, {.shape_invariants = {{dyn}, {}}}),
+                      contains("2 shape_invariants"));
+    CHECK_THROWS_WITH(while_loop(go_on, body, first, {.shape_invariants = {{2}}}), contains("its shape_invariant [2]"));
+    CHECK_THROWS_WITH(
+        while_loop([](auto i) { return i < 3; }, [](auto i) { return i + 1; }, 0, {.shape_invariants = {{dyn}}}),
+        contains("shape_invariants are those of a std::vector<any_tensor>"));
+    // its gradient, of one extent each and one that the graph knew
+    const tensor<float, dyn> start = constant({2.f, 3.f});
+    const auto powers = while_loop([](auto k, auto) { return k < 2; },
+                                   [](auto k, auto t) { return std::tuple(k + 1, t * t); }, 0, start);
+    const auto [d] = gradients(std::get<1>(powers), start);
+    CHECK((s.run(d) == list{32.f, 108.f}));
 }
 
 TEST_CASE("while_loop: one part of a state, with options, without a tuple") {

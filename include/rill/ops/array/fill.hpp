@@ -19,6 +19,8 @@ namespace detail {
 template <class T> any_array filled_array(const dims& shape, const T& value, const std::source_location& where = {}) {
     if (!shape.complete())
         throw invalid_argument("fill: the shape " + to_string(shape) + " is not known" + at_place(where));
+    if (const tensor_type type{dtype_of<T>, shape}; !type.countable())
+        throw resource_exhausted("fill: " + to_string(type) + " is more than memory can hold" + at_place(where));
     any_array all(dtype_of<T>, shape);
     std::fill_n(static_cast<T*>(all.mutable_data()), all.size(), value);
     return all;

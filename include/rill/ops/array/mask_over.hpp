@@ -19,7 +19,7 @@ constexpr bool masks_first_axes(const dims& x, const dims& mask) {
 
 /// A mask, once its extents are those of the first axes of another tensor, whose values don't matter.
 struct mask_over_op {
-    static constexpr auto name = "MaskOver";
+    static constexpr auto name = "MaskOver", label = "boolean_mask"; // which nodes of it are part of
     static constexpr int inputs = 2;
     using domain_type = domains::untyped;
     using compiled_types = types::untyped;

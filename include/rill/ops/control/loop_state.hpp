@@ -42,6 +42,21 @@ template <class... H, std::size_t... I> struct loop_parts_of<std::tuple<H...>, s
 template <class States>
 using loop_parts = typename loop_parts_of<States, std::make_index_sequence<std::tuple_size_v<States>>>::type;
 
+/// The type of part i of a loop's state, for which the body gives such a value; throws invalid_argument if it can't be that.
+tensor_type next_type(const known_inputs& in, std::size_t i, const tensor_type& given);
+
+/// What a loop takes as its state: extents that a handle's type leaves open may change, whatever is known of the first value.
+template <class States> std::vector<tensor_type> state_types(const std::vector<endpoint>& first) {
+    auto types = types_of(first);
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+        const auto open = [&]<class H>(std::type_identity<H>, std::size_t i) {
+            if constexpr (typed_operand<H>) types[i] = static_type<H>;
+        };
+        (open(std::type_identity<std::tuple_element_t<I, States>>{}, I), ...);
+    }(std::make_index_sequence<std::tuple_size_v<States>>{});
+    return types;
+}
+
 /// Calls a body with handles to its arguments, checks what it gives against the state, and returns the endpoints.
 template <class States, class Handles = States, class F>
 std::vector<endpoint> next_state(const F& f, const std::vector<endpoint>& arguments, const graph& g) {
@@ -69,3 +84,17 @@ template <class States> auto as_result(const std::vector<endpoint>& ends) {
 } // namespace detail
 
 }} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE tensor_type detail::next_type(const known_inputs& in, std::size_t i, const tensor_type& given) {
+    const auto& part = in.arguments.empty() ? in.types[i] : in.arguments[i];
+    if (part.type == given.type && rules::compatible(part.shape, given.shape)) return part;
+    throw invalid_argument(
+        "part " + std::to_string(i) + " of the state is " + to_string(part) + ", the body gives " + to_string(given) +
+        (part.type == given.type ? ": what may change must be dyn, in the type of the first value" : ""));
+}
+
+}} // namespace rill::RILL_ABI
+#endif

@@ -205,7 +205,7 @@ RILL_INLINE std::vector<endpoint> loop_gradient(const gradient_request& r, const
     std::vector<tensor_type> types;
     endpoint_list initial;
     for (const std::size_t i : state) {
-        types.push_back(type_of(n.inputs[i]));
+        types.push_back(n.outputs[i]); // its extents may be those of any iteration
         initial.push_back(r.gradients[i] ? r.gradients[i] : filled_like({&n, static_cast<int>(i)}, 0));
     }
     for (const std::size_t i : captures) {

@@ -55,10 +55,10 @@ template <class... H, index_t N> struct stack_type<std::tuple<H...>, N> {
     using type = std::tuple<typename stack_type<H, N>::type...>;
 };
 
-/// A node that scans: the last state, then what is stacked. The body gets the state and the slices.
+/// A node that scans: the last state, then what is stacked. The body gets the state, of these types, and the slices.
 std::vector<endpoint> add_scan(const graph& g, const std::string& name, const std::vector<endpoint>& initial,
-                               const std::vector<endpoint>& slices, bool reverse, const body_function& body,
-                               const std::source_location& where);
+                               std::vector<tensor_type> types, const std::vector<endpoint>& slices, bool reverse,
+                               const body_function& body, const std::source_location& where);
 
 /// The last state and all states of f(state, slice), for state and slices that are tensors or tuples of them.
 template <class F, class S, class X>
@@ -69,8 +69,9 @@ std::vector<endpoint> add_fold(const char* name, const F& f, const S& initial, c
     using slice = typename slice_type<handle_type<X>>::type;
     using states = std::conditional_t<is_tuple<state>, state, std::tuple<state>>;
     const graph g = home_graph(initial, inputs);
+    const auto first = endpoints_of(initial, g);
     return add_scan(
-        g, name, endpoints_of(initial, g), endpoints_of(inputs, g), reverse,
+        g, name, first, state_types<states>(first), endpoints_of(inputs, g), reverse,
         [&](const std::vector<endpoint>& arguments) {
             const auto in = handles<slice>(arguments, handle_count<state>);
             auto next = next_state<states>(
@@ -90,7 +91,7 @@ std::vector<endpoint> add_fold(const char* name, const F& f, const S& initial, c
 } // namespace detail
 
 /// All states of state = f(state, slice), slice after slice along axis 0 of the inputs, stacked along a new axis 0. State and inputs
-/// are tensors, or tuples, which f takes as tuples. The state keeps its dtype and extents.
+/// are tensors, or tuples, which f takes as tuples. A state that is scanned keeps its dtype and extents; that of a fold as in while_loop.
 template <class F, class S, class X>
 auto scan(const F& f, const S& initial, const X& inputs, const scan_options& options = {},
           const std::source_location& where = std::source_location::current()) {
@@ -124,7 +125,7 @@ auto map(const F& f, const X& inputs, const std::source_location& where = std::s
         typename detail::stack_type<detail::handle_type<given>, detail::first_extent<detail::handle_type<X>>>::type;
     const graph g = detail::home_graph(inputs);
     return detail::handles<result>(detail::add_scan(
-        g, "map", {}, detail::endpoints_of(inputs, g), false,
+        g, "map", {}, {}, detail::endpoints_of(inputs, g), false,
         [&](const std::vector<endpoint>& arguments) {
             return detail::results_of(f(detail::handles<slice>(arguments)), g);
         },
@@ -155,10 +156,7 @@ RILL_INLINE std::vector<tensor_type> scan_slices_op::outputs(const known_inputs&
     std::vector<tensor_type> all;
     for (std::size_t i = 0; i < next.size(); ++i) {
         if (i < carried) {
-            if (in.types[i].type != next[i].type || !rules::compatible(in.types[i].shape, next[i].shape))
-                throw invalid_argument("part " + std::to_string(i) + " of the state is " + to_string(in.types[i]) +
-                                       ", the body gives " + to_string(next[i]));
-            all.push_back(in.types[i]);
+            all.push_back(detail::next_type(in, i, next[i]));
             continue;
         }
         all.push_back({next[i].type, rules::insert_axis(next[i].shape, 0, length).shape});
@@ -171,13 +169,12 @@ RILL_INLINE std::vector<endpoint> scan_slices_op::gradient(const gradient_reques
 }
 
 RILL_INLINE std::vector<endpoint> detail::add_scan(const graph& g, const std::string& name,
-                                                   const std::vector<endpoint>& initial,
+                                                   const std::vector<endpoint>& initial, std::vector<tensor_type> types,
                                                    const std::vector<endpoint>& slices, bool reverse,
                                                    const body_function& body, const std::source_location& where) {
     if (slices.empty()) throw invalid_argument(name + ": there is nothing to go through");
     const graph_scope here(g);
     region_node_scope scope(g, name);
-    auto types = types_of(initial);
     endpoint_list operands;
     for (const auto& e : initial) operands.push_back(e);
     for (const auto& e : slices) {

@@ -21,12 +21,15 @@ struct while_op {
 
 struct while_options {
     std::int64_t maximum_iterations = -1; // the loop ends after so many; -1: when its condition says so
+    /// Of each part of a state that is given as a std::vector<any_tensor>: its extents, dyn where they may change. Empty: those of the
+    /// first values.
+    std::vector<dims> shape_invariants = {};
 };
 
 namespace detail {
 
-std::vector<endpoint> add_while(const graph& g, std::vector<endpoint> initial, const body_function& condition,
-                                const body_function& body, const while_options& options,
+std::vector<endpoint> add_while(const graph& g, std::vector<endpoint> initial, const std::vector<tensor_type>& types,
+                                const body_function& condition, const body_function& body, const while_options& options,
                                 const std::source_location& where);
 
 std::vector<any_tensor>
@@ -50,8 +53,14 @@ auto while_loop(const Cond& condition, const Body& body, const std::tuple<X...>&
     using given_type = decltype(std::apply(body, std::declval<const parts&>()));
     require_scalar_loop<std::remove_cvref_t<condition_type>, std::remove_cvref_t<given_type>>();
     const graph g = detail::home_graph(initial);
+    if (!options.shape_invariants.empty())
+        throw invalid_argument(
+            "while_loop: shape_invariants are those of a std::vector<any_tensor>; in tensor<T, dyn> the type "
+            "says that an extent may change" +
+            detail::at_place(where));
+    const auto first = detail::endpoints_of(initial, g);
     const auto ends = detail::add_while(
-        g, detail::endpoints_of(initial, g),
+        g, first, detail::state_types<states>(first),
         [&](const std::vector<endpoint>& arguments) {
             const auto go_on = std::apply([&](const auto&... state) { return condition(state...); },
                                           detail::handles<parts>(arguments));
@@ -117,10 +126,7 @@ RILL_INLINE std::vector<tensor_type> while_op::outputs(const known_inputs& in) c
                                std::to_string(next.size()));
     std::vector<tensor_type> all;
     for (std::size_t i = 0; i < parts; ++i) {
-        if (in.types[i].type != next[i].type || !rules::compatible(in.types[i].shape, next[i].shape))
-            throw invalid_argument("part " + std::to_string(i) + " of the state is " + to_string(in.types[i]) +
-                                   ", the body gives " + to_string(next[i]));
-        all.push_back(in.types[i]);
+        all.push_back(detail::next_type(in, i, next[i]));
     }
     for (std::size_t i = parts; i < next.size(); ++i)
         all.push_back({next[i].type, rules::insert_axis(next[i].shape, 0, dyn).shape});
@@ -134,15 +140,16 @@ RILL_INLINE std::vector<endpoint> while_op::gradient(const gradient_request& r) 
 namespace detail {
 
 RILL_INLINE std::vector<endpoint> add_while(const graph& g, std::vector<endpoint> initial,
-                                            const body_function& condition, const body_function& body,
-                                            const while_options& options, const std::source_location& where) {
+                                            const std::vector<tensor_type>& types, const body_function& condition,
+                                            const body_function& body, const while_options& options,
+                                            const std::source_location& where) {
     if (options.maximum_iterations < -1)
         throw invalid_argument("while_loop: maximum_iterations is " + std::to_string(options.maximum_iterations) +
                                "; it must be 0 or more (-1: no limit), made at " + to_string(where));
     const graph_scope here(g);
     region_node_scope scope(g, "while");
-    const auto types = types_of(initial);
-    const auto& place = where.line() == 0 && !initial.empty() ? initial[0].from->where : where; // a variadic call can't say
+    const auto& place =
+        where.line() == 0 && !initial.empty() ? initial[0].from->where : where; // a variadic call can't say
     std::vector<traced_body> bodies{trace_body(g, "cond", types, place, condition)};
     bodies.push_back(trace_body(g, "body", types, place, body));
     region_use use{region_use::form::repeat};
@@ -163,8 +170,20 @@ untyped_while(const std::function<any_tensor(const std::vector<any_tensor>&)>& c
         return std::vector<any_tensor>(ends.begin(), ends.end());
     };
     for (const auto& t : initial) checked_node(t.node(), "while_loop");
+    std::vector<tensor_type> types;
+    for (const auto& t : initial) types.push_back(type_of(t.end()));
+    const auto& says = options.shape_invariants;
+    if (!says.empty() && says.size() != types.size())
+        throw invalid_argument("while_loop: there are " + std::to_string(says.size()) + " shape_invariants for " +
+                               std::to_string(types.size()) + " parts of the state" + at_place(where));
+    for (std::size_t i = 0; i < says.size(); ++i) {
+        if (rules::common(says[i], types[i].shape) != says[i])
+            throw invalid_argument("while_loop: part " + std::to_string(i) + " of the state is " + to_string(types[i]) +
+                                   ", its shape_invariant " + to_string(says[i]) + at_place(where));
+        types[i].shape = says[i];
+    }
     return tensors(add_while(
-        initial[0].graph(), {initial.begin(), initial.end()},
+        initial[0].graph(), {initial.begin(), initial.end()}, types,
         [&](const std::vector<endpoint>& state) { return std::vector<endpoint>{condition(tensors(state))}; },
         [&](const std::vector<endpoint>& state) {
             const auto next = body(tensors(state));

@@ -28,5 +28,11 @@ RILL_FN auto equal(const A& a, const B& b) {
         return apply<equal_op>(a, b);
     }
 }
+template <graph_operand A, text_literal B> auto equal(const A& a, const B& b) {
+    return equal(a, constant(std::string(b), std::source_location{}));
+}
+template <text_literal A, graph_operand B> auto equal(const A& a, const B& b) {
+    return equal(constant(std::string(a), std::source_location{}), b);
+}
 
 }} // namespace rill::RILL_ABI

@@ -30,5 +30,11 @@ RILL_FN auto not_equal(const A& a, const B& b) {
         return apply<not_equal_op>(a, b);
     }
 }
+template <graph_operand A, text_literal B> auto not_equal(const A& a, const B& b) {
+    return not_equal(a, constant(std::string(b), std::source_location{}));
+}
+template <text_literal A, graph_operand B> auto not_equal(const A& a, const B& b) {
+    return not_equal(constant(std::string(a), std::source_location{}), b);
+}
 
 }} // namespace rill::RILL_ABI

@@ -7,7 +7,13 @@
 // What ops over text share. Text is always in the host's memory, and so is whatever meets it in an op (passes/place.hpp): their
 // kernels look at elements themselves, without a device's primitives.
 
-namespace rill { inline namespace RILL_ABI { namespace detail {
+namespace rill { inline namespace RILL_ABI {
+
+/// Text of the program beside a tensor of text.
+template <class X>
+concept text_literal = std::is_convertible_v<const X&, std::string> && !graph_operand<X>;
+
+namespace detail {
 
 /// Where the elements of an operand are that stretches to a shape.
 class stretched_places {
@@ -41,7 +47,8 @@ inline constexpr bool may_be_text = untyped_operand<X> || std::is_same_v<rill::d
 template <class... X>
 inline constexpr bool are_text = (may_be_text<X> && ...) && (std::is_same_v<rill::dtype_tag<X>, std::string> || ...);
 
-}}} // namespace rill::RILL_ABI::detail
+} // namespace detail
+}} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI { namespace detail {

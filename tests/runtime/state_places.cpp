@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <rill/runtime/loop_state.hpp>
+#include <rill/runtime/state_places.hpp>
 
 #include <rill/runtime/array_slots.hpp>
 
@@ -7,7 +7,7 @@
 
 using namespace rill;
 
-TEST_CASE("loop_state: from one place into the other, the input stays as it is, the last value is the output") {
+TEST_CASE("state_places: from one place into the other, the input stays as it is, the last value is the output") {
     const tensor_type number{dtype::float32, {}};
     auto inputs = detail::arrays_of({&number, 1}), outputs = detail::arrays_of({&number, 1});
     *static_cast<float*>(inputs[0].mutable_data()) = 1.f;
@@ -15,7 +15,7 @@ TEST_CASE("loop_state: from one place into the other, the input stays as it is, 
     const auto args = slots.args(&detail::no_step);
     auto& out = *static_cast<float*>(outputs[0].mutable_data());
     for (int steps = 0; steps < 4; ++steps) {
-        detail::loop_state state(std::span(&number, 1), default_allocator());
+        detail::state_places state(std::span(&number, 1), default_allocator());
         state.begin(args);
         CHECK(state.at(0) == inputs[0].data());
         for (int k = 0; k < steps; ++k) {
@@ -30,13 +30,13 @@ TEST_CASE("loop_state: from one place into the other, the input stays as it is, 
     }
 }
 
-TEST_CASE("loop_state: a value is changed in its place, but never the node's input") {
+TEST_CASE("state_places: a value is changed in its place, but never the node's input") {
     const tensor_type number{dtype::float32, {}};
     auto inputs = detail::arrays_of({&number, 1}), outputs = detail::arrays_of({&number, 1});
     *static_cast<float*>(inputs[0].mutable_data()) = 1.f;
     detail::array_slots slots(inputs, outputs);
     const auto args = slots.args(&detail::no_step);
-    detail::loop_state state(std::span(&number, 1), default_allocator());
+    detail::state_places state(std::span(&number, 1), default_allocator());
     state.begin(args);
     void* const first = state.next(0, args, true);
     CHECK(first == outputs[0].data());

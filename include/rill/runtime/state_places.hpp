@@ -12,9 +12,9 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// The state of a loop: each part has two places, the node's output and another, and a step computes from one into the other.
-class loop_state {
+class state_places {
 public:
-    loop_state(std::span<const tensor_type> types, allocator& memory) {
+    state_places(std::span<const tensor_type> types, allocator& memory) {
         for (const auto& t : types) {
             types_.push_back(t);
             other_.emplace_back(memory, t.type, t.shape.size());
