@@ -120,6 +120,7 @@
 #include <rill/runtime/piecewise_run.ipp>
 #include <rill/runtime/plan.ipp>
 #include <rill/runtime/plan_key.ipp>
+#include <rill/runtime/ragged.ipp>
 #include <rill/runtime/resources.ipp>
 #include <rill/runtime/scalar_loop_step.ipp>
 #include <rill/runtime/segment.ipp>

@@ -39,7 +39,8 @@ RILL_INLINE any_array owned_copy(dtype type, const dims& shape, const void* data
     return copy;
 }
 RILL_INLINE any_array owned_copy(const any_array& a) {
-    return a.empty() ? any_array() : owned_copy(a.dtype(), a.shape(), a.data());
+    if (a.empty() || !a.shape().complete()) return a; // what has no shape of its own is shared
+    return owned_copy(a.dtype(), a.shape(), a.data());
 }
 
 } // namespace detail

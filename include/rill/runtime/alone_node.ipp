@@ -20,6 +20,7 @@
 #include <rill/runtime/array_slots.hpp>
 #include <rill/runtime/bodies.hpp>
 #include <rill/runtime/plan.hpp>
+#include <rill/runtime/ragged.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -76,6 +77,7 @@ RILL_COLD std::shared_ptr<const alone_node::bound> alone_node::bound_to(std::spa
     if (item_.origin->bodies) {
         made->region = bind_alone(item_, inputs, bodies_, memory_);
     } else {
+        refuse_ragged(inputs);
         const given_values values(given);
         const auto& outputs = made->outputs = op.outputs({inputs, read.empty() ? nullptr : &values, {}});
         for (const auto& t : outputs)

@@ -24,6 +24,7 @@
 #include <rill/runtime/number_loop_step.hpp>
 #include <rill/runtime/piecewise_bodies.hpp>
 #include <rill/runtime/plan.hpp>
+#include <rill/runtime/ragged.hpp>
 #include <rill/runtime/scalar_loop_step.hpp>
 #include <rill/runtime/state_places.hpp>
 #include <rill/runtime/step_recorder.hpp>
@@ -338,6 +339,7 @@ RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const ten
     const auto& bodies = *it.origin->bodies;
     const auto operands = inputs.first(static_cast<std::size_t>(use.operands));
     using form = region_use::form;
+    if (detail::any_of(inputs, is_ragged)) throw needs_pieces{};
     if (detail::any_of(bodies, [&](const body& b) { return plans.at(b)->in_pieces() || plans.at(b)->by_frames(); }))
         throw needs_pieces{};
     if (auto loop = bind_scalar_loop(it, inputs))

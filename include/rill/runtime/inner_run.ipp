@@ -8,18 +8,23 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/runtime/frames_run.hpp>
 #include <rill/runtime/piecewise_run.hpp>
 #include <rill/runtime/plan.hpp>
+#include <rill/runtime/ragged.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_COLD std::unique_ptr<inner_run> inner_run_of(const plan& p, std::span<const any_array> feeds) {
+RILL_COLD std::unique_ptr<inner_run> inner_run_of(plan& p, std::span<const any_array> feeds) {
     if (p.by_frames()) return make_frames_run(*p.by_frames(), feeds);
+    if (detail::any_of(feeds, [](const any_array& f) { return is_ragged(f.type()); })) p.cut();
     return p.in_pieces() ? std::make_unique<piecewise_run>(*p.in_pieces(), feeds) : nullptr;
 }
 
 RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> feeds, const step_context* context) {
+    if (!p.in_pieces())
+        for (const auto& f : feeds) refuse_ragged({&f.type(), 1});
     struct holder {
         plan& of;
         std::unique_ptr<held_step> step;

@@ -17,6 +17,7 @@
 #include <rill/runtime/bound_body.hpp>
 #include <rill/runtime/piecewise.hpp>
 #include <rill/runtime/piecewise_run.hpp>
+#include <rill/runtime/ragged.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -24,7 +25,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class piecewise_bodies final : public region_step {
 public:
     piecewise_bodies(const subgraph::item& it, const body_plans& plans, allocator& memory)
-        : use_(*it.op->regions()), memory_(memory) {
+        : use_(*it.op->regions()), memory_(memory), seen_(first_twin(*it.origin)->outputs.size()) {
         for (const auto& b : *it.origin->bodies) bodies_.push_back({&b, plans.whole_at(b)});
     }
 
@@ -41,37 +42,48 @@ private:
     };
 
     static any_array slice(const any_array& a, std::int64_t k) {
+        if (const auto* slices = ragged_slices(a)) return (*slices)[static_cast<std::size_t>(k)];
         const dims shape = rules::slice(a.shape());
         const auto bytes = static_cast<std::size_t>(shape.size()) * size_of(a.dtype());
         return any_array(a.dtype(), shape,
                          static_cast<const std::byte*>(a.data()) + static_cast<std::size_t>(k) * bytes, nullptr);
     }
 
-    /// Of iterations whose branch left the value out nobody reads it.
-    any_array stacked(const std::vector<any_array>& all, const endpoint& result, bool reverse) const {
+    /// What iterations gave as result r, as one value. Of iterations whose branch left the value out nobody reads it.
+    any_array stacked(std::vector<any_array> all, std::size_t r, bool reverse) const {
+        const auto& result = bodies_.back().of->results[r];
         const auto& known = type_of(result);
         const auto there = detail::find_if(all, [](const any_array& a) { return !a.empty(); });
-        const tensor_type& each = there == all.end() ? known : there->type();
+        const tensor_type each = there == all.end() ? known : there->type();
+        const auto other =
+            detail::find_if(all, [&](const any_array& a) { return !a.empty() && a.shape() != each.shape; });
+        if (other != all.end()) {
+            if (r < seen_)
+                throw invalid_argument("values of '" + name_of(result) + "' are " + to_string(each) + " in iteration " +
+                                       std::to_string(there - all.begin()) + ", " + to_string(other->type()) +
+                                       " in iteration " + std::to_string(other - all.begin()) +
+                                       ": they can't be stacked");
+            for (auto& a : all)
+                if (a.empty()) a = *there;
+            if (reverse) std::reverse(all.begin(), all.end());
+            return ragged(known.type, std::move(all));
+        }
         dims shape{static_cast<index_t>(all.size())};
         for (int i = 0; i < each.shape.rank; ++i) shape.push(each.shape[i] == dyn ? 0 : each.shape[i]);
         any_array made(known.type, shape, memory_);
         const auto bytes = static_cast<std::size_t>(each.shape.size()) * size_of(known.type);
-        for (std::size_t k = 0; k < all.size(); ++k) {
-            if (all[k].empty()) continue;
-            if (all[k].shape() != each.shape)
-                throw invalid_argument("values of '" + name_of(result) + "' are " + to_string(each) + " in iteration " +
-                                       std::to_string(there - all.begin()) + ", " + to_string(all[k].type()) +
-                                       " in iteration " + std::to_string(k) + ": they can't be stacked");
-            copy_elements(known.type, all[k].data(),
-                          static_cast<std::byte*>(made.mutable_data()) + (reverse ? all.size() - 1 - k : k) * bytes,
-                          each.shape.size());
-        }
+        for (std::size_t k = 0; k < all.size(); ++k)
+            if (!all[k].empty())
+                copy_elements(known.type, all[k].data(),
+                              static_cast<std::byte*>(made.mutable_data()) + (reverse ? all.size() - 1 - k : k) * bytes,
+                              each.shape.size());
         return made;
     }
 
     region_use use_;
     allocator& memory_;
     vector<planned> bodies_;
+    std::size_t seen_; // results that more than gradients see; these keep the others as they come
 };
 
 class piecewise_bodies::sequence final : public body_sequence {
@@ -135,12 +147,12 @@ private:
         ++k_;
     }
 
-    plan* over(std::vector<any_array>& given, const body& b, bool reverse) {
+    plan* over(std::vector<any_array>& given, bool reverse) {
         const std::size_t parts = state_.size();
         running_ = nullptr; // what goes wrong from here on is of no iteration
         given = std::move(state_);
         for (std::size_t h = 0; h < kept_.size(); ++h)
-            given.push_back(of_.stacked(kept_[h], b.results[parts + h], reverse));
+            given.push_back(of_.stacked(std::move(kept_[h]), parts + h, reverse));
         return nullptr;
     }
 
@@ -148,9 +160,9 @@ private:
         const auto& condition = of_.bodies_[0];
         const auto& round = *of_.bodies_[1].of;
         if (!running_) kept_.resize(round.results.size() - state_.size());
-        if (running_ == &condition) return given[0].value<bool>() ? run(1, state_, feeds) : over(given, round, false);
+        if (running_ == &condition) return given[0].value<bool>() ? run(1, state_, feeds) : over(given, false);
         if (running_) take_state(std::move(given), round);
-        return use_.most < 0 || k_ < use_.most ? run(0, state_, feeds) : over(given, round, false);
+        return use_.most < 0 || k_ < use_.most ? run(0, state_, feeds) : over(given, false);
     }
 
     plan* scan(std::vector<any_array>& given, std::vector<any_array>& feeds) {
@@ -165,7 +177,7 @@ private:
                     throw invalid_argument("one operand has " + std::to_string(length_) + " slices, another " +
                                            std::to_string(s.shape()[0]));
         }
-        if (k_ == length_) return over(given, round, use_.reverse);
+        if (k_ == length_) return over(given, use_.reverse);
         auto arguments = state_;
         for (const auto& s : sliced_) arguments.push_back(slice(s, use_.reverse ? length_ - 1 - k_ : k_));
         return run(0, arguments, feeds);

@@ -19,6 +19,7 @@
 #include <rill/runtime/inner_run.hpp>
 #include <rill/runtime/piecewise.hpp>
 #include <rill/runtime/plan.hpp>
+#include <rill/runtime/ragged.hpp>
 #include <rill/runtime/step_recorder.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -158,7 +159,10 @@ RILL_COLD void piecewise_run::run_beside(std::span<const step_events::piece> lin
 RILL_COLD const segment& piecewise_run::hold(std::size_t p) {
     if (!held_[p]) {
         vector<any_array> in;
-        for (const int v : plan_.cut().all[p].takes) in.push_back(values_[v]);
+        for (const int v : plan_.cut().all[p].takes) {
+            refuse_ragged({&values_[v].type(), 1});
+            in.push_back(values_[v]);
+        }
         held_[p] = plan_.line(p).acquire(in);
     }
     return *held_[p]->of;

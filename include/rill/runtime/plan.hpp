@@ -58,6 +58,9 @@ public:
     /// A line for each segment: what it runs and the memory of a step.
     std::string memory_report();
 
+    /// From now on it is run in pieces, if it has nodes that may have to stand alone.
+    void cut();
+
     /// The segment for these shapes of the feeds: the last one used, another kept one, or a new one. Throws needs_pieces where these shapes
     /// show that it is no straight line; from then on it is run in pieces.
     std::shared_ptr<segment> bind(std::span<const tensor_type> feeds);
@@ -72,7 +75,8 @@ private:
 
     /// Places what is ordered, and compiles bodies.
     void place_items(const session_options& options, const device_type& otherwise);
-    void cut(const subgraph& g, const session_options& options, const device_type& otherwise);
+    void cut_up(const subgraph& g, const session_options& options, const device_type& otherwise);
+    void cut_late();
     std::unique_ptr<held_step> begin_in_pieces(std::span<const any_array> feeds);
     std::unique_ptr<held_step> acquire_new(std::unique_ptr<held_step> step, std::span<const any_array> feeds);
 

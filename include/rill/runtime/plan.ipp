@@ -60,7 +60,7 @@ RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::s
     graph_ = checked_pass(order_variables(std::move(graph_)), false);
     graph_ = checked_pass(sort_items(std::move(graph_)), true);
     if (control && control->needs_cut(graph_)) {
-        cut(graph_, options, otherwise);
+        cut_up(graph_, options, otherwise);
     } else {
         if (control && control->may_need_cut(graph_)) uncut_.reset(new uncut{graph_, options, otherwise});
         place_items(options, otherwise);
@@ -87,9 +87,19 @@ RILL_COLD void plan::place_items(const session_options& options, const device_ty
     for (const auto& it : graph_.items) bodies_.control->compile_bodies(bodies_, it, options, resources_, otherwise);
 }
 
-RILL_COLD void plan::cut(const subgraph& g, const session_options& options, const device_type& otherwise) {
+RILL_COLD void plan::cut_up(const subgraph& g, const session_options& options, const device_type& otherwise) {
     pieces_ = control().in_pieces(g, options, resources_, otherwise);
     in_pieces_.store(pieces_.get(), std::memory_order_release);
+}
+
+RILL_COLD void plan::cut_late() {
+    if (!uncut_) throw internal("a straight line was cut too late");
+    cut_up(uncut_->graph, uncut_->options, uncut_->otherwise);
+}
+
+RILL_COLD void plan::cut() {
+    const std::lock_guard lock(mutex_);
+    if (uncut_ && !in_pieces()) cut_late();
 }
 
 RILL_INLINE plan::~plan() { delete ready_.load(); }
@@ -176,8 +186,7 @@ RILL_COLD std::shared_ptr<segment> plan::bind(std::span<const tensor_type> feeds
     try {
         segments_.push_front(detail::make_shared<segment>(graph_, feeds, *resources_, memory_, bodies_));
     } catch (const needs_pieces&) {
-        if (!uncut_) throw internal("a straight line was cut too late");
-        cut(uncut_->graph, uncut_->options, uncut_->otherwise);
+        cut_late();
         throw;
     }
     if (segments_.size() > kept) segments_.pop_back();

@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include <rill/core/algorithm.hpp>
+#include <rill/runtime/ragged.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -72,7 +73,10 @@ RILL_COLD step_trace::entry trace_scope::entry_of(std::string node, std::string_
 RILL_COLD std::int64_t bytes_of(std::span<const any_array> all) {
     std::int64_t bytes = 0;
     for (const auto& a : all)
-        if (!a.empty()) bytes += a.shape().size() * static_cast<std::int64_t>(size_of(a.dtype()));
+        if (const auto* slices = ragged_slices(a))
+            bytes += bytes_of(*slices);
+        else if (!a.empty())
+            bytes += a.shape().size() * static_cast<std::int64_t>(size_of(a.dtype()));
     return bytes;
 }
 

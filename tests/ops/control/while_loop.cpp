@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/control/while_loop.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -226,16 +227,33 @@ TEST_CASE("while_loop: a part whose type leaves extents open may grow") {
     CHECK(run(std::get<1>(twice), {2.}, 0) == 4.);
     CHECK((run(d, {1., 3.}, 0) == list{1., 1.})); // nothing runs, nothing need fit
     CHECK((run(d, {1., 3.}, 1) == list{3., 3.}));
-    // a gradient needs the states, stacked: of one extent each
-    CHECK_THROWS_WITH(run(d, {1.}, 3), contains("can't be stacked"));
-    // by something else than the state none is needed
+    CHECK((run(d, {1., 3.}, 3) == list{27., 27.}));
+    // a gradient that needs the values of all iterations, and one by what the body takes from outside
+    placeholder<double> w("w");
+    const auto powers =
+        std::get<1>(while_loop([&](auto i, auto) { return i < n; },
+                               [&](auto i, auto v) { return std::tuple(i + 1, concat<0>(v, v * v * w)); }, 0, x));
+    const auto [by_x, by_w] = gradients(reduce_sum(powers), x, w);
+    const auto at = [&](const auto& t, int steps) { return s.run(t, feed(x, list{2.}), feed(w, 3.), feed(n, steps)); };
+    // a; a, w a^2; a, w a^2, w a^2, w^3 a^4
+    CHECK((at(powers, 2) == list{2., 12., 12., 432.}));
+    CHECK((at(by_x, 2) == list{1. + 2 * 2 * 3. * 2. + 4 * 27. * 8.}));
+    CHECK(at(by_w, 2) == 2 * 4. + 3 * 9. * 16.);
+    CHECK((at(by_x, 0) == list{1.}));
+    CHECK(at(by_w, 1) == 4.);
+    const auto in_a_body =
+        cond(w > 0., [&] { return gradients(reduce_sum(powers), x); }, [&] { return std::tuple(x * 1.); });
+    CHECK((at(std::get<0>(in_a_body), 2) == at(by_x, 2)));
+    step_trace trace;
+    CHECK((s.run(by_x, std::vector{feed(x, list{2.}), feed(w, 3.), feed(n, 2)}, {.trace = &trace}) == at(by_x, 2)));
+    CHECK(std::all_of(trace.entries.begin(), trace.entries.end(), [](const auto& e) { return e.bytes >= 0; }));
     const auto sized = fold([](auto v, auto e) { return concat<0>(v, expand_dims<0>(e)); }, x, constant({5., 6.}));
     CHECK((s.run(sized, feed(x, list{1.})) == list{1., 5., 6.}));
     // in turns with runs that keep the extents
     const auto broadens = while_loop([](auto t) { return reduce_sum(t) < 10.; }, [&](auto t) { return t * 2. + x; },
                                      tensor<double, dyn>(placeholder<double, dyn>("first")));
-    const auto from = [&](const list& first, const list& at) {
-        return s.run(broadens, feed("first:0", first), feed(x, at));
+    const auto from = [&](const list& first, const list& other) {
+        return s.run(broadens, feed("first:0", first), feed(x, other));
     };
     for (int i = 0; i < 10; ++i) {
         CHECK((from({1., 1.}, {1., 1.}) == list{7., 7.}));
@@ -243,6 +261,65 @@ TEST_CASE("while_loop: a part whose type leaves extents open may grow") {
         CHECK((from({1.}, {1., 1., 1.}) == list{7., 7., 7.}));
         CHECK((from({1., 1., 1.}, {1., 1., 1.}) == list{7., 7., 7.}));
     }
+}
+
+TEST_CASE("while_loop: gradients where iterations differ in extents, within other bodies and through values within") {
+    const graph_scope here{graph()};
+    placeholder<double, dyn> x("x");
+    placeholder<double> w("w");
+    using list = xt::xtensor<double, 1>;
+    const session s;
+    const auto by_w = [&](const auto& y, const list& at_x, double at_w) {
+        const auto [d] = gradients(y, w);
+        return s.run(d, feed(x, at_x), feed(w, at_w));
+    };
+    const auto grow = [&](const auto& q) { // each time twice as long; in all (1 + w)^3 of what there was
+        return reduce_sum(
+            std::get<1>(while_loop([](auto i, auto) { return i < 3; },
+                                   [&](auto i, auto v) { return std::tuple(i + 1, concat<0>(v, v * w)); }, 0, q)));
+    };
+    CHECK(by_w(grow(x), {1.}, 3.) == 3 * 16.);
+    CHECK(by_w(function(grow)(x), {1.}, 3.) == 3 * 16.);
+    CHECK(by_w(recompute(grow)(x), {1.}, 3.) == 3 * 16.);
+    CHECK(by_w(cond(w > 0., [&] { return grow(x); }, [&] { return w * 1.; }), {1.}, 3.) == 3 * 16.);
+    const auto nested =
+        while_loop([](auto i, auto) { return i < 2; },
+                   [&](auto i, auto t) {
+                       const auto v =
+                           while_loop([&](auto k, auto) { return k < i + 1; },
+                                      [&](auto k, auto u) { return std::tuple(k + 1, concat<0>(u, u * t)); }, 0, x);
+                       return std::tuple(i + 1, reduce_sum(std::get<1>(v)));
+                   },
+                   0, w);
+    CHECK(by_w(std::get<1>(nested), {1.}, 2.) == 8.); // (1 + (1 + w))^2
+    // the state is a number, what is computed on the way is not
+    const auto total =
+        while_loop([](auto i, auto) { return i < 4; },
+                   [&](auto i, auto t) {
+                       const auto some =
+                           cond(equal(mod(i, 2), 0), [&] { return concat<0>(x * w, x); }, [&] { return x * w * w; });
+                       return std::tuple(i + 1, t + reduce_sum(some * some));
+                   },
+                   0, 0.);
+    CHECK(by_w(std::get<1>(total), {2.}, 3.) == 2 * (2 * 4. * 3.) + 2 * (4 * 4. * 27.));
+    const auto folded =
+        fold([&](auto v, auto e) { return concat<0>(v * e, expand_dims<0>(e * w)); }, x, constant({2., 3.}));
+    CHECK(by_w(reduce_sum(square(folded)), {1.}, 3.) == 270.); // (6 x)^2 + (6 w)^2 + (3 w)^2
+    variable<double> v("v", 1.);
+    const auto trained = while_loop([](auto i, auto) { return i < 2; },
+                                    [&](auto i, auto q) { return std::tuple(i + 1, concat<0>(q, q * v)); }, 0, x);
+    const auto step = gradient_descent(0.125).minimize(reduce_sum(std::get<1>(trained)));
+    s.run(v.initializer());
+    s.run(step, feed(x, list{1.}));
+    CHECK(s.run(v) == 1. - 0.125 * 4.);
+    // in turns with runs whose iterations are alike, and a second gradient, which is not known
+    const auto [d] = gradients(grow(x * w), w);
+    for (int i = 0; i < 3; ++i) {
+        CHECK(s.run(d, feed(x, list{1.}), feed(w, 1.)) == 8. + 12.);
+        CHECK(s.run(d, feed(x, list{}), feed(w, 1.)) == 0.);
+    }
+    const auto [again] = gradients(d, w);
+    CHECK_THROWS_WITH(s.run(again, feed(x, list{1.}), feed(w, 1.)), contains("they can't be stacked"));
 }
 
 TEST_CASE("while_loop: what may change is what the type of the first value leaves open, whatever is known of it") {
