@@ -32,6 +32,32 @@ void cond_scalar(benchmark::State& state) {
 }
 BENCHMARK(cond_scalar);
 
+/// Branches of two numbers and of so many: where they differ, a call goes in pieces.
+void cond_extents(benchmark::State& state) {
+    time(state, 1, [other = static_cast<std::size_t>(state.range(0))] {
+        placeholder<bool> p("p");
+        placeholder<float, dyn> a("a"), b("b");
+        const auto y = reduce_sum(cond(p, [&] { return a * 2.f; }, [&] { return b * 1.f; }));
+        const auto s = models::ready();
+        return [s, call = s->make_callable(y, p, a, b), as = std::vector<float>(2, 1.f),
+                bs = std::vector<float>(other, 1.f)] { return call(true, as, bs); };
+    });
+}
+BENCHMARK(cond_extents)->Arg(2)->Arg(3);
+
+/// A state that is twice as long after each iteration.
+void while_grows(benchmark::State& state) {
+    const auto n = static_cast<int>(state.range(0));
+    time(state, n, [n] {
+        placeholder<float, dyn> x("x");
+        const auto [count, y] = while_loop([n](auto i, auto) { return i < n; },
+                                           [](auto i, auto v) { return std::tuple(i + 1, concat<0>(v, v)); }, 0, x);
+        const auto s = models::ready();
+        return [s, call = s->make_callable(reduce_sum(y), x), xs = std::vector<float>(2, 1.f)] { return call(xs); };
+    });
+}
+BENCHMARK(while_grows)->Arg(5);
+
 void while_scalar(benchmark::State& state) {
     const auto n = static_cast<int>(state.range(0));
     time(state, n, [n] {

@@ -31,7 +31,8 @@ RILL_COLD const control_flow& control_flow_of_program() {
         .needs_cut = &needs_cut,
         .may_need_cut =
             [](const subgraph& g) {
-                return detail::any_of(g.items, [](const auto& it) { return it.origin && extents_may_change(*it.origin); });
+                return detail::any_of(g.items,
+                                      [](const auto& it) { return it.origin && extents_may_change(*it.origin); });
             },
         .in_pieces =
             [](const subgraph& g, const session_options& options, const std::shared_ptr<resource_store>& resources,

@@ -24,8 +24,8 @@ struct needs_pieces {};
 struct body_plans {
     hash_map<const body*, std::shared_ptr<plan>> of;
     hash_map<const body*, std::shared_ptr<const loop_counter>> counted; // of those, what their plans leave out
-    hash_map<const body*, std::shared_ptr<plan>> whole;                 // plans that leave out nothing, where one may be needed
-    const control_flow* control = nullptr;                              // of their graph
+    hash_map<const body*, std::shared_ptr<plan>> whole; // plans that leave out nothing, where one may be needed
+    const control_flow* control = nullptr;              // of their graph
 
     const std::shared_ptr<plan>& at(const body& b) const { return of.at(&b); }
     const std::shared_ptr<plan>& whole_at(const body& b) const {

@@ -20,7 +20,7 @@ RILL_COLD std::shared_ptr<const variables_in_scope> enter_variables(const std::s
 }
 
 RILL_EXPORT RILL_COLD asked_variable ask_for_variable(const std::string& name, const tensor_type& type,
-                                                          const std::source_location& where) {
+                                                      const std::source_location& where) {
     if (!valid_name(name)) throw invalid_argument("get_variable: '" + name + "' is no valid name" + at_place(where));
     const auto& scope = scopes().variables;
     static std::recursive_mutex& making = *new std::recursive_mutex;
@@ -30,8 +30,10 @@ RILL_EXPORT RILL_COLD asked_variable ask_for_variable(const std::string& name, c
     const auto text = [&] { return "get_variable: '" + asked.name + "'"; };
     if (!there) {
         if (how == reuse::always)
-            throw not_found(text() + " does not exist, and the scope says reuse::always: make it first, or say "
-                                     "reuse::automatic" + at_place(where));
+            throw not_found(text() +
+                            " does not exist, and the scope says reuse::always: make it first, or say "
+                            "reuse::automatic" +
+                            at_place(where));
         return asked;
     }
     const std::string made = " (made at " + to_string(there->where) + ")";

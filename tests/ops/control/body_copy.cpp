@@ -98,32 +98,31 @@ TEST_CASE("body_copy: inner bodies may use constants made in the bodies around t
     const auto powers = while_loop([](auto i, auto) { return i < 2; },
                                    [&](auto i, auto v) {
                                        const tensor half = constant(0.5);
-                                       const auto inner = while_loop([](auto k, auto) { return k < 2; },
-                                                                     [&](auto k, auto w) {
-                                                                         return std::tuple(k + 1, w * x * half);
-                                                                     },
-                                                                     0, v);
+                                       const auto inner = while_loop(
+                                           [](auto k, auto) { return k < 2; },
+                                           [&](auto k, auto w) { return std::tuple(k + 1, w * x * half); }, 0, v);
                                        return std::tuple(i + 1, std::get<1>(inner));
                                    },
                                    0, 1.);
     check(std::get<1>(powers), 2., 4. * 8. / 16., 12. * 4. / 16.); // (x / 2)^4
-    const auto folded = cond(x > 0.,
-                             [&] {
-                                 const tensor start = constant(1.), two = constant(2.);
-                                 return fold([&](auto t, auto e) { return t * e * x * two; }, start,
-                                             constant({1., 3.}));
-                             },
-                             [&] { return x * 1.; });
+    const auto folded = cond(
+        x > 0.,
+        [&] {
+            const tensor start = constant(1.), two = constant(2.);
+            return fold([&](auto t, auto e) { return t * e * x * two; }, start, constant({1., 3.}));
+        },
+        [&] { return x * 1.; });
     check(folded, 2., 12. * 4., 24.); // 12 x^2
     // what a gradient taken in a body begins from is a constant of that body
-    const auto slope = cond(x > 0.,
-                            [&] {
-                                const tensor t = x * 1.;
-                                const auto y = cond(t > 1., [&] { return t * t * t; }, [&] { return t * 1.; });
-                                const auto [d] = gradients(y, t);
-                                return d;
-                            },
-                            [&] { return x * 1.; });
+    const auto slope = cond(
+        x > 0.,
+        [&] {
+            const tensor t = x * 1.;
+            const auto y = cond(t > 1., [&] { return t * t * t; }, [&] { return t * 1.; });
+            const auto [d] = gradients(y, t);
+            return d;
+        },
+        [&] { return x * 1.; });
     check(slope, 2., 12., 6.);
     check(slope, 0.5, 0., 0.);
 }

@@ -116,8 +116,7 @@ RILL_INLINE int detail::masked_axes(const tensor_type& x, const tensor_type& mas
     if (mask.shape.rank == 0) refuse("the mask must have an axis");
     if (mask.shape.rank > 1 && !x.shape.known_rank())
         refuse("a mask of several axes chooses from tensors of known rank");
-    if (!rules::masks_first_axes(x.shape, mask.shape))
-        refuse("the mask's extents are not those of the first axes");
+    if (!rules::masks_first_axes(x.shape, mask.shape)) refuse("the mask's extents are not those of the first axes");
     return mask.shape.rank;
 }
 

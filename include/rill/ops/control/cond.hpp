@@ -167,8 +167,8 @@ RILL_INLINE const node* detail::add_branches(const graph& g, const std::string& 
                                              const std::source_location& where) {
     const auto& type = type_of(checked(which));
     const auto& place = where.line() == 0 ? which.from->where : where; // a variadic call can't say
-    const bool fits = by == chosen_by::truth ? type.type == dtype::boolean
-                                             : type.type == dtype::int32 || type.type == dtype::int64;
+    const bool fits =
+        by == chosen_by::truth ? type.type == dtype::boolean : type.type == dtype::int32 || type.type == dtype::int64;
     if (!fits || (type.shape.known_rank() && type.shape.rank != 0))
         throw invalid_argument(name + ": '" + name_of(which) + "' is " + to_string(type) + ", not " +
                                (by == chosen_by::truth ? "a bool" : "an int32 or int64") + " of rank 0 (made at " +
