@@ -1,14 +1,59 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiles every public header alone, twice over, with the warnings of our own programs: with g++ as programs that link
-rill::kernels see it, with clang header-only where a header brings definitions of its own."""
+rill::kernels see it, with clang header-only where a header brings definitions of its own. What most of them include is
+precompiled (a third of the time), and given only to headers that include it anyway: nothing that is missing is hidden."""
 import os
+import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 from compiling import WARNINGS, arguments, compile_file
 
+PRECOMPILED = [f"rill/{name}.hpp" for name in ( # the largest first
+    "runtime/bodies", "expr/tensor", "graph/region", "core/host_array", "core/any_array")]
+HEADER_ONLY, LINKED = "RILL_COMPILED=0", "RILL_COMPILED=1"
+INCLUDE = re.compile(r"^\s*#\s*include <(rill/[^>]+)>", re.M)
+
+
+class includes:
+    """Which headers each header includes, itself or through others."""
+
+    def __init__(self, root):
+        self.root, self.direct = root, {}
+
+    def of(self, name, mode):
+        seen, open_ends = set(), [name]
+        while open_ends:
+            name = open_ends.pop()
+            if name not in self.direct:
+                file = self.root / name
+                self.direct[name] = INCLUDE.findall(file.read_text()) if file.exists() else []
+            new = {n for n in self.direct[name] if mode == HEADER_ONLY or not n.endswith(".ipp")} - seen
+            seen |= new
+            open_ends += new
+        return seen
+
+
+def precompile(options, folder, mode):
+    """The headers that could be precompiled, each with the file to include before any other."""
+    made = {}
+    for name in [n for n in PRECOMPILED if (options.root / "include" / n).exists()]:
+        file = folder / "precompiled" / mode / name.replace("/", "__")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"#include <{name}>\n")
+        flags = [*WARNINGS, f"-D{mode}", "-O0", "-x", "c++-header"]
+        if "clang" in os.path.basename(options.compiler):
+            flags += ["-fpch-instantiate-templates", "-Xclang", "-fno-pch-timestamp"]
+        good, said = compile_file(options, file, *flags, "-o", f"{file}.gch")
+        if good:
+            made[name] = file
+        else: # found again below, where the header is compiled for itself
+            print(f"{name} can't be precompiled:\n{said[:1000]}\n")
+    return made
+
 
 def main():
+    os.environ["CCACHE_DEPEND"] = "1"
     parser = arguments(__doc__)
     parser.add_argument("--launcher", nargs="*", default=[], help="ccache, for instance")
     options = parser.parse_args()
@@ -19,6 +64,8 @@ def main():
     out.mkdir(parents=True, exist_ok=True)
 
     linked = "clang" not in os.path.basename(options.compiler)
+    included = includes(options.root / "include")
+    precompiled = {mode: precompile(options, out, mode) for mode in ([LINKED] if linked else [HEADER_ONLY, LINKED])}
 
     def alone(header):
         # an object, not a syntax check: ccache keeps objects only
@@ -30,8 +77,14 @@ def main():
         text = (options.root / "include" / header).read_text()
         defines = ".ipp>" in text or "RILL_DEFINE" in text or len(header.parts) == 2 # rill/rill.hpp has all
         # src.hpp is for programs whose files share one copy of the library, and says so otherwise
-        mode = f"-DRILL_COMPILED={int(linked or not defines or header.name == 'src.hpp')}"
-        return compile_file(options, source, *WARNINGS, mode, "-c", "-O0", "-o", str(object_file), launcher=options.launcher)
+        alone_only = header.name == "src.hpp" # which is to be included first
+        mode = LINKED if linked or not defines or alone_only else HEADER_ONLY
+        others = set() if alone_only else included.of(header.as_posix(), mode) - {header.as_posix()}
+        first = next((file for name, file in precompiled[mode].items() if name in others), None)
+        before = ["-include", str(first)] if first else []
+        # ccache reads the includes from the list made beside the object: no preprocessing beforehand, half the time of most
+        return compile_file(options, source, *before, *WARNINGS, f"-D{mode}", "-c", "-O0", "-MD", "-o", str(object_file),
+                            launcher=options.launcher)
 
     bad = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -72,6 +72,12 @@ WRONG = [  # script, what to change in the tree, a part of what must be said
     ("check_headers.py", {"include/rill/core/shape.hpp": "#include <rill/config.hpp>\ninline int twice() { return 2; }\n"}, "alone"),
     ("check_headers.py", {"include/rill/core/shape.hpp": "#pragma once\n#include <rill/config.hpp>\ninline int f(double x) { return x; }\n"}, "alone"),
     ("check_headers.py", {"include/rill/core/shape.hpp": "#pragma once\n"}, "config.hpp is not included"),
+    ("check_headers.py", {"include/rill/core/any_array.hpp": "#pragma once\n#include <rill/config.hpp>\n#include <vector>\n", # precompiled
+                          "include/rill/core/shape.hpp": "#pragma once\n#include <rill/config.hpp>\ninline std::vector<int> f();\n"},
+     "core/shape.hpp does not compile alone"),
+    ("check_headers.py", {"include/rill/core/any_array.hpp": "#pragma once\n#include <rill/config.hpp>\n#include <vector>\n",
+                          "include/rill/core/shape.hpp": "#pragma once\n#include <rill/core/any_array.hpp>\ninline int f(double x) { return x; }\n"},
+     "core/shape.hpp does not compile alone"),
     ("compile_fail.py", {"case.cpp": CASE.replace("f<2, 2>", "g<2, 2>")}, "twin does not compile"),
     ("compile_fail.py", {"case.cpp": CASE.replace("f<2, 3>", "f<2, 2>")}, "the wrong form compiles"),
     ("compile_fail.py", {"case.cpp": CASE.replace("expect: the", "expect: both")}, "does not match"),
