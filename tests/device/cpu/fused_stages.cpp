@@ -8,6 +8,7 @@
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/div.hpp>
 #include <rill/ops/math/exp.hpp>
+#include <rill/ops/math/gradients.hpp>
 #include <rill/ops/math/mul.hpp>
 
 #include "catch.hpp"
@@ -128,6 +129,30 @@ TEST_CASE_METHOD(test_fused_stages_fixture,
     stages.begin(own.data(), 3);
     stages.run(operand, 3, own.data());
     CHECK(out == std::vector<float>{3, 4, 5}); // by the second node's scalar
-    stages.run_emitted(&operand[1], &operand[0], 2);
+    REQUIRE(stages.straight());
+    stages.run_straight(&operand[1], &operand[0], 2, own.data());
     CHECK(values == std::vector<float>{5, 6, 3});
+}
+
+TEST_CASE_METHOD(test_fused_stages_fixture, "fused_stages: one function reads leaves as they are told, each once") {
+    placeholder<float, dyn> y("y");
+    const tensor product(x * y, "product"), square(x * x, "square");
+    const auto [slope] = gradients(product, x);
+    std::vector<float> left{1, 2, 3}, right{4, 5, 6}, seed{1, 1, 2}, out(3);
+    std::vector<std::byte> own(64);
+    void* to[] = {out.data()};
+
+    detail::fused_stages forward({{{spec(product), {{-1, 0}, {-1, 1}}, {0}}}}, 1);
+    REQUIRE(forward.straight());
+    const void* from[] = {left.data(), right.data(), seed.data()};
+    forward.run_straight(from, to, 3, own.data());
+    CHECK(out == std::vector<float>{4, 10, 18});
+
+    // its results stand at leaves: those by x at the first of three
+    detail::fused_stages adjoint({{{spec(slope), {{-1, 0}, {-1, 1}, {-1, 2}}, {0}}}}, 1);
+    REQUIRE(adjoint.straight());
+    adjoint.run_straight(from, to, 3, own.data());
+    CHECK(out == std::vector<float>{4, 5, 12});
+
+    CHECK_FALSE(detail::fused_stages({{{spec(square), {{-1, 0}, {-1, 0}}, {0}}}}, 1).straight()); // reads x twice
 }

@@ -58,6 +58,8 @@ TEST_CASE("stack: stands where it is written, of many operands where the first o
     placeholder<float> z("z");
     const auto many = stack<0>(z, z, z, z, z);
     CHECK(many.node()->where.line() == z.node()->where.line());
-    CHECK_THROWS_WITH(stack<0>(any_tensor(x), any_tensor(constant(1.f))),
-                      contains("stack: the shapes differ") && contains("stack.cpp:" + std::to_string(line + 7)));
+    // within a macro's arguments, compilers differ about the line
+    const auto wrong = [&] { return stack<0>(any_tensor(x), any_tensor(constant(1.f))); };
+    CHECK_THROWS_WITH(wrong(),
+                      contains("stack: the shapes differ") && contains("stack.cpp:" + std::to_string(line + 8)));
 }

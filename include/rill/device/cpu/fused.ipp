@@ -88,8 +88,8 @@ private:
     void run_piece(index_t piece, const void* const* leaf, std::byte* const* out, std::byte* scratch,
                    std::byte* own) const;
     void run_blocks(index_t first, index_t last, const void* const* base, std::byte* const* out, std::byte* own) const;
-    /// One block, whose operands lie where they are and which is one function: small tensors, of which a run is short.
-    void run_at_once(const void* const* leaf, std::byte* const* out, std::byte* own) const;
+    /// One block and one function: small tensors, of which a run is short.
+    void run_at_once(const void** leaf, std::byte* const* out, std::byte* own) const;
     void fold(std::size_t result, std::byte* to, std::byte* block, index_t rows) const;
 
     std::size_t leaves_, results_;
@@ -134,8 +134,7 @@ RILL_COLD fused_kernel::fused_kernel(const fused_chain& chain, const dims& space
     leaf_at_ = table(request.scratch_bytes, leaves_), out_at_ = table(request.scratch_bytes, results_);
     operand_at_ = table(own_bytes_, stages_->operands()), to_at_ = table(own_bytes_, results_);
     plan_pieces(request, results);
-    at_once_ = blocks_ == 1 && stages_->emitted() &&
-               detail::all_of(layout_.leaves, [](const operand_walk& w) { return w.direct; });
+    at_once_ = blocks_ == 1 && stages_->straight() && detail::none_of(combiners_, [](auto& c) { return c.widen; });
 }
 
 RILL_COLD operand_forms fused_kernel::forms(const vector<fused_stages::leaf>& leaves,
@@ -378,15 +377,16 @@ RILL_INLINE void fused_kernel::fold(std::size_t r, std::byte* to, std::byte* blo
     fold_block(to, block, layout_.results[r], layout_, layout_.outer, rows, combiners_[r]);
 }
 
-RILL_INLINE void fused_kernel::run_at_once(const void* const* leaf, std::byte* const* out, std::byte* own) const {
+RILL_INLINE void fused_kernel::run_at_once(const void** leaf, std::byte* const* out, std::byte* own) const {
+    for (std::size_t i = 0; i < leaves_; ++i)
+        if (const auto& w = layout_.leaves[i]; !w.direct)
+            lay_out(std::exchange(leaf[i], own + w.buffer), own + w.buffer, w, layout_, layout_.rows);
     pointer_table<void*> to(results_, own + to_at_);
-    const auto place = [&](std::size_t r) {
-        return layout_.results[r].direct ? out[r] : own + layout_.results[r].buffer;
-    };
-    for (std::size_t r = 0; r < results_; ++r) to[r] = place(r);
-    stages_->run_emitted(leaf, to, layout_.total);
     for (std::size_t r = 0; r < results_; ++r)
-        if (!layout_.results[r].direct) fold(r, out[r], place(r), layout_.rows);
+        to[r] = layout_.results[r].direct ? out[r] : own + layout_.results[r].buffer;
+    stages_->run_straight(leaf, to, layout_.total, own);
+    for (std::size_t r = 0; r < results_; ++r)
+        if (!layout_.results[r].direct) fold(r, out[r], static_cast<std::byte*>(to[r]), layout_.rows);
 }
 
 RILL_COLD kernel fused_loops(const fused_spec& spec, kernel_request& request) {

@@ -121,8 +121,8 @@ RILL_COLD fused_layout plan_fused(const dims& space, std::span<const tensor_type
     return l;
 }
 
-/// Rows of up to layout_slack bytes, each written by stores of 16 bytes, as many as the compiler knows, of which the next row
-/// overwrites what is too many. write(i, to, n): n elements of row i.
+/// Rows of up to layout_slack bytes, each written as so many times 16 that the compiler knows how many; the next row overwrites
+/// what is too many. write(i, to, n): n elements of row i.
 template <class E, class Write> E* write_short_rows(E* to, index_t rows, index_t inner, const Write& write) {
     constexpr index_t lanes = 16 / static_cast<index_t>(sizeof(E));
     const auto by = [&]<int Stores>(std::integral_constant<int, Stores>) {
@@ -142,7 +142,6 @@ template <class E>
 E* lay_out(const E* from, E* to, const operand_walk& w, const fused_layout& l, int dim, index_t extent) {
     const index_t stride = w.stride[dim];
     constexpr index_t chunk = layout_slack / static_cast<index_t>(sizeof(E));
-    constexpr index_t lanes = 16 / static_cast<index_t>(sizeof(E));
     if (dim == l.rank - 1) {
         if (stride != 0) return std::copy_n(from, extent, to);
         const E value = *from;
@@ -157,11 +156,12 @@ E* lay_out(const E* from, E* to, const operand_walk& w, const fused_layout& l, i
         if (w.stride[below] == 0) // of one value each
             return write_short_rows(to, extent, inner,
                                     [&](index_t i, E* at, auto n) { std::fill_n(at, n(), from[i * stride]); });
-        std::array<E, static_cast<std::size_t>(chunk)> row{}; // of the same values: to read what was just stored takes long
-        for (index_t k = 0; k < chunk; ++k)
-            if (k < inner) row[static_cast<std::size_t>(k)] = from[k]; // by a copy the compiler calls a slow instruction
+        // the elements of each row, in memory of their own: to read what was just stored takes long
+        std::array<E, static_cast<std::size_t>(chunk)> row{};
+        for (index_t k = 0; k < chunk; ++k) // a copy of so many the compiler makes by a slow instruction
+            if (k < inner) row[static_cast<std::size_t>(k)] = from[k];
         return write_short_rows(to, extent, inner, [&](index_t, E* at, auto n) {
-            for (index_t k = 0; k < n(); k += lanes) std::memcpy(at + k, row.data() + k, 16);
+            std::memcpy(at, row.data(), static_cast<std::size_t>(n()) * sizeof(E));
         });
     }
     if (stride == 0) { // each row is like the first

@@ -77,10 +77,10 @@ public:
     void place_hidden(void** operand, std::byte* own) const;
     /// One block of so many elements; `operand` says where this block of each is.
     void run(void* const* operand, index_t n, std::byte* own) const;
-    /// The same where all nodes are one function.
-    void run_emitted(const void* const* read, void* const* written, index_t n) const {
-        stages_[0].run({read, scalars_.data(), written, masks_.data(), n});
-    }
+    /// One function reads the leaves in their order.
+    bool straight() const noexcept { return straight_; }
+    /// The same where it is so, of leaves there and results there.
+    void run_straight(const void* const* read, void* const* result, index_t n, std::byte* own) const;
 
 private:
     struct stage { // its leaves, scalars and places of results stand behind those of the stages before it
@@ -111,7 +111,7 @@ private:
     vector<hidden_value> hidden_;
     std::size_t read_at_ = 0, written_at_ = 0; // in a thread's own scratch memory: tables of pointers
     bool may_divide_ = false;
-    bool emitted_ = false;
+    bool emitted_ = false, straight_ = false;
     double work_ = 0;
 };
 

@@ -49,6 +49,8 @@ RILL_COLD fused_stages::fused_stages(const fused_chain& chain, std::size_t resul
         for (std::size_t k = 0; k < chain.links.size(); ++k) add_stage(chain, k, operand_of, elements);
     }
     for (const auto& v : values_) scalars_.push_back(v.bytes.data());
+    straight_ = stages_.size() == 1 && stages_[0].run && leaf_operand_.size() == leaves_.size();
+    for (std::size_t l = 0; straight_ && l < leaves_.size(); ++l) straight_ = leaf_operand_[l] == l;
     work_ += static_cast<double>(leaves_.size() + results_);
 }
 
@@ -173,6 +175,14 @@ RILL_INLINE void fused_stages::run(void* const* operand, index_t n, std::byte* o
         else
             s.interpreter->run(args, own + s.interpreter_at);
     }
+}
+
+RILL_INLINE void fused_stages::run_straight(const void* const* read, void* const* result, index_t n,
+                                            std::byte* own) const {
+    pointer_table<void*> written(masks_.size(), own + written_at_);
+    for (std::size_t k = 0; k < masks_.size(); ++k) written[k] = nullptr;
+    for (const auto& p : placed_) written[p.place] = result[p.operand - leaves_.size()];
+    stages_[0].run({read, scalars_.data(), written, masks_.data(), n});
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -123,11 +123,10 @@ template <class T> int next_columns(std::int64_t rest) {
 /// Calls f(first row, strips, log2 of the rows of each) for strips as tall as fit.
 template <class T, class F> RILL_FN void for_strips(std::int64_t m, const F& f) {
     std::int64_t i = 0;
-    int rows = tile_shape<T>::rows;
-    for (int log_rows = rows == 8 ? 3 : 2; log_rows >= 0; --log_rows, rows /= 2) {
-        const std::int64_t strips = (m - i) / rows;
+    for (int log_rows = tile_shape<T>::rows == 8 ? 3 : 2; log_rows >= 0; --log_rows) {
+        const std::int64_t strips = (m - i) >> log_rows; // a division takes as long as a small tile
         if (strips > 0) f(i, strips, log_rows);
-        i += strips * rows;
+        i += strips << log_rows;
     }
 }
 
