@@ -55,8 +55,9 @@ struct softmax_op {
         return kernel([=](const kernel_args& a) {
             D::rows(v.rows, v.columns, std::array{a.in<T>(0)}, std::array{a.out<T>(0)}, row_numbers<T>{}, a.scratch(),
                     [](const auto& l, const auto& in, const auto& out, const auto&) {
-                        const auto sum = detail::exponentials(l, in[0], out[0]).second;
-                        l.each([&](auto p) { l.store(l.load(out[0], p) / sum, out[0], p); });
+                        using V = typename std::remove_cvref_t<decltype(l)>::V;
+                        const V scale = V(1) / detail::exponentials(l, in[0], out[0]).second;
+                        l.each([&](auto p) { l.store(l.load(out[0], p) * scale, out[0], p); });
                     });
         });
     }

@@ -49,8 +49,8 @@ struct sparse_softmax_cross_entropy_op {
                             using V = typename layout::V;
                             using C = typename V::value_type;
                             const auto [largest, sum] = detail::exponentials(l, in[0], out[0]);
-                            const V total = sum;
-                            l.each([&](auto p) { l.store(l.load(out[0], p) / total, out[0], p); });
+                            const V scale = V(1) / sum;
+                            l.each([&](auto p) { l.store(l.load(out[0], p) * scale, out[0], p); });
                             C top[layout::lanes], log_sum[layout::lanes];
                             l.store_numbers(largest, top);
                             l.store_numbers(log(sum), log_sum);
