@@ -59,6 +59,7 @@
 #include <rill/expr/apply.ipp>
 #include <rill/expr/constant.ipp>
 #include <rill/expr/expression.ipp>
+#include <rill/expr/fused_gradient.ipp>
 #include <rill/expr/fused_op.ipp>
 #include <rill/expr/handle.ipp>
 #include <rill/expr/scalar_loop_of.ipp>

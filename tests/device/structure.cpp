@@ -2,8 +2,10 @@
 #include <rill/device/structure.hpp>
 
 #include <rill/ops/math/add.hpp>
+#include <rill/ops/math/cast.hpp>
 #include <rill/ops/math/greater.hpp>
 #include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/sub.hpp>
 #include <rill/ops/math/tanh.hpp>
 
 #include "catch.hpp"
@@ -32,4 +34,23 @@ TEST_CASE("structure: evaluated on single values, forward and backward") {
     const double slope = 1 - std::tanh(1.5) * std::tanh(1.5);
     CHECK(std::get<0>(slots).v == Approx(3 * slope));
     CHECK(std::get<1>(slots).v == Approx(0.5 * slope));
+}
+
+TEST_CASE("structure: what adjoints are made of, and from the result alone") {
+    using sum = structure<sub_op, double, leaf<double>, leaf<double>>;
+    using by_result = structure<tanh_op, double, sum>;
+    using squashed_before = structure<sub_op, double, structure<tanh_op, double, leaf<double>>, leaf<double>>;
+    using converted = structure<add_op, double, leaf<double>, structure<cast_op<double>, double, leaf<int>>>;
+    static_assert(detail::adjoint_reads<leaf<double>, lane> == pullback_reads::gradient);
+    static_assert(detail::adjoint_reads<sum, lane> == pullback_reads::gradient);
+    static_assert(detail::adjoint_reads<converted, lane> == pullback_reads::gradient); // nothing flows to integers
+    static_assert(detail::adjoint_reads<by_result, lane> == pullback_reads::result);
+    static_assert(detail::adjoint_reads<squashed_before, lane> ==
+                  pullback_reads::operands); // its result is not the whole's
+    static_assert(detail::adjoint_reads<structure<mul_op, double, leaf<double>, leaf<double>>, lane> ==
+                  pullback_reads::operands);
+    std::tuple slots(lane<double>(0), lane<double>(0));
+    detail::pullback_by_result<by_result, 0>::run(lane<double>(0.5), lane<double>(2), slots);
+    CHECK(std::get<0>(slots).v == 1.5);
+    CHECK(std::get<1>(slots).v == -1.5);
 }

@@ -79,6 +79,40 @@ TEST_CASE("adjoint_of: programs from keys, and back") {
     }
 }
 
+TEST_CASE("adjoint_of: adjoints by result alone") {
+    using namespace test_adjoint_of;
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, 4, 3> x("x");
+    placeholder<float, 3> b("b");
+    const auto [dx, db] = gradients(sealed(tanh(x + b)), x, b);
+    REQUIRE(dx.node() == db.node());
+    const auto& spec = spec_of(dx);
+    REQUIRE(spec.kind == fused_spec::form::by_result);
+    CHECK(holds(spec));
+    const auto [by_gradient] = gradients(sealed(x - b), b);
+    REQUIRE(spec_of(by_gradient).kind == fused_spec::form::by_result);
+    CHECK(holds(spec_of(by_gradient)));
+
+    CHECK_FALSE(holds(with(spec, [](program& p) { p.adjoint_of = "Add($0:float32,$1:float32)"; })));
+    CHECK_FALSE(holds(with(spec, [](program& p) { p.adjoint_of = "Mul(Tanh($0:float32),$1:float32)"; })));
+    CHECK_FALSE(holds(with(spec, [](program& p) { p.code[0].args = {0, 1}; }))); // y * g, no y * y
+    auto other = spec;
+    other.kind = fused_spec::form::adjoint;
+    CHECK_FALSE(holds(other));
+    for (const std::uint32_t mask : {0u, 2u, 4u, ~0u}) { // none, the other's, of a leaf that is not there, all
+        other = spec;
+        other.results[0].mask = mask;
+        CHECK_FALSE(holds(other));
+    }
+    other = spec;
+    other.scalars.clear();
+    CHECK_FALSE(holds(other));
+    auto full = spec_of(gradients({tanh(x) * b}, {b})[0]);
+    full.kind = fused_spec::form::by_result;
+    CHECK_FALSE(holds(full));
+}
+
 TEST_CASE("adjoint_of: what gradients made is an adjoint, what was changed is none") {
     using namespace test_adjoint_of;
     const graph g;

@@ -16,10 +16,6 @@
 
 using namespace rill;
 
-namespace {
-constexpr elementwise_info no_such_op{"NoSuchOp"};
-}
-
 namespace test_fused_op {
 
 const fused_spec& spec_of(const any_tensor& t) {
@@ -131,25 +127,6 @@ TEST_CASE("fused_op: specs are equal where their nodes would compute the same") 
     CHECK_FALSE(spec(x * x) == spec(x * y));
     CHECK_FALSE(spec(x * y) == spec(x + y));
     CHECK_FALSE(test_fused_op::spec_of(reduce_mean<0>(x)) == test_fused_op::spec_of(reduce_mean<0>(x, keep_dims)));
-}
-
-TEST_CASE("fused_op: differentiating a program says where nothing flows") {
-    require_primitive<add_op, double, double>();
-    require_primitive<mul_op, double, double>();
-    require_primitive<greater_op, double, double>();
-    require_primitive<cast_op<double>, bool>();
-    tracer t({dtype::float64, dtype::float64, dtype::float64}, {});
-    const int flag = t.emit(info_of<greater_op>, dtype::boolean, {t.leaf(0), t.leaf(1)});
-    const int number = t.emit(info_of<cast_op<double>>, dtype::float64, {flag});
-    const auto p = t.finish({t.emit(info_of<mul_op>, dtype::float64, {number, t.leaf(2)})});
-    const auto d = detail::differentiate(*p, {}, {1}, {{0}, {1}, {2}, {0, 2}}, info_of<add_op>);
-    CHECK(d.flows == std::vector<char>{0, 0, 1, 1});
-    CHECK(d.body->results.size() == 2);
-    CHECK(d.body->leaves.size() == 4); // the seed is a leaf behind the others
-    tracer unknown({dtype::float64}, {});
-    const auto q = unknown.finish({unknown.emit(no_such_op, dtype::float64, {unknown.leaf(0)})});
-    CHECK_THROWS_AS(detail::differentiate(*q, {}, {1}, {{0}}, info_of<add_op>), unimplemented);
-    CHECK_THROWS_WITH(detail::differentiate(*q, {}, {1}, {{0}}, info_of<add_op>), contains("NoSuchOp($0:float64)"));
 }
 
 TEST_CASE("fused_op: fills and sums made for gradients") {

@@ -117,7 +117,9 @@ struct fused_leaf {
 
 /// A fused node: a program run over the broadcast shape of its leaves in one pass.
 struct fused_spec {
-    enum class form : std::uint8_t { forward, adjoint, program }; // which compiled kernel serves it, if any
+    /// Which compiled kernel serves it, if any. By result: the adjoint of a program that needs none of its operands' values, at
+    /// most its own result, which is then the first leaf.
+    enum class form : std::uint8_t { forward, adjoint, program, by_result };
 
     program_ptr body;
     form kind = form::forward;
@@ -125,6 +127,8 @@ struct fused_spec {
     small_vector<fused_leaf, 3> leaves;
     small_vector<fused_result, 2> results;
     detail::vector<scalar_value> scalars; // not in place: bound kernels point to them
+
+    bool is_adjoint() const { return kind == form::adjoint || kind == form::by_result; }
 
     /// Key of the expression whose compiled kernel serves it, if there is one; else empty.
     const std::string& kernel() const;

@@ -100,7 +100,7 @@ RILL_INLINE bool is_one_op(const program& p) {
 
 RILL_INLINE const std::string& fused_spec::kernel() const {
     static const std::string& none = *new std::string;
-    return kind == form::forward ? body->key : kind == form::adjoint ? body->adjoint_of : none;
+    return kind == form::forward ? body->key : is_adjoint() ? body->adjoint_of : none;
 }
 
 RILL_INLINE shape_result fused_space(const fused_spec& spec, std::span<const tensor_type> inputs) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <tuple>
 #include <type_traits>
 
@@ -53,6 +54,9 @@ template <class Op, class... T> using elementwise_result = typename detail::elem
 /// What an op counts against the weight limit of expressions.
 template <class Op> inline constexpr int op_weight = detail::op_weight_of<Op>();
 
+/// What a pullback reads beside the gradient, as its parameters say: (g), (result, g) or (operands…, result, g).
+enum class pullback_reads : std::uint8_t { gradient, result, operands };
+
 /// What programs know of an elementwise op: made from its struct, and nowhere else.
 template <class Op>
 inline constexpr elementwise_info info_of{Op::name, detail::op_version<Op>, detail::op_cost_of<Op>(),
@@ -69,6 +73,26 @@ template <class Op, class V, class... More> RILL_FN constexpr auto compute(const
         return Op::value(v, more...);
     else
         return V::template computed<Op>(v, more...);
+}
+
+template <class Op, class V> constexpr pullback_reads pullback_reads_of() {
+    if constexpr (requires(const V& g) { Op::pullback(g); })
+        return pullback_reads::gradient;
+    else if constexpr (requires(const V& y, const V& g) { Op::pullback(y, g); })
+        return pullback_reads::result;
+    else
+        return pullback_reads::operands;
+}
+
+/// The adjoints of an op's operands, from what its pullback reads.
+template <class Op, class V, class... Operands>
+RILL_FN constexpr auto pull_back(const V& result, const V& gradient, const Operands&... operands) {
+    if constexpr (constexpr auto reads = pullback_reads_of<Op, V>(); reads == pullback_reads::gradient)
+        return Op::pullback(gradient);
+    else if constexpr (reads == pullback_reads::result)
+        return Op::pullback(result, gradient);
+    else
+        return Op::pullback(operands..., result, gradient);
 }
 
 } // namespace detail

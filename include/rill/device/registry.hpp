@@ -23,6 +23,8 @@ struct block_kernels {
     block_function forward = nullptr;
     block_function adjoint = nullptr;        // leaves told apart by masks
     block_function adjoint_of_one = nullptr; // every tensor leaf is the same handle
+    block_function by_result = nullptr;      // the adjoint from the result alone, or from neither: as `adjoint`
+    int leaves = 0;                          // of the expression
     int level = 0;                           // of the instruction set that forward was compiled for
     int adjoint_level = 0;
     int lanes = 1; // elements that forward works on at a time: what is left over it pads to as many
@@ -73,8 +75,12 @@ private:
     hash_map<std::string, entry> entries_;
 };
 
-/// Traces the pullback of an elementwise op over a program under construction; defined by the tracer in expr/.
-using pullback_trace = void (*)(void* tracer, const int* args, int result, int gradient, int* adjoints);
+/// The pullback of an elementwise op for programs.
+struct pullback_rule {
+    /// Traces it over a program under construction; defined by the tracer in expr/. What it doesn't read may be any number.
+    void (*trace)(void* tracer, const int* args, int result, int gradient, int* adjoints) = nullptr;
+    pullback_reads reads = pullback_reads::operands;
+};
 
 } // namespace detail
 
@@ -107,13 +113,13 @@ struct code_emitter {
 /// Everything the process can run: kernels by device, op and dtype; what the CPU's fused loops are made of; and how programs
 /// are differentiated. One per process, leaked: kernels may run while statics are destroyed.
 struct RILL_EXPORT kernel_registry {
-    detail::registry_table<kernel_factory> factories;         // "cpu/MatMul/float32"
-    detail::registry_table<block_kernels> blocks;             // a program's key
-    detail::registry_table<combiner> combiners;               // "Sum/float32"
-    detail::registry_table<detail::pullback_trace> pullbacks; // a one-op program's key
-    detail::registry_table<scalar_loop> loops;                // the keys of its expressions
-    std::atomic<void (*)()> rare{nullptr};                    // adds those for types that few programs use
-    std::atomic<const code_emitter*> emit{nullptr};           // with all_kernels.hpp, which rill::kernels has
+    detail::registry_table<kernel_factory> factories;        // "cpu/MatMul/float32"
+    detail::registry_table<block_kernels> blocks;            // a program's key
+    detail::registry_table<combiner> combiners;              // "Sum/float32"
+    detail::registry_table<detail::pullback_rule> pullbacks; // a one-op program's key
+    detail::registry_table<scalar_loop> loops;               // the keys of its expressions
+    std::atomic<void (*)()> rare{nullptr};                   // adds those for types that few programs use
+    std::atomic<const code_emitter*> emit{nullptr};          // with all_kernels.hpp, which rill::kernels has
 };
 
 /// For looking up. Where the program links rill::kernels, the first call adds what is in there.
@@ -150,7 +156,7 @@ void register_blocks(const std::string& key, int level, const block_kernels& ker
 /// As above, of one op: in place of what was compiled for lesser instruction sets, and beside an expression's adjoint.
 void register_primitive_blocks(const std::string& key, int level, block_function forward, int lanes = 1);
 void register_combiner(std::string_view how, dtype type, int level, const combiner& loops);
-void register_pullback(const std::string& key, pullback_trace trace);
+void register_pullback(const std::string& key, const pullback_rule& rule);
 void register_scalar_loop(const std::string& key, int level, scalar_loop loop);
 void register_emitter(const code_emitter* emit);
 void register_rare_kernels(void (*compile)());

@@ -110,6 +110,8 @@ RILL_COLD void register_blocks(const std::string& key, int level, const block_ke
         if (kernels.adjoint && (!known.adjoint || known.adjoint_level <= level)) {
             known.adjoint = kernels.adjoint;
             known.adjoint_of_one = kernels.adjoint_of_one;
+            known.by_result = kernels.by_result;
+            known.leaves = kernels.leaves;
             known.adjoint_level = level;
             known.adjoint_lanes = kernels.adjoint_lanes;
         }
@@ -135,8 +137,8 @@ RILL_EXPORT RILL_COLD void register_emitter(const code_emitter* emit) { kernel_t
 
 RILL_EXPORT RILL_COLD void register_rare_kernels(void (*compile)()) { kernel_tables().rare = compile; }
 
-RILL_COLD void register_pullback(const std::string& key, pullback_trace trace) {
-    if (!kernel_tables().pullbacks.find(key)) kernel_tables().pullbacks.add(key, 0, trace);
+RILL_COLD void register_pullback(const std::string& key, const pullback_rule& rule) {
+    if (!kernel_tables().pullbacks.find(key)) kernel_tables().pullbacks.add(key, 0, rule);
 }
 
 } // namespace detail

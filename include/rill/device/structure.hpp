@@ -223,11 +223,47 @@ template <class Op, class R, class... Args, int Leaf> struct pullback_of<structu
 private:
     template <class Sweep, class G, class Slots, std::size_t... K>
     RILL_FN static void go(const Sweep& s, const G& g, Slots& slots, std::index_sequence<K...>) {
-        const auto d = Op::pullback(at<K>(s.below).value..., s.value, g);
+        const auto d = pull_back<Op>(s.value, g, at<K>(s.below).value...);
         if constexpr (sizeof...(Args) == 1)
             (pullback_of<Args, Leaf>::run(at<0>(s.below), d, slots), ...);
         else
             (pullback_of<Args, Leaf + leaves_before<Args...>(K)>::run(at<K>(s.below), at<K>(d), slots), ...);
+    }
+};
+
+/// What the adjoints of an expression's leaves are made of. Its own result serves only the op that gives it.
+template <class S, template <class> class Value>
+inline constexpr pullback_reads adjoint_reads = pullback_reads::gradient;
+template <class Op, class R, class... Args, template <class> class Value>
+inline constexpr pullback_reads adjoint_reads<structure<Op, R, Args...>, Value> = [] {
+    if constexpr (!differentiable_structure<structure<Op, R, Args...>>)
+        return pullback_reads::gradient;
+    else if constexpr (((adjoint_reads<Args, Value> == pullback_reads::gradient) && ...))
+        return pullback_reads_of<Op, Value<R>>();
+    else
+        return pullback_reads::operands;
+}();
+
+/// The same adjoints where they read no operand.
+template <class S, int Leaf> struct pullback_by_result {
+    template <class G, class Slots> RILL_FN static void run(const G&, const G& g, Slots& slots) {
+        if constexpr (differentiable_structure<S>) at<Leaf>(slots) = g;
+    }
+};
+template <class Op, class R, class... Args, int Leaf> struct pullback_by_result<structure<Op, R, Args...>, Leaf> {
+    template <class G, class Slots> RILL_FN static void run(const G& result, const G& g, Slots& slots) {
+        if constexpr (differentiable_structure<structure<Op, R, Args...>>)
+            go(result, g, slots, std::index_sequence_for<Args...>{});
+    }
+
+private:
+    template <class G, class Slots, std::size_t... K>
+    RILL_FN static void go(const G& result, const G& g, Slots& slots, std::index_sequence<K...>) {
+        const auto d = pull_back<Op>(result, g);
+        if constexpr (sizeof...(Args) == 1)
+            (pullback_by_result<Args, Leaf>::run(d, d, slots), ...); // what is below reads gradients alone
+        else
+            (pullback_by_result<Args, Leaf + leaves_before<Args...>(K)>::run(at<K>(d), at<K>(d), slots), ...);
     }
 };
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <rill/core/vector.hpp>
+#include <rill/expr/fused_gradient.hpp>
 #include <rill/expr/tracer.hpp>
 #include <rill/graph/op_registry.hpp>
 
@@ -151,7 +152,7 @@ RILL_COLD std::optional<program> program_of_key(std::string_view key) {
     return made;
 }
 
-/// The leaves that each result adds up, as its mask says; nothing if a result is not what masks describe.
+/// The leaves that each result adds up, as its mask says; nothing if they can't be.
 inline std::optional<std::vector<std::vector<int>>> groups_of(const fused_spec& spec, const program& forward) {
     constexpr std::size_t most = 32; // leaves that a mask tells apart
     const std::size_t leaves = forward.leaves.size();
@@ -165,26 +166,38 @@ inline std::optional<std::vector<std::vector<int>>> groups_of(const fused_spec& 
         for (std::size_t l = 0; l < most; ++l)
             if (r.mask >> l & 1) group.push_back(static_cast<int>(l));
         if (group.empty() || static_cast<std::size_t>(group.back()) >= leaves) return {};
-        const auto& first = spec.leaves[group[0]];
         for (const int l : group)
-            if (!(spec.leaves[l] == first) || !is_differentiable(forward.leaves[l])) return {};
-        const bool mapped = first.view.how == combine::map;
-        if (r.like != (mapped ? first.input : -1) || !(r.reduce == (mapped ? reduction() : first.view))) return {};
+            if (!is_differentiable(forward.leaves[l]) || forward.leaves[l] != forward.leaves[group[0]]) return {};
     }
     return groups;
 }
 
+/// Of an adjoint that has the leaves of what it differentiates: each result adds up those of one input.
+inline bool fits_leaves(const fused_spec& spec, const std::vector<std::vector<int>>& groups) {
+    for (std::size_t k = 0; k < groups.size(); ++k) {
+        const auto& r = spec.results[k];
+        const auto& first = spec.leaves[groups[k][0]];
+        for (const int l : groups[k])
+            if (!(spec.leaves[l] == first)) return false;
+        const bool mapped = first.view.how == combine::map;
+        if (r.like != (mapped ? first.input : -1) || !(r.reduce == (mapped ? reduction() : first.view))) return false;
+    }
+    return true;
+}
+
 RILL_COLD bool is_adjoint(const fused_spec& spec, const elementwise_info& add) {
     const auto forward = program_of_key(spec.body->adjoint_of);
-    if (!forward || spec.leaves.size() != forward->leaves.size() + 1 || spec.scalars.size() < forward->scalars.size())
-        return false;
+    if (!forward) return false;
+    const bool by_result = spec.kind == fused_spec::form::by_result;
+    const std::size_t own = by_result ? 0 : forward->scalars.size();
+    if (!by_result && (spec.leaves.size() != forward->leaves.size() + 1 || spec.scalars.size() < own)) return false;
     const auto groups = groups_of(spec, *forward);
-    if (!groups) return false;
-    const vector<scalar_value> own(std::span(spec.scalars).first(forward->scalars.size()));
+    if (!groups || !(by_result || fits_leaves(spec, *groups))) return false;
     try {
-        const auto again = differentiate(*forward, own, {1}, *groups, add);
-        const auto more = std::span(spec.scalars).subspan(own.size());
-        return again.body->key == spelled_key(*spec.body) &&
+        const vector<scalar_value> first(std::span(spec.scalars).first(own));
+        const auto again = differentiate(*forward, first, {1}, *groups, add, by_result);
+        const auto more = std::span(spec.scalars).subspan(own);
+        return by_result == (again.reads != pullback_reads::operands) && again.body->key == spelled_key(*spec.body) &&
                std::equal(more.begin(), more.end(), again.constants.begin(), again.constants.end());
     } catch (const error&) {
         return false; // a pullback is not in this program

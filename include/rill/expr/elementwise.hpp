@@ -31,7 +31,7 @@ void return_adjoints(const D& d, rill::tracer& t, int* out, std::index_sequence<
 template <class Op, class R, class... T, std::size_t... I>
 void trace_pullback(rill::tracer& t, const int* args, int result, int gradient, int* out,
                     std::index_sequence<I...> all) {
-    return_adjoints(Op::pullback(symbol<T>(t, args[I])..., symbol<R>(t, result), symbol<R>(t, gradient)), t, out, all);
+    return_adjoints(pull_back<Op>(symbol<R>(t, result), symbol<R>(t, gradient), symbol<T>(t, args[I])...), t, out, all);
 }
 
 /// The op as programs that are read from somewhere find it.
@@ -54,10 +54,12 @@ template <class Op, class R, class... T> bool register_primitive() {
     devices::each([]<class D>(std::type_identity<D>) { D::template compile_one_op<one_op>(); });
     if constexpr (requires { Op::name; } && has_pullback<Op>) register_op(elementwise_entry<Op, R, T...>());
     if constexpr (differentiable_structure<one_op>)
-        register_pullback(key_of<one_op>(), [](void* t, const int* args, int result, int gradient, int* out) {
-            trace_pullback<Op, R, T...>(*static_cast<rill::tracer*>(t), args, result, gradient, out,
-                                        std::index_sequence_for<T...>{});
-        });
+        register_pullback(key_of<one_op>(), {[](void* t, const int* args, int result, int gradient, int* out) {
+                                                 trace_pullback<Op, R, T...>(*static_cast<rill::tracer*>(t), args,
+                                                                             result, gradient, out,
+                                                                             std::index_sequence_for<T...>{});
+                                             },
+                                             pullback_reads_of<Op, symbol<R>>()});
     return true;
 }
 

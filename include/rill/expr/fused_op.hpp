@@ -30,7 +30,10 @@ struct fused_op {
 
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const { return detail::fused_gradient(spec, r); }
-    bool in_place() const { return spec.results[0].reduce.how == combine::map && spec.results[0].like < 0; }
+    /// Not where there are several results: what one is written over, another may still read.
+    bool in_place() const {
+        return spec.results.size() == 1 && spec.results[0].reduce.how == combine::map && spec.results[0].like < 0;
+    }
     template <class D, class T> kernel bind(kernel_request& request) const { return D::fused(spec, request); }
 };
 
@@ -52,35 +55,6 @@ private:
     mutable std::mutex mutex_;
     mutable op_ptr op_;
 };
-
-/// What differentiating a program gave: the program of the adjoints, the constants it needs beside the node's own
-/// scalars, and per group of leaves whether a gradient flows.
-struct adjoint_program {
-    program_ptr body;
-    vector<scalar_value> constants;
-    std::vector<char> flows;
-};
-
-/// Differentiates a program: leaves are grouped by handle, `seeded` says which results have a gradient (each becomes a
-/// leaf after the old ones). Adjoints of a group are added up within the program, by `add`.
-adjoint_program differentiate(const program& p, const vector<scalar_value>& scalars, const std::vector<char>& seeded,
-                              const std::vector<std::vector<int>>& groups, const elementwise_info& add);
-
-/// What is remembered of it.
-struct known_adjoint {
-    adjoint_program made;
-    last_fused_op op;
-};
-
-/// The same, remembered as long as there are not too many others: programs are shared by all nodes of one structure.
-std::shared_ptr<const known_adjoint> differentiate_once(const program_ptr& p, const vector<scalar_value>& scalars,
-                                                        const std::vector<char>& seeded,
-                                                        const std::vector<std::vector<int>>& groups,
-                                                        const elementwise_info& add);
-
-/// One node computes the gradients of all inputs: the compiled adjoint kernel where there is one, the traced program
-/// elsewhere (second and higher derivatives).
-std::vector<endpoint> fused_gradient(const fused_spec& spec, const gradient_request& r);
 
 /// A fused node made at run time from a traced program: one map over its leaves.
 endpoint add_program(const graph& g, program_ptr body, vector<scalar_value> scalars, endpoint_list inputs,
@@ -107,5 +81,6 @@ endpoint filled_like(endpoint x, double value);
 }} // namespace rill::RILL_ABI
 
 #if !RILL_COMPILED
+#include <rill/expr/fused_gradient.hpp>
 #include <rill/expr/fused_op.ipp>
 #endif

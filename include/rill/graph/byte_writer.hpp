@@ -76,7 +76,7 @@ public:
     void put(const fused_spec& s) {
         put(s.body != nullptr);
         if (!s.body) return;
-        put(*s.body, s.kind == fused_spec::form::adjoint ? std::string_view(s.body->adjoint_of) : std::string_view());
+        put(*s.body, s.is_adjoint() ? std::string_view(s.body->adjoint_of) : std::string_view());
         number(static_cast<std::uint8_t>(s.kind));
         number(static_cast<std::uint32_t>(s.leaves.size()));
         for (const auto& l : s.leaves) {

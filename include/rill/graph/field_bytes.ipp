@@ -177,7 +177,7 @@ public:
         auto body = std::make_shared<program>();
         get(*body);
         const auto kind = number<std::uint8_t>();
-        if (kind > static_cast<std::uint8_t>(fused_spec::form::program))
+        if (kind > static_cast<std::uint8_t>(fused_spec::form::by_result))
             throw invalid_argument("fields: an unknown form");
         s.kind = static_cast<fused_spec::form>(kind);
         for (auto n = count(); n > 0; --n) {
@@ -212,8 +212,8 @@ public:
             if (s.scalars[i].type != body->scalars[i]) throw invalid_argument("fields: a scalar of another type");
         s.body = body;
         const auto check = adjoint_check_now().load();
-        if (s.kind == fused_spec::form::adjoint && !(check && check(s))) s.kind = fused_spec::form::program;
-        if (s.kind != fused_spec::form::adjoint) body->adjoint_of.clear();
+        if (s.is_adjoint() && !(check && check(s))) s.kind = fused_spec::form::program;
+        if (!s.is_adjoint()) body->adjoint_of.clear();
     }
 
     std::string_view rest;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <iterator>
 #include <map>
 #include <type_traits>
 #include <utility>
@@ -65,7 +66,8 @@ inline json json_of(const reduction& r) {
 
 inline json json_of(const fused_spec& s) {
     if (!s.body) return nullptr;
-    constexpr const char* kinds[] = {"forward", "adjoint", "program"};
+    constexpr const char* kinds[] = {"forward", "adjoint", "program", "by_result"};
+    static_assert(std::size(kinds) == static_cast<std::size_t>(fused_spec::form::by_result) + 1);
     json out{{"program", s.body->key}, {"kind", kinds[static_cast<int>(s.kind)]}};
     for (const auto& l : s.leaves) {
         json leaf{{"input", l.input}};

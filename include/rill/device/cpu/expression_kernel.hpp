@@ -64,6 +64,7 @@ template <int N, class Leaves, class Results> void run_tail(block_function f, co
 }
 
 template <int N> struct packs_of {
+    template <class T> using value = pack<T, N>;
     template <class T> struct slot {
         using value_type = T;
         pack<T, N> value = pack<T, N>(T(0));
@@ -153,6 +154,35 @@ template <class S, class Store> void adjoint_loop(const block_args& a) {
             run_tail<N, joined<leaves, type_list<typename S::value_type>>, leaves>(&adjoint_loop<S, Store>, a, i);
 }
 
+/// The same from the result and its gradient, or from the gradient alone.
+template <class S, pullback_reads Reads, class Store> void by_result_loop(const block_args& a) {
+    constexpr int N = lanes_of<S>::value;
+    using R = typename S::value_type;
+    using leaves = std::conditional_t<Reads == pullback_reads::result, type_list<R, R>, type_list<R>>;
+    const leaf_loader<N, leaves> from(a);
+    std::int64_t i = 0;
+    const std::int64_t n = a.n;
+    for (; i + N <= n; i += N) {
+        leaf_slots<S, packs_of<N>::template slot> slots;
+        const auto read = from.load(i);
+        if constexpr (Reads == pullback_reads::result)
+            pullback_by_result<S, 0>::run(at<0>(read), at<1>(read), slots);
+        else
+            pullback_by_result<S, 0>::run(at<0>(read), at<0>(read), slots);
+        Store::run(slots, a, i);
+    }
+    if constexpr (N > 1)
+        if (i < n) run_tail<N, leaves, typename element_lists<S>::leaves>(&by_result_loop<S, Reads, Store>, a, i);
+}
+
+template <class S, std::size_t... J> constexpr block_function by_result_function(std::index_sequence<J...>) {
+    constexpr int N = lanes_of<S>::value;
+    constexpr auto reads = adjoint_reads<S, packs_of<N>::template value>;
+    if constexpr (reads == pullback_reads::operands)
+        return nullptr;
+    else
+        return &by_result_loop<S, reads, store_leaves<N, J...>>;
+}
 template <class S, std::size_t... J> constexpr block_function adjoint_function(std::index_sequence<J...>) {
     return &adjoint_loop<S, store_leaves<lanes_of<S>::value, J...>>;
 }
@@ -176,6 +206,8 @@ template <class S> bool register_expression() {
     if constexpr (differentiable_structure<S> && S::leaves <= most_masked_leaves) {
         constexpr auto all = std::make_index_sequence<static_cast<std::size_t>(S::leaves)>{};
         k.adjoint = adjoint_function<S>(all);
+        k.by_result = by_result_function<S>(all);
+        k.leaves = S::leaves;
         if constexpr (S::leaves > 1 && only_leaves<typename S::value_type, S>::value)
             k.adjoint_of_one = adjoint_of_one_function<S>(all);
     }

@@ -28,13 +28,15 @@ RILL_COLD node_function find_function(const fused_spec& spec, index_t elements) 
                          std::popcount(spec.results[0].mask) == static_cast<int>(spec.leaves.size()) - 1;
         return {one ? compiled->adjoint_of_one : compiled->adjoint, compiled->adjoint_lanes, spec.leaves.size()};
     }
+    if (compiled && spec.kind == fused_spec::form::by_result && serves(compiled->by_result, compiled->adjoint_level))
+        return {compiled->by_result, compiled->adjoint_lanes, static_cast<std::size_t>(compiled->leaves)};
     if (compiled && spec.kind == fused_spec::form::forward && serves(compiled->forward, compiled->level))
         return {compiled->forward, compiled->lanes, spec.results.size()};
     return {nullptr, 1, spec.results.size()};
 }
 
 RILL_COLD std::size_t node_function::place_of(const fused_spec& spec, std::size_t result) const {
-    if (!run || spec.kind != fused_spec::form::adjoint) return result;
+    if (!run || !spec.is_adjoint()) return result;
     return static_cast<std::size_t>(std::countr_zero(spec.results[result].mask));
 }
 
@@ -111,7 +113,7 @@ RILL_COLD void fused_stages::add_stage(const fused_chain& chain, std::size_t k,
         leaf_operand_.push_back(static_cast<std::uint32_t>(operand));
     }
     auto& operands = operand_of.emplace_back();
-    const bool adjoint = spec.kind == fused_spec::form::adjoint && s.run;
+    const bool adjoint = spec.is_adjoint() && s.run;
     for (std::size_t r = 0; r < spec.results.size(); ++r) {
         if (link.results[r] >= 0) {
             operands.push_back(leaves_.size() + static_cast<std::size_t>(link.results[r]));

@@ -17,7 +17,7 @@ struct conj_op {
         else
             return x;
     }
-    template <class V> RILL_FN static auto pullback(const V&, const V&, const V& g) { return conj(g); }
+    template <class V> RILL_FN static auto pullback(const V& g) { return conj(g); }
 };
 
 template <elementwise_operand X> RILL_FN auto conj(const X& x) {

@@ -13,7 +13,7 @@ struct exp_op : elementary::exp_function {
     static constexpr auto name = "Exp";
     using domain_type = domains::floating;
     using compiled_types = types::common;
-    template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) { return g * conj(y); }
+    template <class V> RILL_FN static auto pullback(const V& y, const V& g) { return g * conj(y); }
 };
 
 template <elementwise_operand X> RILL_FN auto exp(const X& x) { return apply<exp_op>(x); }

@@ -15,7 +15,7 @@ struct floor_op {
     using compiled_types = types::common;
     template <class T> static T scalar(const T& x) { return std::floor(x); }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(floor(x)) { return floor(x); }
-    template <class V> RILL_FN static auto pullback(const V&, const V&, const V&) { return V(0); }
+    template <class V> RILL_FN static auto pullback(const V&) { return V(0); }
 };
 
 template <elementwise_operand X> RILL_FN auto floor(const X& x) { return apply<floor_op>(x); }

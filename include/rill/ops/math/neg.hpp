@@ -12,7 +12,7 @@ struct neg_op {
     using domain_type = domains::numeric;
     using compiled_types = types::common;
     template <class V> RILL_FN static auto value(const V& x) { return -x; }
-    template <class V> RILL_FN static auto pullback(const V&, const V&, const V& g) { return -g; }
+    template <class V> RILL_FN static auto pullback(const V& g) { return -g; }
 };
 
 template <elementwise_operand X> RILL_FN auto neg(const X& x) { return apply<neg_op>(x); }

@@ -13,7 +13,7 @@ struct reciprocal_op {
     using domain_type = domains::floating;
     using compiled_types = types::common;
     template <class V> RILL_FN static auto value(const V& x) { return V(1) / x; }
-    template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) { return -g * conj(y) * conj(y); }
+    template <class V> RILL_FN static auto pullback(const V& y, const V& g) { return -g * conj(y) * conj(y); }
 };
 
 template <elementwise_operand X> RILL_FN auto reciprocal(const X& x) { return apply<reciprocal_op>(x); }

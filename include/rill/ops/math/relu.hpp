@@ -14,9 +14,7 @@ struct relu_op {
     using domain_type = domains::real;
     using compiled_types = types::common;
     template <class V> RILL_FN static auto value(const V& x) { return max(x, V(0)); }
-    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) {
-        return select(x > V(0), g, V(0));
-    }
+    template <class V> RILL_FN static auto pullback(const V& y, const V& g) { return select(y > V(0), g, V(0)); }
 };
 
 template <elementwise_operand X> RILL_FN auto relu(const X& x) { return apply<relu_op>(x); }

@@ -19,7 +19,7 @@ struct round_op {
         else
             return std::nearbyint(x);
     }
-    template <class V> RILL_FN static auto pullback(const V&, const V&, const V&) { return V(0); }
+    template <class V> RILL_FN static auto pullback(const V&) { return V(0); }
 };
 
 template <elementwise_operand X> RILL_FN auto round(const X& x) { return apply<round_op>(x); }

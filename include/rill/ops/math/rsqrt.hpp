@@ -16,7 +16,7 @@ struct rsqrt_op {
     using compiled_types = types::common;
     template <class T> static T scalar(const T& x) { return T(1) / std::sqrt(x); }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(rsqrt(x)) { return rsqrt(x); }
-    template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) {
+    template <class V> RILL_FN static auto pullback(const V& y, const V& g) {
         return V(-0.5) * g * conj(y) * conj(y) * conj(y);
     }
 };

@@ -15,9 +15,7 @@ struct sigmoid_op {
     using domain_type = domains::floating;
     using compiled_types = types::common;
     template <class V> RILL_FN static auto value(const V& x) { return V(1) / (V(1) + exp(-x)); }
-    template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) {
-        return g * conj(y) * conj(V(1) - y);
-    }
+    template <class V> RILL_FN static auto pullback(const V& y, const V& g) { return g * conj(y) * conj(V(1) - y); }
 };
 
 template <elementwise_operand X> RILL_FN auto sigmoid(const X& x) { return apply<sigmoid_op>(x); }

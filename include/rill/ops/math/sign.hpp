@@ -23,7 +23,7 @@ struct sign_op {
             return x > T(0) ? T(1) : x < T(0) ? T(-1) : x;
     }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(sign(x)) { return sign(x); }
-    template <class V> RILL_FN static auto pullback(const V&, const V&, const V&) { return V(0); }
+    template <class V> RILL_FN static auto pullback(const V&) { return V(0); }
 };
 
 template <elementwise_operand X> RILL_FN constexpr auto sign(const X& x) { return apply<sign_op>(x); }

@@ -13,9 +13,7 @@ struct sqrt_op : elementary::sqrt_function {
     static constexpr auto name = "Sqrt";
     using domain_type = domains::floating;
     using compiled_types = types::common;
-    template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) {
-        return g / (conj(y) + conj(y));
-    }
+    template <class V> RILL_FN static auto pullback(const V& y, const V& g) { return g / (conj(y) + conj(y)); }
 };
 
 template <elementwise_operand X> RILL_FN auto sqrt(const X& x) { return apply<sqrt_op>(x); }

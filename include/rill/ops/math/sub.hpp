@@ -13,9 +13,7 @@ struct sub_op {
     using domain_type = domains::numeric;
     using compiled_types = types::common;
     template <class V> RILL_FN static auto value(const V& a, const V& b) { return a - b; }
-    template <class V> RILL_FN static auto pullback(const V&, const V&, const V&, const V& g) {
-        return adjoints<V, V>(g, -g);
-    }
+    template <class V> RILL_FN static auto pullback(const V& g) { return adjoints<V, V>(g, -g); }
 };
 
 template <class A, class B>

@@ -17,7 +17,7 @@ struct tanh_op {
     using compiled_types = types::common;
     template <class T> static T scalar(const T& x) { return std::tanh(x); }
     template <class R> RILL_FN static auto registers(const R& x) -> decltype(tanh(x)) { return tanh(x); }
-    template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) { return g * conj(V(1) - y * y); }
+    template <class V> RILL_FN static auto pullback(const V& y, const V& g) { return g * conj(V(1) - y * y); }
 };
 
 template <elementwise_operand X> RILL_FN auto tanh(const X& x) { return apply<tanh_op>(x); }

@@ -16,7 +16,7 @@ struct elu_op {
     using domain_type = domains::real_floating;
     using compiled_types = types::floats;
     template <class V> RILL_FN static auto value(const V& x) { return select(x < V(0), expm1(x), x); }
-    template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) {
+    template <class V> RILL_FN static auto pullback(const V& y, const V& g) {
         return select(y < V(0), g * (y + V(1)), g);
     }
 };

@@ -15,8 +15,8 @@ struct relu6_op {
     using compiled_types = types::common;
     static constexpr int cost = 2;
     template <class V> RILL_FN static auto value(const V& x) { return min(max(x, V(0)), V(6)); }
-    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) {
-        return select(x > V(0), select(x < V(6), g, V(0)), V(0));
+    template <class V> RILL_FN static auto pullback(const V& y, const V& g) {
+        return select(y > V(0), select(y < V(6), g, V(0)), V(0));
     }
 };
 

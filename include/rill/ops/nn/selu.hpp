@@ -20,7 +20,7 @@ struct selu_op {
     template <class V> RILL_FN static auto value(const V& x) {
         return select(x < V(0), V(scale * alpha) * expm1(x), V(scale) * x);
     }
-    template <class V> RILL_FN static auto pullback(const V&, const V& y, const V& g) {
+    template <class V> RILL_FN static auto pullback(const V& y, const V& g) {
         return select(y < V(0), g * (y + V(scale * alpha)), g * V(scale));
     }
 };
