@@ -4,11 +4,13 @@
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/cast.hpp>
 #include <rill/ops/math/exp.hpp>
+#include <rill/ops/math/floor.hpp>
 #include <rill/ops/math/greater.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/neg.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/math/relu.hpp>
+#include <rill/ops/math/square.hpp>
 #include <rill/ops/math/sub.hpp>
 #include <rill/ops/math/tanh.hpp>
 
@@ -136,4 +138,60 @@ TEST_CASE("fused_gradient: a value that is fed is the one that gradients are mad
     const auto got = s.run(d, feed(x, {0.1, 0.2}), feed(y, {0.5, 0.25}));
     CHECK(got(0) == Approx(0.75));
     CHECK(got(1) == Approx(1 - 0.0625));
+}
+
+TEST_CASE("fused_gradient: a gradient given from outside has the shape of its y, also where a run finds it smaller") {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<double, dyn, 3> m("m"), up("up");
+    placeholder<double, 3> b("b");
+    const tensor y = m - b, t = tanh(m + b);
+    const session s(g);
+    for (const any_tensor& of : {any_tensor(y), any_tensor(t)}) {
+        const auto d = gradients({of}, {m, b}, {.grad_ys = {up}, .stop = {}});
+        const auto got = s.run(d, std::vector<feed_value>{feed(m, {{0., 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}}),
+                                                          feed(up, {{1., 2, 3}}), feed(b, {0., 0, 0})});
+        CHECK(got[0].shape() == dims{4, 3});
+        const double sign = of.node() == y.node() ? -4 : 4;
+        CHECK(op_test::reals(got[1]) == std::vector<double>{sign, 2 * sign, 3 * sign});
+    }
+}
+
+namespace test_fused_gradient {
+
+/// a - floor(b), of which b gets no gradient; and one that reads its operands.
+struct above_floor_op {
+    static constexpr auto name = "TestAboveFloor";
+    using domain_type = domains::real_floating;
+    template <class V> static auto value(const V& a, const V& b) { return a - floor(b); }
+    template <class V> static auto pullback(const V& g) { return adjoints<V, no_gradient>(g, {}); }
+};
+struct scaled_by_floor_op {
+    static constexpr auto name = "TestScaledByFloor";
+    using domain_type = domains::real_floating;
+    template <class V> static auto value(const V& a, const V& b) { return a * floor(b); }
+    template <class V> static auto pullback(const V&, const V& b, const V&, const V& g) {
+        return adjoints<V, no_gradient>(g * floor(b), {});
+    }
+};
+
+} // namespace test_fused_gradient
+
+TEST_CASE("fused_gradient: no gradient for an operand that could have one") {
+    using namespace test_fused_gradient;
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, 2> a("a"), b("b");
+    const tensor y = tanh(apply<above_floor_op>(a, square(b))), z = apply<scaled_by_floor_op>(a, b);
+    const auto [da, db] = gradients(y, a, b);
+    const auto [za, zb] = gradients(z, a, b);
+    const session s(g);
+    const auto got = s.run(std::vector<any_tensor>{y, da, db, za, zb}, feed(a, {0.5f, -1.f}), feed(b, {1.5f, 2.5f}));
+    for (std::size_t i = 0; i < 2; ++i) {
+        const double v = op_test::reals(got[0])[i];
+        CHECK(op_test::reals(got[1])[i] == Approx(1 - v * v));
+        CHECK(op_test::reals(got[2])[i] == 0);
+        CHECK(op_test::reals(got[3])[i] == (i == 0 ? 1 : 2));
+        CHECK(op_test::reals(got[4])[i] == 0);
+    }
 }

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/passes/absorb.hpp>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/array/transpose.hpp>
 #include <rill/ops/linalg/matmul.hpp>
+#include <rill/ops/linalg/matmul_row.hpp>
 #include <rill/ops/math/add.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/reduce_max.hpp>
+#include <rill/ops/math/reduce_sum.hpp>
+#include <rill/ops/math/relu.hpp>
 #include <rill/ops/state/variable.hpp>
 #include <rill/passes/prune.hpp>
 #include <rill/train/initializers.hpp>
@@ -67,6 +73,67 @@ TEST_CASE("absorb: a variable is read where the transpose stands") {
     bool transposed = false;
     for (const auto& it : kept.items) transposed = transposed || it.op->name() == "Transpose";
     CHECK(transposed);
+}
+
+/// Names of the ops that are left, feeds left out.
+std::vector<std::string> ops_of(const subgraph& s) {
+    std::vector<std::string> names;
+    for (const auto& it : s.items)
+        if (it.op && it.feed < 0) names.emplace_back(it.op->name());
+    return names;
+}
+
+TEST_CASE("absorb: a product adds the bias that alone reads it, and takes the relu") {
+    using names = std::vector<std::string>;
+    const graph g;
+    const graph_scope here(g);
+    placeholder<float, dyn, 2> x("x");
+    placeholder<float, 2, 3> w("w");
+    placeholder<float, 3> b("b");
+    placeholder<float, 1, 3> flat("flat");
+    placeholder<float> one("one");
+    const std::vector<endpoint> fed{x, w, b, flat, one};
+    const tensor product = matmul(x, w), sum = product + b, rectified = relu(b + product);
+    const auto with = absorbed({sum}, fed);
+    CHECK(ops_of(with) == names{"MatMulRow"});
+    const auto& it = with.items.back();
+    CHECK(it.origin == sum.node());
+    CHECK(it.inputs == std::vector<subgraph::value>{{0, 0}, {1, 0}, {2, 0}});
+    CHECK_FALSE(static_cast<const matmul_row_op*>(it.op->attributes())->rectified);
+    const auto bent = absorbed({rectified}, fed);
+    CHECK(ops_of(bent) == names{"MatMulRow"});
+    CHECK(static_cast<const matmul_row_op*>(bent.items.back().op->attributes())->rectified);
+
+    CHECK(ops_of(absorbed({sum, product}, fed)).size() == 2);   // fetched
+    CHECK(ops_of(absorbed({sum, rectified}, fed)).size() == 3); // read by two
+    CHECK(ops_of(absorbed({sum}, {x, w, b, product})).size() == 1);
+    for (const any_tensor& other : {any_tensor(product + flat), any_tensor(product + one), any_tensor(product * b),
+                                    any_tensor(relu(product)), any_tensor(reduce_sum(product + b)),
+                                    any_tensor(reduce_max<0>(relu(product + b))), any_tensor(product + b + b)})
+        CHECK(ops_of(absorbed({other}, fed)).front() == "MatMul");
+    {
+        const control_dependencies after(one);
+        const tensor late = matmul(x, w);
+        const tensor y = late + b;
+        CHECK(ops_of(absorbed({y}, fed)).front() == "MatMul");
+    }
+    const tensor here_now = matmul(x, w);
+    const device_scope there("/cpu:0");
+    CHECK(ops_of(absorbed({sealed(here_now + b)}, fed)).front() == "MatMul"); // asked to be elsewhere
+}
+
+TEST_CASE("absorb: a variable is read where the product stands") {
+    const graph g;
+    const graph_scope here(g);
+    variable<float, 2, 2> w("w", zeros());
+    variable<float, 2> b("b", zeros());
+    const tensor product = matmul(w, w);
+    const auto now = absorbed({sealed(product + b)}, {});
+    CHECK(ops_of(now).back() == "MatMulRow");
+    const auto written = w.assign(w + 1.f);
+    const control_dependencies after(written);
+    const auto later = absorbed({sealed(product + b)}, {});
+    CHECK(detail::contains(ops_of(later), std::string("MatMul")));
 }
 
 } // namespace test_passes_absorb

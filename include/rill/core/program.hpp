@@ -117,8 +117,8 @@ struct fused_leaf {
 
 /// A fused node: a program run over the broadcast shape of its leaves in one pass.
 struct fused_spec {
-    /// Which compiled kernel serves it, if any. By result: the adjoint of a program that needs none of its operands' values, at
-    /// most its own result, which is then the first leaf.
+    /// Which compiled kernel serves it, if any. The leaves of an adjoint are those of what it differentiates, and the gradient;
+    /// of one by result, that result, where it is read, and the gradient.
     enum class form : std::uint8_t { forward, adjoint, program, by_result };
 
     program_ptr body;

@@ -25,6 +25,7 @@ struct block_kernels {
     block_function adjoint_of_one = nullptr; // every tensor leaf is the same handle
     block_function by_result = nullptr;      // the adjoint from the result alone, or from neither: as `adjoint`
     int leaves = 0;                          // of the expression
+    int by_result_leaves = 0;                // that by_result reads
     int level = 0;                           // of the instruction set that forward was compiled for
     int adjoint_level = 0;
     int lanes = 1; // elements that forward works on at a time: what is left over it pads to as many

@@ -112,6 +112,7 @@ RILL_COLD void register_blocks(const std::string& key, int level, const block_ke
             known.adjoint_of_one = kernels.adjoint_of_one;
             known.by_result = kernels.by_result;
             known.leaves = kernels.leaves;
+            known.by_result_leaves = kernels.by_result_leaves;
             known.adjoint_level = level;
             known.adjoint_lanes = kernels.adjoint_lanes;
         }

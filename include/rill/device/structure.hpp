@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <rill/core/plain_tuple.hpp>
@@ -208,16 +209,19 @@ private:
 
 // ---- the adjoints of its leaves ----------------------------------------------------------------------------------------
 
+/// The pullback of the op above gives this operand a gradient, and the operand can carry one.
+template <class S, class G>
+inline constexpr bool takes_gradient = differentiable_structure<S> && !std::is_same_v<G, no_gradient>;
+
 /// Runs the pullbacks in reverse; the adjoint of each leaf occurrence lands in its place of `slots`.
 template <class S, int Leaf> struct pullback_of {
     template <class Sweep, class G, class Slots> RILL_FN static void run(const Sweep&, const G& g, Slots& slots) {
-        if constexpr (differentiable_structure<S>) at<Leaf>(slots) = g;
+        if constexpr (takes_gradient<S, G>) at<Leaf>(slots) = g;
     }
 };
 template <class Op, class R, class... Args, int Leaf> struct pullback_of<structure<Op, R, Args...>, Leaf> {
     template <class Sweep, class G, class Slots> RILL_FN static void run(const Sweep& s, const G& g, Slots& slots) {
-        if constexpr (differentiable_structure<structure<Op, R, Args...>>)
-            go(s, g, slots, std::index_sequence_for<Args...>{});
+        if constexpr (takes_gradient<structure<Op, R, Args...>, G>) go(s, g, slots, std::index_sequence_for<Args...>{});
     }
 
 private:
@@ -247,12 +251,12 @@ inline constexpr pullback_reads adjoint_reads<structure<Op, R, Args...>, Value> 
 /// The same adjoints where they read no operand.
 template <class S, int Leaf> struct pullback_by_result {
     template <class G, class Slots> RILL_FN static void run(const G&, const G& g, Slots& slots) {
-        if constexpr (differentiable_structure<S>) at<Leaf>(slots) = g;
+        if constexpr (takes_gradient<S, G>) at<Leaf>(slots) = g;
     }
 };
 template <class Op, class R, class... Args, int Leaf> struct pullback_by_result<structure<Op, R, Args...>, Leaf> {
     template <class G, class Slots> RILL_FN static void run(const G& result, const G& g, Slots& slots) {
-        if constexpr (differentiable_structure<structure<Op, R, Args...>>)
+        if constexpr (takes_gradient<structure<Op, R, Args...>, G>)
             go(result, g, slots, std::index_sequence_for<Args...>{});
     }
 

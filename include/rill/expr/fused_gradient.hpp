@@ -8,8 +8,8 @@
 #include <rill/device/registry.hpp>
 #include <rill/expr/fused_op.hpp>
 
-// Gradients of fused nodes. `fused_gradient`, which fused_op.hpp declares, adds one node for those of all inputs: the compiled adjoint
-// kernel where there is one, the traced program elsewhere (second and higher derivatives).
+// Gradients of fused nodes. `fused_gradient`, which fused_op.hpp declares, adds one node for those of all inputs: the compiled
+// adjoint kernel where there is one, the traced program elsewhere (second and higher derivatives).
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -24,8 +24,8 @@ struct adjoint_program {
 };
 
 /// Differentiates a program: leaves are grouped by handle, `seeded` says which results have a gradient (each becomes a
-/// leaf after the old ones). Adjoints of a group are added up within the program, by `add`. `by_result`: where no operand is
-/// read, from the result alone.
+/// leaf after the old ones). Adjoints of a group are added up within the program, by `add`. `by_result`: the leaves may be the
+/// result, where it is read, and its gradient instead, if no operand is read; `reads` of what comes of it says so.
 adjoint_program differentiate(const program& p, const vector<scalar_value>& scalars, const std::vector<char>& seeded,
                               const std::vector<std::vector<int>>& groups, const elementwise_info& add,
                               bool by_result = false);

@@ -73,6 +73,9 @@ any_array filled_array(dtype type, const dims& shape, double value);
 /// The bits of a number in a dtype.
 scalar_value scalar_of(dtype type, double value);
 
+/// x, broadcast to the shape of y where only a run knows that they have one shape.
+endpoint shaped_like(endpoint x, endpoint y);
+
 /// A tensor of one value, shaped like x: a constant where the shape is known.
 endpoint filled_like(endpoint x, double value);
 

@@ -174,6 +174,15 @@ RILL_COLD any_array filled_array(dtype type, const dims& shape, double value) {
     return all;
 }
 
+RILL_COLD endpoint shaped_like(endpoint x, endpoint y) {
+    const auto &is = type_of(x), &wanted = type_of(y);
+    const bool known = is.shape.complete() && is.shape == wanted.shape;
+    if (known || is.type != wanted.type || !rules::compatible(is.shape, wanted.shape))
+        return x; // what differs is refused
+    const tracer t({is.type, wanted.type}, {});
+    return add_program(graph(*x.from->owner), t.finish({t.leaf(0)}), {}, {x, y}, "shaped_like");
+}
+
 RILL_COLD endpoint filled_like(endpoint x, double value) {
     const auto& type = type_of(x);
     const graph g(*x.from->owner);

@@ -150,6 +150,7 @@ struct op_row {
     flow_ops (*stand_ins)() = nullptr;
     const control_flow& (*control)() = nullptr;
     op_ptr (*absorb)(const void* self, int i, const op& producer) = nullptr;
+    op_ptr (*followed_by)(const void* self, const fused_spec& next, std::span<const tensor_type> in) = nullptr;
     void (*fields)(const void* self, field_visitor& visit) = nullptr;
 };
 
@@ -233,6 +234,11 @@ public:
     /// The op that reads the producer's first input in place of its own input i: a product does so with a transpose. Null
     /// if there is none.
     op_ptr absorb(int i, const op& producer) const { return row_.absorb ? row_.absorb(self_, i, producer) : nullptr; }
+    /// The op that also does what a fused node does with its result, whichever input of that it is; the other inputs come after its
+    /// own: `in` are the types of all. Null if there is none.
+    op_ptr followed_by(const fused_spec& next, std::span<const tensor_type> in) const {
+        return row_.followed_by ? row_.followed_by(self_, next, in) : nullptr;
+    }
     /// Shows its fields, by name; the visitor changes none.
     void fields(field_visitor& visit) const {
         if (row_.fields) row_.fields(self_, visit);

@@ -119,6 +119,11 @@ template <class Op> constexpr op_row row_of() {
             const auto other = as<Op>(self).absorb(i, producer);
             return other ? shared(new op_model<Op>(*other)) : nullptr;
         };
+    if constexpr (requires(const Op& o, const fused_spec& next, types in) { o.followed_by(next, in); })
+        r.followed_by = [](const void* self, const fused_spec& next, types in) {
+            const auto other = as<Op>(self).followed_by(next, in);
+            return other ? shared(new op_model<std::remove_cvref_t<decltype(*other)>>(*other)) : nullptr;
+        };
     if constexpr (requires(Op& o, field_visitor& v) { Op::fields(o, v); })
         r.fields = [](const void* self, field_visitor& visit) { Op::fields(const_cast<Op&>(as<Op>(self)), visit); };
     return r;

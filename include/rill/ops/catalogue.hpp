@@ -68,6 +68,7 @@
 #include <rill/ops/linalg/batch_matmul.hpp>
 #include <rill/ops/linalg/dot.hpp>
 #include <rill/ops/linalg/matmul.hpp>
+#include <rill/ops/linalg/matmul_row.hpp>
 #include <rill/ops/linalg/matvec.hpp>
 #include <rill/ops/linalg/orthogonal.hpp>
 #include <rill/ops/linalg/outer.hpp>
@@ -364,6 +365,7 @@ using catalogue = op_list<
     lookup_table_size_op,
     mask_over_op,
     matmul_op,
+    matmul_row_op,
     maximum_op,
     merge_op,
     minimum_op,

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -26,6 +27,45 @@ inline std::vector<char> after_a_write(const subgraph& g) {
         for (const int a : it.after) look(a);
     }
     return late;
+}
+
+/// How often each item is read, run or waited for.
+inline std::vector<int> uses_of(const subgraph& g) {
+    std::vector<int> uses(g.items.size());
+    for (const auto& it : g.items) {
+        for (const auto& v : it.inputs) ++uses[v.item];
+        for (const int a : it.after) ++uses[a];
+    }
+    for (const auto& f : g.fetches) ++uses[f.item];
+    for (const int t : g.targets) ++uses[t];
+    return uses;
+}
+
+/// Item i, a fused node, becomes what produces one of its inputs and does its work too, where nobody else reads that.
+inline bool take_over(subgraph& g, std::size_t i, const std::vector<int>& uses, bool late) {
+    auto& it = g.items[i];
+    for (std::size_t k = 0; k < it.inputs.size(); ++k) {
+        const auto& from = g.items[it.inputs[k].item];
+        if (!from.op || !from.origin || uses[it.inputs[k].item] != 1 || !from.after.empty()) continue;
+        if (from.origin->device != it.origin->device || from.origin->colocated != it.origin->colocated) continue;
+        // a variable keeps being read where the producer stands: at the start of the step
+        if (late && detail::any_of(from.inputs, [&](const auto& v) { return g.role(v.item) == op_role::variable; }))
+            continue;
+        auto inputs = from.inputs;
+        for (std::size_t other = 0; other < it.inputs.size(); ++other)
+            if (other != k) inputs.push_back(it.inputs[other]);
+        std::vector<tensor_type> types;
+        for (const auto& v : inputs) {
+            const auto& item = g.items[v.item];
+            types.push_back(item.origin ? item.origin->output(v.port) : type_of(g.feeds[item.feed]));
+        }
+        auto made = from.op->followed_by(*it.op->fused(), types);
+        if (!made) continue;
+        it.op = std::move(made);
+        it.inputs = std::move(inputs);
+        return true;
+    }
+    return false;
 }
 
 inline subgraph drop_unused(subgraph g) {
@@ -77,6 +117,10 @@ RILL_COLD subgraph absorb_producers(subgraph g) {
             }
         }
     }
+    const auto uses = detail::uses_of(g);
+    for (std::size_t i = 0; i < g.items.size(); ++i)
+        if (const auto& it = g.items[i]; it.origin && it.op && it.op->fused() && !it.is_write())
+            any = detail::take_over(g, i, uses, late[i] != 0) || any;
     return any ? detail::drop_unused(std::move(g)) : g;
 }
 

@@ -2,6 +2,7 @@
 #include <rill/device/cpu/gemm.hpp>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <new>
@@ -49,9 +50,9 @@ template <class T> struct product {
         else
             return T(static_cast<float>(x));
     }
-    void run(thread_pool* pool = nullptr) {
+    void run(thread_pool* pool = nullptr, const product_epilogue<T>& last = {}) {
         const aligned_memory scratch(gemm_scratch_bytes<T>(ta, tb, m, n, k, pool ? pool->threads() : 1));
-        gemm<T>(ta, tb, m, n, k, a.get(), b.get(), c.get(), scratch.at, pool);
+        gemm<T>(ta, tb, m, n, k, a.get(), b.get(), c.get(), scratch.at, pool, last);
     }
     T left(std::int64_t i, std::int64_t l) const { return a[static_cast<std::size_t>(ta ? l * m + i : i * k + l)]; }
     T right(std::int64_t l, std::int64_t j) const { return b[static_cast<std::size_t>(tb ? j * k + l : l * n + j)]; }
@@ -168,6 +169,44 @@ TEST_CASE("gemm: shared by threads, bit for bit the same") {
                 p.run(pool);
                 INFO(m << " x " << n << " x " << k << ", way " << way << ", " << pool->threads() << " threads");
                 REQUIRE(std::equal(alone.begin(), alone.end(), p.c.get()));
+            }
+        }
+}
+
+TEMPLATE_TEST_CASE("gemm: a row added and what is below 0 cut off, bit for bit what comes of doing so afterwards", "",
+                   float, double, rill::half) {
+    thread_pool pool(1);
+    for (const auto& [m, n, k] : {std::tuple{4, 3, 5},
+                                  {1, 30, 9},
+                                  {9, 1, 5},
+                                  {3, 70, 40},
+                                  {40, 50, 0},
+                                  {70, 300, 1100},
+                                  {300, 520, 256},
+                                  {1000, 20, 300}})
+        for (int way = 0; way < 12; ++way) {
+            product<TestType> p(way & 1, way & 2, m, n, k);
+            for (std::int64_t i = 0; i < m * p.k; ++i) {
+                auto& x = p.a[static_cast<std::size_t>(i)];
+                x = TestType(static_cast<float>(x) * 0.1f);
+            }
+            std::vector<TestType> row;
+            for (std::int64_t j = 0; j < n; ++j) row.push_back(TestType(0.37f * static_cast<float>(j % 5) - 0.8f));
+            const product_epilogue<TestType> last{way < 8 ? row.data() : nullptr, way >= 4};
+            p.run();
+            std::vector<TestType> wanted(p.c.get(), p.c.get() + m * n);
+            for (std::size_t i = 0; i < wanted.size(); ++i) {
+                using number = lane<compute_type<TestType>>;
+                const auto of = [](TestType v) { return number(static_cast<compute_type<TestType>>(v)); };
+                number x = of(wanted[i]);
+                if (last.row) x = x + of(row[i % static_cast<std::size_t>(n)]);
+                wanted[i] = TestType((last.rectified ? max(x, number(0)) : x).v);
+            }
+            INFO(m << " x " << n << " x " << k << ", way " << way);
+            for (thread_pool* with : {static_cast<thread_pool*>(nullptr), &pool}) {
+                std::fill_n(p.c.get(), m * n, TestType(-1.f));
+                p.run(with, last);
+                REQUIRE(std::memcmp(wanted.data(), p.c.get(), wanted.size() * sizeof(TestType)) == 0);
             }
         }
 }

@@ -68,8 +68,8 @@ TEST_CASE("a library's products are cut by shape: the same for any number of thr
             for (const bool tb : {false, true}) {
                 const detail::product_shape s{ta, tb, m, n, k};
                 thread_pool pool(2);
-                if (!detail::product_by_library(s, a.data(), b.data(), alone.data(), nullptr)) return;
-                REQUIRE(detail::product_by_library(s, a.data(), b.data(), shared.data(), &pool));
+                if (!detail::product_by_library(s, a.data(), b.data(), alone.data(), nullptr, {})) return;
+                REQUIRE(detail::product_by_library(s, a.data(), b.data(), shared.data(), &pool, {}));
                 CHECK(alone == shared);
                 detail::plain_product(s, a.data(), b.data(), wanted.data());
                 for (std::size_t i = 0; i < wanted.size(); ++i) REQUIRE(alone[i] == Approx(wanted[i]).epsilon(1e-5));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/device/cpu/gemm_tile.hpp>
 
+#include <algorithm>
 #include <vector>
 
 #include "catch.hpp"
@@ -15,31 +16,44 @@ TEST_CASE("without registers there are no tiles") { SUCCEED(); }
 namespace test_device_cpu_gemm_tile {
 
 /// Two strips of a tile, read through steps, in a matrix with room on both sides.
-template <class T, int Rows, int Vectors, bool Partial> bool tile_is_right(bool add) {
+template <class T, int Rows, int Vectors, bool Partial> bool tile_is_right(bool add, bool last) {
     constexpr int columns = Vectors * simd<T>::lanes - (Partial ? 1 : 0);
     constexpr int k = 7, strips = 2, m = strips * Rows, c_row = columns + 2;
     std::vector<T> a(m * k), b(k * columns), c(m * c_row, T(1));
     for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<T>(i % 5);
     for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<T>(i % 3);
-    gemm_tile<T, Rows, Vectors, Partial>::run(
-        {a.data(), 1, m, b.data(), columns, k, c.data(), c_row, strips, columns, add});
+    const std::vector<T> row(columns, T(-40));
+    gemm_tile<T, Rows, Vectors, Partial>::run({a.data(),
+                                               1,
+                                               m,
+                                               b.data(),
+                                               columns,
+                                               k,
+                                               c.data(),
+                                               c_row,
+                                               strips,
+                                               columns,
+                                               add,
+                                               {last ? row.data() : nullptr, last}});
     for (int i = 0; i < m; ++i)
         for (int j = 0; j < c_row; ++j) {
             T sum = add || j >= columns ? T(1) : T(0);
             if (j < columns)
                 for (int l = 0; l < k; ++l)
                     sum += a[static_cast<std::size_t>(l * m + i)] * b[static_cast<std::size_t>(l * columns + j)];
+            if (last && j < columns) sum = std::max(sum - 40, T(0));
             if (c[static_cast<std::size_t>(i * c_row + j)] != sum) return false;
         }
     return true;
 }
 
 TEMPLATE_TEST_CASE("a tile is a product", "", float, double) {
-    for (bool add : {false, true}) {
-        CHECK(tile_is_right<TestType, 1, 1, false>(add));
-        CHECK(tile_is_right<TestType, 2, 2, true>(add));
-        CHECK(tile_is_right<TestType, tile_shape<TestType>::rows, tile_shape<TestType>::vectors, true>(add));
-    }
+    for (bool add : {false, true})
+        for (bool last : {false, true}) {
+            CHECK(tile_is_right<TestType, 1, 1, false>(add, last));
+            CHECK(tile_is_right<TestType, 2, 2, true>(add, last));
+            CHECK(tile_is_right<TestType, tile_shape<TestType>::rows, tile_shape<TestType>::vectors, true>(add, last));
+        }
 }
 
 TEMPLATE_TEST_CASE("dot products", "", float, double) {

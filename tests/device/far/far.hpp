@@ -67,8 +67,9 @@ public:
 
     template <class T>
     static void gemm(bool ta, bool tb, index_t m, index_t n, index_t k, const T* a, const T* b, T* c, void* scratch,
-                     thread_pool* pool) {
-        cpu::gemm<T>(ta, tb, m, n, k, at(a), at(b), at(c), at(scratch), pool);
+                     thread_pool* pool, const product_epilogue<T>& last = {}) {
+        cpu::gemm<T>(ta, tb, m, n, k, at(a), at(b), at(c), at(scratch), pool,
+                     {last.row ? at(last.row) : nullptr, last.rectified});
     }
     template <class T>
     static std::size_t gemm_scratch(bool ta, bool tb, index_t m, index_t n, index_t k, thread_pool* pool) {

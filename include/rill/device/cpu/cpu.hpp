@@ -42,11 +42,11 @@ struct cpu {
 
     // ---- primitives ----------------------------------------------------------------------------------------------------------
 
-    /// c = op(a) op(b), dense row-major.
+    /// c = op(a) op(b), dense row-major, and what is done to it last.
     template <class T>
     static void gemm(bool ta, bool tb, index_t m, index_t n, index_t k, const T* a, const T* b, T* c, void* scratch,
-                     thread_pool* pool) {
-        rill::gemm<T>(ta, tb, m, n, k, a, b, c, scratch, pool);
+                     thread_pool* pool, const product_epilogue<T>& last = {}) {
+        rill::gemm<T>(ta, tb, m, n, k, a, b, c, scratch, pool, last);
     }
     template <class T>
     static std::size_t gemm_scratch(bool ta, bool tb, index_t m, index_t n, index_t k, thread_pool* pool) {

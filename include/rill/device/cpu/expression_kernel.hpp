@@ -154,6 +154,9 @@ template <class S, class Store> void adjoint_loop(const block_args& a) {
             run_tail<N, joined<leaves, type_list<typename S::value_type>>, leaves>(&adjoint_loop<S, Store>, a, i);
 }
 
+/// Of an adjoint by result: the result, if it reads that, and the gradient.
+template <pullback_reads Reads> inline constexpr int by_result_leaves = Reads == pullback_reads::result ? 2 : 1;
+
 /// The same from the result and its gradient, or from the gradient alone.
 template <class S, pullback_reads Reads, class Store> void by_result_loop(const block_args& a) {
     constexpr int N = lanes_of<S>::value;
@@ -208,6 +211,7 @@ template <class S> bool register_expression() {
         k.adjoint = adjoint_function<S>(all);
         k.by_result = by_result_function<S>(all);
         k.leaves = S::leaves;
+        k.by_result_leaves = by_result_leaves<adjoint_reads<S, packs_of<lanes_of<S>::value>::template value>>;
         if constexpr (S::leaves > 1 && only_leaves<typename S::value_type, S>::value)
             k.adjoint_of_one = adjoint_of_one_function<S>(all);
     }

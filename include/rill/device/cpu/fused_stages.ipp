@@ -28,7 +28,8 @@ RILL_COLD node_function find_function(const fused_spec& spec, index_t elements) 
                          std::popcount(spec.results[0].mask) == static_cast<int>(spec.leaves.size()) - 1;
         return {one ? compiled->adjoint_of_one : compiled->adjoint, compiled->adjoint_lanes, spec.leaves.size()};
     }
-    if (compiled && spec.kind == fused_spec::form::by_result && serves(compiled->by_result, compiled->adjoint_level))
+    if (compiled && spec.kind == fused_spec::form::by_result && serves(compiled->by_result, compiled->adjoint_level) &&
+        static_cast<int>(spec.leaves.size()) == compiled->by_result_leaves)
         return {compiled->by_result, compiled->adjoint_lanes, static_cast<std::size_t>(compiled->leaves)};
     if (compiled && spec.kind == fused_spec::form::forward && serves(compiled->forward, compiled->level))
         return {compiled->forward, compiled->lanes, spec.results.size()};

@@ -32,11 +32,10 @@ inline product_shape without_column(product_shape s) {
     return s;
 }
 
-template <class T> inline constexpr bool has_tiles = std::is_floating_point_v<T> && native_lanes<T> > 1;
-
 template <class T> std::size_t tiled_scratch_bytes(product_shape s, int threads);
 template <class T>
-void tiled_product(const product_shape& s, const T* a, const T* b, T* c, T* scratch, thread_pool* pool);
+void tiled_product(const product_shape& s, const T* a, const T* b, T* c, T* scratch, thread_pool* pool,
+                   const product_epilogue<T>& last);
 
 /// A part of c: rows and columns from first to last.
 struct product_part {
@@ -179,22 +178,27 @@ template <class T> RILL_FN tile_operands<T> operands_of(const product_shape& s) 
 }
 
 /// Reads both operands where they are.
-template <class T> void product_in_place(const product_shape& s, const product_part& p, const T* a, const T* b, T* c) {
+template <class T>
+void product_in_place(const product_shape& s, const product_part& p, const T* a, const T* b, T* c,
+                      const product_epilogue<T>& last) {
     auto o = operands_of<T>(s);
     for (std::int64_t j = p.column; j < p.last_column; j += o.columns) {
         o.columns = next_columns<T>(p.last_column - j);
         o.b = b + j;
+        o.last = last.from_column(j);
         column_of_tiles(o, a + p.row * o.a_row, p.last_row - p.row, c + p.row * s.n + j);
     }
 }
 
 template <class T>
-void product_by_blocks(const product_shape& s, const product_part& p, const T* a, const T* b, T* c, T* copy) {
+void product_by_blocks(const product_shape& s, const product_part& p, const T* a, const T* b, T* c, T* copy,
+                       const product_epilogue<T>& last) {
     constexpr int lanes = tile_shape<T>::lanes;
     const product_blocks<T> block(s);
     auto o = operands_of<T>(s);
     for (std::int64_t jc = p.column; jc < p.last_column; jc += block.n) {
         const std::int64_t n = std::min(block.n, p.last_column - jc);
+        o.last = {};
         for (std::int64_t pc = 0; pc < s.k; pc += block.k) {
             o.k = std::min(block.k, s.k - pc);
             o.add = pc > 0;
@@ -205,6 +209,7 @@ void product_by_blocks(const product_shape& s, const product_part& p, const T* a
                     o.b_step = (o.columns + lanes - 1) / lanes * lanes;
                     if (ic == p.row) copy_right(s, b, jc + j, o.columns, pc, o.k, copy + j * o.k);
                     o.b = copy + j * o.k;
+                    if (pc + o.k == s.k) o.last = last.from_column(jc + j);
                     column_of_tiles(o, a + ic * o.a_row + pc * o.a_step, m, c + ic * s.n + jc + j);
                 }
             }
@@ -249,16 +254,19 @@ template <class T> std::size_t tiled_scratch_bytes(product_shape s, int threads)
 }
 
 template <class T>
-void tiled_product(const product_shape& s, const T* a, const T* b, T* c, T* scratch, thread_pool* pool) { // no column
+void tiled_product(const product_shape& s, const T* a, const T* b, T* c, T* scratch, thread_pool* pool,
+                   const product_epilogue<T>& last) { // no column
     const auto kind = kind_of<T>(s);
     const auto run = [&](const product_part& p, T* copy) {
         switch (kind) {
         case product_kind::by_rows:
             for (std::int64_t i = p.row; i < p.last_row; ++i)
                 row_by_rows(a + i * s.k, b + p.column * s.k, c + i * s.n + p.column, p.last_column - p.column, s.k);
-            return;
-        case product_kind::in_place: return product_in_place(s, p, a, b, c);
-        case product_kind::by_blocks: return product_by_blocks(s, p, a, b, c, copy);
+            if (last.empty()) return;
+            return finish_product(p.last_row - p.row, p.last_column - p.column, c + p.row * s.n + p.column, s.n,
+                                  last.from_column(p.column));
+        case product_kind::in_place: return product_in_place(s, p, a, b, c, last);
+        case product_kind::by_blocks: return product_by_blocks(s, p, a, b, c, copy, last);
         }
     };
     const int threads = product_threads(s, pool ? pool->threads() : 1);
@@ -291,7 +299,9 @@ inline library_cut cut_for_library(const product_shape& s) {
 
 /// Parts of about equal size; each is one call on one thread. False if there is no library, or if it declined: c is then
 /// undefined.
-template <class T> bool product_by_library(const product_shape& s, const T* a, const T* b, T* c, thread_pool* pool) {
+template <class T>
+bool product_by_library(const product_shape& s, const T* a, const T* b, T* c, thread_pool* pool,
+                        const product_epilogue<T>& last) {
     const auto [rows, all, parts] = cut_for_library(s);
     std::atomic<bool> done{true};
     const auto run = [&, by_rows = rows, extent = all, count_of_parts = parts](int i) {
@@ -308,6 +318,7 @@ template <class T> bool product_by_library(const product_shape& s, const T* a, c
             p.c += first;
         }
         if (done && !library_gemm(p)) done = false;
+        if (done && !last.empty()) finish_product(p.m, p.n, p.c, s.n, last.from_column(by_rows ? 0 : first));
     };
     if (pool && parts > 1)
         pool->run(static_cast<int>(parts), run);
@@ -357,24 +368,28 @@ std::size_t gemm_scratch_bytes(bool trans_a, bool trans_b, std::int64_t m, std::
         return 0;
 }
 
-/// c = op(a) op(b) for dense row-major matrices; op transposes where asked. op(a) is m × k and op(b) k × n; c is overwritten,
-/// with zeros where k is 0. scratch is aligned to 64 bytes and holds gemm_scratch_bytes for the pool's threads; it may be null
-/// where that is 0. Without a pool, the caller's thread does it all; the result is the same.
+/// c = op(a) op(b) for dense row-major matrices, and what is done to it last; op transposes where asked. op(a) is m × k and
+/// op(b) k × n; c is overwritten, with zeros where k is 0. scratch is aligned to 64 bytes and holds gemm_scratch_bytes for the
+/// pool's threads; it may be null where that is 0. Without a pool, the caller's thread does it all; the result is the same.
 template <class T>
 void gemm(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, const T* b, T* c,
-          void* scratch, [[maybe_unused]] thread_pool* pool = nullptr) {
+          void* scratch, [[maybe_unused]] thread_pool* pool = nullptr, const product_epilogue<T>& last = {}) {
     if (m == 0 || n == 0) return;
-    if (k == 0) return void(std::fill_n(c, m * n, T(0)));
     const detail::product_shape s{trans_a, trans_b, m, n, k};
-    if (detail::library_serves<T>(m, n, k) && detail::product_by_library(s, a, b, c, pool)) return;
-    if constexpr (detail::has_tiles<T>) {
-        auto* const own = static_cast<T*>(scratch);
-        if (n == 1) return detail::tiled_product(detail::without_column(s), b, a, c, own, pool);
-        if (m == 1) return detail::tiled_product(detail::without_column(s), a, b, c, own, pool);
-        return detail::tiled_product(s, a, b, c, own, pool);
+    if (k > 0) {
+        if (detail::library_serves<T>(m, n, k) && detail::product_by_library(s, a, b, c, pool, last)) return;
+        if constexpr (detail::has_tiles<T>) {
+            auto* const own = static_cast<T*>(scratch);
+            if (m > 1 && n > 1) return detail::tiled_product(s, a, b, c, own, pool, last);
+            if (n > 1) return detail::tiled_product(detail::without_column(s), a, b, c, own, pool, last);
+            detail::tiled_product(detail::without_column(s), b, a, c, own, pool, {}); // columns are rows there
+        } else {
+            detail::plain_product(s, a, b, c);
+        }
     } else {
-        detail::plain_product(s, a, b, c);
+        std::fill_n(c, m * n, T(0));
     }
+    if (!last.empty()) detail::finish_product(m, n, c, n, last);
 }
 
 }}} // namespace rill::RILL_ABI::RILL_ISA

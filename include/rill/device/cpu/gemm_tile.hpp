@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include <rill/device/cpu/simd_memory.hpp>
+#include <rill/device/product_epilogue.hpp>
 
 // The innermost part of matrix products: a tile of c kept in registers while k runs. Matrices are read through steps, so
 // that packed, plain and transposed operands are served by one kernel.
@@ -19,9 +21,10 @@ template <class T> struct tile_operands {
     std::int64_t k;
     T* c;
     std::int64_t c_row;
-    std::int64_t strips; // tiles one below the other
-    int columns;         // as many as the vectors hold, or fewer in the last vector
-    bool add;            // to what c holds
+    std::int64_t strips;      // tiles one below the other
+    int columns;              // as many as the vectors hold, or fewer in the last vector
+    bool add;                 // to what c holds
+    product_epilogue<T> last; // of these columns
 };
 
 /// The largest tile: sums, a row of b and one number of a fill the registers, 32 or 16 of them.
@@ -78,10 +81,11 @@ private:
     }
     template <std::size_t... J>
     RILL_FN static void finish(const row_of_sums& sum, T* c, const tile_operands<T>& o, std::index_sequence<J...>) {
-        if (o.add)
-            (store<J>(load<J>(c, o.columns) + sum.v[J], c, o.columns), ...);
-        else
-            (store<J>(sum.v[J], c, o.columns), ...);
+        (store<J>(finished<J>(o.add ? load<J>(c, o.columns) + sum.v[J] : sum.v[J], o), c, o.columns), ...);
+    }
+    template <std::size_t J> RILL_FN static V finished(V x, const tile_operands<T>& o) {
+        if (o.last.row) x = x + load<J>(o.last.row, o.columns);
+        return o.last.rectified ? max(x, V(T(0))) : x;
     }
 
     template <std::size_t J> static constexpr bool partial = Partial && J == Vectors - 1;
@@ -123,5 +127,30 @@ template <int Rows, class T> RILL_FN void dot_products(const T* x, const T* y, s
 }
 
 #endif
+
+template <class T> inline constexpr bool has_tiles = std::is_floating_point_v<T> && native_lanes<T> > 1;
+
+/// The epilogue of a product that is stored already: of so many rows and columns of it.
+template <class T>
+RILL_NO_INLINE void finish_product(std::int64_t rows, std::int64_t columns, T* c, std::int64_t c_row,
+                                   const product_epilogue<T>& last) {
+    const auto finish = [&](auto x, const auto& row) {
+        if (last.row) x = x + row;
+        if constexpr (!is_complex<T>)
+            if (last.rectified) x = max(x, decltype(x)(0));
+        return x;
+    };
+    using number = lane<compute_type<T>>;
+    const auto number_of = [](T v) { return number(static_cast<compute_type<T>>(v)); };
+    for (std::int64_t i = 0; i < rows; ++i, c += c_row) {
+        std::int64_t j = 0;
+        if constexpr (has_tiles<T>)
+            for (constexpr int lanes = simd<T>::lanes; j + lanes <= columns; j += lanes) {
+                const auto x = simd<T>::load(c + j);
+                finish(x, last.row ? simd<T>::load(last.row + j) : x).store(c + j);
+            }
+        for (; j < columns; ++j) c[j] = T(finish(number_of(c[j]), number_of(last.row ? last.row[j] : T(0))).v);
+    }
+}
 
 }}}} // namespace rill::RILL_ABI::detail::RILL_ISA

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <initializer_list>
 #include <optional>
+#include <span>
+#include <string_view>
 
 #include <rill/expr/node_op.hpp>
 #include <rill/ops/array/transpose.hpp>
 #include <rill/ops/linalg/batch_matmul.hpp>
+#include <rill/ops/linalg/matmul_row.hpp>
+#include <rill/ops/math/add.hpp>
 #include <rill/ops/math/conj.hpp>
+#include <rill/ops/math/relu.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -16,7 +23,7 @@ struct matmul_op {
     static constexpr auto name = "MatMul", label = "matmul";
     using domain_type = domains::numeric;
     using compiled_types = types::numbers;
-    using brings = op_list<conj_op>;
+    using brings = op_list<conj_op, matmul_row_op>;
     bool transpose_a = false, transpose_b = false;
 
     static void fields(auto& op, auto& visit) {
@@ -31,6 +38,8 @@ struct matmul_op {
 
     /// A transposed matrix is read as it lies.
     std::optional<matmul_op> absorb(int input, const op& producer) const;
+    /// x w + b, and the relu of it, are computed with the product.
+    std::optional<matmul_row_op> followed_by(const fused_spec& next, std::span<const tensor_type> in) const;
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const dims &a = request.inputs[0].shape, &c = request.outputs[0].shape;
@@ -95,6 +104,31 @@ RILL_INLINE std::optional<matmul_op> matmul_op::absorb(int input, const op& prod
     const auto& order = static_cast<const transpose_op*>(producer.attributes())->order;
     const bool swapped = order.count == 0 || order[0] == 1 || order[0] == -1;
     return matmul_op{transpose_a != (swapped && input == 0), transpose_b != (swapped && input == 1)};
+}
+
+RILL_INLINE std::optional<matmul_row_op> matmul_op::followed_by(const fused_spec& next,
+                                                                std::span<const tensor_type> in) const {
+    if (in.size() != 3 || next.leaves.size() != 2 || next.results.size() != 1) return std::nullopt;
+    const fused_result mapped;
+    const bool maps = next.results[0].reduce == mapped.reduce && next.results[0].like == mapped.like &&
+                      next.leaves[0].view == mapped.reduce && next.leaves[1].view == mapped.reduce;
+    const auto& code = next.body->code;
+    const auto is = [&](std::size_t k, std::string_view op_name, std::initializer_list<int> args) {
+        return code[k].op->name == op_name && std::ranges::equal(code[k].args, args);
+    };
+    const bool sum = maps && !code.empty() && next.scalars.empty() && is(0, add_op::name, {0, 1});
+    const bool with_relu = sum && code.size() == 2 && is(1, relu_op::name, {2});
+    const int last = next.body->first_instruction() + static_cast<int>(code.size()) - 1;
+    if ((!with_relu && !(sum && code.size() == 1)) || next.body->results[0] != last) return std::nullopt;
+    // whatever could be refused when extents are known must be known now: the node is the sum's, the error the product's
+    const auto &a = in[0], &b = in[1], &row = in[2];
+    if (a.shape.rank != 2 || b.shape.rank != 2 || row.shape.rank != 1) return std::nullopt;
+    const auto product = shape(a.shape, b.shape);
+    const bool known = product.ok() && a.shape[transpose_a ? 0 : 1] != dyn &&
+                       a.shape[transpose_a ? 0 : 1] == b.shape[transpose_b ? 1 : 0] && row.shape[0] != dyn &&
+                       row.shape[0] == product.shape[1];
+    if (!known || (row.type != dtype::float32 && row.type != dtype::float64)) return std::nullopt;
+    return matmul_row_op{transpose_a, transpose_b, with_relu};
 }
 
 }} // namespace rill::RILL_ABI

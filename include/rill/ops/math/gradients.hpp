@@ -106,7 +106,7 @@ RILL_INLINE std::vector<endpoint> gradient_endpoints(const std::vector<endpoint>
     if (!options.grad_ys.empty() && options.grad_ys.size() != ys.size())
         throw invalid_argument("gradients: " + std::to_string(ys.size()) + " ys and " +
                                std::to_string(options.grad_ys.size()) + " grad_ys" + at_place(where));
-    const std::vector<endpoint> seeds(options.grad_ys.begin(), options.grad_ys.end());
+    std::vector<endpoint> seeds(options.grad_ys.begin(), options.grad_ys.end());
     const std::vector<endpoint> stop(options.stop.begin(), options.stop.end());
     const auto check = [&](const std::vector<endpoint>& all, bool may_be_null) {
         for (const auto& e : all) {
@@ -123,6 +123,8 @@ RILL_INLINE std::vector<endpoint> gradient_endpoints(const std::vector<endpoint>
     check(stop, false);
     require_fused();
     const graph_scope here(graph(*ys[0].from->owner));
+    for (std::size_t k = 0; k < seeds.size(); ++k)
+        if (seeds[k]) seeds[k] = shaped_like(seeds[k], ys[k]);
     return add_gradients(ys, xs, seeds, stop, the_gradient_ops());
 }
 

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <rill/device/product_epilogue.hpp>
+#include <rill/expr/node_op.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// A matrix product with a row added to each of its rows, and the relu of that: what plans make of a product and the sum that alone
+/// reads it. [m, k] x [k, n] + [n] -> [m, n].
+struct matmul_row_op {
+    static constexpr auto name = "MatMulRow", label = "matmul";
+    static constexpr int inputs = 3;
+    static constexpr auto no_gradient = "plans make it of nodes that have theirs";
+    using domain_type = domains::real_floating;
+    using compiled_types = types::floats;
+    bool transpose_a = false, transpose_b = false, rectified = false;
+
+    static void fields(auto& op, auto& visit) {
+        visit("transpose_a", op.transpose_a);
+        visit("transpose_b", op.transpose_b);
+        visit("rectified", op.rectified);
+    }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        const dims &a = request.inputs[0].shape, &c = request.outputs[0].shape;
+        const index_t m = c[0], n = c[1], k = a[transpose_a ? 0 : 1];
+        thread_pool* const pool = request.pool;
+        request.scratch_bytes = D::template gemm_scratch<T>(transpose_a, transpose_b, m, n, k, pool);
+        request.microseconds = D::gemm_microseconds(m, n, k);
+        request.shared = D::template gemm_is_shared<T>(transpose_a, transpose_b, m, n, k, pool);
+        return kernel([=, op = *this](const kernel_args& s) {
+            D::gemm(op.transpose_a, op.transpose_b, m, n, k, s.in<T>(0), s.in<T>(1), s.out<T>(0), s.scratch(), pool,
+                    {s.in<T>(2), op.rectified});
+        });
+    }
+};
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> matmul_row_op::outputs(std::span<const tensor_type> in) const {
+    const auto &a = in[0], &b = in[1], &row = in[2];
+    if (a.type != b.type || a.type != row.type)
+        throw invalid_argument("the dtypes differ: " + to_string(a) + ", " + to_string(b) + " and " + to_string(row));
+    const auto product = rules::matmul(a.shape, b.shape, transpose_a, transpose_b);
+    if (!product.ok()) throw invalid_argument(product.broken);
+    if (row.shape.rank != 1 || !rules::extents_compatible(row.shape[0], product.shape[1]))
+        throw invalid_argument("a row of the product " + to_string(product.shape) + " is expected, not " +
+                               to_string(row.shape));
+    return {{a.type, product.shape}};
+}
+
+}} // namespace rill::RILL_ABI
+#endif
