@@ -4,14 +4,11 @@
 #include <rill/all_kernels.hpp>
 
 #include "catch.hpp"
+#include "fused_spec.hpp"
 
 using namespace rill;
 
 namespace test_adjoint_of {
-
-inline const fused_spec& spec_of(const any_tensor& t) {
-    return static_cast<const fused_op*>(t.node()->op->attributes())->spec;
-}
 
 /// Changes a spec's program.
 inline fused_spec with(fused_spec s, const std::function<void(program&)>& change) {

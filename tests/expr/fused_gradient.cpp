@@ -14,6 +14,7 @@
 #include <rill/ops/math/sub.hpp>
 #include <rill/ops/math/tanh.hpp>
 
+#include "fused_spec.hpp"
 #include "ops/harness.hpp"
 
 using namespace rill;
@@ -23,10 +24,6 @@ constexpr elementwise_info no_such_op{"NoSuchOp"};
 }
 
 namespace test_fused_gradient {
-
-const fused_spec& spec_of(const any_tensor& t) {
-    return static_cast<const fused_op*>(t.node()->op->attributes())->spec;
-}
 
 bool reads(const any_tensor& gradient, const any_tensor& value) {
     return detail::contains(gradient.node()->inputs, value.end());

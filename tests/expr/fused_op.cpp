@@ -12,17 +12,10 @@
 #include <rill/ops/math/square.hpp>
 #include <rill/ops/math/tanh.hpp>
 
+#include "fused_spec.hpp"
 #include "ops/harness.hpp"
 
 using namespace rill;
-
-namespace test_fused_op {
-
-const fused_spec& spec_of(const any_tensor& t) {
-    return static_cast<const fused_op*>(t.node()->op->attributes())->spec;
-}
-
-} // namespace test_fused_op
 
 TEST_CASE("fused_op: names") {
     const graph g;
@@ -49,7 +42,7 @@ TEST_CASE("fused_op: compiled kernels and the interpreter say the same, forward 
     placeholder<double, dyn, dyn> x("x"), y("y");
     const any_tensor fetch = sealed(select(x > y, tanh(x * y) + 0.5 * x, exp(sin(y)) * x * x));
     const auto slow = [](const any_tensor& t) {
-        auto spec = test_fused_op::spec_of(t);
+        auto spec = spec_of(t);
         spec.kind = fused_spec::form::program;
         return any_tensor(
             endpoint{detail::add_node(t.graph(), make_op(fused_op{spec}), t.node()->inputs), t.end().port});
@@ -57,7 +50,7 @@ TEST_CASE("fused_op: compiled kernels and the interpreter say the same, forward 
     const auto d = gradients({fetch}, {x, y});
     for (const any_tensor& t : {fetch, d[0], d[1]}) {
         INFO(t.name());
-        CHECK_FALSE(test_fused_op::spec_of(t).kernel().empty());
+        CHECK_FALSE(spec_of(t).kernel().empty());
         const any_tensor other = slow(t);
         for (const auto& [a, b] : {std::pair(dims{1, 1}, dims{1, 1}),
                                    {dims{3, 5}, dims{1, 5}},
@@ -80,17 +73,17 @@ TEST_CASE("fused_op: equal leaves are one input, and have one gradient") {
     placeholder<float, dyn> x("x"), y("y");
     const tensor t = x * y + x * x;
     CHECK(t.node()->inputs == std::vector<endpoint>{x.end(), y.end()});
-    const auto& spec = test_fused_op::spec_of(t);
+    const auto& spec = spec_of(t);
     REQUIRE(spec.leaves.size() == 4);
     CHECK(spec.leaves[2].input == 0);
     const auto [dx] = gradients(t, x);
-    const auto& back = test_fused_op::spec_of(dx);
+    const auto& back = spec_of(dx);
     REQUIRE(back.results.size() == 1);
     CHECK(back.results[0].like == 0);
     CHECK(back.results[0].mask == 0b1101);
     CHECK(back.kind == fused_spec::form::adjoint);
     const auto [dxx] = gradients(dx, x);
-    CHECK(test_fused_op::spec_of(dxx).kind == fused_spec::form::program);
+    CHECK(spec_of(dxx).kind == fused_spec::form::program);
 }
 
 TEST_CASE("fused_op: outputs") {
@@ -121,12 +114,12 @@ TEST_CASE("fused_op: specs are equal where their nodes would compute the same") 
     const graph g;
     const graph_scope here(g);
     placeholder<float, dyn> x("x"), y("y");
-    const auto spec = [](const auto& e) { return test_fused_op::spec_of(sealed(e)); };
+    const auto spec = [](const auto& e) { return spec_of(sealed(e)); };
     CHECK(spec(x * 2.f) == spec(y * 2.f));
     CHECK_FALSE(spec(x * 2.f) == spec(x * 3.f));
     CHECK_FALSE(spec(x * x) == spec(x * y));
     CHECK_FALSE(spec(x * y) == spec(x + y));
-    CHECK_FALSE(test_fused_op::spec_of(reduce_mean<0>(x)) == test_fused_op::spec_of(reduce_mean<0>(x, keep_dims)));
+    CHECK_FALSE(spec_of(reduce_mean<0>(x)) == spec_of(reduce_mean<0>(x, keep_dims)));
 }
 
 TEST_CASE("fused_op: fills and sums made for gradients") {

@@ -32,7 +32,7 @@ inline std::optional<pullback_rule> find_pullback(const std::string& key) {
 }
 
 /// What the adjoints of a program's leaves are made of. Its own result serves only the instruction that gives it.
-inline pullback_reads adjoints_read(const program& p) {
+inline pullback_reads reads_of(const program& p) {
     auto all = pullback_reads::gradient;
     for (std::size_t k = 0; k < p.code.size(); ++k) {
         if (!passes_gradients(p, p.code[k])) continue;
@@ -49,7 +49,7 @@ RILL_COLD adjoint_program differentiate(const program& p, const vector<scalar_va
                                         const std::vector<char>& seeded, const std::vector<std::vector<int>>& groups,
                                         const elementwise_info& addition, bool by_result) {
     adjoint_program out;
-    if (by_result) out.reads = adjoints_read(p);
+    if (by_result) out.reads = reads_of(p);
     const bool recomputes = out.reads == pullback_reads::operands;
     std::vector<dtype> leaves;
     if (recomputes) leaves = p.leaves;
@@ -61,9 +61,8 @@ RILL_COLD adjoint_program differentiate(const program& p, const vector<scalar_va
     tracer t(std::move(leaves), recomputes ? scalars : vector<scalar_value>());
     t.fix_scalars(fixed);
 
-    std::vector<int> value(static_cast<std::size_t>(p.first_instruction()) + p.code.size(), -1);
+    std::vector<int> value;
     if (recomputes) {
-        value.clear();
         for (int i = 0; i < p.first_scalar(); ++i) value.push_back(t.leaf(i));
         for (std::size_t i = 0; i < p.scalars.size(); ++i) value.push_back(t.scalar(i));
         for (const auto& i : p.code) {
@@ -71,8 +70,9 @@ RILL_COLD adjoint_program differentiate(const program& p, const vector<scalar_va
             for (const int a : i.args) args.push_back(value[a]);
             value.push_back(t.emit(*i.op, i.type, std::move(args)));
         }
-    } else if (out.reads == pullback_reads::result) {
-        value[p.results[0]] = t.leaf(0);
+    } else {
+        value.resize(static_cast<std::size_t>(p.first_instruction()) + p.code.size(), -1); // nobody reads them
+        if (out.reads == pullback_reads::result) value[p.results[0]] = t.leaf(0);
     }
 
     std::vector<int> adjoint(value.size(), -1);
@@ -184,6 +184,26 @@ struct leaf_groups {
     }
 };
 
+/// Adds the node that computes the gradients of these groups, where any flow, and puts them at their inputs in `out`. `result_of`
+/// says how a group's come together, and may add inputs.
+template <class ResultOf>
+void add_gradient_node(const leaf_groups& all, const known_adjoint& known, const gradient_request& r, fused_spec next,
+                       endpoint_list inputs, const ResultOf& result_of, std::vector<endpoint>& out) {
+    std::vector<int> places; // the input that each result belongs to
+    for (std::size_t g = 0; g < all.groups.size(); ++g) {
+        if (!known.made.flows[g]) continue;
+        fused_result result = result_of(g, inputs);
+        result.mask = all.mask(g);
+        next.results.push_back(result);
+        places.push_back(all.groups[g].input);
+    }
+    if (places.empty()) return;
+    next.body = known.made.body;
+    next.scalars.append(known.made.constants);
+    const node* made = add_node(graph(*r.at.owner), known.op.of(std::move(next)), std::move(inputs));
+    for (std::size_t k = 0; k < places.size(); ++k) out[places[k]] = {made, static_cast<int>(k)};
+}
+
 /// The gradients of a node's inputs by its result: operands are not read, nor are they inputs where their shapes are known.
 inline std::vector<endpoint> gradient_by_result(const fused_spec& spec, const gradient_request& r, leaf_groups all,
                                                 std::shared_ptr<const known_adjoint> known) {
@@ -202,40 +222,30 @@ inline std::vector<endpoint> gradient_by_result(const fused_spec& spec, const gr
         passed = true;
     }
     if (passed) known = differentiate_once(spec.body, spec.scalars, {1}, all.members, *r.ops.add, true);
-    const auto& derived = known->made;
 
     fused_spec next;
     next.kind = spec.kind == fused_spec::form::forward ? fused_spec::form::by_result : fused_spec::form::program;
-    next.body = derived.body;
-    next.scalars = derived.constants;
     endpoint_list inputs;
     const auto read = [&](const endpoint& e) {
         next.leaves.push_back({static_cast<int>(inputs.size()), {}});
         inputs.push_back(e);
     };
-    if (derived.reads == pullback_reads::result) read(r.output(0));
+    if (known->made.reads == pullback_reads::result) read(r.output(0));
     read(r.gradients[0]);
-    vector<std::pair<std::size_t, int>> places;
-    for (std::size_t g = 0; g < all.groups.size(); ++g) {
-        if (!derived.flows[g]) continue;
+    const auto result_of = [&](std::size_t g, endpoint_list& more) {
         fused_result result;
         if (how[g])
             result.reduce = *how[g];
         else
-            result.like = input_number(inputs, r.at.inputs[all.groups[g].input]);
-        result.mask = all.mask(g);
-        places.emplace_back(next.results.size(), all.groups[g].input);
-        next.results.push_back(result);
-    }
-    if (places.empty()) return out;
-    const node* made = add_node(graph(*r.at.owner), known->op.of(std::move(next)), std::move(inputs));
-    for (const auto& [result, input] : places) out[input] = {made, static_cast<int>(result)};
+            result.like = input_number(more, r.at.inputs[all.groups[g].input]);
+        return result;
+    };
+    add_gradient_node(all, *known, r, std::move(next), std::move(inputs), result_of, out);
     return out;
 }
 
 RILL_COLD std::vector<endpoint> fused_gradient(const fused_spec& spec, const gradient_request& r) {
     leaf_groups all(spec, r);
-    const auto& groups = all.groups;
     std::vector<char> seeded;
     for (const auto& g : r.gradients) seeded.push_back(bool(g));
     const auto is_map = [](const auto& of) { return of.how == combine::map; };
@@ -243,14 +253,11 @@ RILL_COLD std::vector<endpoint> fused_gradient(const fused_spec& spec, const gra
                            is_map(spec.results[0].reduce) &&
                            detail::all_of(spec.leaves, [&](const fused_leaf& l) { return is_map(l.view); });
     const auto known = differentiate_once(spec.body, spec.scalars, seeded, all.members, *r.ops.add, by_result);
-    const auto& derived = known->made;
-    if (derived.reads != pullback_reads::operands) return gradient_by_result(spec, r, std::move(all), known);
+    if (known->made.reads != pullback_reads::operands) return gradient_by_result(spec, r, std::move(all), known);
 
     fused_spec next;
-    next.body = derived.body;
     next.leaves = spec.leaves;
     next.scalars = spec.scalars;
-    next.scalars.append(derived.constants);
     endpoint_list inputs = r.at.inputs;
     for (std::size_t k = 0; k < spec.results.size(); ++k)
         if (seeded[k]) {
@@ -259,24 +266,18 @@ RILL_COLD std::vector<endpoint> fused_gradient(const fused_spec& spec, const gra
         }
     const bool first_order = spec.kind == fused_spec::form::forward;
     next.kind = first_order ? fused_spec::form::adjoint : fused_spec::form::program;
-    std::vector<endpoint> out(r.at.inputs.size());
-    vector<std::pair<std::size_t, int>> places;
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-        if (!derived.flows[g]) continue;
-        fused_result result;
-        if (groups[g].view.how == combine::map)
-            result.like = groups[g].input;
-        else
-            result.reduce = groups[g].view;
-        result.mask = all.mask(g);
-        places.emplace_back(next.results.size(), groups[g].input);
-        next.results.push_back(result);
-    }
-    if (places.empty()) return out;
-    const node* made = add_node(graph(*r.at.owner), known->op.of(std::move(next)), std::move(inputs));
     // An input that is also viewed as the gradient of a reduction would need the sum of two results; inputs are never
     // shared between the two views, since a seed is always appended as an input of its own.
-    for (const auto& [result, input] : places) out[input] = {made, static_cast<int>(result)};
+    const auto result_of = [&](std::size_t g, endpoint_list&) {
+        fused_result result;
+        if (is_map(all.groups[g].view))
+            result.like = all.groups[g].input;
+        else
+            result.reduce = all.groups[g].view;
+        return result;
+    };
+    std::vector<endpoint> out(r.at.inputs.size());
+    add_gradient_node(all, *known, r, std::move(next), std::move(inputs), result_of, out);
     return out;
 }
 

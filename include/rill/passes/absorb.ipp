@@ -29,6 +29,11 @@ inline std::vector<char> after_a_write(const subgraph& g) {
     return late;
 }
 
+/// A variable keeps being read where its reader stands, at the start of the step: what runs after a write can't do that for it.
+inline bool reads_variables(const subgraph& g, const subgraph::item& it) {
+    return detail::any_of(it.inputs, [&](const auto& v) { return g.role(v.item) == op_role::variable; });
+}
+
 /// How often each item is read, run or waited for.
 inline std::vector<int> uses_of(const subgraph& g) {
     std::vector<int> uses(g.items.size());
@@ -48,9 +53,7 @@ inline bool take_over(subgraph& g, std::size_t i, const std::vector<int>& uses, 
         const auto& from = g.items[it.inputs[k].item];
         if (!from.op || !from.origin || uses[it.inputs[k].item] != 1 || !from.after.empty()) continue;
         if (from.origin->device != it.origin->device || from.origin->colocated != it.origin->colocated) continue;
-        // a variable keeps being read where the producer stands: at the start of the step
-        if (late && detail::any_of(from.inputs, [&](const auto& v) { return g.role(v.item) == op_role::variable; }))
-            continue;
+        if (late && reads_variables(g, from)) continue;
         auto inputs = from.inputs;
         for (std::size_t other = 0; other < it.inputs.size(); ++other)
             if (other != k) inputs.push_back(it.inputs[other]);
@@ -107,8 +110,7 @@ RILL_COLD subgraph absorb_producers(subgraph g) {
             for (;;) { // a transpose of a transpose goes in twice
                 const auto& from = g.items[it.inputs[k].item];
                 if (!from.op || it.inputs[k].port != 0 || from.inputs.empty() || !from.after.empty()) break;
-                // a variable keeps being read where the producer stands: at the start of the step
-                if (late[i] && g.role(from.inputs[0].item) == op_role::variable) break;
+                if (late[i] && detail::reads_variables(g, from)) break;
                 auto made = it.op->absorb(static_cast<int>(k), *from.op);
                 if (!made) break;
                 it.op = std::move(made);

@@ -167,11 +167,8 @@ template <class S, pullback_reads Reads, class Store> void by_result_loop(const 
     const std::int64_t n = a.n;
     for (; i + N <= n; i += N) {
         leaf_slots<S, packs_of<N>::template slot> slots;
-        const auto read = from.load(i);
-        if constexpr (Reads == pullback_reads::result)
-            pullback_by_result<S, 0>::run(at<0>(read), at<1>(read), slots);
-        else
-            pullback_by_result<S, 0>::run(at<0>(read), at<0>(read), slots);
+        const auto read = from.load(i); // without a result, the gradient stands in its place
+        pullback_by_result<S, 0>::run(at<0>(read), at<by_result_leaves<Reads> - 1>(read), slots);
         Store::run(slots, a, i);
     }
     if constexpr (N > 1)

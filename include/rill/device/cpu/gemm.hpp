@@ -198,7 +198,6 @@ void product_by_blocks(const product_shape& s, const product_part& p, const T* a
     auto o = operands_of<T>(s);
     for (std::int64_t jc = p.column; jc < p.last_column; jc += block.n) {
         const std::int64_t n = std::min(block.n, p.last_column - jc);
-        o.last = {};
         for (std::int64_t pc = 0; pc < s.k; pc += block.k) {
             o.k = std::min(block.k, s.k - pc);
             o.add = pc > 0;
@@ -209,7 +208,7 @@ void product_by_blocks(const product_shape& s, const product_part& p, const T* a
                     o.b_step = (o.columns + lanes - 1) / lanes * lanes;
                     if (ic == p.row) copy_right(s, b, jc + j, o.columns, pc, o.k, copy + j * o.k);
                     o.b = copy + j * o.k;
-                    if (pc + o.k == s.k) o.last = last.from_column(jc + j);
+                    o.last = pc + o.k == s.k ? last.from_column(jc + j) : product_epilogue<T>();
                     column_of_tiles(o, a + ic * o.a_row + pc * o.a_step, m, c + ic * s.n + jc + j);
                 }
             }

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <initializer_list>
 #include <optional>
 #include <span>
-#include <string_view>
 
 #include <rill/expr/node_op.hpp>
 #include <rill/ops/array/transpose.hpp>
@@ -42,16 +40,8 @@ struct matmul_op {
     std::optional<matmul_row_op> followed_by(const fused_spec& next, std::span<const tensor_type> in) const;
 
     template <class D, class T> kernel bind(kernel_request& request) const {
-        const dims &a = request.inputs[0].shape, &c = request.outputs[0].shape;
-        const index_t m = c[0], n = c[1], k = a[transpose_a ? 0 : 1];
-        const bool ta = transpose_a, tb = transpose_b;
-        thread_pool* const pool = request.pool;
-        request.scratch_bytes = D::template gemm_scratch<T>(ta, tb, m, n, k, pool);
-        request.microseconds = D::gemm_microseconds(m, n, k);
-        request.shared = D::template gemm_is_shared<T>(ta, tb, m, n, k, pool);
-        return kernel([=](const kernel_args& s) {
-            D::gemm(ta, tb, m, n, k, s.in<T>(0), s.in<T>(1), s.out<T>(0), s.scratch(), pool);
-        });
+        return detail::product_kernel<D, T>(transpose_a, transpose_b, request,
+                                            [](const kernel_args&) { return product_epilogue<T>(); });
     }
 };
 
@@ -106,20 +96,23 @@ RILL_INLINE std::optional<matmul_op> matmul_op::absorb(int input, const op& prod
     return matmul_op{transpose_a != (swapped && input == 0), transpose_b != (swapped && input == 1)};
 }
 
+namespace detail {
+
+template <class T> using sum_of_two = structure<add_op, T, leaf<T>, leaf<T>>;
+
+} // namespace detail
+
 RILL_INLINE std::optional<matmul_row_op> matmul_op::followed_by(const fused_spec& next,
                                                                 std::span<const tensor_type> in) const {
-    if (in.size() != 3 || next.leaves.size() != 2 || next.results.size() != 1) return std::nullopt;
-    const fused_result mapped;
-    const bool maps = next.results[0].reduce == mapped.reduce && next.results[0].like == mapped.like &&
-                      next.leaves[0].view == mapped.reduce && next.leaves[1].view == mapped.reduce;
-    const auto& code = next.body->code;
-    const auto is = [&](std::size_t k, std::string_view op_name, std::initializer_list<int> args) {
-        return code[k].op->name == op_name && std::ranges::equal(code[k].args, args);
-    };
-    const bool sum = maps && !code.empty() && next.scalars.empty() && is(0, add_op::name, {0, 1});
-    const bool with_relu = sum && code.size() == 2 && is(1, relu_op::name, {2});
-    const int last = next.body->first_instruction() + static_cast<int>(code.size()) - 1;
-    if ((!with_relu && !(sum && code.size() == 1)) || next.body->results[0] != last) return std::nullopt;
+    const auto is_map = [](const auto& leaf) { return leaf.view == reduction(); };
+    if (in.size() != 3 || next.results.size() != 1 || !(next.results[0] == fused_result()) ||
+        !std::ranges::all_of(next.leaves, is_map))
+        return std::nullopt;
+    const auto& key = next.body->key;
+    const bool sums = key == key_of<detail::sum_of_two<float>>() || key == key_of<detail::sum_of_two<double>>();
+    const bool rectified = key == key_of<structure<relu_op, float, detail::sum_of_two<float>>>() ||
+                           key == key_of<structure<relu_op, double, detail::sum_of_two<double>>>();
+    if (!sums && !rectified) return std::nullopt;
     // whatever could be refused when extents are known must be known now: the node is the sum's, the error the product's
     const auto &a = in[0], &b = in[1], &row = in[2];
     if (a.shape.rank != 2 || b.shape.rank != 2 || row.shape.rank != 1) return std::nullopt;
@@ -127,8 +120,8 @@ RILL_INLINE std::optional<matmul_row_op> matmul_op::followed_by(const fused_spec
     const bool known = product.ok() && a.shape[transpose_a ? 0 : 1] != dyn &&
                        a.shape[transpose_a ? 0 : 1] == b.shape[transpose_b ? 1 : 0] && row.shape[0] != dyn &&
                        row.shape[0] == product.shape[1];
-    if (!known || (row.type != dtype::float32 && row.type != dtype::float64)) return std::nullopt;
-    return matmul_row_op{transpose_a, transpose_b, with_relu};
+    if (!known) return std::nullopt;
+    return matmul_row_op{transpose_a, transpose_b, rectified};
 }
 
 }} // namespace rill::RILL_ABI

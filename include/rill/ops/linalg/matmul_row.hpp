@@ -9,6 +9,24 @@
 
 namespace rill { inline namespace RILL_ABI {
 
+namespace detail {
+
+/// Binds a product of the first two operands; `last` gives what is done to it, of a run.
+template <class D, class T, class Last>
+kernel product_kernel(bool ta, bool tb, kernel_request& request, const Last& last) {
+    const dims &a = request.inputs[0].shape, &c = request.outputs[0].shape;
+    const index_t m = c[0], n = c[1], k = a[ta ? 0 : 1];
+    thread_pool* const pool = request.pool;
+    request.scratch_bytes = D::template gemm_scratch<T>(ta, tb, m, n, k, pool);
+    request.microseconds = D::gemm_microseconds(m, n, k);
+    request.shared = D::template gemm_is_shared<T>(ta, tb, m, n, k, pool);
+    return kernel([=](const kernel_args& s) {
+        D::gemm(ta, tb, m, n, k, s.in<T>(0), s.in<T>(1), s.out<T>(0), s.scratch(), pool, last(s));
+    });
+}
+
+} // namespace detail
+
 /// A matrix product with a row added to each of its rows, and the relu of that: what plans make of a product and the sum that alone
 /// reads it. [m, k] x [k, n] + [n] -> [m, n].
 struct matmul_row_op {
@@ -27,16 +45,9 @@ struct matmul_row_op {
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
 
     template <class D, class T> kernel bind(kernel_request& request) const {
-        const dims &a = request.inputs[0].shape, &c = request.outputs[0].shape;
-        const index_t m = c[0], n = c[1], k = a[transpose_a ? 0 : 1];
-        thread_pool* const pool = request.pool;
-        request.scratch_bytes = D::template gemm_scratch<T>(transpose_a, transpose_b, m, n, k, pool);
-        request.microseconds = D::gemm_microseconds(m, n, k);
-        request.shared = D::template gemm_is_shared<T>(transpose_a, transpose_b, m, n, k, pool);
-        return kernel([=, op = *this](const kernel_args& s) {
-            D::gemm(op.transpose_a, op.transpose_b, m, n, k, s.in<T>(0), s.in<T>(1), s.out<T>(0), s.scratch(), pool,
-                    {s.in<T>(2), op.rectified});
-        });
+        return detail::product_kernel<D, T>(
+            transpose_a, transpose_b, request,
+            [to_zero = rectified](const kernel_args& s) { return product_epilogue<T>{s.in<T>(2), to_zero}; });
     }
 };
 
