@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/train/gradient_descent.hpp>
 
+#include <rill/ops/linalg/matmul.hpp>
 #include <rill/ops/math/square.hpp>
 
 #include "train/harness.hpp"
@@ -26,4 +27,21 @@ TEST_CASE("gradient_descent: against a plain loop") {
 TEST_CASE("gradient_descent: by the published formula, typed and not, and by rows") {
     train_test::check(gradient_descent(0.05), vectors::gradient_descent, vectors::gradient_descent_rows,
                       "ApplyGradientDescentRows");
+}
+
+TEST_CASE(
+    "gradient_descent: variables whose gradients are products with each other keep the values of when the step began") {
+    const graph g;
+    const graph_scope here(g);
+    variable<float, 2, 2> a("a", {{1.f, 2.f}, {3.f, 4.f}}), b("b", {{0.5f, -1.f}, {2.f, 1.f}});
+    const auto loss = reduce_sum(matmul(a, b));
+    const operation train = gradient_descent(0.1f).minimize(loss);
+    const session s(g);
+    s.run(global_variables_initializer());
+    s.run(train);
+    const auto av = s.run(a), bv = s.run(b);
+    CHECK(av(0, 0) == Approx(1 - 0.1 * -0.5));
+    CHECK(av(1, 1) == Approx(4 - 0.1 * 3));
+    CHECK(bv(0, 1) == Approx(-1 - 0.1 * 4)); // by a's first column, 1 + 3
+    CHECK(bv(1, 0) == Approx(2 - 0.1 * 6));
 }

@@ -8,14 +8,16 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// What is done to a matrix product where it is computed, before it is stored: a row is added to each of its rows, and what is
-/// below 0 then becomes 0.
+/// below 0 then becomes 0; or, on its own, it is subtracted from what is there, times a rate.
 template <class T> struct product_epilogue {
     const T* row = nullptr; // as long as the product's rows; null: none
     bool rectified = false;
+    const T* rate =
+        nullptr; // null: what is there is overwritten. Only where products end in registers (gemm_ends_in_registers)
 
-    bool empty() const { return !row && !rectified; }
+    bool empty() const { return !row && !rectified && !rate; }
     /// The same for columns from the j-th on.
-    product_epilogue from_column(std::int64_t j) const { return {row ? row + j : nullptr, rectified}; }
+    product_epilogue from_column(std::int64_t j) const { return {row ? row + j : nullptr, rectified, rate}; }
 };
 
 }} // namespace rill::RILL_ABI

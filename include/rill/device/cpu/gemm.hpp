@@ -10,20 +10,12 @@
 #include <utility>
 
 #include <rill/core/thread_pool.hpp>
+#include <rill/device/cpu/gemm_blocks.hpp>
 #include <rill/device/cpu/gemm_library.hpp>
-#include <rill/device/cpu/gemm_tile.hpp>
-#include <rill/device/cpu/interleave.hpp>
 
-// Matrix products. Most read their operands in place; large ones, and those with a transposed right operand, copy blocks of
-// the right one into the order in which tiles read it. The order of summation depends on shapes alone.
+// Matrix products: which way one takes, by its shape, and which threads share it.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
-
-/// c = op(a) op(b) as everything below needs it.
-struct product_shape {
-    bool trans_a, trans_b;
-    std::int64_t m, n, k;
-};
 
 /// A matrix times a column is a row times the transpose, in the same memory; and a row is its own transpose.
 inline product_shape without_column(product_shape s) {
@@ -33,14 +25,10 @@ inline product_shape without_column(product_shape s) {
 }
 
 template <class T> std::size_t tiled_scratch_bytes(product_shape s, int threads);
+template <class T> bool tiles_end_in_registers(const product_shape& s);
 template <class T>
 void tiled_product(const product_shape& s, const T* a, const T* b, T* c, T* scratch, thread_pool* pool,
                    const product_epilogue<T>& last);
-
-/// A part of c: rows and columns from first to last.
-struct product_part {
-    std::int64_t row, last_row, column, last_column;
-};
 
 /// Threads cost some microseconds: as long as a million multiplications and additions take.
 inline constexpr double shared_from = 4e6;
@@ -65,157 +53,6 @@ template <class T> product_part part_of(const product_shape& s, int i, int parts
 
 #if RILL_WITH_XSIMD
 
-/// How a product is cut when b is copied: b into blocks whose tile-wide parts fit the first cache or nearly so, a (read in
-/// place: copying it never paid) into blocks that fit the second.
-template <class T> struct product_blocks {
-    std::int64_t m, n, k;
-
-    explicit product_blocks(const product_shape& s) {
-        k = even_part(s.k, most_k, 8);
-        m = s.m * k <= second_cache ? s.m : even_part(s.m, second_cache / k, tile_shape<T>::rows);
-        n = s.n * k <= third_cache ? s.n : even_part(s.n, third_cache / k, tile_shape<T>::columns);
-    }
-    /// Elements of the copy of a block of b that is `columns` wide.
-    std::int64_t copied(std::int64_t columns) const {
-        return (std::min(n, columns) + tile_shape<T>::lanes - 1) / tile_shape<T>::lanes * tile_shape<T>::lanes * k;
-    }
-
-    static constexpr std::int64_t most_k = 48 * 1024 / static_cast<std::int64_t>(sizeof(T)) / tile_shape<T>::columns;
-
-private:
-    // in elements of T
-    static constexpr std::int64_t second_cache = 256 * 1024 / sizeof(T), third_cache = 4 * 1024 * 1024 / sizeof(T);
-
-    /// The length of equal parts of `all`, of at most `most` and a multiple of `step`.
-    static std::int64_t even_part(std::int64_t all, std::int64_t most, std::int64_t step) {
-        if (all <= most) return all;
-        const std::int64_t parts = (all + most - 1) / most;
-        return std::min(all, ((all + parts - 1) / parts + step - 1) / step * step);
-    }
-};
-
-template <class T> using tile_function = void (*)(const tile_operands<T>&);
-
-/// The kernel for 2^log_rows rows.
-template <class T> tile_function<T> tile_for(int log_rows, int vectors, bool partial) {
-    static_assert(tile_shape<T>::vectors == 3);
-    static constexpr auto of_rows = []<int Rows>(std::integral_constant<int, Rows>) {
-        return std::array<tile_function<T>, 6>{&gemm_tile<T, Rows, 1, false>::run, &gemm_tile<T, Rows, 1, true>::run,
-                                               &gemm_tile<T, Rows, 2, false>::run, &gemm_tile<T, Rows, 2, true>::run,
-                                               &gemm_tile<T, Rows, 3, false>::run, &gemm_tile<T, Rows, 3, true>::run};
-    };
-    static constexpr std::array<std::array<tile_function<T>, 6>, 4> all{
-        of_rows(std::integral_constant<int, 1>{}), of_rows(std::integral_constant<int, 2>{}),
-        of_rows(std::integral_constant<int, 4>{}), of_rows(std::integral_constant<int, tile_shape<T>::rows>{})};
-    return all[log_rows][2 * (vectors - 1) + partial];
-}
-
-/// The columns of the next tile: as many registers as the ones after it, rather than one lonely register at last.
-template <class T> int next_columns(std::int64_t rest) {
-    constexpr std::int64_t lanes = tile_shape<T>::lanes, most = tile_shape<T>::vectors;
-    const std::int64_t vectors = (rest + lanes - 1) / lanes;
-    if (vectors > 2 * most) return static_cast<int>(most * lanes);
-    const std::int64_t here = vectors <= most ? vectors : (vectors + 1) / 2;
-    return static_cast<int>(std::min(rest, here * lanes));
-}
-
-/// Calls f(first row, strips, log2 of the rows of each) for strips as tall as fit.
-template <class T, class F> RILL_FN void for_strips(std::int64_t m, const F& f) {
-    std::int64_t i = 0;
-    for (int log_rows = tile_shape<T>::rows == 8 ? 3 : 2; log_rows >= 0; --log_rows) {
-        const std::int64_t strips = (m - i) >> log_rows; // a division takes as long as a small tile
-        if (strips > 0) f(i, strips, log_rows);
-        i += strips << log_rows;
-    }
-}
-
-/// to[l * width + j] = op(b)(first_k + l, first + j) for one tile's columns; width is a whole number of registers.
-template <class T>
-void copy_right(const product_shape& s, const T* b, std::int64_t first, int columns, std::int64_t first_k,
-                std::int64_t k, T* to) {
-    constexpr int lanes = tile_shape<T>::lanes;
-    const int vectors = (columns + lanes - 1) / lanes, width = vectors * lanes;
-    for (int j = 0; j < columns; j += lanes) {
-        const int here = std::min(columns - j, lanes);
-        if (s.trans_b && std::min<std::int64_t>(here, k) < lanes / 2) { // too little for registers
-            for (int r = 0; r < here; ++r)
-                for (std::int64_t l = 0; l < k; ++l) to[l * width + j + r] = b[(first + j + r) * s.k + first_k + l];
-            continue;
-        }
-        if (s.trans_b) {
-            interleave_rows<lanes>(b + (first + j) * s.k + first_k, s.k, here, k, to + j, width);
-            continue;
-        }
-        const T* from = b + first_k * s.n + first + j;
-        for (std::int64_t l = 0; l < k; ++l, from += s.n)
-            (here == lanes ? simd<T>::load(from) : load_some(from, 0, here)).store(to + l * width + j);
-    }
-}
-
-/// One tile's columns of c, m rows of it; o holds what is the same for all.
-template <class T> RILL_FN void column_of_tiles(tile_operands<T>& o, const T* a, std::int64_t m, T* c) {
-    constexpr int lanes = tile_shape<T>::lanes;
-    const int vectors = (o.columns + lanes - 1) / lanes;
-    const bool partial = o.columns % lanes != 0;
-    for_strips<T>(m, [&](std::int64_t i, std::int64_t strips, int log_rows) {
-        o.a = a + i * o.a_row;
-        o.c = c + i * o.c_row;
-        o.strips = strips;
-        tile_for<T>(log_rows, vectors, partial)(o);
-    });
-}
-
-/// What tiles of c share.
-template <class T> RILL_FN tile_operands<T> operands_of(const product_shape& s) {
-    tile_operands<T> o;
-    o.a_row = s.trans_a ? 1 : s.k;
-    o.a_step = s.trans_a ? s.m : 1;
-    o.b_step = s.n;
-    o.k = s.k;
-    o.c_row = s.n;
-    o.add = false;
-    return o;
-}
-
-/// Reads both operands where they are.
-template <class T>
-void product_in_place(const product_shape& s, const product_part& p, const T* a, const T* b, T* c,
-                      const product_epilogue<T>& last) {
-    auto o = operands_of<T>(s);
-    for (std::int64_t j = p.column; j < p.last_column; j += o.columns) {
-        o.columns = next_columns<T>(p.last_column - j);
-        o.b = b + j;
-        o.last = last.from_column(j);
-        column_of_tiles(o, a + p.row * o.a_row, p.last_row - p.row, c + p.row * s.n + j);
-    }
-}
-
-template <class T>
-void product_by_blocks(const product_shape& s, const product_part& p, const T* a, const T* b, T* c, T* copy,
-                       const product_epilogue<T>& last) {
-    constexpr int lanes = tile_shape<T>::lanes;
-    const product_blocks<T> block(s);
-    auto o = operands_of<T>(s);
-    for (std::int64_t jc = p.column; jc < p.last_column; jc += block.n) {
-        const std::int64_t n = std::min(block.n, p.last_column - jc);
-        for (std::int64_t pc = 0; pc < s.k; pc += block.k) {
-            o.k = std::min(block.k, s.k - pc);
-            o.add = pc > 0;
-            for (std::int64_t ic = p.row; ic < p.last_row; ic += block.m) {
-                const std::int64_t m = std::min(block.m, p.last_row - ic);
-                for (std::int64_t j = 0; j < n; j += o.columns) {
-                    o.columns = next_columns<T>(n - j);
-                    o.b_step = (o.columns + lanes - 1) / lanes * lanes;
-                    if (ic == p.row) copy_right(s, b, jc + j, o.columns, pc, o.k, copy + j * o.k);
-                    o.b = copy + j * o.k;
-                    o.last = pc + o.k == s.k ? last.from_column(jc + j) : product_epilogue<T>();
-                    column_of_tiles(o, a + ic * o.a_row + pc * o.a_step, m, c + ic * s.n + jc + j);
-                }
-            }
-        }
-    }
-}
-
 /// c[j] = row j of b times the row a: both are read along k.
 template <class T> void row_by_rows(const T* a, const T* b, T* c, std::int64_t n, std::int64_t k) {
     constexpr int together = 8;
@@ -228,9 +65,10 @@ enum class product_kind { by_rows, in_place, by_blocks };
 
 template <class T> product_kind kind_of(const product_shape& s) {
     if (s.trans_b) return s.m < 4 && !s.trans_a ? product_kind::by_rows : product_kind::by_blocks;
-    // measured: a copy of b pays where b is beyond the second cache and read often
+    // measured: a copy of b pays where b is beyond the second cache and read often, or beyond what the first look-up of pages holds
+    const std::int64_t bytes = s.k * s.n * static_cast<std::int64_t>(sizeof(T));
     const bool copy =
-        s.m > 64 && s.k > product_blocks<T>::most_k && s.k * s.n * static_cast<std::int64_t>(sizeof(T)) > (1 << 20);
+        s.k > product_blocks<T>::most_k && ((bytes > 1 << 20 && s.m > 64) || (bytes > 6 << 20 && s.m >= 24));
     return copy ? product_kind::by_blocks : product_kind::in_place;
 }
 
@@ -243,6 +81,11 @@ template <class T> std::int64_t copied_by_each(const product_shape& s, int threa
         most = std::max(most, block.copied(p.last_column - p.column));
     }
     return most;
+}
+
+template <class T> bool tiles_end_in_registers(const product_shape& s) {
+    const auto kind = kind_of<T>(s);
+    return kind == product_kind::in_place || (kind == product_kind::by_blocks && product_blocks<T>(s).k == s.k);
 }
 
 template <class T> std::size_t tiled_scratch_bytes(product_shape s, int threads) {
@@ -365,6 +208,16 @@ std::size_t gemm_scratch_bytes(bool trans_a, bool trans_b, std::int64_t m, std::
         return detail::tiled_scratch_bytes<T>({trans_a, trans_b, m, n, k}, threads);
     else
         return 0;
+}
+
+/// Whether every number of such a product leaves the registers once, as a whole: then it may be subtracted from what c holds.
+template <class T>
+bool gemm_ends_in_registers(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64_t k) {
+    if constexpr (detail::has_tiles<T>)
+        return m > 1 && n > 1 && k > 0 && !detail::library_serves<T>(m, n, k) &&
+               detail::tiles_end_in_registers<T>({trans_a, trans_b, m, n, k});
+    else
+        return false;
 }
 
 /// c = op(a) op(b) for dense row-major matrices, and what is done to it last; op transposes where asked. op(a) is m × k and

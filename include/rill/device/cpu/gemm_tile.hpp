@@ -25,6 +25,7 @@ template <class T> struct tile_operands {
     int columns;              // as many as the vectors hold, or fewer in the last vector
     bool add;                 // to what c holds
     product_epilogue<T> last; // of these columns
+    T* copy = nullptr;        // where a tile that copies puts what it reads of b: whole registers, side by side
 };
 
 /// The largest tile: sums, a row of b and one number of a fill the registers, 32 or 16 of them.
@@ -56,23 +57,39 @@ template <class T, int Rows, int Vectors, bool Partial> struct gemm_tile {
         const T* a = o.a;
         T* c = o.c;
         for (std::int64_t strip = 0; strip < o.strips; ++strip, a += Rows * o.a_row, c += Rows * o.c_row)
-            run(o, a, c, each_row{}, each_vector{});
+            run<false>(o, a, c, each_row{}, each_vector{});
+    }
+    /// One tile, which leaves a copy of its part of b for those below it.
+    RILL_NO_INLINE static void run_copying(const tile_operands<T>& operands) {
+        const tile_operands<T> o = operands;
+        run<true>(o, o.a, o.c, each_row{}, each_vector{});
     }
 
 private:
-    template <std::size_t... R, std::size_t... J>
+    template <bool Copies, std::size_t... R, std::size_t... J>
     RILL_FN static void run(const tile_operands<T>& o, const T* a, T* c, std::index_sequence<R...>,
                             std::index_sequence<J...> all) {
         sums sum;
         ((sum.row[R] = ((void)R, row_of_sums{{((void)J, V(T(0)))...}})), ...);
         const T* b = o.b;
+        [[maybe_unused]] T* copy = o.copy;
         for (std::int64_t l = o.k; l > 0; --l) {
             const row_of_sums right{{load<J>(b, o.columns)...}};
+            if constexpr (Copies) {
+                (right.v[J].store(copy + J * lanes), ...);
+                copy += Vectors * lanes;
+            }
             (add_products(sum.row[R], a[static_cast<std::int64_t>(R) * o.a_row], right, all), ...);
             a += o.a_step;
             b += o.b_step;
         }
-        (finish(sum.row[R], c + static_cast<std::int64_t>(R) * o.c_row, o, all), ...);
+        // c is read before any of it is written: a short row would wait for the store above it, whose register overlaps it
+        const auto at = [&](std::size_t row) { return c + static_cast<std::int64_t>(row) * o.c_row; };
+        if (o.add) (add_row(sum.row[R], at(R), o.columns, all), ...);
+        if (o.last.rate) (subtract_from_row(sum.row[R], at(R), V(*o.last.rate), o.columns, all), ...);
+        if (o.last.row) (add_row(sum.row[R], o.last.row, o.columns, all), ...);
+        if (o.last.rectified) (rectify(sum.row[R], all), ...);
+        (store_row(sum.row[R], at(R), o.columns, all), ...);
     }
     template <std::size_t... J>
     RILL_FN static void add_products(row_of_sums& sum, T left, const row_of_sums& right, std::index_sequence<J...>) {
@@ -80,12 +97,20 @@ private:
         ((sum.v[J] = fma(x, right.v[J], sum.v[J])), ...);
     }
     template <std::size_t... J>
-    RILL_FN static void finish(const row_of_sums& sum, T* c, const tile_operands<T>& o, std::index_sequence<J...>) {
-        (store<J>(finished<J>(o.add ? load<J>(c, o.columns) + sum.v[J] : sum.v[J], o), c, o.columns), ...);
+    RILL_FN static void add_row(row_of_sums& sum, const T* row, int columns, std::index_sequence<J...>) {
+        ((sum.v[J] = sum.v[J] + load<J>(row, columns)), ...);
     }
-    template <std::size_t J> RILL_FN static V finished(V x, const tile_operands<T>& o) {
-        if (o.last.row) x = x + load<J>(o.last.row, o.columns);
-        return o.last.rectified ? max(x, V(T(0))) : x;
+    template <std::size_t... J>
+    RILL_FN static void subtract_from_row(row_of_sums& sum, const T* row, V rate, int columns,
+                                          std::index_sequence<J...>) {
+        ((sum.v[J] = fnma(rate, sum.v[J], load<J>(row, columns))), ...);
+    }
+    template <std::size_t... J> RILL_FN static void rectify(row_of_sums& sum, std::index_sequence<J...>) {
+        ((sum.v[J] = max(sum.v[J], V(T(0)))), ...);
+    }
+    template <std::size_t... J>
+    RILL_FN static void store_row(const row_of_sums& sum, T* c, int columns, std::index_sequence<J...>) {
+        (store<J>(sum.v[J], c, columns), ...);
     }
 
     template <std::size_t J> static constexpr bool partial = Partial && J == Vectors - 1;
