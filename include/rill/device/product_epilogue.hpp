@@ -13,7 +13,7 @@ template <class T> struct product_epilogue {
     const T* row = nullptr; // as long as the product's rows; null: none
     bool rectified = false;
     const T* rate =
-        nullptr; // null: what is there is overwritten. Only where products end in registers (gemm_ends_in_registers)
+        nullptr; // in the host's memory; null: what is there is overwritten. Only where gemm_ends_in_registers
 
     bool empty() const { return !row && !rectified && !rate; }
     /// The same for columns from the j-th on.
