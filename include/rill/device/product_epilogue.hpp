@@ -12,8 +12,8 @@ namespace rill { inline namespace RILL_ABI {
 template <class T> struct product_epilogue {
     const T* row = nullptr; // as long as the product's rows; null: none
     bool rectified = false;
-    const T* rate =
-        nullptr; // in the host's memory; null: what is there is overwritten. Only where gemm_ends_in_registers
+    /// Null: what is there is overwritten. In the host's memory, and only where gemm_ends_in_registers.
+    const T* rate = nullptr;
 
     bool empty() const { return !row && !rectified && !rate; }
     /// The same for columns from the j-th on.
