@@ -135,7 +135,6 @@
 #include <rill/train/coordinator.ipp>
 #include <rill/train/eager_optimizer.ipp>
 #include <rill/train/get_variable.ipp>
-#include <rill/train/gradient_descent.ipp>
 #include <rill/train/initializers.ipp>
 #include <rill/train/moving_average.ipp>
 #include <rill/train/optimizer.ipp>

@@ -14,7 +14,4 @@ TEST_CASE("product_epilogue: of columns from some on") {
     CHECK(both.from_column(2).row == row + 2);
     CHECK(both.from_column(2).rectified);
     CHECK(rectified.from_column(2).row == nullptr);
-    const product_epilogue<float> subtracted{nullptr, false, row};
-    CHECK_FALSE(subtracted.empty());
-    CHECK(subtracted.from_column(2).rate == row);
 }

@@ -61,7 +61,6 @@ WITHOUT = {
     "AddRows": "the gradient of several uses of one table; its test compares with plain C++",
     "StridedSliceGrad": "the gradient of StridedSlice, which is compared",
     "MatMulRow": "what plans make of MatMul and Add, which are compared",
-    "AssignSubProduct": "what plans make of ApplyGradientDescent and MatMul, which are compared",
     "MaskOver": "TensorFlow has no such op; boolean_mask is made of it",
     "ReshapeLike": "TensorFlow has no such op; the gradient of Reshape, which is compared, is made of it",
     "TensorArrayWrite": "TensorFlow has no such op on dense tensors; its test compares with plain C++",

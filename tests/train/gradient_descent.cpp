@@ -29,8 +29,7 @@ TEST_CASE("gradient_descent: by the published formula, typed and not, and by row
                       "ApplyGradientDescentRows");
 }
 
-TEST_CASE(
-    "gradient_descent: variables whose gradients are products with each other keep the values of when the step began") {
+TEST_CASE("gradient_descent: gradients that are products of variables see them as the step began") {
     const graph g;
     const graph_scope here(g);
     variable<float, 2, 2> a("a", {{1.f, 2.f}, {3.f, 4.f}}), b("b", {{0.5f, -1.f}, {2.f, 1.f}});

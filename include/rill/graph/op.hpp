@@ -231,8 +231,8 @@ public:
     const detail::control_flow* control() const {
         return row_.control ? &row_.control() : row_.shape_inputs ? detail::noted_control_flow.load() : nullptr;
     }
-    /// The op that reads the producer's first input in place of its own input i, and the producer's others after its own: a product
-    /// does so with a transpose, gradient descent with a product. Null if there is none.
+    /// The op that reads the producer's first input in place of its own input i: a product does so with a transpose. Null
+    /// if there is none.
     op_ptr absorb(int i, const op& producer) const { return row_.absorb ? row_.absorb(self_, i, producer) : nullptr; }
     /// The op that also does what a fused node does with its result, whichever input of that it is; the other inputs come after its
     /// own: `in` are the types of all. Null if there is none.

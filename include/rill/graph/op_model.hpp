@@ -117,7 +117,7 @@ template <class Op> constexpr op_row row_of() {
     if constexpr (requires(const Op& o, const op& producer) { o.absorb(0, producer); })
         r.absorb = [](const void* self, int i, const op& producer) {
             const auto other = as<Op>(self).absorb(i, producer);
-            return other ? shared(new op_model<std::remove_cvref_t<decltype(*other)>>(*other)) : nullptr;
+            return other ? shared(new op_model<Op>(*other)) : nullptr;
         };
     if constexpr (requires(const Op& o, const fused_spec& next, types in) { o.followed_by(next, in); })
         r.followed_by = [](const void* self, const fused_spec& next, types in) {

@@ -214,7 +214,6 @@
 #include <rill/ops/state/assign.hpp>
 #include <rill/ops/state/assign_add.hpp>
 #include <rill/ops/state/assign_sub.hpp>
-#include <rill/ops/state/assign_sub_product.hpp>
 #include <rill/ops/state/count_up_to.hpp>
 #include <rill/ops/state/is_initialized.hpp>
 #include <rill/ops/state/scatter_add.hpp>
@@ -275,7 +274,6 @@ using catalogue = op_list<
     assign_add_op,
     assign_op,
     assign_sub_op,
-    assign_sub_product_op,
     async_host_call_op,
     atan2_op,
     atan_op,

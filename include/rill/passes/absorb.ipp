@@ -46,21 +46,14 @@ inline std::vector<int> uses_of(const subgraph& g) {
     return uses;
 }
 
-/// Whether an item may also do the work of what produces an input, which then runs when and where the item does: nobody else reads that.
-inline bool may_join(const subgraph& g, const subgraph::item& it, std::size_t k, const std::vector<int>& uses,
-                     bool late) {
-    const auto& from = g.items[it.inputs[k].item];
-    if (!from.op || !from.origin || !it.origin || uses[it.inputs[k].item] != 1 || !from.after.empty()) return false;
-    if (from.origin->device != it.origin->device || from.origin->colocated != it.origin->colocated) return false;
-    return !late || !reads_variables(g, from);
-}
-
-/// Item i, a fused node, becomes what produces one of its inputs and does its work too.
+/// Item i, a fused node, becomes what produces one of its inputs and does its work too, where nobody else reads that.
 inline bool take_over(subgraph& g, std::size_t i, const std::vector<int>& uses, bool late) {
     auto& it = g.items[i];
     for (std::size_t k = 0; k < it.inputs.size(); ++k) {
-        if (!may_join(g, it, k, uses, late)) continue;
         const auto& from = g.items[it.inputs[k].item];
+        if (!from.op || !from.origin || uses[it.inputs[k].item] != 1 || !from.after.empty()) continue;
+        if (from.origin->device != it.origin->device || from.origin->colocated != it.origin->colocated) continue;
+        if (late && reads_variables(g, from)) continue;
         auto inputs = from.inputs;
         for (std::size_t other = 0; other < it.inputs.size(); ++other)
             if (other != k) inputs.push_back(it.inputs[other]);
@@ -109,28 +102,24 @@ inline subgraph drop_unused(subgraph g) {
 
 RILL_COLD subgraph absorb_producers(subgraph g) {
     const auto late = detail::after_a_write(g);
-    const auto uses = detail::uses_of(g);
     bool any = false;
     for (std::size_t i = 0; i < g.items.size(); ++i) {
         auto& it = g.items[i];
-        if (!it.op) continue;
+        if (!it.op || it.is_write()) continue;
         for (std::size_t k = 0; k < it.inputs.size(); ++k) {
             for (;;) { // a transpose of a transpose goes in twice
                 const auto& from = g.items[it.inputs[k].item];
                 if (!from.op || it.inputs[k].port != 0 || from.inputs.empty() || !from.after.empty()) break;
-                // of one operand: another look at it, which costs nothing twice. More is done once, and not by what writes the
-                // variable that another such write reads
-                const bool free = from.inputs.size() == 1;
-                if (free ? late[i] && detail::reads_variables(g, from) : !detail::may_join(g, it, k, uses, true)) break;
+                if (late[i] && detail::reads_variables(g, from)) break;
                 auto made = it.op->absorb(static_cast<int>(k), *from.op);
                 if (!made) break;
                 it.op = std::move(made);
                 it.inputs[k] = from.inputs[0];
-                for (std::size_t more = 1; more < from.inputs.size(); ++more) it.inputs.push_back(from.inputs[more]);
                 any = true;
             }
         }
     }
+    const auto uses = detail::uses_of(g);
     for (std::size_t i = 0; i < g.items.size(); ++i)
         if (const auto& it = g.items[i]; it.origin && it.op && it.op->fused() && !it.is_write())
             any = detail::take_over(g, i, uses, late[i] != 0) || any;

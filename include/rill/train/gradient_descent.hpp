@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <optional>
-
-#include <rill/ops/state/assign_sub_product.hpp>
 #include <rill/train/optimizer.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -18,11 +15,8 @@ struct gradient_descent_rule {
 
     std::array<double, 1> constants(const std::array<double, 1>& rate) const { return rate; }
     template <class V> RILL_FN static void step(std::array<V, 1>& state, const V& g, const std::array<V, 1>& rate) {
-        detail::subtract_scaled::run(state, std::array{g}, rate);
+        state[0] = state[0] - rate[0] * g;
     }
-    using brings = op_list<assign_sub_product_op>;
-    /// A gradient that is a product changes the variable where it is computed.
-    static std::optional<assign_sub_product_op> absorb(const op& gradient);
 };
 
 struct gradient_descent_options {
@@ -37,7 +31,3 @@ public:
 };
 
 }} // namespace rill::RILL_ABI
-
-#if !RILL_COMPILED
-#include <rill/train/gradient_descent.ipp>
-#endif

@@ -22,8 +22,6 @@
 //     static void fields(auto& rule, auto& visit);   // its numbers that don't change, as ops do
 //     static constexpr bool by_rows = true;          // where the gradient is rows of a table, only these make a step
 //     static constexpr bool adds_up = true;          // two steps are one by the sum of their gradients
-//     static std::optional<op> absorb(const op& gradient);   // what does the step and computes the gradient, by its producer
-//     using brings = op_list<…>;                             // that, for programs that have it not from rill::kernels
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -80,11 +78,6 @@ template <class Rule> struct update_op {
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
         return detail::update_outputs(in, slots, Rule::numbers);
     }
-    auto absorb(int input, const op& producer) const
-        requires requires { Rule::absorb(producer); }
-    {
-        return input == gradient_at ? Rule::absorb(producer) : decltype(Rule::absorb(producer))();
-    }
     template <class D, class T> kernel bind(kernel_request& request) const {
         const index_t n = request.inputs[0].shape.size();
         thread_pool* const pool = request.pool;
@@ -111,16 +104,6 @@ private:
         return all;
     }
 };
-
-namespace detail {
-
-template <class Rule>
-    requires requires { typename Rule::brings; }
-struct brought_by<update_op<Rule>> {
-    using type = typename Rule::brings;
-};
-
-} // namespace detail
 
 }} // namespace rill::RILL_ABI
 

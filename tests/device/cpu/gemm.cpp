@@ -212,41 +212,4 @@ TEMPLATE_TEST_CASE("gemm: a row added and what is below 0 cut off, bit for bit w
         }
 }
 
-TEMPLATE_TEST_CASE("gemm: subtracted from what is there, bit for bit what comes of doing so afterwards", "", float,
-                   double) {
-    thread_pool pool(1);
-    int at_once = 0;
-    for (const auto& [m, n, k] : {std::tuple{4, 3, 5},
-                                  {2, 70, 40},
-                                  {70, 300, 1100},
-                                  {100, 600, 250},
-                                  {80, 600, 600},
-                                  {300, 520, 100},
-                                  {1000, 20, 300}})
-        for (int way = 0; way < 4; ++way) {
-            const bool ta = way & 1, tb = way & 2;
-            if (!gemm_ends_in_registers<TestType>(ta, tb, m, n, k)) continue;
-            ++at_once;
-            product<TestType> p(ta, tb, m, n, k);
-            for (std::int64_t i = 0; i < m * p.k; ++i) p.a[static_cast<std::size_t>(i)] *= TestType(0.1f);
-            p.run();
-            const auto rate = TestType(0.37f);
-            std::vector<TestType> there, wanted;
-            for (std::size_t i = 0; i < static_cast<std::size_t>(m * n); ++i) {
-                there.push_back(static_cast<TestType>(i % 7) * TestType(0.3f));
-                wanted.push_back(fma(lane<TestType>(-rate), lane<TestType>(p.c[i]), lane<TestType>(there[i])).v);
-            }
-            INFO(m << " x " << n << " x " << k << ", way " << way);
-            for (thread_pool* with : {static_cast<thread_pool*>(nullptr), &pool}) {
-                std::copy(there.begin(), there.end(), p.c.get());
-                p.run(with, {nullptr, false, &rate});
-                REQUIRE(std::memcmp(wanted.data(), p.c.get(), wanted.size() * sizeof(TestType)) == 0);
-            }
-        }
-    CHECK((at_once >= 7 || !detail::has_tiles<TestType>)); // large ones may be a library's
-    for (const auto& [m, n, k] : {std::tuple{1, 5, 3}, {5, 1, 3}, {4, 4, 0}})
-        CHECK_FALSE(gemm_ends_in_registers<TestType>(false, false, m, n, k));
-    CHECK_FALSE(gemm_ends_in_registers<rill::half>(false, false, 4, 4, 4));
-}
-
 } // namespace test_device_cpu_gemm

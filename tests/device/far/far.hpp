@@ -69,14 +69,11 @@ public:
     static void gemm(bool ta, bool tb, index_t m, index_t n, index_t k, const T* a, const T* b, T* c, void* scratch,
                      thread_pool* pool, const product_epilogue<T>& last = {}) {
         cpu::gemm<T>(ta, tb, m, n, k, at(a), at(b), at(c), at(scratch), pool,
-                     {last.row ? at(last.row) : nullptr, last.rectified, last.rate}); // the rate is the host's
+                     {last.row ? at(last.row) : nullptr, last.rectified});
     }
     template <class T>
     static std::size_t gemm_scratch(bool ta, bool tb, index_t m, index_t n, index_t k, thread_pool* pool) {
         return cpu::gemm_scratch<T>(ta, tb, m, n, k, pool);
-    }
-    template <class T> static bool gemm_ends_in_registers(bool ta, bool tb, index_t m, index_t n, index_t k) {
-        return cpu::gemm_ends_in_registers<T>(ta, tb, m, n, k);
     }
     static double gemm_microseconds(index_t m, index_t n, index_t k) { return cpu::gemm_microseconds(m, n, k); }
     template <class T>

@@ -52,10 +52,6 @@ struct cpu {
     static std::size_t gemm_scratch(bool ta, bool tb, index_t m, index_t n, index_t k, thread_pool* pool) {
         return gemm_scratch_bytes<T>(ta, tb, m, n, k, pool ? pool->threads() : 1);
     }
-    /// Whether it can be subtracted from what c holds.
-    template <class T> static bool gemm_ends_in_registers(bool ta, bool tb, index_t m, index_t n, index_t k) {
-        return rill::gemm_ends_in_registers<T>(ta, tb, m, n, k);
-    }
     /// What it takes on one thread, roughly, and whether a pool helps.
     static double gemm_microseconds(index_t m, index_t n, index_t k) {
         return 2e-5 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);

@@ -25,7 +25,6 @@ inline product_shape without_column(product_shape s) {
 }
 
 template <class T> std::size_t tiled_scratch_bytes(product_shape s, int threads);
-template <class T> bool tiles_end_in_registers(const product_shape& s);
 template <class T>
 void tiled_product(const product_shape& s, const T* a, const T* b, T* c, T* scratch, thread_pool* pool,
                    const product_epilogue<T>& last);
@@ -81,11 +80,6 @@ template <class T> std::int64_t copied_by_each(const product_shape& s, int threa
         most = std::max(most, block.copied(p.last_column - p.column));
     }
     return most;
-}
-
-template <class T> bool tiles_end_in_registers(const product_shape& s) {
-    const auto kind = kind_of<T>(s);
-    return kind == product_kind::in_place || (kind == product_kind::by_blocks && product_blocks<T>(s).k == s.k);
 }
 
 template <class T> std::size_t tiled_scratch_bytes(product_shape s, int threads) {
@@ -208,16 +202,6 @@ std::size_t gemm_scratch_bytes(bool trans_a, bool trans_b, std::int64_t m, std::
         return detail::tiled_scratch_bytes<T>({trans_a, trans_b, m, n, k}, threads);
     else
         return 0;
-}
-
-/// Whether every number of such a product leaves the registers once, as a whole: then it may be subtracted from what c holds.
-template <class T>
-bool gemm_ends_in_registers(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64_t k) {
-    if constexpr (detail::has_tiles<T>)
-        return m > 1 && n > 1 && k > 0 && !detail::library_serves<T>(m, n, k) &&
-               detail::tiles_end_in_registers<T>({trans_a, trans_b, m, n, k});
-    else
-        return false;
 }
 
 /// c = op(a) op(b) for dense row-major matrices, and what is done to it last; op transposes where asked. op(a) is m × k and

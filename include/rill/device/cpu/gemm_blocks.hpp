@@ -162,6 +162,22 @@ void product_in_place(const product_shape& s, const product_part& p, const T* a,
     }
 }
 
+/// Copies one tile's columns of b, for all tiles that read them. Where columns lie side by side, the first tile does it: its rows.
+template <class T>
+std::int64_t copy_columns(const product_shape& s, tile_operands<T>& o, const T* a, const T* b, std::int64_t first,
+                          std::int64_t first_k, std::int64_t m, T* c) {
+    if (s.trans_b || m < tile_shape<T>::rows) {
+        copy_right(s, b, first, o.columns, first_k, o.k, o.copy);
+        return 0;
+    }
+    o.a = a;
+    o.b = b + first_k * s.n + first;
+    o.b_step = s.n;
+    o.c = c;
+    copying_tile(o);
+    return tile_shape<T>::rows;
+}
+
 template <class T>
 void product_by_blocks(const product_shape& s, const product_part& p, const T* a, const T* b, T* c, T* copy,
                        const product_epilogue<T>& last) {
@@ -179,20 +195,12 @@ void product_by_blocks(const product_shape& s, const product_part& p, const T* a
                     o.columns = next_columns<T>(n - j);
                     o.last = pc + o.k == s.k ? last.from_column(jc + j) : product_epilogue<T>();
                     o.copy = copy + j * o.k;
-                    o.a = a + ic * o.a_row + pc * o.a_step;
-                    o.c = c + ic * s.n + jc + j;
-                    std::int64_t above = 0; // rows that the tile which copies has done
-                    if (ic == p.row && !s.trans_b && m >= tile_shape<T>::rows) {
-                        o.b = b + pc * s.n + jc + j;
-                        o.b_step = s.n;
-                        copying_tile(o);
-                        above = tile_shape<T>::rows;
-                    } else if (ic == p.row) {
-                        copy_right(s, b, jc + j, o.columns, pc, o.k, o.copy);
-                    }
+                    const T* const left = a + ic * o.a_row + pc * o.a_step;
+                    T* const to = c + ic * s.n + jc + j;
+                    const std::int64_t done = ic == p.row ? copy_columns(s, o, left, b, jc + j, pc, m, to) : 0;
                     o.b = o.copy;
                     o.b_step = (o.columns + lanes - 1) / lanes * lanes;
-                    column_of_tiles(o, o.a + above * o.a_row, m - above, o.c + above * o.c_row);
+                    column_of_tiles(o, left + done * o.a_row, m - done, to + done * o.c_row);
                 }
             }
         }

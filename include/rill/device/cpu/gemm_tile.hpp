@@ -86,7 +86,6 @@ private:
         // c is read before any of it is written: a short row would wait for the store above it, whose register overlaps it
         const auto at = [&](std::size_t row) { return c + static_cast<std::int64_t>(row) * o.c_row; };
         if (o.add) (add_row(sum.row[R], at(R), o.columns, all), ...);
-        if (o.last.rate) (subtract_from_row(sum.row[R], at(R), V(*o.last.rate), o.columns, all), ...);
         if (o.last.row) (add_row(sum.row[R], o.last.row, o.columns, all), ...);
         if (o.last.rectified) (rectify(sum.row[R], all), ...);
         (store_row(sum.row[R], at(R), o.columns, all), ...);
@@ -99,11 +98,6 @@ private:
     template <std::size_t... J>
     RILL_FN static void add_row(row_of_sums& sum, const T* row, int columns, std::index_sequence<J...>) {
         ((sum.v[J] = sum.v[J] + load<J>(row, columns)), ...);
-    }
-    template <std::size_t... J>
-    RILL_FN static void subtract_from_row(row_of_sums& sum, const T* row, V rate, int columns,
-                                          std::index_sequence<J...>) {
-        ((sum.v[J] = fnma(rate, sum.v[J], load<J>(row, columns))), ...);
     }
     template <std::size_t... J> RILL_FN static void rectify(row_of_sums& sum, std::index_sequence<J...>) {
         ((sum.v[J] = max(sum.v[J], V(T(0)))), ...);
