@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/device/cpu/gemm_blocks.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <tuple>
 #include <vector>

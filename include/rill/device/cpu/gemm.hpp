@@ -64,7 +64,7 @@ enum class product_kind { by_rows, in_place, by_blocks };
 
 template <class T> product_kind kind_of(const product_shape& s) {
     if (s.trans_b) return s.m < 4 && !s.trans_a ? product_kind::by_rows : product_kind::by_blocks;
-    // measured: a copy of b pays where b is beyond the second cache and read often, or beyond what the first look-up of pages holds
+    // measured: a copy of b pays where b is beyond the second cache and read often, or much larger and read three times
     const std::int64_t bytes = s.k * s.n * static_cast<std::int64_t>(sizeof(T));
     const bool copy =
         s.k > product_blocks<T>::most_k && ((bytes > 1 << 20 && s.m > 64) || (bytes > 6 << 20 && s.m >= 24));

@@ -27,6 +27,12 @@ struct product_part {
 
 #if RILL_WITH_XSIMD
 
+/// How many registers hold so many columns.
+template <class T, class I> constexpr I registers_for(I columns) {
+    constexpr I lanes = tile_shape<T>::lanes;
+    return (columns + lanes - 1) / lanes;
+}
+
 /// How a product is cut when b is copied: b into blocks whose tile-wide parts fit the first cache or nearly so, a (read in
 /// place: copying it never paid) into blocks that fit the second.
 template <class T> struct product_blocks {
@@ -39,7 +45,7 @@ template <class T> struct product_blocks {
     }
     /// Elements of the copy of a block of b that is `columns` wide.
     std::int64_t copied(std::int64_t columns) const {
-        return (std::min(n, columns) + tile_shape<T>::lanes - 1) / tile_shape<T>::lanes * tile_shape<T>::lanes * k;
+        return registers_for<T>(std::min(n, columns)) * tile_shape<T>::lanes * k;
     }
 
     static constexpr std::int64_t most_k = 48 * 1024 / static_cast<std::int64_t>(sizeof(T)) / tile_shape<T>::columns;
@@ -58,9 +64,14 @@ private:
 
 template <class T> using tile_function = void (*)(const tile_operands<T>&);
 
-/// The kernel for 2^log_rows rows.
-template <class T> tile_function<T> tile_for(int log_rows, int vectors, bool partial) {
+/// Which of the kernels for one height is for so many columns: by registers, whole or not.
+template <class T> int kernel_for(int columns) {
     static_assert(tile_shape<T>::vectors == 3);
+    return 2 * (registers_for<T>(columns) - 1) + (columns % tile_shape<T>::lanes != 0);
+}
+
+/// The kernel for 2^log_rows rows.
+template <class T> tile_function<T> tile_for(int log_rows, int columns) {
     static constexpr auto of_rows = []<int Rows>(std::integral_constant<int, Rows>) {
         return std::array<tile_function<T>, 6>{&gemm_tile<T, Rows, 1, false>::run, &gemm_tile<T, Rows, 1, true>::run,
                                                &gemm_tile<T, Rows, 2, false>::run, &gemm_tile<T, Rows, 2, true>::run,
@@ -69,23 +80,22 @@ template <class T> tile_function<T> tile_for(int log_rows, int vectors, bool par
     static constexpr std::array<std::array<tile_function<T>, 6>, 4> all{
         of_rows(std::integral_constant<int, 1>{}), of_rows(std::integral_constant<int, 2>{}),
         of_rows(std::integral_constant<int, 4>{}), of_rows(std::integral_constant<int, tile_shape<T>::rows>{})};
-    return all[log_rows][2 * (vectors - 1) + partial];
+    return all[log_rows][kernel_for<T>(columns)];
 }
-
-/// A tile of all rows that copies its part of b.
-template <class T> void copying_tile(const tile_operands<T>& o) {
-    constexpr int rows = tile_shape<T>::rows, lanes = tile_shape<T>::lanes;
+/// The one for all rows that copies its part of b.
+template <class T> tile_function<T> copying_tile_for(int columns) {
+    constexpr int rows = tile_shape<T>::rows;
     static constexpr std::array<tile_function<T>, 6> all{
         &gemm_tile<T, rows, 1, false>::run_copying, &gemm_tile<T, rows, 1, true>::run_copying,
         &gemm_tile<T, rows, 2, false>::run_copying, &gemm_tile<T, rows, 2, true>::run_copying,
         &gemm_tile<T, rows, 3, false>::run_copying, &gemm_tile<T, rows, 3, true>::run_copying};
-    all[2 * ((o.columns + lanes - 1) / lanes - 1) + (o.columns % lanes != 0)](o);
+    return all[kernel_for<T>(columns)];
 }
 
 /// The columns of the next tile: as many registers as the ones after it, rather than one lonely register at last.
 template <class T> int next_columns(std::int64_t rest) {
     constexpr std::int64_t lanes = tile_shape<T>::lanes, most = tile_shape<T>::vectors;
-    const std::int64_t vectors = (rest + lanes - 1) / lanes;
+    const std::int64_t vectors = registers_for<T>(rest);
     if (vectors > 2 * most) return static_cast<int>(most * lanes);
     const std::int64_t here = vectors <= most ? vectors : (vectors + 1) / 2;
     return static_cast<int>(std::min(rest, here * lanes));
@@ -101,39 +111,31 @@ template <class T, class F> RILL_FN void for_strips(std::int64_t m, const F& f) 
     }
 }
 
-/// to[l * width + j] = op(b)(first_k + l, first + j) for one tile's columns; width is a whole number of registers.
+/// to[l * width + j] = b(first + j, first_k + l) for one tile's columns; width is a whole number of registers.
 template <class T>
-void copy_right(const product_shape& s, const T* b, std::int64_t first, int columns, std::int64_t first_k,
-                std::int64_t k, T* to) {
+void copy_transposed(const product_shape& s, const T* b, std::int64_t first, int columns, std::int64_t first_k,
+                     std::int64_t k, T* to) {
     constexpr int lanes = tile_shape<T>::lanes;
-    const int vectors = (columns + lanes - 1) / lanes, width = vectors * lanes;
+    const int width = registers_for<T>(columns) * lanes;
     for (int j = 0; j < columns; j += lanes) {
         const int here = std::min(columns - j, lanes);
-        if (s.trans_b && std::min<std::int64_t>(here, k) < lanes / 2) { // too little for registers
-            for (int r = 0; r < here; ++r)
-                for (std::int64_t l = 0; l < k; ++l) to[l * width + j + r] = b[(first + j + r) * s.k + first_k + l];
+        const T* const from = b + (first + j) * s.k + first_k;
+        if (std::min<std::int64_t>(here, k) >= lanes / 2) {
+            interleave_rows<lanes>(from, s.k, here, k, to + j, width);
             continue;
         }
-        if (s.trans_b) {
-            interleave_rows<lanes>(b + (first + j) * s.k + first_k, s.k, here, k, to + j, width);
-            continue;
-        }
-        const T* from = b + first_k * s.n + first + j;
-        for (std::int64_t l = 0; l < k; ++l, from += s.n)
-            (here == lanes ? simd<T>::load(from) : load_some(from, 0, here)).store(to + l * width + j);
+        for (int r = 0; r < here; ++r) // too little for registers
+            for (std::int64_t l = 0; l < k; ++l) to[l * width + j + r] = from[r * s.k + l];
     }
 }
 
 /// One tile's columns of c, m rows of it; o holds what is the same for all.
 template <class T> RILL_FN void column_of_tiles(tile_operands<T>& o, const T* a, std::int64_t m, T* c) {
-    constexpr int lanes = tile_shape<T>::lanes;
-    const int vectors = (o.columns + lanes - 1) / lanes;
-    const bool partial = o.columns % lanes != 0;
     for_strips<T>(m, [&](std::int64_t i, std::int64_t strips, int log_rows) {
         o.a = a + i * o.a_row;
         o.c = c + i * o.c_row;
         o.strips = strips;
-        tile_for<T>(log_rows, vectors, partial)(o);
+        tile_for<T>(log_rows, o.columns)(o);
     });
 }
 
@@ -162,26 +164,31 @@ void product_in_place(const product_shape& s, const product_part& p, const T* a,
     }
 }
 
-/// Copies one tile's columns of b, for all tiles that read them. Where columns lie side by side, the first tile does it: its rows.
+/// Copies one tile's columns of b for all tiles of m rows that read them. Where they lie side by side the first tile does so, or
+/// none where no other follows; returns the rows that are done by that.
 template <class T>
 std::int64_t copy_columns(const product_shape& s, tile_operands<T>& o, const T* a, const T* b, std::int64_t first,
                           std::int64_t first_k, std::int64_t m, T* c) {
-    if (s.trans_b || m < tile_shape<T>::rows) {
-        copy_right(s, b, first, o.columns, first_k, o.k, o.copy);
+    constexpr std::int64_t rows = tile_shape<T>::rows;
+    if (s.trans_b) {
+        copy_transposed(s, b, first, o.columns, first_k, o.k, o.copy);
         return 0;
     }
-    o.a = a;
     o.b = b + first_k * s.n + first;
     o.b_step = s.n;
+    if (m <= rows) {
+        column_of_tiles(o, a, m, c);
+        return m;
+    }
+    o.a = a;
     o.c = c;
-    copying_tile(o);
-    return tile_shape<T>::rows;
+    copying_tile_for<T>(o.columns)(o);
+    return rows;
 }
 
 template <class T>
 void product_by_blocks(const product_shape& s, const product_part& p, const T* a, const T* b, T* c, T* copy,
                        const product_epilogue<T>& last) {
-    constexpr int lanes = tile_shape<T>::lanes;
     const product_blocks<T> block(s);
     auto o = operands_of<T>(s);
     for (std::int64_t jc = p.column; jc < p.last_column; jc += block.n) {
@@ -199,7 +206,7 @@ void product_by_blocks(const product_shape& s, const product_part& p, const T* a
                     T* const to = c + ic * s.n + jc + j;
                     const std::int64_t done = ic == p.row ? copy_columns(s, o, left, b, jc + j, pc, m, to) : 0;
                     o.b = o.copy;
-                    o.b_step = (o.columns + lanes - 1) / lanes * lanes;
+                    o.b_step = registers_for<T>(o.columns) * tile_shape<T>::lanes;
                     column_of_tiles(o, left + done * o.a_row, m - done, to + done * o.c_row);
                 }
             }
