@@ -17,7 +17,7 @@ define need
 	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing
 endef
 
-.PHONY: demo test check check-tensorflow docs amalgamate sanitize fuzz bench bench-peers format clean
+.PHONY: demo test check check-tensorflow docs amalgamate sanitize test-costs soak fuzz bench bench-peers format clean
 
 demo:
 	$(call need,$(BUILD_PACKAGES))
@@ -27,10 +27,10 @@ demo:
 	build/release/examples/digits examples/data/digits.csv
 
 # Configures, builds and runs the tests of a preset, and says which took longest.
-define tested # $(1): the preset, $(2): for cmake
+define tested # $(1): the preset, $(2): for cmake, $(3): for ctest
 	cmake --preset $(1) $(2)
 	cmake --build --preset $(1) -j $(JOBS)
-	ctest --preset $(1) -j $(JOBS) --output-junit ../$(1).xml
+	ctest --preset $(1) -j $(JOBS) $(3) --output-junit ../$(1).xml
 	@echo "slowest:"; sed -n 's/.*<testcase name="\(.*\)" classname.* time="\([0-9.]*\)".*/\2 s  \1/p' build/$(1).xml | sort -rn | head -10
 endef
 
@@ -42,11 +42,12 @@ test:
 # What maintainers look at besides, in the same folder: the tests with the kernels of each level of x86-64; each header alone and
 # every error of the compiler, on g++ and clang; consumers of the package; a device whose memory the host can't read; the page on
 # adding an op, carried out; benchmarks build. consumer.conan is skipped where conan is neither installed nor to be downloaded.
+# CHECK_CMAKE and CHECK_SKIPPED leave out kinds of check, as .ci/run does: make check CHECK_SKIPPED="far|consumers".
 check:
 	$(call need,$(CHECK_PACKAGES))
 	@command -v conan >/dev/null || test -x build/conan-venv/bin/conan || { python3 -m venv build/conan-venv \
 	    && build/conan-venv/bin/pip install -q --retries 1 "conan>=2"; } || echo "conan can't be had: its package is not checked"
-	$(call tested,check,-URILL_KERNEL_LEVELS)
+	$(call tested,check,-URILL_KERNEL_LEVELS $(CHECK_CMAKE),$(if $(CHECK_SKIPPED),-LE '^check_($(CHECK_SKIPPED))$$'))
 
 # docs/ops.md and a table of docs/gradients.md, which tests compare with the catalogue and with tests/data.
 docs:
@@ -66,6 +67,16 @@ sanitize:
 	set -e; for preset in asan-ubsan tsan; do \
 	    cmake --preset $$preset -DRILL_BUILD_EXAMPLES=$(if $(FOLDERS),OFF,ON) -DRILL_TEST_FOLDERS="$(FOLDERS)"; \
 	    cmake --build --preset $$preset -j $(JOBS); ctest --preset $$preset -j $(JOBS); done
+
+# What the tests cost: CPU seconds and peak memory of each unit, seconds that each test file runs. BATCH=1: each file is a unit.
+BATCH ?= 8
+test-costs:
+	$(call need,$(TEST_PACKAGES))
+	rm -rf build/costs; mkdir -p build/costs
+	cmake --preset dev-gcc -B build/costs -DRILL_TEST_BATCH=$(BATCH) \
+	    "-DCMAKE_CXX_COMPILER_LAUNCHER=python3;-B;$(CURDIR)/tests/house/costs.py;run;$(CURDIR)/build/costs/units.txt"
+	cmake --build build/costs -j $(JOBS)
+	python3 -B tests/house/costs.py table build/costs build/costs/units.txt | tee build/costs.md
 
 # Graphs that strangers might send, for so many seconds: make fuzz FUZZ_SECONDS=600
 FUZZ_SECONDS ?= 60

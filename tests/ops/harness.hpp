@@ -108,37 +108,18 @@ template <class T> std::vector<T> special_values() {
     }
 }
 
-/// Where an element of the broadcast shape comes from.
-inline index_t source_of(index_t flat, const dims& space, const dims& from) {
-    index_t at = 0, step = 1;
-    for (int i = space.rank - 1, j = from.rank - 1; j >= 0; --i, --j) {
-        at += (from[j] == 1 ? 0 : flat % space[i]) * step;
-        flat /= space[i];
-        step *= from[j];
-    }
-    return at;
-}
-inline dims broadcast_of(const std::vector<dims>& shapes) {
-    dims space;
-    for (const auto& s : shapes) space = rules::broadcast(space, s).shape;
-    return space;
-}
-inline any_array spread_over(const any_array& a, const dims& space) { // of doubles
-    any_array out(dtype::float64, space);
-    for (index_t i = 0; i < space.size(); ++i)
-        static_cast<double*>(out.mutable_data())[i] =
-            a.elements<double>()[static_cast<std::size_t>(source_of(i, space, a.shape()))];
-    return out;
-}
+/// Returns where an element of the broadcast shape comes from.
+index_t source_of(index_t flat, const dims& space, const dims& from);
+dims broadcast_of(const std::vector<dims>& shapes);
+/// Returns an array of doubles stretched to a shape.
+any_array spread_over(const any_array& a, const dims& space);
 
 /// The elements of a fetched array: Catch compares and prints vectors, xtensor's arrays it does not.
 template <class X> auto list(const X& x) {
     using T = typename X::value_type;
     return std::vector<T>(x.begin(), x.end());
 }
-inline std::vector<double> list(const any_array& x) {
-    return {x.elements<double>().begin(), x.elements<double>().end()};
-}
+std::vector<double> list(const any_array& x);
 
 // ---- comparing -----------------------------------------------------------------------------------------------------------
 
@@ -179,55 +160,23 @@ std::string difference(const any_array& got, const dims& shape, const std::vecto
 
 // ---- running -------------------------------------------------------------------------------------------------------------
 
-inline std::vector<feed_value> feeds(const std::vector<any_tensor>& xs, const std::vector<any_array>& at) {
-    std::vector<feed_value> all;
-    for (std::size_t i = 0; i < xs.size(); ++i) all.push_back({xs[i], {}, at[i]});
-    return all;
-}
-inline any_array run(const session& s, const any_tensor& y, const std::vector<any_tensor>& xs,
-                     const std::vector<any_array>& at) {
-    return s.run(y, feeds(xs, at));
-}
+std::vector<feed_value> feeds(const std::vector<any_tensor>& xs, const std::vector<any_array>& at);
+any_array run(const session& s, const any_tensor& y, const std::vector<any_tensor>& xs, const std::vector<any_array>& at);
 template <class... X> std::vector<any_tensor> handles(const std::tuple<X...>& xs) {
     return std::apply([](const auto&... x) { return std::vector<any_tensor>{x...}; }, xs);
 }
 
-/// The real numbers in an array; a complex number is two.
-inline std::vector<double> reals(const any_array& a) {
-    if (a.dtype() == dtype::float32) return {a.elements<float>().begin(), a.elements<float>().end()};
-    const auto* from = static_cast<const double*>(a.data());
-    REQUIRE((a.dtype() == dtype::float64 || a.dtype() == dtype::complex128));
-    return {from, from + a.size() * (a.dtype() == dtype::complex128 ? 2 : 1)};
-}
-
-inline bool near(double got, double wanted, double tolerance, double scale = 0) {
-    if (std::isnan(wanted)) return std::isnan(got);
-    return got == wanted || std::abs(got - wanted) <= tolerance * (1 + std::abs(wanted) + scale);
-}
-inline std::string far_apart(const std::vector<double>& got, const std::vector<double>& wanted, double tolerance,
-                             double scale = 0) {
-    if (got.size() != wanted.size())
-        return std::to_string(got.size()) + " numbers instead of " + std::to_string(wanted.size());
-    for (std::size_t i = 0; i < got.size(); ++i)
-        if (!near(got[i], wanted[i], tolerance, scale)) {
-            std::ostringstream text;
-            text.precision(12);
-            text << "number " << i << " is " << got[i] << " instead of " << wanted[i];
-            return text.str();
-        }
-    return {};
-}
+/// Returns the real numbers in an array; a complex number is two.
+std::vector<double> reals(const any_array& a);
+/// Returns true if two numbers differ by at most a tolerance relative to 1, the wanted one and a scale, or both are NaN.
+bool near(double got, double wanted, double tolerance, double scale = 0);
+/// Returns what differs first by more than a tolerance relative to 1, the wanted value and a scale; empty if nothing does.
+std::string far_apart(const std::vector<double>& got, const std::vector<double>& wanted, double tolerance, double scale = 0);
 
 // ---- gradients against finite differences ---------------------------------------------------------------------------------
 
-/// A gradient that a compiled kernel computes, computed by the interpreter instead.
-inline any_tensor interpreted(const any_tensor& t) {
-    const node& n = *t.node();
-    if (n.op->kernel_name() != fused_op::name) return t;
-    auto spec = static_cast<const fused_op*>(n.op->attributes())->spec;
-    spec.kind = fused_spec::form::program;
-    return endpoint{detail::add_node(t.graph(), make_op(fused_op{std::move(spec)}), n.inputs), t.end().port};
-}
+/// Returns a gradient that a compiled kernel computes, computed by the interpreter instead.
+any_tensor interpreted(const any_tensor& t);
 
 /// Differentiates nodes of a graph by xs at a point: float64 and complex128 operands.
 struct gradient_check {
@@ -236,64 +185,14 @@ struct gradient_check {
     std::vector<any_array> at;
     double tolerance = 1e-7;
 
-    /// d(sum of weights * y)/dx for each x, and up to `order` times that of the result.
-    void check(const any_tensor& y, int order, const std::string& what = "y") const {
-        const auto value = run(s, y, xs, at);
-        any_array weights(value.dtype(), value.shape());
-        auto* w = static_cast<double*>(weights.mutable_data());
-        const auto drawn = points<double>({0.25, 1.75}, static_cast<index_t>(reals(value).size()), 5);
-        std::copy(drawn.begin(), drawn.end(), w);
-        const auto d = rill::gradients({y}, xs, {.grad_ys = {constant(weights)}, .stop = {}});
-        for (std::size_t k = 0; k < xs.size(); ++k) {
-            const std::string name = "d(" + what + ")/dx" + std::to_string(k);
-            INFO(name << " at " << to_string(at[k].type()));
-            const auto wanted = numeric(y, k, drawn);
-            if (!d[k]) {
-                CHECK(far_apart(std::vector<double>(wanted.size()), wanted, tolerance) == "");
-                continue;
-            }
-            const auto got = run(s, d[k], xs, at);
-            CHECK(got.type() == at[k].type());
-            CHECK(far_apart(reals(got), wanted, tolerance, magnitude(value) * 1e-4) == "");
-            CHECK(far_apart(reals(run(s, interpreted(d[k]), xs, at)), reals(got), 1e-12) == "");
-            if (order > 1) check(d[k], order - 1, name);
-        }
-    }
-    /// The same with weights of one, for a gradient made elsewhere.
-    void check_sum(const any_tensor& y, const any_tensor& d, std::size_t k) const {
-        const std::vector<double> ones(reals(run(s, y, xs, at)).size(), 1.0);
-        CHECK(far_apart(reals(run(s, d, xs, at)), numeric(y, k, ones), tolerance,
-                        magnitude(run(s, y, xs, at)) * 1e-4) == "");
-    }
+    /// Checks d(sum of weights * y)/dx for each x, and up to `order` times that of the result.
+    void check(const any_tensor& y, int order, const std::string& what = "y") const;
+    /// Checks a gradient made elsewhere, with weights of one.
+    void check_sum(const any_tensor& y, const any_tensor& d, std::size_t k) const;
 
 private:
-    static double magnitude(const any_array& a) {
-        double sum = 0;
-        for (const double v : reals(a)) sum += std::abs(v);
-        return sum;
-    }
-    double dot(const any_tensor& y, const std::vector<any_array>& there, const std::vector<double>& w) const {
-        const auto value = reals(run(s, y, xs, there));
-        double sum = 0;
-        for (std::size_t i = 0; i < value.size(); ++i) sum += w[i] * value[i];
-        return sum;
-    }
-    std::vector<double> numeric(const any_tensor& y, std::size_t k, const std::vector<double>& w) const {
-        std::vector<double> out;
-        for (std::size_t i = 0; i < reals(at[k]).size(); ++i) {
-            const auto moved = [&](double step) {
-                auto there = at;
-                any_array copy(at[k].dtype(), at[k].shape());
-                detail::copy_elements(at[k].dtype(), at[k].data(), copy.mutable_data(), copy.size());
-                static_cast<double*>(copy.mutable_data())[i] += step;
-                there[k] = copy;
-                return dot(y, there, w);
-            };
-            const double h = 3e-4;
-            out.push_back((8 * (moved(h) - moved(-h)) - (moved(2 * h) - moved(-2 * h))) / (12 * h));
-        }
-        return out;
-    }
+    double dot(const any_tensor& y, const std::vector<any_array>& there, const std::vector<double>& w) const;
+    std::vector<double> numeric(const any_tensor& y, std::size_t k, const std::vector<double>& w) const;
 };
 
 // ---- elementwise ops -----------------------------------------------------------------------------------------------------
@@ -418,18 +317,19 @@ template <class R, class... T> struct value_check {
     }
 };
 
-/// Tensors of known types that do not fit together.
-inline void pairs_refused(const std::string& name,
-                          const std::function<any_tensor(const any_tensor&, const any_tensor&)>& f) {
-    const auto three = any_placeholder("three", dtype::float32, {3}),
-               four = any_placeholder("four", dtype::float32, {4}),
-               doubles = any_placeholder("doubles", dtype::float64, {3});
-    CHECK_THROWS_WITH(f(three, four),
-                      contains(name + ": the shapes do not broadcast") && contains("[3]") && contains("[4]"));
-    CHECK_THROWS_AS(f(three, doubles), invalid_argument);
-    CHECK_THROWS_WITH(f(three, doubles),
-                      contains(name + ": the dtypes differ") && contains("float32") && contains("float64"));
-}
+// The element types that most tests use are compiled in tests/harness.cpp.
+extern template struct value_check<float, float>;
+extern template struct value_check<double, double>;
+extern template struct value_check<int, int>;
+extern template struct value_check<std::complex<float>, std::complex<float>>;
+extern template struct value_check<std::complex<double>, std::complex<double>>;
+extern template struct value_check<float, float, float>;
+extern template struct value_check<double, double, double>;
+extern template struct value_check<int, int, int>;
+extern template struct value_check<std::uint8_t, std::uint8_t, std::uint8_t>;
+
+/// Checks that tensors of known types that do not fit together are refused.
+void pairs_refused(const std::string& name, const std::function<any_tensor(const any_tensor&, const any_tensor&)>& f);
 
 } // namespace detail_
 
@@ -498,58 +398,11 @@ template <class T> struct applied {
     }
 };
 
-/// The gradient of an operand that stretches is the sum of the gradients of a full one; over several blocks, and in float.
-inline void broadcast_gradients(const applied<double>& f, const applied<float>& single, const std::vector<range>& in) {
-    const std::size_t n = in.size();
-    const session s(f.y.graph());
-    const auto make = [](const any_tensor& y, std::vector<any_tensor> xs) {
-        const any_tensor seed = any_placeholder("seed", y.dtype());
-        const auto d = rill::gradients({y}, xs, {.grad_ys = {seed}, .stop = {}});
-        xs.push_back(seed);
-        return std::pair(xs, d);
-    };
-    const auto [xs, d] = make(f.y, f.xs);
-    const auto [fs, df] = make(single.y, single.xs);
-    for (const dims& full : {dims{4, 5}, dims{40, 70}, dims{3, 1100}, dims{1500, 2}})
-        for (std::size_t k = 0; k < n; ++k)
-            for (const dims& narrow : {full, dims{1, full[1]}, dims{full[0], 1}, dims{1, 1}}) {
-                INFO("operand " << k << " of shape " << to_string(narrow) << " over " << to_string(full));
-                std::vector<any_array> at, spread, floats;
-                for (std::size_t i = 0; i <= n; ++i) {
-                    at.push_back(
-                        point_array<double>(i < n ? in[i] : range{-1, 1}, i == k ? narrow : full, static_cast<int>(i)));
-                    spread.push_back(spread_over(at.back(), full));
-                    const auto all = at.back().elements<double>();
-                    floats.push_back(make_array<float>(at.back().shape(), std::vector<float>(all.begin(), all.end())));
-                }
-                for (std::size_t i = 0; i < n; ++i) {
-                    if (!d[i]) continue;
-                    const auto whole = reals(run(s, d[i], xs, spread));
-                    std::vector<double> wanted(static_cast<std::size_t>(at[i].size()));
-                    double scale = 0;
-                    for (std::size_t e = 0; e < whole.size(); ++e) {
-                        wanted[static_cast<std::size_t>(source_of(static_cast<index_t>(e), full, at[i].shape()))] +=
-                            whole[e];
-                        scale += std::abs(whole[e]) / static_cast<double>(wanted.size());
-                    }
-                    CHECK(far_apart(reals(run(s, d[i], xs, at)), wanted, 1e-12, scale) == "");
-                    CHECK(far_apart(reals(run(s, df[i], fs, floats)), wanted, 1e-4, scale) == "");
-                }
-                if (n == 1) break; // one operand does not stretch
-            }
-}
-
-/// Finite differences where operands stretch.
-inline void stretched_gradients(const applied<double>& f, const std::vector<range>& in, int order) {
-    const session s(f.y.graph());
-    for (std::size_t k = 0; k < in.size(); ++k)
-        for (const dims& narrow : {dims{1, 3}, dims{2, 1}, dims{1, 1}}) {
-            std::vector<any_array> at;
-            for (std::size_t i = 0; i < in.size(); ++i)
-                at.push_back(point_array<double>(in[i], i == k ? narrow : dims{2, 3}, static_cast<int>(i)));
-            gradient_check{s, f.xs, at}.check(f.y, order);
-        }
-}
+/// Checks that the gradient of an operand that stretches is the sum of the gradients of a full one; over several blocks, and in
+/// float.
+void broadcast_gradients(const applied<double>& f, const applied<float>& single, const std::vector<range>& in);
+/// Checks gradients against finite differences where operands stretch.
+void stretched_gradients(const applied<double>& f, const std::vector<range>& in, int order);
 
 } // namespace detail_
 
@@ -640,6 +493,12 @@ void check_node(const any_tensor& y, const std::vector<any_tensor>& xs, const st
     };
     if (o.order > 0 && std::all_of(at.begin(), at.end(), differentiable)) gradient_check{s, xs, at}.check(y, o.order);
 }
+extern template void check_node(const any_tensor&, const std::vector<any_tensor>&, const std::vector<any_array>&,
+                                const xt::xarray<float>&, const node_options&);
+extern template void check_node(const any_tensor&, const std::vector<any_tensor>&, const std::vector<any_array>&,
+                                const xt::xarray<double>&, const node_options&);
+extern template void check_node(const any_tensor&, const std::vector<any_tensor>&, const std::vector<any_array>&,
+                                const xt::xarray<int>&, const node_options&);
 
 } // namespace detail_
 
