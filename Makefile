@@ -78,6 +78,14 @@ test-costs:
 	cmake --build build/costs -j $(JOBS)
 	python3 -B tests/house/costs.py table build/costs build/costs/units.txt | tee build/costs.md
 
+# All random tests with new seeds, for so many seconds together: make soak SECONDS=3600 FIRST_SEED=1. A failure says how it is found again.
+SECONDS ?= 600
+soak:
+	$(call need,$(TEST_PACKAGES))
+	cmake --preset dev-gcc -DRILL_BUILD_EXAMPLES=OFF
+	cmake --build --preset dev-gcc -j $(JOBS)
+	python3 -B tests/house/soak.py build/dev-gcc $(SECONDS) $(FIRST_SEED)
+
 # Graphs that strangers might send, for so many seconds: make fuzz FUZZ_SECONDS=600
 FUZZ_SECONDS ?= 60
 fuzz:

@@ -6,6 +6,7 @@
 #include <rill/core/allocator.hpp>
 
 #include "catch.hpp"
+#include "seeds.hpp"
 
 using namespace rill;
 
@@ -45,12 +46,12 @@ inline bool sound(const detail::vector<arena_value>& values, std::size_t arena) 
 
 } // namespace test_memory_plan
 
-TEST_CASE("memory plan: random lifetimes never overlap, and the arena stays near what is alive at once") {
+TEST_CASE("memory plan: random lifetimes never overlap, and the arena stays near what is alive at once", "[random]") {
     using namespace test_memory_plan;
-    std::mt19937 random(5);
     double total = 0, least = 0;
     int unsound = 0;
-    for (int trial = 0; trial < 300; ++trial) {
+    seeds::each(300, [&](std::uint64_t trial) {
+        std::mt19937 random(static_cast<std::uint32_t>(trial));
         detail::vector<arena_value> values(1 + random() % 60);
         for (auto& v : values) {
             v.bytes = 1 + random() % (trial % 3 ? 5000 : 64);
@@ -62,9 +63,9 @@ TEST_CASE("memory plan: random lifetimes never overlap, and the arena stays near
         total += static_cast<double>(arena);
         least += static_cast<double>(lower_bound(values));
         CHECK(arena >= lower_bound(values));
-    }
+    });
     CHECK(unsound == 0);
-    CHECK(total < 1.07 * least);
+    if (seeds::all()) CHECK(total < 1.07 * least);
 }
 
 TEST_CASE("memory plan: a chain needs two places, values of one size none wasted") {

@@ -12,7 +12,7 @@
 #include <rill/ops/catalogue.hpp>
 #include <rill/runtime/session.hpp>
 
-#include "schedules.hpp"
+#include "seeds.hpp"
 
 using namespace rill;
 
@@ -174,7 +174,7 @@ TEST_CASE("piecewise_run: strands of a line, and variables that lines beside one
 /// A world in which time passes and answers come as a seed says.
 class drawn_world final : public environment {
 public:
-    explicit drawn_world(schedules::draws& next) : next_(next) {}
+    explicit drawn_world(seeds::draws& next) : next_(next) {}
     time_point now() override { return now_; }
     std::size_t choose(std::size_t n) override { return next_(n); }
     void wait(std::unique_lock<std::mutex>& lock, std::condition_variable&, std::chrono::nanoseconds most) override {
@@ -194,11 +194,11 @@ public:
     std::function<void()> at_rest;
 
 private:
-    schedules::draws& next_;
+    seeds::draws& next_;
     time_point now_{};
 };
 
-TEST_CASE("piecewise_run: under every schedule the same values, and an end") {
+TEST_CASE("piecewise_run: under every schedule the same values, and an end", "[random]") {
     const graph_scope here{graph()};
     drawn_world* world = nullptr;
     const auto later = [&](int x, host_result<int> done) { world->answers.push_back([x, done] { done(x * 10); }); };
@@ -225,7 +225,8 @@ TEST_CASE("piecewise_run: under every schedule the same values, and an end") {
         const control_dependencies after(chosen);
         counted = v.assign_add(asked(x));
     }
-    schedules::each(400, [&](schedules::draws& next) {
+    seeds::each(400, [&](std::uint64_t seed) {
+        seeds::draws next(seed);
         drawn_world drawn(next);
         world = &drawn;
         const int threads = std::array{0, 1, 3}[next(3)];

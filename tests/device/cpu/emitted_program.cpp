@@ -18,6 +18,7 @@
 
 #include "catch.hpp"
 #include "without_emitter.hpp"
+#include "seeds.hpp"
 
 using namespace rill;
 
@@ -250,10 +251,11 @@ TEST_CASE("emitted_program: every op, as its compiled kernel, of all kinds of nu
     });
 }
 
-TEST_CASE("emitted_program: random programs, as the block interpreter computes them") {
+TEST_CASE("emitted_program: random programs, as the block interpreter computes them", "[random]") {
     require_ops();
-    std::mt19937 random(5);
-    for (int round = 0; round < 600; ++round) {
+    seeds::each(600, [&](std::uint64_t seed) {
+        std::mt19937 random(static_cast<std::uint32_t>(seed));
+        const int round = static_cast<int>(seed % 1000);
         const bool exact = round % 3 != 0;
         const int leaves = 1 + round % 9, count = exact ? 1 + round % 60 : 1 + round % 12;
         const auto body = random_program(random, count, exact, leaves);
@@ -280,7 +282,7 @@ TEST_CASE("emitted_program: random programs, as the block interpreter computes t
                     if (exact ? a != b : !(std::abs(a - b) <= 1e-4f)) REQUIRE(a == b);
                 }
         });
-    }
+    });
 }
 
 TEST_CASE("emitted_program: more values than registers, more operands than pointers, and results in place of leaves") {

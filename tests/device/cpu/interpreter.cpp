@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "seeds.hpp"
 
 using namespace rill;
 
@@ -91,11 +92,12 @@ struct random_program {
 
 } // namespace test_interpreter
 
-TEST_CASE("interpreter: values share memory as they end, and results may lie in a leaf's") {
+TEST_CASE("interpreter: values share memory as they end, and results may lie in a leaf's", "[random]") {
     require_primitive<mul_op, float, float>();
     require_primitive<add_op, float, float>();
-    std::mt19937 random(17);
-    for (int round = 0; round < 200; ++round) {
+    seeds::each(200, [&](std::uint64_t seed) {
+        std::mt19937 random(static_cast<std::uint32_t>(seed));
+        const int round = static_cast<int>(seed % 1000);
         const test_interpreter::random_program p(random, 1 + round % 20);
         const block_interpreter run(p.body);
         CHECK(run.scratch_bytes() <= (p.body->code.size() + 3) * block_elements * sizeof(float));
@@ -114,7 +116,7 @@ TEST_CASE("interpreter: values share memory as they end, and results may lie in 
             INFO("round " << round << ", result " << r);
             if (to[r]) CHECK(std::memcmp(to[r], p.expected[r].data(), p.n * sizeof(float)) == 0);
         }
-    }
+    });
 }
 
 TEST_CASE("interpreter: a chain of ops needs the memory of one value") {

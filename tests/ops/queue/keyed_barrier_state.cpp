@@ -9,7 +9,7 @@
 #include <rill/core/host_array.hpp>
 
 #include "ops/sync/pretend_wait.hpp"
-#include "schedules.hpp"
+#include "seeds.hpp"
 
 using namespace rill;
 
@@ -39,7 +39,8 @@ TEST_CASE("keyed_barrier_state: what it says of itself, and what it refuses") {
 
 /// Whatever the order of components, takers, give-ups and the close: each complete element leaves once, the oldest keys first, to takers in
 /// their order; a model says who has come.
-void run_schedule(schedules::draws& next) {
+void run_schedule(std::uint64_t seed) {
+    seeds::draws next(seed);
     const auto count = 1 + next(3);
     const auto b = std::make_shared<detail::keyed_barrier_state>(
         "b", std::vector<tensor_type>(count, {dtype::int64, {}}), default_allocator());
@@ -168,8 +169,8 @@ void run_schedule(schedules::draws& next) {
     }
 }
 
-TEST_CASE("keyed_barrier_state: no schedule loses an element, doubles one, or leaves anybody waiting") {
-    schedules::each(2000, run_schedule);
+TEST_CASE("keyed_barrier_state: no schedule loses an element, doubles one, or leaves anybody waiting", "[random]") {
+    seeds::each(2000, run_schedule);
 }
 
 } // namespace test_ops_queue_keyed_barrier_state

@@ -5,7 +5,7 @@
 
 #include "catch.hpp"
 #include "ops/sync/pretend_wait.hpp"
-#include "schedules.hpp"
+#include "seeds.hpp"
 
 using namespace rill;
 
@@ -27,8 +27,9 @@ TEST_CASE("barrier_state: all go on when the last has come, again and again") {
     CHECK(alone->arrive(none));
 }
 
-TEST_CASE("barrier_state: any schedule of arrivals and give-ups lets go of so many at once") {
-    schedules::each(200, [](schedules::draws& next) {
+TEST_CASE("barrier_state: any schedule of arrivals and give-ups lets go of so many at once", "[random]") {
+    seeds::each(200, [](std::uint64_t seed) {
+        seeds::draws next(seed);
         constexpr std::size_t parties = 4;
         const auto b = std::make_shared<detail::barrier_state>("b", parties);
         std::deque<sync_test::pretend_wait> all;

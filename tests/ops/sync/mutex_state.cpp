@@ -5,7 +5,7 @@
 
 #include "catch.hpp"
 #include "ops/sync/pretend_wait.hpp"
-#include "schedules.hpp"
+#include "seeds.hpp"
 
 using namespace rill;
 
@@ -82,8 +82,9 @@ TEST_CASE("mutex_state: a session that has ended holds nothing") {
     CHECK_FALSE(m->is_held());
 }
 
-TEST_CASE("mutex_state: any schedule of takes, releases, failures, give-ups and ends of sessions loses nothing") {
-    schedules::each(200, [](schedules::draws& next) {
+TEST_CASE("mutex_state: any schedule of takes, releases, failures, give-ups and ends of sessions loses nothing", "[random]") {
+    seeds::each(200, [](std::uint64_t seed) {
+        seeds::draws next(seed);
         const auto m = std::make_shared<detail::mutex_state>("m");
         std::vector<std::shared_ptr<session_end>> sessions;
         for (int k = 0; k < 3; ++k) sessions.push_back(std::make_shared<session_end>());

@@ -5,7 +5,7 @@
 
 #include "catch.hpp"
 #include "ops/sync/pretend_wait.hpp"
-#include "schedules.hpp"
+#include "seeds.hpp"
 
 using namespace rill;
 
@@ -57,8 +57,9 @@ TEST_CASE("semaphore_state: what a step took and did not give back goes back if 
     CHECK(s->value() == 6);
 }
 
-TEST_CASE("semaphore_state: any schedule of takes, releases and give-ups loses no permit") {
-    schedules::each(200, [](schedules::draws& next) {
+TEST_CASE("semaphore_state: any schedule of takes, releases and give-ups loses no permit", "[random]") {
+    seeds::each(200, [](std::uint64_t seed) {
+        seeds::draws next(seed);
         const auto s = std::make_shared<detail::semaphore_state>("s", 4);
         struct taker {
             index_t n;

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs every random test of a build with new seeds for a while, and says how a failure is found again.
+
+    soak.py BUILD SECONDS [FIRST_SEED]"""
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def random_tests(program):
+    """Returns the names of a program's test cases with the tag [random]."""
+    said = subprocess.run([program, "--list-test-names-only", "[random]"], stdout=subprocess.PIPE, text=True).stdout
+    return [line.strip() for line in said.splitlines() if line.strip()]
+
+
+def main():
+    build, seconds = Path(sys.argv[1]), int(sys.argv[2])
+    first = int(sys.argv[3]) if len(sys.argv) > 3 and sys.argv[3] else int(time.time())
+    programs = [p for p in sorted((build / "tests").glob("rill_tests*")) if p.is_file() and os.access(p, os.X_OK)]
+    tests = [(program, name) for program in programs for name in random_tests(program)]
+    if not tests:
+        sys.exit(f"{build} holds no random tests")
+    each = max(1, seconds // (len(tests) + 1))  # the last share is for graphs that strangers might send
+    print(f"{len(tests)} random tests and the fuzzer, {each} s each, seeds from {first}", flush=True)
+    environment = {**os.environ, "RILL_TEST_DATA": str(ROOT / "tests" / "data"), "RILL_SOAK_SECONDS": str(each), "RILL_FIRST_SEED": str(first)}
+    failed = 0
+    for program, name in tests:
+        escaped = name.replace("\\", "\\\\").replace(",", "\\,").replace("[", "\\[")
+        result = subprocess.run([program, escaped], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        print(f"{'passed' if result.returncode == 0 else 'FAILED'}  {name}", flush=True)
+        if result.returncode != 0:
+            failed += 1
+            print(f"{result.stdout[-6000:]}\nagain: RILL_FIRST_SEED={first} {program} '{escaped}', or RILL_SEED with the seed that it names\n", flush=True)
+    fuzz = build / "tests" / "saved" / "rill_saved_fuzz"
+    if fuzz.exists():
+        failed += subprocess.run([fuzz, str(each), *sorted(map(str, (ROOT / "tests/data/graphs").glob("*.rill")))]).returncode != 0
+    print(f"{len(tests) + fuzz.exists() - failed} passed, {failed} failed")
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()
