@@ -17,6 +17,25 @@ TEST_CASE("region_use: the variables that bodies write are the last inputs") {
     REQUIRE(all.size() == 2);
     CHECK(all[0] == 3);
     CHECK(all[1] == 4);
+    use.captures = 70'000; // more than 16 bits count
+    CHECK(use.writes()[0] == 70'002);
+}
+
+TEST_CASE("region_use: counts of a file's are added up in 64 bits") {
+    const auto holds = [](int operands, int captures, int written, std::size_t inputs) {
+        region_use use;
+        use.operands = operands;
+        use.captures = captures;
+        use.written = written;
+        return use.counts(inputs);
+    };
+    constexpr int most = std::numeric_limits<int>::max();
+    CHECK(holds(1, 2, 3, 6));
+    CHECK(holds(40'000, 40'000, 0, 80'000));
+    CHECK_FALSE(holds(1, 2, 3, 5));
+    CHECK_FALSE(holds(-1, 2, 0, 1));
+    CHECK_FALSE(holds(most, most, 2, 0)); // whose sum in 32 bits is 0
+    CHECK_FALSE(holds(most, most, most, 1));
 }
 
 TEST_CASE("region_use: a node whose bodies do not fit it is refused") {
@@ -49,6 +68,7 @@ TEST_CASE("region_use: a node whose bodies do not fit it is refused") {
     refused("has no bodies", [](auto& spec, auto&, auto&) { spec.bodies.clear(); });
     refused("not as many as it says", [](auto&, auto& use, auto&) { use.captures = 7; });
     refused("not as many as it says", [](auto&, auto& use, auto&) { use.operands = -1; });
+    refused("not as many as it says", [](auto&, auto& use, auto&) { use.captures = 1 << 15; });
     refused("more parts than it has operands", [](auto&, auto& use, auto&) { use.carried = 2; });
     refused("another number of bodies", [](auto& spec, auto&, auto&) { spec.bodies.push_back(spec.bodies[0]); });
     refused("another number of bodies", [](auto&, auto& use, auto& op) {

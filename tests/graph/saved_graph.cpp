@@ -225,6 +225,23 @@ TEST_CASE("saved_graph: bodies that are none are refused, with the node") {
     refused([](auto& s) { s.bodies[1].first_twin = s.bodies[1].node + 1; });
     refused([](auto& s) { s.bodies[1].first_twin = 1; });
     refused([](auto& s) { s.bodies[1].all[1].results[0] = s.bodies[1].all[1].results[1]; });
+    const auto counts = [&](int operands, int captures, int written) {
+        refused([&](auto& s) {
+            auto& n = s.nodes[s.bodies[0].node];
+            const op_ptr read = make_op(n.op, n.version, n.fields);
+            region_use use = *read->regions();
+            use.operands = operands, use.captures = captures, use.written = written;
+            n.fields = bytes_of_fields(*read->with_regions(use));
+        });
+    };
+    constexpr int most = std::numeric_limits<int>::max();
+    for (const int many : {1 << 15, 1 << 16, most}) { // what writes are counted from must not become negative
+        counts(many, 1, 1);
+        counts(2, many, 1);
+        counts(2, 1, many);
+        counts(many, many, 2);
+        counts(-many, many, 2);
+    }
 }
 
 TEST_CASE("saved_graph: loops of primitives, with what goes back in them") {

@@ -23,6 +23,9 @@ template <class T> std::vector<T> values(const feed_value& f) {
     return {all.begin(), all.end()};
 }
 
+/// The array that a run is given.
+any_array given(detail::feed_reference f) { return f.get()->value; }
+
 struct fixture {
     graph g;
     graph_scope here{g};
@@ -38,13 +41,13 @@ struct fixture {
 using test_feed_fixture = test_feed::fixture;
 
 TEST_CASE_METHOD(test_feed_fixture, "feed: every kind of host value") {
-    using test_feed::values;
+    using test_feed::given, test_feed::values;
     const std::vector<float> four{1, 2, 3, 4};
     const xt::xtensor<float, 2> m{{1, 2}, {3, 4}};
-    CHECK(feed(pairs, four).value.data() == four.data());
-    CHECK(feed(pairs, std::span(four)).value.shape() == dims{2, 2});
+    CHECK(given(feed(pairs, four)).data() == four.data());
+    CHECK(given(feed(pairs, std::span(four))).data() == four.data());
     CHECK(values<float>(feed(pairs, std::vector<float>(four))) == four);
-    CHECK(feed(pairs, m).value.data() == m.storage().data());
+    CHECK(given(feed(pairs, m)).data() == m.storage().data());
     CHECK(values<float>(feed(pairs, m * 2.f)) == std::vector<float>{2, 4, 6, 8});
     CHECK(values<float>(feed(pairs, xt::view(m, xt::range(1, 2), xt::all()))) == std::vector<float>{3, 4});
     CHECK(values<float>(feed(pairs, {{1.f, 2.f}, {3.f, 4.f}})) == four);
@@ -57,6 +60,39 @@ TEST_CASE_METHOD(test_feed_fixture, "feed: every kind of host value") {
     CHECK(values<std::int8_t>(feed(bytes, {1, 2, 3})) == std::vector<std::int8_t>{1, 2, 3});
     CHECK(values<std::string>(feed(words, {"a", "b"})) == std::vector<std::string>{"a", "b"});
     CHECK(values<std::string>(feed(words, std::vector<std::string>{"c"})) == std::vector<std::string>{"c"});
+}
+
+TEST_CASE_METHOD(test_feed_fixture, "feed: one that is kept has a value of its own, however it was given") {
+    using test_feed::values;
+    std::vector<feed_value> kept;
+    {
+        std::vector<float> flat{1, 2};
+        xt::xtensor<float, 2> m{{3, 4}, {5, 6}};
+        std::vector<std::string> text{"a word that is long enough for memory of its own"};
+        kept.push_back(feed(pairs, flat));
+        kept.push_back(feed("pairs:0", flat));
+        kept.push_back(feed(any, flat));
+        kept.emplace_back(feed(pairs, std::span(flat)));
+        kept.push_back(feed(pairs, m));
+        kept.push_back(feed(pairs, xt::view(m, xt::range(1, 2), xt::all())));
+        kept.push_back(feed(words, text));
+        std::fill(flat.begin(), flat.end(), -1.f);
+        m.fill(-1);
+        text[0].assign(text[0].size(), '-');
+    }
+    for (std::size_t i = 0; i < 4; ++i) CHECK(values<float>(kept[i]) == std::vector<float>{1, 2});
+    CHECK(values<float>(kept[4]) == std::vector<float>{3, 4, 5, 6});
+    CHECK(values<float>(kept[5]) == std::vector<float>{5, 6});
+    CHECK(values<std::string>(kept[6])[0].starts_with("a word"));
+    CHECK(kept[4].edge.node() == pairs.node());
+    // what owns its value at once may be kept as it is
+    using lvalue = decltype(feed(pairs, std::declval<std::vector<float>&>()));
+    STATIC_REQUIRE(std::is_same_v<lvalue, borrowed_feed>);
+    STATIC_REQUIRE(std::is_same_v<decltype(feed(pairs, std::vector<float>())), feed_value>);
+    STATIC_REQUIRE(std::is_same_v<decltype(feed(pairs, xt::xtensor<float, 2>())), feed_value>);
+    STATIC_REQUIRE(std::is_same_v<decltype(feed(scalar, 1.f)), feed_value>);
+    STATIC_REQUIRE(may_be_fed<borrowed_feed> && may_be_fed<const feed_value&>);
+    STATIC_REQUIRE_FALSE(may_be_fed<const borrowed_feed&> || may_be_fed<borrowed_feed&>);
 }
 
 TEST_CASE_METHOD(test_feed_fixture, "feed: what temporaries hold is taken over, not copied") {

@@ -109,7 +109,7 @@ TEST_CASE_METHOD(test_session_fixture, "session: fetched by handle, expression, 
     const name_scope layer("layer");
     const tensor y(x * 2.f, "y");
     const std::vector<float> in{1, 2};
-    const auto fed = feed(x, in);
+    const feed_value fed = feed(x, in);
     CHECK(s.run(y, fed)(1) == 4.f);
     CHECK(s.run(y + x, fed)(1) == 6.f);
     CHECK(s.run(fetch("layer/y:0"), fed).elements<float>()[1] == 4.f);
@@ -625,4 +625,8 @@ TEST_CASE("session: options stand behind any number of feeds that a call can hav
     CHECK(s.run(a + b + c + d, at(a), at(b), at(c), at(d), {.timeout = std::chrono::hours(1)}) == 4.f);
     CHECK(s.run(a + b + c + d + e, at(a), at(b), at(c), at(d), at(e), long_enough) == 5.f);
     CHECK(s.run(a + b + c + d + e, std::vector{at(a), at(b), at(c), at(d), at(e)}, long_enough) == 5.f);
+    placeholder<float, 2> f("f");
+    const std::vector<float> two{1, 2};
+    CHECK(s.run(reduce_sum(f), feed(f, two), long_enough) == 3.f);
+    CHECK(s.run_traced(reduce_sum(f), feed(f, two)).first == 3.f);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bytes that strangers might send: graphs changed at random, under checksums that are right, and graphs of known ops wired at random.
+// Bytes that strangers might send: graphs changed at random, under checksums that are right, graphs of which numbers, edges and lists are
+// changed where they stand, and graphs of known ops wired at random.
 // Each is refused by an error of ours, or is a graph that can be run, and then gives values or such an error: no crash, nothing that
 // a sanitizer has to say, no room made for sizes that are not there. fuzz SECONDS GRAPH... [SEED]
 #include <chrono>
@@ -60,6 +61,95 @@ void change(std::string& bytes, std::size_t first) {
     }
 }
 
+/// Numbers around the widths that they might be cut to.
+std::int64_t odd_number() {
+    static constexpr std::int64_t all[] = {0,       1,         -1,        2,          7,         127,
+                                           128,     255,       32767,     32768,      65535,     65536,
+                                           1 << 20, INT32_MAX, INT32_MIN, UINT32_MAX, INT64_MAX, INT64_MIN};
+    return all[below(std::size(all))];
+}
+/// One of a list, or something new.
+template <class T> T& one_of(std::vector<T>& all) {
+    if (all.empty()) all.emplace_back();
+    return all[below(all.size())];
+}
+
+void change(std::uint32_t& number, std::size_t nodes) {
+    number = static_cast<std::uint32_t>(below(4) ? below(nodes + 2) : static_cast<std::size_t>(odd_number()));
+}
+/// One number of one field, or a byte of it.
+void change_field(std::string& fields) {
+    struct content {
+        int kind;
+        std::size_t at, size;
+    };
+    std::vector<content> all;
+    for (std::size_t at = 0; at < fields.size();) { // length of the name, name, kind, length of the content, content
+        std::uint32_t name = 0;
+        std::uint64_t size = 0;
+        std::memcpy(&name, fields.data() + at, 4);
+        at += 4 + name;
+        const int kind = fields[at];
+        std::memcpy(&size, fields.data() + at + 1, 8);
+        all.push_back({kind, at + 9, static_cast<std::size_t>(size)});
+        at += 9 + static_cast<std::size_t>(size);
+    }
+    if (all.empty()) return;
+    const auto& c = all[below(all.size())];
+    if (c.size == 0) return;
+    const std::int64_t number = odd_number();
+    const std::size_t width = c.kind == 2   ? 4
+                              : c.size >= 8 ? 8
+                                            : 1; // 2: int32; behind the rank of a shape are its extents
+    std::memcpy(fields.data() + c.at + c.size % width + width * below(c.size / width), &number, width);
+}
+void change_edge(detail::saved_edge& e, std::size_t nodes) {
+    if (below(3) == 0)
+        e.port = static_cast<std::uint32_t>(odd_number());
+    else
+        change(e.node, nodes);
+}
+/// One element of a list changed, left out, or there again, perhaps very often.
+template <class T, class Change> void change_list(std::vector<T>& all, const Change& change_one) {
+    const T one = one_of(all);
+    switch (below(4)) {
+    case 0: all.pop_back(); break;
+    case 1: all.insert(all.end(), below(8) ? 1 : 40'000, one); break;
+    default: change_one(one_of(all));
+    }
+}
+/// One thing of a graph, which stays a graph in form.
+void change_part(saved_graph& g) {
+    const auto nodes = g.nodes.size();
+    const auto number = [&](std::uint32_t& n) { change(n, nodes); };
+    const auto edge = [&](detail::saved_edge& e) { change_edge(e, nodes); };
+    auto& n = one_of(g.nodes);
+    switch (below(g.bodies.empty() ? 9 : 16)) {
+    case 0: return change_list(n.inputs, edge);
+    case 1: return change_list(n.control_inputs, number);
+    case 2: return number(n.colocated);
+    case 3: return void(n.version = static_cast<std::int32_t>(odd_number()));
+    case 4: return void(n.op = one_of(g.nodes).op);
+    case 5: return change_list(n.outputs, [](tensor_type& t) { t.shape = dims{}; });
+    case 6: return change_list(g.loops, [&](auto& loop) { below(2) ? number(loop.merge) : edge(loop.back); });
+    case 7: return change_list(g.initializers, [&](auto& i) { number(below(2) ? i.first : i.second); });
+    case 8: return change_field(n.fields);
+    default: break;
+    }
+    auto& bodies = one_of(g.bodies);
+    auto& body = one_of(bodies.all);
+    switch (below(8)) {
+    case 0: return number(bodies.node);
+    case 1: return number(bodies.first_twin);
+    case 2: return number(body.of);
+    case 3: return change_list(below(2) ? body.arguments : body.results, edge);
+    case 4: return change_list(body.captures, edge);
+    case 5: return change_list(below(2) ? body.captured : body.effects, number);
+    case 6: return change_list(one_of(g.regions).nodes, number);
+    default: change_field(g.nodes[bodies.node % nodes].fields);
+    }
+}
+
 struct tally {
     long rounds = 0, graphs = 0, values = 0, refusals = 0;
 };
@@ -102,10 +192,10 @@ void run(const graph& g, tally& t) {
     }
 }
 
-void read_and_run(const std::string& bytes, tally& t) {
+template <class Read> void read_and_run(const Read& read, tally& t) {
     ++t.rounds;
     try {
-        const graph g = graph_from_bytes(bytes);
+        const graph g = read();
         ++t.graphs;
         const auto again = graph_to_bytes(g);
         if (graph_to_bytes(graph_from_bytes(again)) != again) {
@@ -131,6 +221,7 @@ graph wired(const std::vector<saved_node>& pool) {
             node_spec spec;
             spec.op = make_op(like.op, like.version, fields);
             spec.name = "n";
+            if (spec.op->regions()) continue; // it has no bodies here
             const bool other = below(8) == 0;
             for (std::size_t k = other ? below(5) : like.inputs.size(); k > 0 && !have.empty(); --k)
                 spec.inputs.push_back(have[below(have.size())]);
@@ -160,6 +251,7 @@ int main(int argc, char** argv) {
     const double seconds = std::atof(argv[1]);
     auto seed = static_cast<unsigned>(clock_type::now().time_since_epoch().count());
     std::vector<std::string> corpus;
+    std::vector<saved_graph> graphs;
     std::vector<saved_node> pool;
     for (int i = 2; i < argc; ++i) {
         std::ifstream file(argv[i], std::ios::binary);
@@ -168,7 +260,8 @@ int main(int argc, char** argv) {
             continue;
         }
         corpus.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-        for (auto& n : detail::save_graph(graph_from_bytes(corpus.back())).nodes) pool.push_back(std::move(n));
+        graphs.push_back(detail::save_graph(graph_from_bytes(corpus.back())));
+        pool.insert(pool.end(), graphs.back().nodes.begin(), graphs.back().nodes.end());
     }
     for (const auto* e : known_ops()) // also those that no graph here has, with any number of inputs
         for (std::uint32_t inputs = 0; e->make && inputs < 4; ++inputs) {
@@ -181,7 +274,7 @@ int main(int argc, char** argv) {
         }
     std::printf("seed %u\n", seed);
     std::fflush(stdout);
-    tally changed, wired_at_random;
+    tally changed, parts_changed, wired_at_random;
     const auto begin = clock_type::now();
     double slowest = 0;
     for (unsigned round = 0;; ++round) {
@@ -189,16 +282,25 @@ int main(int argc, char** argv) {
         if (std::chrono::duration<double>(now - begin).count() > seconds) break;
         drawn.seed(seed + round); // so that one round can be repeated: fuzz 0.001 GRAPH... SEED
         if (const char* only = std::getenv("FUZZ_VERBOSE")) std::fprintf(stderr, "round %u%s\n", seed + round, only);
-        if (below(2) == 0) {
+        switch (below(3)) {
+        case 0: {
             auto bytes = corpus[below(corpus.size())];
             change(bytes, 24);
-            read_and_run(with_header(std::move(bytes)), changed);
-        } else {
-            read_and_run(graph_to_bytes(wired(pool)), wired_at_random);
+            read_and_run([&] { return graph_from_bytes(with_header(bytes)); }, changed);
+            break;
+        }
+        case 1: {
+            auto g = graphs[below(graphs.size())];
+            for (auto n = 1 + below(3); n > 0; --n) change_part(g);
+            read_and_run([&] { return detail::load_graph(g); }, parts_changed);
+            break;
+        }
+        default: read_and_run([&] { return graph_from_bytes(graph_to_bytes(wired(pool))); }, wired_at_random);
         }
         slowest = std::max(slowest, std::chrono::duration<double>(clock_type::now() - now).count());
     }
-    for (const auto& [name, t] : {std::pair("changed", changed), std::pair("wired at random", wired_at_random)})
+    for (const auto& [name, t] : {std::pair("changed", changed), std::pair("parts changed", parts_changed),
+                                  std::pair("wired at random", wired_at_random)})
         std::printf("%s: %ld rounds, %ld graphs, %ld values, %ld refused\n", name, t.rounds, t.graphs, t.values,
                     t.refusals);
     std::printf("slowest round: %.3f s\n", slowest);

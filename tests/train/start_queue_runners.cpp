@@ -70,6 +70,19 @@ TEST_CASE("start_queue_runners: an error of one ends all") {
     CHECK_THROWS_WITH(c.join(threads), contains("a bad record"));
 }
 
+TEST_CASE("start_queue_runners: a bad id is an error, and not the end of what is read") {
+    const graph_scope here{graph()};
+    const fifo_queue<tensor<float>> q({.capacity = 100});
+    variable<int> n("n", 0, {.trainable = false});
+    add_queue_runner(q, {q.enqueue(gather<0>(tensor(zeros<float, 10>()), n.count_up_to(1000)))});
+    const session s;
+    s.run(global_variables_initializer());
+    const coordinator c;
+    auto threads = start_queue_runners(s, c);
+    CHECK_THROWS_WITH(c.join(threads), contains("id 10 at [] is outside [0, 10)"));
+    CHECK(s.run(q.size()) == 10);
+}
+
 TEST_CASE("start_queue_runners: a session that ends takes its threads along") {
     const graph_scope here{graph()};
     const fifo_queue<tensor<int>> q({.capacity = 2});

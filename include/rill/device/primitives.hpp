@@ -43,9 +43,9 @@ struct no_update {
 /// read; numbers come by value. Each primitive is implemented once per device, and an op once over all of them.
 template <class D>
 concept device_primitives =
-    requires(const float* x, float* y, const std::int32_t* ids, std::int32_t* to, void* scratch, thread_pool* pool,
-             index_t n, const detail::strided_layout& layout, const random_stream& stream, const fused_spec& spec,
-             const fused_chain& chain, kernel_request& request) {
+    requires(const float* x, float* y, const std::int32_t* ids, std::int32_t* to, std::int64_t* classes, void* scratch,
+             thread_pool* pool, index_t n, const detail::strided_layout& layout, const random_stream& stream,
+             const fused_spec& spec, const fused_chain& chain, kernel_request& request) {
         { D::type } -> std::convertible_to<std::string_view>;
         D::template compile_expression<leaf<float>>();
         D::template compile_one_op<leaf<float>>();
@@ -79,6 +79,8 @@ concept device_primitives =
         D::truncated_normal(n, stream, 0., 1., y);
         D::random_gamma(n, stream, 1., 1., y);
         D::random_poisson(n, stream, 1., y);
+        { D::multinomial(x, n, n, n, stream, classes, scratch) } -> std::same_as<outside_index>;
+        { D::multinomial_scratch(n) } -> std::same_as<std::size_t>;
     };
 
 }} // namespace rill::RILL_ABI

@@ -89,7 +89,7 @@ public:
     const detail::plain_tuple<Args...>& args() const noexcept { return args_; }
 
     /// Computes it in the default session (see session_scope).
-    template <class... Feeds> auto eval(const Feeds&... feeds) const;
+    template <class... Feeds> auto eval(Feeds&&... feeds) const;
 
 private:
     detail::plain_tuple<Args...> args_;

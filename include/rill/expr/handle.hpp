@@ -77,7 +77,7 @@ public:
     void run() const;
     template <class... Feeds>
         requires(sizeof...(Feeds) > 0)
-    void run(const Feeds&... feeds) const;
+    void run(Feeds&&... feeds) const;
 
 private:
     any_tensor handle_;

@@ -58,7 +58,7 @@ public:
     tensor(detail::unchecked_t, const any_tensor& t) : any_tensor(t) {}
 
     /// Computes it in the default session (see session_scope).
-    template <class... Feeds> auto eval(const Feeds&... feeds) const;
+    template <class... Feeds> auto eval(Feeds&&... feeds) const;
 
 private:
     template <class E> static endpoint sealed(const E& e, const std::string& name, const std::source_location& where) {

@@ -201,9 +201,7 @@ RILL_COLD void graph_state::check_bodies(const node_spec& spec) {
     const region_use* use = spec.op->regions();
     require(use && !spec.bodies.empty(), use ? "it has no bodies" : "it has bodies, and can't run any");
     const auto inputs = static_cast<int>(spec.inputs.size());
-    require(use->operands >= 0 && use->captures >= 0 && use->written >= 0 && use->operands <= inputs &&
-                use->captures <= inputs && use->operands + use->captures + use->written == inputs,
-            "its inputs are not as many as it says");
+    require(use->counts(spec.inputs.size()), "its inputs are not as many as it says");
     require(use->carried >= 0 && use->carried <= use->operands, "its state has more parts than it has operands");
     using form = region_use::form;
     const bool chooses = use->how == form::choose;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <rill/core/small_vector.hpp>
@@ -8,7 +9,7 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// Numbers of inputs.
-using input_list = small_vector<std::int16_t, 4>;
+using input_list = small_vector<std::int32_t, 4>;
 
 /// How a node runs its bodies (graph/region.hpp), and which of its inputs are what: operands, then what the bodies take from
 /// outside, then the variables that they write.
@@ -27,6 +28,9 @@ struct region_use {
     bool recompute = false; // gradients compute the values within again, and nothing is kept for them
     bool effects = false;   // a body draws random numbers, or does more than compute its results
 
+    /// The counts of a node that has so many inputs: a file may say anything.
+    bool counts(std::size_t inputs) const;
+    /// What its bodies write; only asked where `counts` holds.
     input_list writes() const;
     /// How many of the operands are the state of a loop: 0 of what is none.
     int state() const { return how == form::repeat ? operands : how == form::scan ? carried : 0; }

@@ -7,9 +7,14 @@
 
 namespace rill { inline namespace RILL_ABI {
 
+RILL_COLD bool region_use::counts(std::size_t inputs) const {
+    return operands >= 0 && captures >= 0 && written >= 0 &&
+           std::int64_t(operands) + captures + written == static_cast<std::int64_t>(inputs);
+}
+
 RILL_COLD input_list region_use::writes() const {
     input_list all;
-    for (int i = 0; i < written; ++i) all.push_back(static_cast<std::int16_t>(operands + captures + i));
+    for (int i = 0; i < written; ++i) all.push_back(operands + captures + i);
     return all;
 }
 

@@ -332,6 +332,8 @@ private:
 
     /// What an op writes is a variable, or one that another write gives on.
     void check_writes(const node_spec& spec) const {
+        if (const auto* use = spec.op->regions(); use && !use->counts(spec.inputs.size()))
+            refuse("its inputs are not as many as it says");
         for (const int w : spec.op->writes()) {
             if (w >= static_cast<int>(spec.inputs.size())) refuse("input " + std::to_string(w) + " is missing");
             const node* n = spec.inputs[w].from;

@@ -371,6 +371,7 @@ using catalogue = op_list<
     minimum_op,
     mod_op,
     mul_op,
+    multinomial_op,
     mutex_acquire_op,
     mutex_op,
     mutex_release_op,

@@ -20,7 +20,7 @@ RILL_COLD std::string subgraph::name_of(int i) const {
 RILL_COLD bool subgraph::item::writes(std::size_t input) const {
     if (!op) return false;
     const auto all = op->writes();
-    return detail::contains(all, static_cast<std::int16_t>(input));
+    return detail::contains(all, static_cast<std::int32_t>(input));
 }
 
 RILL_COLD bool subgraph::item::gives_written(int port) const {

@@ -53,7 +53,7 @@ private:
         input_list on_host;
         if (it.op) on_host = it.op->host_inputs();
         for (std::size_t k = 0; k < it.inputs.size(); ++k) {
-            const bool host = detail::contains(on_host, static_cast<std::int16_t>(k));
+            const bool host = detail::contains(on_host, static_cast<std::int32_t>(k));
             if (!it.writes(k)) f(it.inputs[k], host ? nullptr : it.device);
         }
     }

@@ -5,7 +5,16 @@
 
 #include <rill/core/host_array.hpp>
 
-namespace rill { inline namespace RILL_ABI { namespace detail {
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE borrowed_feed::operator feed_value() const {
+    feed_value kept = borrowed_;
+    if (!kept.value.memory())
+        kept.value = detail::owned_copy(kept.value); // else it was evaluated into memory of its own
+    return kept;
+}
+
+namespace detail {
 
 RILL_INLINE void check_feed(const endpoint& e, const tensor_type& given, const dims& promised) {
     const auto& wanted = type_of(e);
@@ -22,4 +31,5 @@ RILL_INLINE void check_countable(const endpoint& e, const any_array& given) {
                                ", whose elements can't be counted (" + place_of(*e.from) + ")");
 }
 
-}}} // namespace rill::RILL_ABI::detail
+} // namespace detail
+}} // namespace rill::RILL_ABI

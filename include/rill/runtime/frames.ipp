@@ -94,7 +94,7 @@ RILL_COLD void frames_plan::compile(const flow_graph& g, step& s, const session_
     for (std::size_t i = 0; i < n->inputs.size(); ++i) {
         const auto& e = n->inputs[i];
         const auto role = e.from->op->role();
-        const bool written = detail::contains(writes, static_cast<std::int16_t>(i));
+        const bool written = detail::contains(writes, static_cast<std::int32_t>(i));
         if (written && role != op_role::variable)
             throw unimplemented(n->op->label() + ": '" + n->name + "' writes a variable after '" + e.from->name +
                                 "', among primitives of control flow: let it write the variable itself, with a control "

@@ -170,16 +170,16 @@ public:
 
     /// Runs what is asked for and returns its host value: T for rank 0, xt::xtensor<T, rank>, an any_array where the type
     /// is not known, nothing for an operation (by name: an any_array that is empty()).
-    template <class X, std::same_as<feed_value>... F>
+    template <class X, any_feed... F>
         requires is_fetchable<X>
-    auto run(const X& what, const F&... feeds) const {
-        return run_list(what, std::array<const feed_value*, sizeof...(F)>{&feeds...});
+    auto run(const X& what, F&&... feeds) const {
+        return run_list(what, feed_list<F...>{given<F>(feeds)...});
     }
     /// Several at once, in one step: a tuple without elements for operations.
-    template <class... X, std::same_as<feed_value>... F>
+    template <class... X, any_feed... F>
         requires(is_fetchable<X> && ...)
-    auto run(const std::tuple<X...>& what, const F&... feeds) const {
-        return run_list(what, std::array<const feed_value*, sizeof...(F)>{&feeds...});
+    auto run(const std::tuple<X...>& what, F&&... feeds) const {
+        return run_list(what, feed_list<F...>{given<F>(feeds)...});
     }
     template <class X> auto run(const X& what, const std::vector<feed_value>& feeds) const {
         detail::vector<const feed_value*> all;
@@ -188,26 +188,27 @@ public:
     }
     /// The same, with a limit of time or a token that ends it: s.run(y, feed(x, v), {.timeout = 5s, .cancel = token}).
     template <class X> auto run(const X& what, const run_options& how) const { return run_list(what, {}, &how); }
-    template <class X> auto run(const X& what, const feed_value& a, const run_options& how) const {
-        return run_list(what, std::array{&a}, &how);
-    }
-    template <class X> auto run(const X& what, const feed_value& a, const feed_value& b, const run_options& how) const {
-        return run_list(what, std::array{&a, &b}, &how);
+    template <class X> auto run(const X& what, detail::feed_reference a, const run_options& how) const {
+        return run_list(what, std::array{a.get()}, &how);
     }
     template <class X>
-    auto run(const X& what, const feed_value& a, const feed_value& b, const feed_value& c,
+    auto run(const X& what, detail::feed_reference a, detail::feed_reference b, const run_options& how) const {
+        return run_list(what, std::array{a.get(), b.get()}, &how);
+    }
+    template <class X>
+    auto run(const X& what, detail::feed_reference a, detail::feed_reference b, detail::feed_reference c,
              const run_options& how) const {
-        return run_list(what, std::array{&a, &b, &c}, &how);
+        return run_list(what, std::array{a.get(), b.get(), c.get()}, &how);
     }
     template <class X>
-    auto run(const X& what, const feed_value& a, const feed_value& b, const feed_value& c, const feed_value& d,
-             const run_options& how) const {
-        return run_list(what, std::array{&a, &b, &c, &d}, &how);
+    auto run(const X& what, detail::feed_reference a, detail::feed_reference b, detail::feed_reference c,
+             detail::feed_reference d, const run_options& how) const {
+        return run_list(what, std::array{a.get(), b.get(), c.get(), d.get()}, &how);
     }
     template <class X>
-    auto run(const X& what, const feed_value& a, const feed_value& b, const feed_value& c, const feed_value& d,
-             const feed_value& e, const run_options& how) const {
-        return run_list(what, std::array{&a, &b, &c, &d, &e}, &how);
+    auto run(const X& what, detail::feed_reference a, detail::feed_reference b, detail::feed_reference c,
+             detail::feed_reference d, detail::feed_reference e, const run_options& how) const {
+        return run_list(what, std::array{a.get(), b.get(), c.get(), d.get(), e.get()}, &how);
     }
     /// Of more feeds they are a vector.
     template <class X> auto run(const X& what, const std::vector<feed_value>& feeds, const run_options& how) const {
@@ -216,10 +217,10 @@ public:
         return run_list(what, all, &how);
     }
     /// Also returns what ran and what it waited for. It runs as it would untraced: the same plan, the same threads.
-    template <class X, std::same_as<feed_value>... F> auto run_traced(const X& what, const F&... feeds) const {
+    template <class X, any_feed... F> auto run_traced(const X& what, F&&... feeds) const {
         step_trace trace;
         const run_options how{.trace = &trace};
-        const std::array<const feed_value*, sizeof...(F)> all{&feeds...};
+        const feed_list<F...> all{given<F>(feeds)...};
         if constexpr (is_valueless<X>) {
             run_list(what, all, &how);
             return trace;
@@ -242,6 +243,16 @@ public:
 
 private:
     friend std::vector<coordinated_thread> start_queue_runners(const session& s, const coordinator& c);
+
+    template <class... F> using feed_list = std::array<const feed_value*, sizeof...(F)>;
+    template <class F> static const feed_value* given(std::remove_reference_t<F>& feed) {
+        static_assert(may_be_fed<F>, "session::run: a feed that borrows its value was kept; keep it as feed_value, "
+                                     "which copies the value");
+        if constexpr (may_be_fed<F>)
+            return detail::feed_reference(static_cast<F&&>(feed)).get();
+        else
+            return nullptr;
+    }
 
     template <class In> static auto input_handle(const In& input) {
         if constexpr (typed_operand<In>)
@@ -291,18 +302,18 @@ public:
 
 template <class... Feeds>
     requires(sizeof...(Feeds) > 0)
-void operation::run(const Feeds&... feeds) const {
-    detail::default_session("operation::run").run(*this, feeds...);
+void operation::run(Feeds&&... feeds) const {
+    detail::default_session("operation::run").run(*this, std::forward<Feeds>(feeds)...);
 }
 
-template <class T, index_t... D> template <class... Feeds> auto tensor<T, D...>::eval(const Feeds&... feeds) const {
-    return detail::default_session("eval").run(*this, feeds...);
+template <class T, index_t... D> template <class... Feeds> auto tensor<T, D...>::eval(Feeds&&... feeds) const {
+    return detail::default_session("eval").run(*this, std::forward<Feeds>(feeds)...);
 }
 
 template <class Op, class... Args>
 template <class... Feeds>
-auto expression<Op, Args...>::eval(const Feeds&... feeds) const {
-    return detail::default_session("eval").run(*this, feeds...);
+auto expression<Op, Args...>::eval(Feeds&&... feeds) const {
+    return detail::default_session("eval").run(*this, std::forward<Feeds>(feeds)...);
 }
 
 }} // namespace rill::RILL_ABI

@@ -100,7 +100,7 @@ template <class Rule> struct update_op {
 private:
     static input_list consecutive(int first, int count) {
         input_list all;
-        for (int i = 0; i < count; ++i) all.push_back(static_cast<std::int8_t>(first + i));
+        for (int i = 0; i < count; ++i) all.push_back(first + i);
         return all;
     }
 };

@@ -53,7 +53,7 @@ template <class Rule> struct update_rows_op {
         if constexpr (!adds_up) request.scratch_bytes = D::template update_rows_scratch<T>(ids.size(), view.inner, 1);
         return detail::with_index_type(request.inputs[ids_at].type, [&]<class I>(std::type_identity<I>) {
             return kernel([=, rule = rule](const kernel_args& a) {
-                detail::check_indices<D>(a.template in<I>(ids_at), ids, view.extent, error_code::out_of_range, "id");
+                detail::check_indices<D>(a.template in<I>(ids_at), ids, view.extent, "id");
                 std::array<T*, 1 + slots> state;
                 for (std::size_t i = 0; i < state.size(); ++i) state[i] = a.template variable<T>(static_cast<int>(i));
                 D::template update_rows<detail::rule_step<Rule>>(

@@ -143,6 +143,42 @@ TEST_CASE("rounding stays small and infinities pass") {
     CHECK(std::isfinite(p.c[60])); // the second row
 }
 
+/// The worst error of a product of numbers in [0, 1), as a part of the true value.
+template <class T> double worst_error(bool ta, bool tb, std::int64_t m, std::int64_t n, std::int64_t k) {
+    product<T> p(ta, tb, m, n, k);
+    std::mt19937 random(3);
+    std::uniform_real_distribution<float> uniform;
+    for (std::int64_t i = 0; i < m * k; ++i) p.a[static_cast<std::size_t>(i)] = T(uniform(random));
+    for (std::int64_t i = 0; i < k * n; ++i) p.b[static_cast<std::size_t>(i)] = T(uniform(random));
+    p.run();
+    double worst = 0;
+    const auto wide = [](T x) { return static_cast<double>(static_cast<float>(x)); };
+    for (std::int64_t i = 0; i < m; ++i)
+        for (std::int64_t j = 0; j < n; ++j) {
+            double sum = 0;
+            for (std::int64_t l = 0; l < k; ++l) sum += wide(p.left(i, l)) * wide(p.right(l, j));
+            worst = std::max(worst, std::fabs(wide(p.c[static_cast<std::size_t>(i * n + j)]) - sum) / sum);
+        }
+    return worst;
+}
+
+TEST_CASE("gemm: long sums are added up in blocks, whatever the way") {
+    for (int way = 0; way < 4; ++way) {
+        const bool ta = way & 1, tb = way & 2;
+        INFO("way " << way); // one sum in one register would be off by 10^-4
+        CHECK(worst_error<float>(ta, tb, 4, 4, 300'000) < 5e-7);
+        CHECK(worst_error<float>(ta, tb, 1, 4, 300'000) < 5e-7);
+        CHECK(worst_error<float>(ta, tb, 4, 1, 300'000) < 5e-7);
+        CHECK(worst_error<float>(ta, tb, 17, 30, 20'000) < 1e-6);
+        CHECK(worst_error<rill::bfloat16>(ta, tb, 1, 2, 300'000) < 4e-3); // one rounding
+    }
+    product<float> ones(true, false, 1, 1, (1 << 24) + 1000); // where a float counts no further
+    std::fill_n(ones.a.get(), ones.k, 1.f);
+    std::fill_n(ones.b.get(), ones.k, 1.f);
+    ones.run();
+    CHECK(ones.c[0] == 16'778'216.f);
+}
+
 TEST_CASE("the same data give the same bits, wherever they are") {
     std::mt19937 random(1);
     std::normal_distribution<float> normal;
@@ -157,8 +193,13 @@ TEST_CASE("the same data give the same bits, wherever they are") {
 
 TEST_CASE("gemm: shared by threads, bit for bit the same") {
     thread_pool two(1), five(4);
-    for (const auto& [m, n, k] :
-         {std::tuple{130, 210, 170}, {1000, 10, 300}, {3, 1700, 600}, {700, 1, 5000}, {8, 3000, 100}, {257, 1031, 300}})
+    for (const auto& [m, n, k] : {std::tuple{130, 210, 170},
+                                  {1000, 10, 300},
+                                  {3, 1700, 600},
+                                  {700, 1, 5000},
+                                  {8, 3000, 100},
+                                  {257, 1031, 300},
+                                  {5, 70, 40000}})
         for (int way = 0; way < 4; ++way) {
             product<float> p(way & 1, way & 2, m, n, k);
             for (std::int64_t i = 0; i < m * p.k; ++i) p.a[static_cast<std::size_t>(i)] *= 0.1f; // sums that round
@@ -183,7 +224,8 @@ TEMPLATE_TEST_CASE("gemm: a row added and what is below 0 cut off, bit for bit w
                                   {40, 50, 0},
                                   {70, 300, 1100},
                                   {300, 520, 256},
-                                  {1000, 20, 300}})
+                                  {1000, 20, 300},
+                                  {2, 3, 40000}})
         for (int way = 0; way < 12; ++way) {
             if (!detail::has_tiles<TestType> && m * n * k > 1'000'000) continue; // slow, and without blocks
             product<TestType> p(way & 1, way & 2, m, n, k);

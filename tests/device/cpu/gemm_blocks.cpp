@@ -55,9 +55,9 @@ TEMPLATE_TEST_CASE("gemm_blocks: copied or in place, whole or in parts, products
             INFO(m << " x " << n << " x " << k << ", way " << way);
             const product_epilogue<T> last{row.data()};
             const std::int64_t middle = n / 2, upper = m / 2;
-            for (const auto& parts : {std::vector<product_part>{{0, m, 0, n}},
-                                      {{0, m, 0, middle}, {0, m, middle, n}},
-                                      {{0, upper, 0, n}, {upper, m, 0, n}}}) {
+            for (const auto& parts : {std::vector<product_part>{{0, m, 0, n, 0, k}},
+                                      {{0, m, 0, middle, 0, k}, {0, m, middle, n, 0, k}},
+                                      {{0, upper, 0, n, 0, k}, {upper, m, 0, n, 0, k}}}) {
                 std::vector<T> copied(wanted.size(), T(-1)), in_place(wanted.size(), T(-1));
                 for (const auto& p : parts) {
                     std::vector<T> room(static_cast<std::size_t>(product_blocks<T>(s).copied(n)) + 64);

@@ -81,11 +81,14 @@ TEMPLATE_TEST_CASE("dot products", "", float, double) {
         for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<TestType>(i % 7);
         for (std::size_t i = 0; i < y.size(); ++i) y[i] = static_cast<TestType>(i % 4);
         TestType to[3];
-        dot_products<3>(x.data(), y.data(), k, to);
+        dot_products<3>(x.data(), y.data(), k, k, to, false);
         for (int r = 0; r < 3; ++r) {
             TestType sum = 0;
             for (int l = 0; l < k; ++l) sum += x[static_cast<std::size_t>(l)] * y[static_cast<std::size_t>(r * k + l)];
             CHECK(to[r] == sum);
+            TestType twice = sum;
+            dot_products<1>(x.data(), y.data() + r * k, k, k, &twice, true);
+            CHECK(twice == 2 * sum);
         }
     }
 }

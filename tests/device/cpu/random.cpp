@@ -127,6 +127,25 @@ TEST_CASE("random: uniform numbers stay in their range and fill it") {
     for (const double x : drawn<double>(10, uniform<double>(3, 3))) CHECK(x == 3.);
 }
 
+TEMPLATE_TEST_CASE("random: narrow uniform numbers lie below x as often as the range does", "", half, bfloat16) {
+    constexpr std::size_t n = 400'000;
+    for (const auto& [from, end] : {std::pair(0.f, 1.f), {-1.f, 1.f}, {-3.f, -2.f}}) {
+        const auto all = drawn<TestType>(n, uniform<TestType>(from, end));
+        for (const float share : {0x1p-11f, 0.25f, 0.875f}) {
+            const float x = static_cast<float>(TestType(from + share * (end - from)));
+            const double part = static_cast<double>(x - from) / static_cast<double>(end - from);
+            const auto below =
+                std::count_if(all.begin(), all.end(), [&](TestType y) { return static_cast<float>(y) < x; });
+            INFO(from << " to " << end << ", below " << x);
+            CHECK(std::abs(static_cast<double>(below) / n - part) < 5 * std::sqrt(part * (1 - part) / n) + 1e-7);
+        }
+        // rounded to the nearest, those close to the end would have come here
+        const auto first =
+            std::count_if(all.begin(), all.end(), [&, low = from](TestType y) { return static_cast<float>(y) == low; });
+        if (from == 0.f) CHECK(first < 3);
+    }
+}
+
 TEST_CASE("random: uniform integers") {
     const auto dice = drawn<std::uint8_t>(60000, uniform<std::uint8_t>(1, 7));
     for (std::uint8_t face = 1; face <= 6; ++face)

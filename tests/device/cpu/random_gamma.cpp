@@ -34,6 +34,8 @@ TEST_CASE("random_gamma: the rate scales, narrow types are rounded, and nothing 
     }
     const auto tiny = draw<float>(1000, {1, 0}, 1e-4, 1);
     CHECK(*std::min_element(tiny.begin(), tiny.end()) == std::numeric_limits<float>::min());
+    for (const half g : draw<half>(1000, {1, 0}, 1e-4, 1)) CHECK(static_cast<float>(g) >= 0x1p-14f);
+    for (const bfloat16 g : draw<bfloat16>(1000, {1, 0}, 1e-4, 1)) CHECK(static_cast<float>(g) > 0);
 }
 
 } // namespace test_device_random_gamma

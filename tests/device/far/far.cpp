@@ -168,7 +168,7 @@ TEST_CASE("far: an index outside its range is found there") {
     const graph_scope here(g);
     placeholder<int, dyn> ids("ids");
     tensor y = gather<0>(tensor(constant({1.f, 2.f})), ids);
-    CHECK_THROWS_AS(session().run(y, feed(ids, {0, 2})), out_of_range);
+    CHECK_THROWS_AS(session().run(y, feed(ids, {0, 2})), invalid_argument);
     tensor z = constant({6, 7}) / ids;
     CHECK_THROWS_WITH(session().run(z, feed(ids, {0, 2})), contains("integer division by zero"));
 }

@@ -155,6 +155,12 @@ public:
     template <class T> static void random_poisson(index_t n, const random_stream& s, double rate, T* to) {
         cpu::random_poisson(n, s, rate, at(to));
     }
+    template <class T>
+    static outside_index multinomial(const T* logits, index_t rows, index_t classes, index_t draws,
+                                     const random_stream& s, std::int64_t* to, void* scratch) {
+        return cpu::multinomial(at(logits), rows, classes, draws, s, at(to), at(scratch));
+    }
+    static std::size_t multinomial_scratch(index_t classes) { return cpu::multinomial_scratch(classes); }
 };
 
 template <class... D> struct device_list; // device/devices.hpp, which includes this

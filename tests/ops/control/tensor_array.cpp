@@ -46,14 +46,14 @@ TEST_CASE("tensor_array: write, read, stack, gather, scatter, size") {
     CHECK(tensor_array<int, 2>(3).static_shape() == dims{3, 2});
 }
 
-TEST_CASE("tensor_array: a place outside is out_of_range, with place and size") {
+TEST_CASE("tensor_array: a place outside is invalid_argument, with place and size") {
     const graph_scope here{graph()};
     placeholder<int> i("i");
     const tensor_array<float> a(3);
     const session s;
     for (const int bad : {3, -1}) {
-        CHECK_THROWS_AS(s.run(a.write(i, 1.f), feed(i, bad)), out_of_range);
-        CHECK_THROWS_AS(s.run(a.read(i), feed(i, bad)), out_of_range);
+        CHECK_THROWS_AS(s.run(a.write(i, 1.f), feed(i, bad)), invalid_argument);
+        CHECK_THROWS_AS(s.run(a.read(i), feed(i, bad)), invalid_argument);
     }
     CHECK_THROWS_WITH(s.run(a.write(i, 1.f), feed(i, 7)), contains("index 7") && contains("outside [0, 3)"));
     CHECK_THROWS_WITH(s.run(a.read(i), feed(i, 7)), contains("7") && contains("outside [0, 3)"));

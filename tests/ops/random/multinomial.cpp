@@ -2,6 +2,7 @@
 #include <rill/ops/random/multinomial.hpp>
 
 #include <rill/ops/array/size.hpp>
+#include <rill/ops/math/cast.hpp>
 
 #include "ops/harness.hpp"
 
@@ -44,10 +45,27 @@ TEST_CASE("multinomial: numbers of draws known at run time") {
     CHECK(op_test::list(t.run(multinomial<4>(logits, {.seed = 5}), feed(logits, at))) == four);
     CHECK(s.run(by_tensor, feed(logits, at), feed(x, std::vector<float>())).size() == 0);
     placeholder<int> n("n");
-    CHECK_THROWS_WITH(s.run(multinomial(logits, n), feed(logits, at), feed(n, -1)), contains("an extent is negative"));
+    CHECK_THROWS_WITH(s.run(multinomial(logits, n), feed(logits, at), feed(n, -1)),
+                      contains("the number of draws is negative"));
     CHECK(s.run(multinomial(any_tensor(logits), n), feed(logits, at), feed(n, 3)).shape() == dims{2, 3});
     CHECK_THROWS_WITH(multinomial(logits, -1),
                       contains("multinomial: the number of draws is negative") && contains("multinomial.cpp"));
     CHECK_THROWS_WITH(multinomial<2>(any_placeholder("v", dtype::float32, {3})),
                       contains("multinomial: a tensor of rank 2 is expected, not of rank 1"));
+}
+
+TEST_CASE("multinomial: halves, and rows without a class to draw") {
+    const graph g;
+    const graph_scope here(g);
+    const float never = -std::numeric_limits<float>::infinity();
+    placeholder<float, dyn, 2> logits("logits");
+    const auto drawn = multinomial<1000>(cast<bfloat16>(logits), {.seed = 5});
+    const session s(g);
+    const auto ids = op_test::list(s.run(drawn, feed(logits, {{never, 0.f}})));
+    CHECK(std::count(ids.begin(), ids.end(), 0) == 0); // of probability 0
+    CHECK_THROWS_AS(s.run(drawn, feed(logits, {{0.f, 0.f}, {never, never}})), invalid_argument);
+    CHECK_THROWS_WITH(s.run(drawn, feed(logits, {{0.f, 0.f}, {never, never}})),
+                      contains("multinomial") &&
+                          contains("row 1 of the logits gives no class a probability: all of it is -inf"));
+    CHECK_THROWS_WITH(s.run(drawn, feed(logits, {{std::nanf(""), 0.f}})), contains("row 0 of the logits holds a NaN"));
 }

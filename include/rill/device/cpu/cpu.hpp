@@ -11,6 +11,7 @@
 #include <rill/device/cpu/number_loop_kernel.hpp>
 #include <rill/device/cpu/random.hpp>
 #include <rill/device/cpu/random_gamma.hpp>
+#include <rill/device/cpu/random_multinomial.hpp>
 #include <rill/device/cpu/random_poisson.hpp>
 #include <rill/device/cpu/rows.hpp>
 #include <rill/device/cpu/scan.hpp>
@@ -144,6 +145,15 @@ struct cpu {
     }
     template <class T> static void random_poisson(index_t n, const random_stream& s, double rate, T* to) {
         fill_poisson(n, s, rate, to);
+    }
+    /// Classes drawn from rows of logits, and the memory that takes; see random_multinomial.hpp.
+    template <class T>
+    static outside_index multinomial(const T* logits, index_t rows, index_t classes, index_t draws,
+                                     const random_stream& s, std::int64_t* to, void* scratch) {
+        return draw_classes(logits, rows, classes, draws, s, to, static_cast<double*>(scratch));
+    }
+    static std::size_t multinomial_scratch(index_t classes) {
+        return static_cast<std::size_t>(classes) * sizeof(double);
     }
 };
 

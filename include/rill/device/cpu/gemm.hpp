@@ -46,18 +46,34 @@ template <class T> product_part part_of(const product_shape& s, int i, int parts
         return std::min(all, steps * at / parts * step);
     };
     const auto lanes = static_cast<std::int64_t>(native_lanes<T>);
-    if (s.n >= 2 * lanes * parts) return {0, s.m, cut(s.n, lanes, i), cut(s.n, lanes, i + 1)};
-    return {cut(s.m, 8, i), cut(s.m, 8, i + 1), 0, s.n};
+    if (s.n >= 2 * lanes * parts) return {0, s.m, cut(s.n, lanes, i), cut(s.n, lanes, i + 1), 0, s.k};
+    return {cut(s.m, 8, i), cut(s.m, 8, i + 1), 0, s.n, 0, s.k};
 }
 
 #if RILL_WITH_XSIMD
 
-/// c[j] = row j of b times the row a: both are read along k.
-template <class T> void row_by_rows(const T* a, const T* b, T* c, std::int64_t n, std::int64_t k) {
+/// Rows of a times rows of b: both are read along k.
+template <class T> void product_by_rows(const product_shape& s, const product_part& p, const T* a, const T* b, T* c) {
     constexpr int together = 8;
-    std::int64_t j = 0;
-    for (; j + together <= n; j += together) dot_products<together>(a, b + j * k, k, c + j);
-    for (; j < n; ++j) dot_products<1>(a, b + j * k, k, c + j);
+    constexpr std::int64_t most = most_in_register * native_lanes<T>;
+    for (std::int64_t i = p.row; i < p.last_row; ++i)
+        for (std::int64_t l = p.k; l < p.last_k; l += most) {
+            const std::int64_t k = std::min(most, p.last_k - l);
+            const T *const x = a + i * s.k + l, *const y = b + l;
+            T* const to = c + i * s.n;
+            std::int64_t j = p.column;
+            for (; j + together <= p.last_column; j += together)
+                dot_products<together>(x, y + j * s.k, s.k, k, to + j, l > p.k);
+            for (; j < p.last_column; ++j) dot_products<1>(x, y + j * s.k, s.k, k, to + j, l > p.k);
+        }
+}
+
+/// Longer sums are those of two halves each, as often as it takes: their error grows with the logarithm of k.
+inline constexpr std::int64_t long_k = 1 << 14;
+
+/// How often a sum is halved.
+inline std::int64_t halvings(std::int64_t k) {
+    return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>((k - 1) / long_k)));
 }
 
 enum class product_kind { by_rows, in_place, by_blocks };
@@ -84,31 +100,68 @@ template <class T> std::int64_t copied_by_each(const product_shape& s, int threa
 
 template <class T> std::size_t tiled_scratch_bytes(product_shape s, int threads) {
     s = without_column(s);
-    if (kind_of<T>(s) != product_kind::by_blocks) return 0;
     threads = product_threads(s, threads);
-    return static_cast<std::size_t>(copied_by_each<T>(s, threads) * threads) * sizeof(T);
+    const std::int64_t copies = kind_of<T>(s) == product_kind::by_blocks ? copied_by_each<T>(s, threads) * threads : 0;
+    return static_cast<std::size_t>(copies + halvings(s.k) * s.m * s.n) * sizeof(T);
+}
+
+/// Calls f(part, memory for its copies) for the parts of a product that threads share.
+template <class T, class F>
+RILL_FN void share_product(const product_shape& s, product_kind kind, T* copies, thread_pool* pool, const F& f) {
+    const int threads = product_threads(s, pool ? pool->threads() : 1);
+    if (threads == 1) return f(product_part{0, s.m, 0, s.n, 0, s.k}, copies);
+    const std::int64_t each = kind == product_kind::by_blocks ? copied_by_each<T>(s, threads) : 0;
+    pool->run(threads, [&](int i) { f(part_of<T>(s, i, threads), copies + each * i); });
+}
+
+template <class T>
+RILL_FN void finish_part(const product_shape& s, const product_part& p, T* c, const product_epilogue<T>& last) {
+    if (last.empty()) return;
+    finish_product(p.last_row - p.row, p.last_column - p.column, c + p.row * s.n + p.column, s.n,
+                   last.from_column(p.column));
+}
+
+/// A part of c, of up to long_k products.
+template <class T>
+RILL_FN void product_of_part(product_kind kind, const product_shape& s, const product_part& p, const T* a, const T* b,
+                             T* c, T* copy, const product_epilogue<T>& last) {
+    switch (kind) {
+    case product_kind::by_rows: product_by_rows(s, p, a, b, c); return finish_part(s, p, c, last);
+    case product_kind::in_place: return product_in_place(s, p, a, b, c, last);
+    case product_kind::by_blocks: return product_by_blocks(s, p, a, b, c, copy, last);
+    }
+}
+
+/// A part of c, [.., n], of any number of products, of which multiply(part, to) computes up to long_k. `spare` has room for halves.
+template <class T, class Multiply>
+void product_by_halves(product_part p, std::int64_t m, std::int64_t n, T* c, T* spare, const Multiply& multiply) {
+    if (p.last_k - p.k <= long_k) return multiply(p, c);
+    product_part second = p;
+    p.last_k = second.k = p.k + (p.last_k - p.k + 1) / 2;
+    product_by_halves(p, m, n, c, spare, multiply);
+    product_by_halves(second, m, n, spare, spare + m * n, multiply);
+    for (std::int64_t i = p.row; i < p.last_row; ++i)
+        for (std::int64_t at = i * n + p.column; at < i * n + p.last_column; ++at) c[at] += spare[at];
+}
+
+template <class T>
+RILL_NO_INLINE void long_product(product_kind kind, const product_shape& s, const T* a, const T* b, T* c, T* scratch,
+                                 thread_pool* pool, const product_epilogue<T>& last) {
+    T* const copies = scratch + halvings(s.k) * s.m * s.n;
+    share_product(s, kind, copies, pool, [&](const product_part& whole, T* copy) {
+        product_by_halves(whole, s.m, s.n, c, scratch,
+                          [&](const product_part& p, T* to) { product_of_part<T>(kind, s, p, a, b, to, copy, {}); });
+        finish_part(s, whole, c, last);
+    });
 }
 
 template <class T>
 void tiled_product(const product_shape& s, const T* a, const T* b, T* c, T* scratch, thread_pool* pool,
                    const product_epilogue<T>& last) { // no column
     const auto kind = kind_of<T>(s);
-    const auto run = [&](const product_part& p, T* copy) {
-        switch (kind) {
-        case product_kind::by_rows:
-            for (std::int64_t i = p.row; i < p.last_row; ++i)
-                row_by_rows(a + i * s.k, b + p.column * s.k, c + i * s.n + p.column, p.last_column - p.column, s.k);
-            if (last.empty()) return;
-            return finish_product(p.last_row - p.row, p.last_column - p.column, c + p.row * s.n + p.column, s.n,
-                                  last.from_column(p.column));
-        case product_kind::in_place: return product_in_place(s, p, a, b, c, last);
-        case product_kind::by_blocks: return product_by_blocks(s, p, a, b, c, copy, last);
-        }
-    };
-    const int threads = product_threads(s, pool ? pool->threads() : 1);
-    if (threads == 1) return run({0, s.m, 0, s.n}, scratch);
-    const std::int64_t each = kind == product_kind::by_blocks ? copied_by_each<T>(s, threads) : 0;
-    pool->run(threads, [&](int i) { run(part_of<T>(s, i, threads), scratch + i * each); });
+    if (s.k > long_k) return long_product(kind, s, a, b, c, scratch, pool, last);
+    share_product(s, kind, scratch, pool,
+                  [&](const product_part& p, T* copy) { product_of_part(kind, s, p, a, b, c, copy, last); });
 }
 
 #endif
@@ -169,22 +222,39 @@ template <class T> bool product_is_shared(const product_shape& s, int threads) {
     return has_tiles<T> && product_threads(s, threads) > 1;
 }
 
+/// The columns of c that plain_product computes at once.
+inline constexpr std::int64_t plain_columns = 64;
+
+/// Products of row i of op(a) and some columns of op(b), those of p.k … p.last_k: halves are added up apart.
+template <class T, class Sum>
+void plain_sums(const product_shape& s, const product_part& p, const T* a, const T* b, Sum* sum) {
+    const std::int64_t columns = p.last_column - p.column;
+    if (p.last_k - p.k > most_in_register) {
+        product_part first = p, second = p;
+        first.last_k = second.k = p.k + (p.last_k - p.k + 1) / 2;
+        Sum other[plain_columns];
+        plain_sums(s, first, a, b, sum);
+        plain_sums(s, second, a, b, other);
+        for (std::int64_t j = 0; j < columns; ++j) sum[j] = sum[j] + other[j];
+        return;
+    }
+    for (std::int64_t j = 0; j < columns; ++j) sum[j] = Sum(0);
+    for (std::int64_t l = p.k; l < p.last_k; ++l) {
+        const Sum x(static_cast<compute_type<T>>(a[s.trans_a ? l * s.m + p.row : p.row * s.k + l]));
+        const T* right = s.trans_b ? b + p.column * s.k + l : b + l * s.n + p.column;
+        const std::int64_t step = s.trans_b ? s.k : 1;
+        for (std::int64_t j = 0; j < columns; ++j)
+            sum[j] = fma(x, Sum(static_cast<compute_type<T>>(right[j * step])), sum[j]);
+    }
+}
+
 /// Any element type, in no hurry: columns of c in a buffer of the type that sums are kept in.
 template <class T> void plain_product(const product_shape& s, const T* a, const T* b, T* c) {
-    using sum_type = lane<compute_type<T>>;
-    constexpr std::int64_t most = 64;
+    lane<compute_type<T>> sum[plain_columns];
     for (std::int64_t i = 0; i < s.m; ++i)
-        for (std::int64_t first = 0; first < s.n; first += most) {
-            sum_type sum[most];
-            const std::int64_t columns = std::min(most, s.n - first);
-            for (std::int64_t j = 0; j < columns; ++j) sum[j] = sum_type(0);
-            for (std::int64_t l = 0; l < s.k; ++l) {
-                const sum_type x(static_cast<compute_type<T>>(a[s.trans_a ? l * s.m + i : i * s.k + l]));
-                const T* right = s.trans_b ? b + first * s.k + l : b + l * s.n + first;
-                const std::int64_t step = s.trans_b ? s.k : 1;
-                for (std::int64_t j = 0; j < columns; ++j)
-                    sum[j] = fma(x, sum_type(static_cast<compute_type<T>>(right[j * step])), sum[j]);
-            }
+        for (std::int64_t first = 0; first < s.n; first += plain_columns) {
+            const std::int64_t columns = std::min(plain_columns, s.n - first);
+            plain_sums(s, {i, i + 1, first, first + columns, 0, s.k}, a, b, sum);
             for (std::int64_t j = 0; j < columns; ++j) c[i * s.n + first + j] = T(sum[j].v);
         }
 }

@@ -20,10 +20,14 @@ struct product_shape {
     std::int64_t m, n, k;
 };
 
-/// A part of c: rows and columns from first to last.
+/// A part of c, rows and columns from first to last, and of the sums that it is.
 struct product_part {
     std::int64_t row, last_row, column, last_column;
+    std::int64_t k, last_k;
 };
+
+/// A register adds up so many products at most, and then goes to c: the error of a sum grows with the additions in a row.
+inline constexpr std::int64_t most_in_register = 512;
 
 #if RILL_WITH_XSIMD
 
@@ -31,6 +35,13 @@ struct product_part {
 template <class T, class I> constexpr I registers_for(I columns) {
     constexpr I lanes = tile_shape<T>::lanes;
     return (columns + lanes - 1) / lanes;
+}
+
+/// The length of equal parts of `all`, of at most `most` and a multiple of `step`.
+inline std::int64_t even_part(std::int64_t all, std::int64_t most, std::int64_t step) {
+    if (all <= most) return all;
+    const std::int64_t parts = (all + most - 1) / most;
+    return std::min(all, ((all + parts - 1) / parts + step - 1) / step * step);
 }
 
 /// How a product is cut when b is copied: b into blocks whose tile-wide parts fit the first cache or nearly so, a (read in
@@ -53,13 +64,6 @@ template <class T> struct product_blocks {
 private:
     // in elements of T
     static constexpr std::int64_t second_cache = 256 * 1024 / sizeof(T), third_cache = 4 * 1024 * 1024 / sizeof(T);
-
-    /// The length of equal parts of `all`, of at most `most` and a multiple of `step`.
-    static std::int64_t even_part(std::int64_t all, std::int64_t most, std::int64_t step) {
-        if (all <= most) return all;
-        const std::int64_t parts = (all + most - 1) / most;
-        return std::min(all, ((all + parts - 1) / parts + step - 1) / step * step);
-    }
 };
 
 template <class T> using tile_function = void (*)(const tile_operands<T>&);
@@ -153,14 +157,20 @@ template <class T> RILL_FN tile_operands<T> operands_of(const product_shape& s) 
 
 /// Reads both operands where they are.
 template <class T>
-void product_in_place(const product_shape& s, const product_part& p, const T* a, const T* b, T* c,
-                      const product_epilogue<T>& last) {
+RILL_FN void product_in_place(const product_shape& s, const product_part& p, const T* a, const T* b, T* c,
+                              const product_epilogue<T>& last) {
     auto o = operands_of<T>(s);
-    for (std::int64_t j = p.column; j < p.last_column; j += o.columns) {
-        o.columns = next_columns<T>(p.last_column - j);
-        o.b = b + j;
-        o.last = last.from_column(j);
-        column_of_tiles(o, a + p.row * o.a_row, p.last_row - p.row, c + p.row * s.n + j);
+    const std::int64_t at_once = even_part(p.last_k - p.k, most_in_register, 8);
+    for (std::int64_t l = p.k; l < p.last_k; l += o.k) {
+        o.k = std::min(at_once, p.last_k - l);
+        o.add = l > p.k;
+        const auto after = l + o.k == p.last_k ? last : product_epilogue<T>();
+        for (std::int64_t j = p.column; j < p.last_column; j += o.columns) {
+            o.columns = next_columns<T>(p.last_column - j);
+            o.b = b + l * s.n + j;
+            o.last = after.from_column(j);
+            column_of_tiles(o, a + p.row * o.a_row + l * o.a_step, p.last_row - p.row, c + p.row * s.n + j);
+        }
     }
 }
 
@@ -193,14 +203,14 @@ void product_by_blocks(const product_shape& s, const product_part& p, const T* a
     auto o = operands_of<T>(s);
     for (std::int64_t jc = p.column; jc < p.last_column; jc += block.n) {
         const std::int64_t n = std::min(block.n, p.last_column - jc);
-        for (std::int64_t pc = 0; pc < s.k; pc += block.k) {
-            o.k = std::min(block.k, s.k - pc);
-            o.add = pc > 0;
+        for (std::int64_t pc = p.k; pc < p.last_k; pc += block.k) {
+            o.k = std::min(block.k, p.last_k - pc);
+            o.add = pc > p.k;
             for (std::int64_t ic = p.row; ic < p.last_row; ic += block.m) {
                 const std::int64_t m = std::min(block.m, p.last_row - ic);
                 for (std::int64_t j = 0; j < n; j += o.columns) {
                     o.columns = next_columns<T>(n - j);
-                    o.last = pc + o.k == s.k ? last.from_column(jc + j) : product_epilogue<T>();
+                    o.last = pc + o.k == p.last_k ? last.from_column(jc + j) : product_epilogue<T>();
                     o.copy = copy + j * o.k;
                     const T* const left = a + ic * o.a_row + pc * o.a_step;
                     T* const to = c + ic * s.n + jc + j;

@@ -122,26 +122,27 @@ private:
     }
 };
 
-/// Σ x[l] y[l] for Rows vectors y, one after the other.
-template <int Rows, class T> RILL_FN void dot_products(const T* x, const T* y, std::int64_t k, T* to) {
+/// Σ x[l] y[l] for Rows vectors y, from one to the next `y_row`; added to what `to` holds, if asked.
+template <int Rows, class T>
+RILL_FN void dot_products(const T* x, const T* y, std::int64_t y_row, std::int64_t k, T* to, bool add) {
     constexpr int lanes = simd<T>::lanes;
     simd<T> sum[Rows];
     for (auto& s : sum) s = simd<T>(T(0));
     std::int64_t l = 0;
     for (; l + lanes <= k; l += lanes) {
         const simd<T> left = simd<T>::load(x + l);
-        for (int r = 0; r < Rows; ++r) sum[r] = fma(left, simd<T>::load(y + r * k + l), sum[r]);
+        for (int r = 0; r < Rows; ++r) sum[r] = fma(left, simd<T>::load(y + r * y_row + l), sum[r]);
     }
     if (const int rest = static_cast<int>(k - l); rest > 0) {
         const simd<T> left = load_some_or_zero(x + l, 0, rest);
-        for (int r = 0; r < Rows; ++r) sum[r] = fma(left, load_some_or_zero(y + r * k + l, 0, rest), sum[r]);
+        for (int r = 0; r < Rows; ++r) sum[r] = fma(left, load_some_or_zero(y + r * y_row + l, 0, rest), sum[r]);
     }
     for (int r = 0; r < Rows; ++r) {
         T v[lanes];
         sum[r].store(v);
         for (int width = lanes / 2; width > 0; width /= 2)
             for (int i = 0; i < width; ++i) v[i] += v[i + width];
-        to[r] = v[0];
+        to[r] = add ? to[r] + v[0] : v[0];
     }
 }
 

@@ -75,6 +75,19 @@ RILL_FN float half_open_uniform(std::uint32_t bits) { return static_cast<float>(
 RILL_FN double open_uniform(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53 + 0x1p-54; }
 RILL_FN double half_open_uniform(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
 
+/// The largest number of a narrow type that is not above x: rounding to the nearest would give numbers close to the end of a range
+/// to the end itself.
+template <class T> RILL_FN float rounded_down(float x) {
+    T near(x);
+    if (static_cast<float>(near) > x) { // a step towards -inf: x lies between two of T
+        if (static_cast<float>(near) > 0)
+            --near.bits;
+        else
+            near.bits = static_cast<std::uint16_t>((near.bits | 0x8000u) + 1);
+    }
+    return static_cast<float>(near);
+}
+
 template <class C> inline constexpr int normals_per_block = std::is_same_v<C, float> ? 4 : 2;
 
 /// The normals of all blocks of a batch.
@@ -119,7 +132,8 @@ template <class C> C normal_again(const random_stream& s, std::uint64_t block, i
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
 /// Uniform in [from, end): real numbers on a grid of 2^-24 (2^-53 in double) of the range, integers without visible bias.
-/// The same bits everywhere: products are exact or rounded once.
+/// Narrow types round down, so that a number lies below x as often as the range does, for each x of that type. The same bits
+/// everywhere: products are exact or rounded once.
 template <class T> void fill_uniform(index_t n, const random_stream& s, double from, double end, T* to) {
     if constexpr (std::is_integral_v<T>) {
         using wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
@@ -148,8 +162,10 @@ template <class T> void fill_uniform(index_t n, const random_stream& s, double f
             for (int w = 0; w < 4; ++w)
                 for (int k = 0; k < 16; ++k) {
                     const double u = detail::half_open_uniform(b.word[w][k]);
-                    const auto x = static_cast<float>(static_cast<T>(static_cast<float>(start + u * width)));
-                    values[w][k] = x < high ? x : low; // where rounding reached the end
+                    auto x = static_cast<float>(start + u * width);
+                    if (x >= high) x = low; // where rounding reached the end
+                    if constexpr (!std::is_same_v<T, float>) x = detail::rounded_down<T>(x);
+                    values[w][k] = x;
                 }
         });
     }

@@ -27,6 +27,11 @@ inline double gamma_value(const random_stream& s, std::uint64_t i, double shape)
     return shape;
 }
 
+/// The least positive number of T that is not subnormal.
+template <class T> constexpr compute_type<T> least_normal() {
+    return std::is_same_v<T, half> ? 0x1p-14f : std::numeric_limits<compute_type<T>>::min();
+}
+
 }}}} // namespace rill::RILL_ABI::detail::RILL_ISA
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
@@ -37,7 +42,7 @@ template <class T> void fill_gamma(index_t n, const random_stream& s, double sha
     for (index_t i = 0; i < n; ++i)
         to[i] =
             static_cast<T>(std::max(static_cast<C>(detail::gamma_value(s, static_cast<std::uint64_t>(i), shape) / rate),
-                                    std::numeric_limits<C>::min()));
+                                    detail::least_normal<T>()));
 }
 
 }}} // namespace rill::RILL_ABI::RILL_ISA

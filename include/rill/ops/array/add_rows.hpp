@@ -7,7 +7,7 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// A tensor to which slices along the first axis are added, where ids say: an id that occurs twice adds twice. In place where nothing else
-/// needs the tensor. Inputs: the tensor, the ids, the slices. Gradient: g, and its slices. An id outside is out_of_range.
+/// needs the tensor. Inputs: the tensor, the ids, the slices. Gradient: g, and its slices. An id outside is invalid_argument.
 struct add_rows_op {
     static constexpr auto name = "AddRows";
     static constexpr int inputs = 3, updates = 0;
@@ -23,7 +23,7 @@ struct add_rows_op {
         const index_t size = request.inputs[0].shape.size();
         return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
             return kernel([=, ids = request.inputs[1].shape](const kernel_args& a) {
-                detail::check_indices<D>(a.in<I>(1), ids, view.extent, error_code::out_of_range, "id");
+                detail::check_indices<D>(a.in<I>(1), ids, view.extent, "id");
                 if (a.in<T>(0) != a.out<T>(0)) D::copy(dtype_of<T>, a.in<T>(0), a.out<T>(0), size);
                 D::scatter_add(a.in<T>(2), a.in<I>(1), a.out<T>(0), 1, view.extent, view.inner, ids.size());
             });

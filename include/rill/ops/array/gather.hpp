@@ -10,7 +10,7 @@ struct add_rows_op;
 struct gather_grad_op;
 
 /// Slices of a table along an axis, chosen by ids: the axis gives way to the shape of the ids. Gradient by the table: g,
-/// added up where the ids say. An id outside the table is out_of_range.
+/// added up where the ids say. An id outside the table is invalid_argument.
 struct gather_op {
     static constexpr auto name = "Gather";
     static constexpr int inputs = 2;
@@ -27,7 +27,7 @@ struct gather_op {
         const detail::axis_view view(request.inputs[0].shape, axis);
         return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
             return kernel([=, ids = request.inputs[1].shape](const kernel_args& a) {
-                detail::check_indices<D>(a.in<I>(1), ids, view.extent, error_code::out_of_range, "id");
+                detail::check_indices<D>(a.in<I>(1), ids, view.extent, "id");
                 D::gather(a.in<T>(0), a.in<I>(1), a.out<T>(0), view.outer, view.extent, view.inner, ids.size());
             });
         });

@@ -27,7 +27,7 @@ struct gather_grad_op {
         const detail::axis_view view(table, axis);
         return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
             return kernel([=, ids = request.inputs[1].shape, size = table.size()](const kernel_args& a) {
-                detail::check_indices<D>(a.in<I>(1), ids, view.extent, error_code::out_of_range, "id");
+                detail::check_indices<D>(a.in<I>(1), ids, view.extent, "id");
                 D::fill(size, a.out<T>(0), T(0));
                 D::scatter_add(a.in<T>(0), a.in<I>(1), a.out<T>(0), view.outer, view.extent, view.inner, ids.size());
             });

@@ -21,14 +21,12 @@ template <class F> auto with_index_type(dtype type, F f) {
 void check_index_type(dtype type, const char* what);
 
 /// "id 7 at [1, 0] is outside [0, 5)".
-[[noreturn]] void throw_outside(const outside_index& wrong, const dims& shape, index_t extent, error_code code,
-                                const char* what);
+[[noreturn]] void throw_outside(const outside_index& wrong, const dims& shape, index_t extent, const char* what);
 
-/// Throws if an id is not in [0, extent).
-template <class D, class I>
-void check_indices(const I* ids, const dims& shape, index_t extent, error_code code, const char* what) {
+/// Throws invalid_argument if an id is not in [0, extent): out_of_range would say that there is nothing left to read.
+template <class D, class I> void check_indices(const I* ids, const dims& shape, index_t extent, const char* what) {
     if (const outside_index wrong = D::first_outside(ids, shape.size(), extent); wrong.at >= 0)
-        throw_outside(wrong, shape, extent, code, what);
+        throw_outside(wrong, shape, extent, what);
 }
 
 /// Of an op that changes slices of a tensor, its first input, along the first axis: where ids say, by slices of [ids…, the tensor's extents
@@ -54,11 +52,10 @@ RILL_INLINE void check_index_type(dtype type, const char* what) {
         throw invalid_argument(std::string(what) + " must be int32 or int64, not " + std::string(to_string(type)));
 }
 
-RILL_INLINE void throw_outside(const outside_index& wrong, const dims& shape, index_t extent, error_code code,
-                               const char* what) {
-    throw_error(code, std::string(what) + " " + std::to_string(wrong.value) + " at " +
-                          to_string(rules::position_of(wrong.at, shape)) + " is outside [0, " + std::to_string(extent) +
-                          ")");
+RILL_INLINE void throw_outside(const outside_index& wrong, const dims& shape, index_t extent, const char* what) {
+    throw invalid_argument(std::string(what) + " " + std::to_string(wrong.value) + " at " +
+                           to_string(rules::position_of(wrong.at, shape)) + " is outside [0, " +
+                           std::to_string(extent) + ")");
 }
 
 RILL_INLINE std::vector<tensor_type> scatter_outputs(std::span<const tensor_type> in) {

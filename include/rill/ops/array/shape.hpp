@@ -75,7 +75,7 @@ RILL_INLINE any_array index_array(dtype type, const dims& shape, std::span<const
         auto* to = static_cast<I*>(all.mutable_data());
         for (const index_t n : numbers) {
             if (n > static_cast<index_t>(std::numeric_limits<I>::max()))
-                throw out_of_range(std::to_string(n) + " does not fit " + std::string(to_string(type)));
+                throw invalid_argument(std::to_string(n) + " does not fit " + std::string(to_string(type)));
             *to++ = static_cast<I>(n);
         }
     });

@@ -89,7 +89,7 @@ struct block_layout {
     strided_layout layout;
 
     block_layout(const dims& array, const dims& block, bool out_of);
-    /// Where the block begins in the array, by numbers that the host reads. Throws out_of_range.
+    /// Where the block begins in the array, by numbers that the host reads. Throws invalid_argument if the block does not fit.
     template <class I> index_t begin(const I* numbers) const {
         index_list at;
         for (int i = 0; i < whole.rank; ++i) at.push(static_cast<index_t>(numbers[i]));
@@ -138,8 +138,8 @@ RILL_INLINE index_t block_layout::checked_begin(const index_list& at) const {
     index_t first = 0;
     for (int i = 0; i < whole.rank; ++i) {
         if (at[i] < 0 || at[i] > whole[i] - size[i])
-            throw out_of_range("the slice reaches beyond the tensor: " + to_string(size) + " of " + to_string(whole) +
-                               " from " + to_string(at) + " on");
+            throw invalid_argument("the slice reaches beyond the tensor: " + to_string(size) + " of " +
+                                   to_string(whole) + " from " + to_string(at) + " on");
         first += at[i] * wide[i];
     }
     return first;

@@ -8,7 +8,7 @@ namespace rill { inline namespace RILL_ABI {
 
 /// A tensor in which slices along the first axis are replaced, where ids say: of an id that occurs twice the last one stays. In place
 /// where nothing else needs the tensor. Inputs: the tensor, the ids, the slices. Gradient: g with zeros there, and its slices (the ids
-/// must differ). An id outside is out_of_range.
+/// must differ). An id outside is invalid_argument.
 struct tensor_array_write_op {
     static constexpr auto name = "TensorArrayWrite";
     static constexpr int inputs = 3, updates = 0;
@@ -24,7 +24,7 @@ struct tensor_array_write_op {
         const index_t size = request.inputs[0].shape.size();
         return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
             return kernel([=, ids = request.inputs[1].shape](const kernel_args& a) {
-                detail::check_indices<D>(a.in<I>(1), ids, view.extent, error_code::out_of_range, "index");
+                detail::check_indices<D>(a.in<I>(1), ids, view.extent, "index");
                 if (a.in<T>(0) != a.out<T>(0)) D::copy(dtype_of<T>, a.in<T>(0), a.out<T>(0), size);
                 D::template update_rows<detail::scatter_update_step>(a.in<I>(1), ids.size(), view.inner,
                                                                      std::array{a.out<T>(0)}, std::array{a.in<T>(2)},

@@ -40,7 +40,7 @@ public:
         requires(extents_of<X>::rank == static_cast<int>(sizeof...(D)) + 1 && !std::is_base_of_v<tensor_array, X>)
     explicit tensor_array(const X& slices) : base(slices) {}
 
-    /// The array with `value` at place i, an int; elsewhere it is the same. An i that is no place is out_of_range.
+    /// The array with `value` at place i, an int; elsewhere it is the same. An i that is no place is invalid_argument.
     template <class I, class V>
         requires(detail::body_value<I> && detail::body_value<V>)
     tensor_array write(const I& i, const V& value,
@@ -55,7 +55,7 @@ public:
                          const std::source_location& where = std::source_location::current()) const {
         return set(ids, values, where);
     }
-    /// The element at place i, an int. An i that is no place is out_of_range.
+    /// The element at place i, an int. An i that is no place is invalid_argument.
     template <class I>
         requires detail::body_value<I>
     element_type read(const I& i, const std::source_location& where = std::source_location::current()) const {

@@ -3,6 +3,7 @@
 
 #include <rill/core/vector.hpp>
 #include <rill/ops/array/broadcast_to.hpp>
+#include <rill/ops/array/reshape.hpp>
 #include <rill/ops/math/conj.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -36,33 +37,50 @@ namespace detail {
 struct batch_places {
     index_t a, b;
 };
-vector<batch_places> places_of_batch(const dims& a, const dims& b, const dims& product);
+/// One for every `together` products.
+vector<batch_places> places_of_batch(const dims& a, const dims& b, const dims& product, index_t together);
+
+/// How many products in a row have the same right matrix, and left ones that lie one behind the other: they are one product of all
+/// those rows.
+index_t products_together(const dims& a, const dims& b, const dims& product);
+
+/// A reshape can make one matrix of a batch of them, [.., m, n]: it must know n, and dyn can't be worked out beside 0.
+bool has_known_columns(const tensor_type& batch);
 
 /// The gradients of C = A B, where A = op(a) and B = op(b): dA = g B^T and dB = A^T g, each written so that a and b keep their own
-/// layout. Op is the product's own.
-template <class Op>
-std::vector<endpoint> product_gradients(const gradient_request& r, bool transpose_a, bool transpose_b) {
+/// layout. Op is the product's own. dB is made of rows(g) and rows(a).
+template <class Op, class Rows>
+std::vector<endpoint> product_gradients(const gradient_request& r, bool transpose_a, bool transpose_b,
+                                        const Rows& rows) {
     const auto product = [&](const endpoint& x, bool tx, const endpoint& y, bool ty) {
         return r.add<Op>(Op{tx, ty}, {x, y});
     };
     const endpoint g = r.gradient();
-    const endpoint a = r.wanted[1] ? conjugate_of(r.input(0)) : r.input(0),
-                   b = r.wanted[0] ? conjugate_of(r.input(1)) : r.input(1);
     std::vector<endpoint> d(2);
-    if (r.wanted[0]) d[0] = transpose_a ? product(b, transpose_b, g, true) : product(g, false, b, !transpose_b);
-    if (r.wanted[1]) d[1] = transpose_b ? product(g, true, a, transpose_a) : product(a, !transpose_a, g, false);
+    if (r.wanted[0]) {
+        const endpoint b = conjugate_of(r.input(1));
+        d[0] = transpose_a ? product(b, transpose_b, g, true) : product(g, false, b, !transpose_b);
+    }
+    if (r.wanted[1]) {
+        const endpoint above = rows(g), a = rows(conjugate_of(r.input(0)));
+        d[1] = transpose_b ? product(above, true, a, transpose_a) : product(a, !transpose_a, above, false);
+    }
     return d;
+}
+template <class Op>
+std::vector<endpoint> product_gradients(const gradient_request& r, bool transpose_a, bool transpose_b) {
+    return product_gradients<Op>(r, transpose_a, transpose_b, [](const endpoint& e) { return e; });
 }
 
 } // namespace detail
 
-/// Products of batches of matrices; the extents before the last two broadcast. Gradients: g b^T and a^T g, summed where a
-/// batch stretched; of complex numbers with the conjugates of a and b.
+/// Products of batches of matrices; the extents before the last two broadcast. A batch times one matrix is one product of all its
+/// rows. Gradients: g b^T and a^T g, summed where a batch stretched; of complex numbers with the conjugates of a and b.
 struct batch_matmul_op {
     static constexpr auto name = "BatchMatMulV2", label = "matmul";
     using domain_type = domains::numeric;
     using compiled_types = types::numbers;
-    using brings = op_list<conj_op, combining<combine::sum>>;
+    using brings = op_list<conj_op, reshape_op, combining<combine::sum>>;
     bool transpose_a = false, transpose_b = false;
 
     static void fields(auto& op, auto& visit) {
@@ -76,10 +94,11 @@ struct batch_matmul_op {
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const dims &a = request.inputs[0].shape, &b = request.inputs[1].shape, &c = request.outputs[0].shape;
-        const index_t m = c[c.rank - 2], n = c[c.rank - 1], k = a[a.rank - (transpose_a ? 2 : 1)];
+        const index_t together = transpose_a ? 1 : detail::products_together(a, b, c);
+        const index_t m = together * c[c.rank - 2], n = c[c.rank - 1], k = a[a.rank - (transpose_a ? 2 : 1)];
         const bool ta = transpose_a, tb = transpose_b;
         thread_pool* const pool = request.pool;
-        auto places = detail::places_of_batch(a, b, c);
+        auto places = detail::places_of_batch(a, b, c, together);
         request.scratch_bytes = D::template gemm_scratch<T>(ta, tb, m, n, k, pool);
         request.microseconds = D::gemm_microseconds(m, n, k) * static_cast<double>(places.size());
         request.shared = D::template gemm_is_shared<T>(ta, tb, m, n, k, pool);
@@ -100,13 +119,13 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-RILL_INLINE vector<batch_places> places_of_batch(const dims& a, const dims& b, const dims& product) {
+RILL_INLINE vector<batch_places> places_of_batch(const dims& a, const dims& b, const dims& product, index_t together) {
     vector<batch_places> all;
     if (product.size() == 0) return all; // no numbers to write
     const auto as = dense_strides(a), bs = dense_strides(b);
     index_t count = 1;
     for (int i = 0; i < product.rank - 2; ++i) count *= product[i];
-    for (index_t flat = 0; flat < count; ++flat) {
+    for (index_t flat = 0; flat < count; flat += together) {
         batch_places at{0, 0};
         index_t rest = flat;
         for (int i = product.rank - 3; i >= 0; rest /= product[i], --i) {
@@ -120,10 +139,30 @@ RILL_INLINE vector<batch_places> places_of_batch(const dims& a, const dims& b, c
     return all;
 }
 
+RILL_INLINE index_t products_together(const dims& a, const dims& b, const dims& product) {
+    index_t together = 1;
+    for (int back = 3; back <= product.rank; ++back) { // from the innermost axis on
+        const index_t extent = rules::extent_along(product, -back);
+        const bool stays = back > b.rank || rules::extent_along(b, -back) == 1;
+        const bool goes_on = back <= a.rank && rules::extent_along(a, -back) == extent;
+        if (!stays || !goes_on) break;
+        together *= extent;
+    }
+    return std::max<index_t>(together, 1);
+}
+
+RILL_INLINE bool has_known_columns(const tensor_type& batch) { return rules::extent_along(batch.shape, -1) > 0; }
+
 } // namespace detail
 
 RILL_INLINE std::vector<endpoint> batch_matmul_op::gradient(const gradient_request& r) const {
-    auto d = detail::product_gradients<batch_matmul_op>(r, transpose_a, transpose_b);
+    const tensor_type &a = type_of(r.input(0)), &b = type_of(r.input(1)), &g = type_of(r.gradient());
+    const bool as_rows =
+        b.shape.rank == 2 && !transpose_a && detail::has_known_columns(a) && detail::has_known_columns(g);
+    auto d = detail::product_gradients<batch_matmul_op>(r, transpose_a, transpose_b, [&](const endpoint& e) {
+        return as_rows ? r.add<batch_matmul_op>(reshape_op{{dyn, type_of(e).shape[type_of(e).shape.rank - 1]}}, {e})
+                       : e;
+    });
     for (int k = 0; k < 2; ++k) { // a batch that stretched adds up what reached it
         if (!d[k]) continue;
         const dims &of = type_of(d[k]).shape, &to = type_of(r.input(k)).shape;

@@ -41,7 +41,7 @@ struct sparse_softmax_cross_entropy_op {
         request.scratch_bytes = D::template row_scratch<T>(v.columns, 2);
         return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
             return kernel([=, ids = request.inputs[1].shape](const kernel_args& a) {
-                detail::check_indices<D>(a.in<I>(1), ids, v.columns, error_code::invalid_argument, "label");
+                detail::check_indices<D>(a.in<I>(1), ids, v.columns, "label");
                 D::rows(v.rows, v.columns, std::array{a.in<T>(0)}, std::array{a.out<T>(1)},
                         row_numbers<T, I>{a.in<I>(1), a.out<T>(0)}, a.scratch(),
                         [](const auto& l, const auto& in, const auto& out, const auto& each) {

@@ -14,13 +14,13 @@ struct bernoulli_options {
 
 namespace detail {
 
-/// 1 where an even number of [0, 1) lies below p.
+/// 1 where an even number of [0, 1) lies below p. The number is a double: on the grid of a float a p of 10^-7 would come as 1.2 × 10^-7.
 template <class T, class Draw>
 auto bernoulli(const bernoulli_options& options, const std::source_location& where, Draw uniform) {
     if (!(options.p >= 0 && options.p <= 1))
         throw invalid_argument("bernoulli: p is " + std::to_string(options.p) + ", and must lie between 0 and 1" +
                                at_place(where));
-    return cast<T>(uniform(random_uniform_options{.seed = options.seed}) < static_cast<float>(options.p));
+    return cast<T>(uniform(random_uniform_options{.seed = options.seed}) < options.p);
 }
 
 } // namespace detail
@@ -29,20 +29,20 @@ auto bernoulli(const bernoulli_options& options, const std::source_location& whe
 template <element T, index_t... D>
 auto bernoulli(const bernoulli_options& options = {},
                const std::source_location& where = std::source_location::current()) {
-    return detail::bernoulli<T>(options, where, [&](const auto& o) { return random_uniform<float, D...>(o, where); });
+    return detail::bernoulli<T>(options, where, [&](const auto& o) { return random_uniform<double, D...>(o, where); });
 }
 /// Of a shape known at run time only: bernoulli<float>(dims{n, 4}).
 template <element T>
 any_tensor bernoulli(const dims& shape, const bernoulli_options& options = {},
                      const std::source_location& where = std::source_location::current()) {
     return detail::bernoulli<T>(options, where,
-                                [&](const auto& o) { return random_uniform(dtype::float32, shape, o, where); });
+                                [&](const auto& o) { return random_uniform(dtype::float64, shape, o, where); });
 }
 /// Of the shape that a tensor says: bernoulli<float>(shape(x), {.p = 0.3}).
 template <element T, graph_operand S>
 auto bernoulli(const S& shape, const bernoulli_options& options = {},
                const std::source_location& where = std::source_location::current()) {
-    return detail::bernoulli<T>(options, where, [&](const auto& o) { return random_uniform<float>(shape, o, where); });
+    return detail::bernoulli<T>(options, where, [&](const auto& o) { return random_uniform<double>(shape, o, where); });
 }
 
 }} // namespace rill::RILL_ABI

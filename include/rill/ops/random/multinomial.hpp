@@ -1,22 +1,46 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/ops/array/broadcast_to.hpp>
-#include <rill/ops/array/concat.hpp>
-#include <rill/ops/array/expand_dims.hpp>
-#include <rill/ops/array/shape.hpp>
-#include <rill/ops/array/slice.hpp>
-#include <rill/ops/math/argmax.hpp>
-#include <rill/ops/math/log.hpp>
-#include <rill/ops/math/neg.hpp>
-#include <rill/ops/math/sub.hpp>
-#include <rill/ops/random/random_uniform.hpp>
-#include <rill/ops/random/random_uniform_like.hpp>
+#include <rill/ops/random/random_op.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
 struct multinomial_options {
     std::uint64_t seed = 0; // 0: derived from the graph's seed and the node's name
+};
+
+/// Classes drawn from the rows of [batch, classes]: as many as a field says, or the second input. Errors: a row whose logits are all
+/// -inf, or hold a NaN.
+struct multinomial_op {
+    static constexpr auto name = "Multinomial";
+    static constexpr int least_inputs = 1;
+    using domain_type = domains::real_floating;
+    using compiled_types = types::floats;
+    static constexpr auto no_gradient = "a class does not change smoothly";
+    static constexpr bool stateful = true;
+    index_t draws = 0;
+    std::uint64_t seed = 0;
+
+    static void fields(auto& op, auto& visit) {
+        visit("draws", op.draws);
+        visit("seed", op.seed);
+    }
+    static input_list shape_inputs() { return {1}; }
+    std::vector<tensor_type> outputs(const known_inputs& in) const;
+
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        const dims &logits = request.inputs[0].shape, &drawn = request.outputs[0].shape;
+        request.scratch_bytes = D::multinomial_scratch(logits[1]);
+        return kernel([counter = detail::random_counter_of(request), seed = request.seed, rows = logits[0],
+                       classes = logits[1], draws = drawn[1]](const kernel_args& a) {
+            const outside_index wrong = D::multinomial(a.in<T>(0), rows, classes, draws, counter->next(seed),
+                                                       a.out<std::int64_t>(0), a.scratch());
+            if (wrong.at >= 0) refuse_row(wrong);
+        });
+    }
+
+private:
+    [[noreturn]] static void refuse_row(const outside_index& row);
 };
 
 /// A row of logits for each draw: [batch, classes], and there are classes.
@@ -32,41 +56,25 @@ template <class X> void check_logits(const X& logits, const std::source_location
     require_rank("multinomial", logits, 2, where);
 }
 
-/// The largest once noise is added: [batch, draws, classes], beside which the logits may stretch.
-template <class X, class U> auto drawn_classes(const X& logits, const U& uniform, const std::source_location& where) {
-    return argmax<2, std::int64_t>(logits - log(-log(uniform)), where);
-}
-
-/// Numbers of the logits' type, of a shape that a tensor says.
-template <class X, class S>
-auto uniform_beside(const X& logits, const S& shape, const multinomial_options& options,
-                    const std::source_location& where) {
-    if constexpr (typed_operand<X>)
-        return random_uniform<value_type_of<X>>(shape, {.seed = options.seed}, where);
-    else
-        return random_uniform(logits.dtype(), shape, {.seed = options.seed}, where);
-}
-
 } // namespace detail
 
 /// multinomial<5>(logits): for each row of [batch, classes] 5 classes in int64, drawn anew in each run, class k with a probability
-/// proportional to e^logit[k] (as the largest logit after noise of Gumbel's distribution). Shape: [batch, 5]. No gradient flows.
+/// proportional to e^logit[k]. A class of logit -inf is never drawn; of several infinite logits each is as likely. Shape: [batch, 5].
+/// No gradient flows. Errors: a row whose logits are all -inf, or hold a NaN.
 template <index_t Draws, graph_operand X>
 auto multinomial(const X& logits, const multinomial_options& options = {},
                  const std::source_location& where = std::source_location::current()) {
     static_assert(Draws >= 0, "multinomial: the number of draws is negative");
     detail::check_logits(logits, where);
-    const auto each = broadcast_to<dyn, Draws, dyn>(expand_dims<1>(logits, where), where);
-    return detail::drawn_classes(each, random_uniform_like(each, {options.seed}, where), where);
+    constexpr auto rule = [](const dims& x) { return shape_result{{rules::extent_along(x, 0), Draws}}; };
+    return apply_node<std::int64_t>(multinomial_op{Draws, options.seed}, rule, where, logits);
 }
 /// A number of draws known at run time only.
 template <graph_operand X>
 any_tensor multinomial(const X& logits, index_t draws, const multinomial_options& options = {},
                        const std::source_location& where = std::source_location::current()) {
     detail::check_logits(logits, where);
-    if (draws < 0) throw invalid_argument("multinomial: the number of draws is negative" + detail::at_place(where));
-    const auto each = broadcast_to(expand_dims<1>(logits, where), dims{dyn, draws, dyn}, where);
-    return detail::drawn_classes(each, random_uniform_like(each, {options.seed}, where), where);
+    return apply_node(multinomial_op{draws, options.seed}, where, logits);
 }
 /// As many as a tensor of rank 0 says: multinomial(logits, size(x)).
 template <graph_operand X, typed_operand N>
@@ -75,11 +83,40 @@ auto multinomial(const X& logits, const N& draws, const multinomial_options& opt
     static_assert(extents_of<N>::rank == 0 && is_index_type<value_type_of<N>>,
                   "multinomial: the number of draws must be of rank 0, and of int or std::int64_t");
     detail::check_logits(logits, where);
-    using I = value_type_of<N>;
-    const auto rows = shape<I>(logits, where);
-    const auto all = concat<0>(slice<1>(rows, {0}, where), expand_dims<0>(draws, where), slice<1>(rows, {1}, where));
-    return detail::drawn_classes(expand_dims<1>(logits, where), detail::uniform_beside(logits, all, options, where),
-                                 where);
+    detail::let_data_decide();
+    constexpr auto rule = [](const dims& x, const dims&) { return shape_result{{rules::extent_along(x, 0), dyn}}; };
+    return apply_node<std::int64_t>(multinomial_op{0, options.seed}, rule, where, logits, draws);
 }
 
 }} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> multinomial_op::outputs(const known_inputs& in) const {
+    const dims& logits = in.types[0].shape;
+    if (in.types.size() > 2) throw invalid_argument("logits and a number of draws are expected");
+    if (logits.known_rank() && logits.rank != 2) throw invalid_argument("logits of [batch, classes] are expected");
+    index_t count = draws;
+    if (in.types.size() == 2) {
+        detail::check_index_type(in.types[1].type, "the number of draws");
+        if (in.types[1].shape.known_rank() && in.types[1].shape.rank != 0)
+            throw invalid_argument("the number of draws must be one number");
+        const any_array* value = in.value(1);
+        if (!value) return {{dtype::int64, {rules::extent_along(logits, 0), dyn}}};
+        count = detail::with_index_type(
+            value->dtype(), [&]<class I>(std::type_identity<I>) { return static_cast<index_t>(value->value<I>()); });
+    }
+    if (count < 0) throw invalid_argument("the number of draws is negative");
+    const index_t rows = rules::extent_along(logits, 0);
+    if (rules::extent_along(logits, 1) == 0 && rows != 0 && count != 0) throw invalid_argument("there are no classes");
+    return {{dtype::int64, {rows, count}}};
+}
+
+RILL_INLINE void multinomial_op::refuse_row(const outside_index& row) {
+    throw invalid_argument("row " + std::to_string(row.at) + " of the logits " +
+                           (row.value ? "holds a NaN" : "gives no class a probability: all of it is -inf"));
+}
+
+}} // namespace rill::RILL_ABI
+#endif

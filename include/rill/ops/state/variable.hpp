@@ -161,7 +161,7 @@ public:
     }
 
     /// Writes slices along the first axis, where ids say: v.scatter_add(ids, rows) adds rows[k] to slice ids[k] for each k in turn. Nothing
-    /// else is read or written; an id outside the variable is out_of_range, and nothing is written.
+    /// else is read or written; an id outside the variable is invalid_argument, and nothing is written.
     template <graph_operand Ids, graph_operand Updates>
     tensor<T, D...> scatter_add(const Ids& ids, const Updates& updates,
                                 const std::source_location& where = std::source_location::current()) const {
