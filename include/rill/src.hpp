@@ -83,6 +83,8 @@
 #include <rill/passes/absorb.ipp>
 #include <rill/passes/body_walk.ipp>
 #include <rill/passes/flow_graph.ipp>
+#include <rill/passes/loop_form.ipp>
+#include <rill/passes/merge_groups.ipp>
 #include <rill/passes/merge_twins.ipp>
 #include <rill/passes/order.ipp>
 #include <rill/passes/place.ipp>
