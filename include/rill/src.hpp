@@ -113,6 +113,7 @@
 #include <rill/runtime/inner_run.ipp>
 #include <rill/runtime/into.ipp>
 #include <rill/runtime/known_values.ipp>
+#include <rill/runtime/left_out.ipp>
 #include <rill/runtime/lifetimes.ipp>
 #include <rill/runtime/loop_counter.ipp>
 #include <rill/runtime/loop_expressions.ipp>
