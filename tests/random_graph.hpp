@@ -82,4 +82,58 @@ inline made build(random& r, index_t scale = 1) {
     return m;
 }
 
+/// One more number, or truth value, of numbers of one element.
+inline any_tensor next_number(random& r, const std::vector<any_tensor>& numbers, const std::vector<any_tensor>& truths) {
+    const any_tensor a = pick(r, numbers), b = pick(r, numbers);
+    const any_tensor c = truths.empty() ? a > b : pick(r, truths);
+    switch (below(r, 20)) {
+    case 0: return a + b;
+    case 1: return a - b;
+    case 2: return a * b;
+    case 3: return a / (abs(b) + 1.0);
+    case 4: return maximum(a, b);
+    case 5: return a * 0.5 + b;
+    case 6: return tanh(a);
+    case 7: return sin(a);
+    case 8: return exp(minimum(a, b * 0.0 + 1.0));
+    case 9: return tan(a);
+    case 10: return pow(abs(a) + 0.5, tanh(b));
+    case 11: return a > b;
+    case 12: return less_equal(a, b);
+    case 13: return logical_not(c);
+    case 14: return logical_and(c, a > b);
+    case 15:
+    case 16: return select(c, a, b);
+    case 17: return tan(select(c, a, b));
+    case 18: return cast<float>(c);
+    default: return cast<float>(cast<double>(a) * 0.75);
+    }
+}
+
+/// A program over numbers of one element: a line of equal steps, then whatever is drawn. Its values are numbers and truth values.
+inline made build_numbers(random& r) {
+    made m;
+    std::vector<any_tensor> numbers, truths;
+    const dims shape = below(r, 3) == 0 ? dims{1} : dims{};
+    for (int i = 0; i < 3; ++i) {
+        numbers.push_back(any_placeholder("x" + std::to_string(i), dtype::float32, shape));
+        any_array value(dtype::float32, shape);
+        *static_cast<float*>(value.mutable_data()) = static_cast<float>(below(r, 4001)) / 1000 - 2;
+        m.feeds.push_back(value);
+    }
+    m.values = numbers;
+    any_tensor line = numbers[0];
+    for (int k = below(r, 40); k > 0; --k) line = line * 0.5 + numbers[1];
+    numbers.push_back(line);
+    for (int k = 10 + below(r, 30); k > 0; --k) {
+        const any_tensor v = next_number(r, numbers, truths);
+        (v.dtype() == dtype::boolean ? truths : numbers).push_back(v);
+        if (below(r, 4) == 0) m.values.push_back(v);
+    }
+    m.values.push_back(numbers.back());
+    for (const auto& d : gradients({numbers.back()}, {numbers.begin(), numbers.begin() + 3}))
+        if (d) m.values.push_back(d);
+    return m;
+}
+
 } // namespace random_graph

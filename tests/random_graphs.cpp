@@ -6,6 +6,7 @@
 
 #include "catch.hpp"
 #include "random_graph.hpp"
+#include "without_emitter.hpp"
 
 using namespace rill;
 
@@ -87,6 +88,45 @@ TEST_CASE("random graphs: the same where the work is enough for branches to run 
     const auto t = compare(r, 60, 100);
     CHECK(t.wrong == 0);
     CHECK(t.values > 500);
+}
+
+/// What a graph's values are, as numbers.
+std::vector<double> numbers_of(const graph& g, const made& m, double scale) {
+    std::vector<feed_value> feeds;
+    for (std::size_t i = 0; i < m.feeds.size(); ++i) {
+        any_array value(dtype::float32, m.feeds[i].shape());
+        *static_cast<float*>(value.mutable_data()) = m.feeds[i].value<float>() * static_cast<float>(scale);
+        feeds.push_back(feed(m.values[i], value));
+    }
+    std::vector<double> all;
+    for (const auto& v : session(g, {.intra_op_threads = 0}).run(m.values, feeds))
+        all.push_back(v.dtype() == dtype::boolean ? v.value<bool>() : v.value<float>());
+    return all;
+}
+
+TEST_CASE("random graphs: of one element, on every level as without machine code") {
+    random r(27);
+    int compared = 0, wrong = 0;
+    for (int round = 0; round < 1000; ++round) {
+        const graph g;
+        const graph_scope here(g);
+        const made m = random_graph::build_numbers(r);
+        const auto found = numbers_of(g, m, 1);
+        const without_emitter plain;
+        const auto wanted = numbers_of(g, m, 1);
+        // numbers that small changes of what is fed move far may differ as far
+        const auto above = numbers_of(g, m, 1 + 1e-5), below = numbers_of(g, m, 1 - 1e-5);
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            const double moved = std::abs(above[i] - wanted[i]) + std::abs(below[i] - wanted[i]);
+            if (!std::isfinite(wanted[i]) || !std::isfinite(moved)) continue;
+            ++compared;
+            const bool same = std::abs(found[i] - wanted[i]) <= 10 * moved + 1e-5 * std::max(1.0, std::abs(wanted[i]));
+            wrong += !same;
+            if (!same) UNSCOPED_INFO("round " << round << ", value " << i << ": " << found[i] << " and " << wanted[i]);
+        }
+    }
+    CHECK(wrong == 0);
+    CHECK(compared > 8000);
 }
 
 } // namespace test_random_graphs

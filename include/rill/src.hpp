@@ -83,6 +83,8 @@
 #include <rill/passes/absorb.ipp>
 #include <rill/passes/body_walk.ipp>
 #include <rill/passes/flow_graph.ipp>
+#include <rill/passes/loop_form.ipp>
+#include <rill/passes/merge_groups.ipp>
 #include <rill/passes/merge_twins.ipp>
 #include <rill/passes/order.ipp>
 #include <rill/passes/place.ipp>
@@ -111,6 +113,7 @@
 #include <rill/runtime/inner_run.ipp>
 #include <rill/runtime/into.ipp>
 #include <rill/runtime/known_values.ipp>
+#include <rill/runtime/left_out.ipp>
 #include <rill/runtime/lifetimes.ipp>
 #include <rill/runtime/loop_counter.ipp>
 #include <rill/runtime/loop_expressions.ipp>

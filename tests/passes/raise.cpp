@@ -87,6 +87,75 @@ TEST_CASE("raise: branches within branches") {
     check_both(all.value, 5.f, feed(x, -5.f));
 }
 
+TEST_CASE("raise: branches in a row by one predicate are a branch each") {
+    const graph_scope here{graph()};
+    const placeholder<float> x("x");
+    const placeholder<bool> p("p"), q("q");
+    const auto branch = [](const tensor<float>& v, const tensor<bool>& by, float times, float more) {
+        const auto way = switch_(v, by);
+        return tensor<float>(merge(way.if_false * times, way.if_true + more).value);
+    };
+    const auto check_ways = [&](const tensor<float>& y, const auto& wanted) {
+        for (const bool of_p : {true, false})
+            for (const bool of_q : {true, false})
+                check_both(y, wanted(of_p, of_q), feed(x, 3.f), feed(p, of_p), feed(q, of_q));
+    };
+    const auto either = [](bool on, float v, float times, float more) { return on ? v + more : v * times; };
+    const tensor<float> first = branch(x, p, 2.f, 1.f), second = branch(first, p, 3.f, 10.f);
+    CHECK(raised({second}) == list{"Case", "Case"});
+    CHECK(raised({first, second}) == list{"Case", "Case"});
+    check_ways(second, [&](bool on, bool) { return either(on, either(on, 3.f, 2.f, 1.f), 3.f, 10.f); });
+
+    const tensor<float> turned = branch(branch(first, q, 5.f, 7.f), p, 3.f, 10.f);
+    CHECK(raised({turned}) == list{"Case", "Case", "Case"});
+    check_ways(turned, [&](bool on, bool of_q) {
+        return either(on, either(of_q, either(on, 3.f, 2.f, 1.f), 5.f, 7.f), 3.f, 10.f);
+    });
+
+    // two of each, which would wait for one another if each predicate had one branch
+    const tensor<float> other = branch(branch(x, q, 4.f, 2.f), p, 6.f, 3.f);
+    const tensor<float> crossed = branch(first, q, 5.f, 7.f) + other;
+    check_ways(crossed, [&](bool on, bool of_q) {
+        return either(of_q, either(on, 3.f, 2.f, 1.f), 5.f, 7.f) + either(on, either(of_q, 3.f, 4.f, 2.f), 6.f, 3.f);
+    });
+
+    const placeholder<int> n("n");
+    const auto looped = loop("l", n, x, [&](const auto& i, const auto& v) {
+        const auto even = sealed(equal(mod(i, 2), 0));
+        return branch(branch(v, even, 2.f, 1.f), even, 3.f, 10.f);
+    });
+    CHECK(raised({looped}) == list{"While"});
+    check_both(looped, (3.f + 11.f) * 6.f + 11.f, feed(n, 3), feed(x, 3.f));
+}
+
+TEST_CASE("raise: what two branches of one predicate use is computed once") {
+    const graph_scope here{graph()};
+    const placeholder<float> x("x");
+    const placeholder<bool> p("p");
+    const auto way = switch_(x, p);
+    const tensor shared(reduce_sum(stack<0>(way.if_true, random_uniform<float>({.seed = 3}) * way.if_true)), "shared");
+    const tensor<float> first = merge(way.if_false, shared * 2.f).value;
+    const auto again = switch_(first, p);
+    const tensor<float> second = merge(again.if_false * 5.f, again.if_true - shared).value;
+    CHECK(raised({second}) == list{"Case", "Case"});
+    for (const bool r : {true, false}) {
+        const session s({.raise_primitives = r});
+        const auto [a, b] = s.run(std::tuple(first, second), feed(x, 3.f), feed(p, true));
+        CHECK(b == Approx(a / 2)); // drawn once
+        CHECK(s.run(second, feed(x, 3.f), feed(p, false)) == 15.f);
+    }
+    // a branch within the first one: what lies deeper is not passed on
+    const auto inner = switch_(way.if_true, sealed(way.if_true > 2.f));
+    const tensor<float> deep(inner.if_true * 7.f);
+    const tensor<float> one = merge(way.if_false, merge(inner.if_false, deep).value).value;
+    const auto ones = switch_(one, p);
+    const auto deeper = switch_(ones.if_true, sealed(way.if_true > 2.f));
+    const tensor<float> two = merge(ones.if_false + 1.f, merge(deeper.if_false, deeper.if_true + way.if_true).value).value;
+    check_both(two, 3.f * 7.f + 3.f, feed(x, 3.f), feed(p, true));
+    check_both(two, 1.f, feed(x, 1.f), feed(p, true));
+    check_both(two, 4.f, feed(x, 3.f), feed(p, false));
+}
+
 TEST_CASE("raise: in a branch, what waits for one way of a switch outside of it") {
     const graph_scope here{graph()};
     placeholder<float> x("x");

@@ -32,6 +32,7 @@ public:
     /// `inside`: the nodes that may be its own; `same`: values that are others there.
     body_walk(const flow_graph& g, inside_function inside, const endpoint_map& same, std::vector<endpoint> arguments);
 
+    /// Adds a result; a null one is given by another body alone.
     void give(const endpoint& result);
     void effect(const node* n);
 

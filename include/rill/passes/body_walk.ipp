@@ -18,6 +18,7 @@ RILL_COLD body_walk::body_walk(const flow_graph& g, inside_function inside, cons
 }
 
 RILL_COLD void body_walk::give(const endpoint& result) {
+    if (!result) return results_.push_back({});
     results_.push_back(followed(same_, result));
     take(result);
     run();

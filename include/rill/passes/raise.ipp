@@ -18,6 +18,8 @@
 #include <rill/core/hash_map.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/passes/body_walk.hpp>
+#include <rill/passes/loop_form.hpp>
+#include <rill/passes/merge_groups.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -37,7 +39,7 @@ public:
         for (const auto& v : vertices_)
             if (v.loop && !v.by_frames && v.when.empty()) add_loop(v);
         if (branches_)
-            for (const auto& [predicate, c] : choices_) add_branches(c);
+            for (const auto& c : choices_) add_branches(c);
         add_rest();
         return detail::make_shared<const raised_flow>(std::move(made_));
     }
@@ -48,10 +50,6 @@ private:
     using conditions = std::set<std::tuple<const node*, int, int>>;
     struct choice;
 
-    struct loop_form {
-        std::vector<const node*> merges, leaves;
-        std::vector<body_walk> bodies; // condition, then body
-    };
     /// A node that lies in no loop, or a loop with all that lies in it.
     struct vertex {
         std::vector<const node*> nodes;
@@ -59,14 +57,17 @@ private:
         std::vector<endpoint> inputs;
         hash_set<int> before;
         conditions when;
+        std::set<int> needed; // choices that it depends on
+        int choice = -1;      // in whose bodies it lies
         std::optional<loop_form> loop;
         bool by_frames = false;
     };
-    /// The merges that one predicate decides.
+    /// Merges that one predicate decides, none of which depends on another.
     struct choice {
         endpoint predicate;
         std::vector<std::pair<const node*, int>> merges; // with the number of the input that is live where it holds
-        std::vector<body_walk> bodies;                   // where it holds, then where not
+        std::vector<body_walk> bodies = {};              // where it holds, then where not
+        std::vector<endpoint> passed = {};               // values of the bodies that later choices of the predicate take
     };
 
     const vertex* vertex_with(const node* n) const {
@@ -76,14 +77,10 @@ private:
 
     // ---- what belongs together -------------------------------------------------------------------------------------------
 
-    /// Where the node takes its inputs: what leaves a loop belongs to it.
-    int frame_of(const node* n) const {
-        return n->op->flow().what == form::leaves ? g_.frame_of(g_.of(n->inputs[0]).from) : g_.frame_of(n);
-    }
     void group() {
         hash_map<int, int> of_frame;
         for (const auto* n : g_.nodes()) {
-            int f = frame_of(n);
+            int f = frame_of_inputs(g_, n);
             while (g_.parent_of(f) > flow_graph::outside) f = g_.parent_of(f);
             int v = static_cast<int>(vertices_.size());
             if (f != flow_graph::outside) v = of_frame.try_emplace(f, v).at->second;
@@ -153,6 +150,7 @@ private:
     void find_when(int number) {
         auto& v = vertices_[number];
         const node* n = v.nodes[0];
+        for (const int b : v.before) v.needed.insert(vertices_[b].needed.begin(), vertices_[b].needed.end());
         for (const int b : v.before) // of an input it is what its output says
             if (detail::none_of(v.inputs, [&](const endpoint& e) { return vertex_of_.at(e.from) == b; }))
                 v.when.merge(conditions(vertices_[b].when));
@@ -160,7 +158,7 @@ private:
         for (const auto& e : v.inputs) v.when.merge(when(e));
         for (const auto& [from, port, way] : v.when)
             if (v.when.contains({from, port, 1 - way})) branches_ = false; // it is never live
-        if (v.frame != flow_graph::outside && v.when.empty() && regions_) v.loop = loop_of(v);
+        if (v.frame != flow_graph::outside && v.when.empty() && regions_) v.loop = find_loop(g_, v.frame, v.nodes);
     }
     /// Live whichever way the predicate goes in which its inputs differ.
     void merge_when(vertex& v, const node* n) {
@@ -184,9 +182,10 @@ private:
         }
         if (!v.when.empty()) return; // it lies in a branch, and is seen to there
         const auto [from, port, way] = *of_a.begin();
-        auto& c = choices_[{from, port}];
-        c.predicate = {from, port};
-        c.merges.emplace_back(n, way == 1 ? 0 : 1);
+        const int group = groups_.add({from, port}, v.needed);
+        if (group == static_cast<int>(choices_.size())) choices_.push_back({{from, port}, {}});
+        choices_[group].merges.emplace_back(n, way == 1 ? 0 : 1);
+        v.needed = {group};
     }
     bool all_are_live() const {
         return detail::all_of(g_.asked().fetches, [&](const endpoint& e) { return when(g_.of(e)).empty(); }) &&
@@ -198,29 +197,45 @@ private:
     // ---- branches --------------------------------------------------------------------------------------------------------
 
     void find_branches() {
-        for (auto& [predicate, c] : choices_)
-            for (const int way : {1, 0}) {
-                endpoint_map same;
-                for (const auto* n : g_.nodes())
-                    if (is_outer(n, form::switches) && g_.of(n->inputs[1]) == c.predicate)
-                        same[{n, way}] = n->inputs[0];
-                const std::tuple<const node*, int, int> live{c.predicate.from, c.predicate.port, way};
-                body_walk walk(g_,
-                               [this, live](const node* n) {
-                                   const auto* v = vertex_with(n);
-                                   return v && v->when.contains(live);
-                               },
-                               same, {});
-                for (const auto& [m, holds] : c.merges) {
-                    const int input = way == 1 ? holds : 1 - holds;
-                    walk.give(m->inputs[input]);
-                    if (used_.contains({m, 1})) walk.give(made_.number(input, *m));
-                }
-                // else it lies in branches that lie in none of one another
-                for (const auto& e : walk.captures()) branches_ = branches_ && when(e).empty();
-                for (const auto* n : walk.waits()) branches_ = branches_ && vertices_[vertex_of_.at(n)].when.empty();
-                c.bodies.push_back(std::move(walk));
-            }
+        for (int number = 0; number < static_cast<int>(choices_.size()); ++number)
+            for (const int way : {1, 0}) find_branch(number, way);
+    }
+    void find_branch(int number, int way) {
+        auto& c = choices_[number];
+        endpoint_map same;
+        for (const auto* n : g_.nodes())
+            if (is_outer(n, form::switches) && g_.of(n->inputs[1]) == c.predicate) same[{n, way}] = n->inputs[0];
+        const std::tuple<const node*, int, int> live{c.predicate.from, c.predicate.port, way};
+        const auto inside = [this, live, number](const node* n) {
+            const auto* v = vertex_with(n);
+            return v && v->when.contains(live) && (v->choice < 0 || v->choice == number);
+        };
+        body_walk walk(g_, inside, same, {});
+        for (const auto& [m, holds] : c.merges) {
+            const int input = way == 1 ? holds : 1 - holds;
+            walk.give(m->inputs[input]);
+            if (used_.contains({m, 1})) walk.give(made_.number(input, *m));
+        }
+        for (const auto* n : walk.nodes()) vertices_[vertex_of_.at(n)].choice = number;
+        // else it lies in branches that lie in none of one another
+        for (const auto& e : walk.captures()) branches_ = branches_ && (when(e).empty() || pass(e, c, way));
+        for (const auto* n : walk.waits()) branches_ = branches_ && vertices_[vertex_of_.at(n)].when.empty();
+        c.bodies.push_back(std::move(walk));
+    }
+    /// What an earlier choice of the same predicate computes is computed once: it gives the value to this one. Returns false if it can't.
+    bool pass(const endpoint& e, const choice& to, int way) {
+        const int number = vertices_[vertex_of_.at(e.from)].choice;
+        if (number < 0) return false;
+        auto& from = choices_[number];
+        if (from.predicate != to.predicate || when(e) != conditions{{to.predicate.from, to.predicate.port, way}})
+            return false;
+        auto& giver = from.bodies[1 - way];
+        if (!giver.nodes().contains(e.from)) return false;
+        if (detail::contains(from.passed, e)) return true;
+        from.passed.push_back(e);
+        giver.give(e);
+        from.bodies[way].give({});
+        return true;
     }
     void add_branches(const choice& c) {
         const node* first = c.merges[0].first;
@@ -231,88 +246,11 @@ private:
             made_.replace({m, 0}, {n, port++});
             if (used_.contains({m, 1})) made_.replace({m, 1}, {n, port++});
         }
+        for (const auto& e : c.passed) made_.replace(e, {n, port++});
     }
 
     // ---- loops -----------------------------------------------------------------------------------------------------------
 
-    /// The parts of a loop, if it has the form of one.
-    std::optional<loop_form> loop_of(const vertex& v) const {
-        loop_form made;
-        const node* condition = nullptr;
-        const auto here = [&](const node* n) { return frame_of(n) == v.frame; };
-        for (const auto* n : v.nodes) {
-            if (!here(n)) continue;
-            const auto what = n->op->flow().what;
-            if (what == form::merges && g_.back(n)) made.merges.push_back(n);
-            if (what == form::leaves) made.leaves.push_back(n);
-            if (what != form::loop_condition) continue;
-            if (condition) return {};
-            condition = n;
-        }
-        if (!condition || made.merges.empty()) return {};
-
-        endpoint_map same, condition_same;
-        std::vector<endpoint> arguments;
-        hash_set<const node*> parts{condition}, switches;
-        for (const auto* m : made.merges) {
-            arguments.push_back({m, 0});
-            parts.insert(m);
-            const auto first = g_.of(m->inputs[0]), back = g_.of(g_.back(m));
-            if (g_.fed(first) || g_.fed(back) || !enters(first.from, v, false)) return {};
-            parts.insert(back.from);
-        }
-        for (const auto* n : v.nodes) {
-            if (enters(n, v, true)) same[{n, 0}] = n->inputs[0];
-            if (n->op->flow().what == form::enters && here(n)) parts.insert(n);
-            if (!here(n) || n->op->flow().what != form::switches || g_.of(n->inputs[1]) != endpoint{condition, 0})
-                continue;
-            switches.insert(n);
-            parts.insert(n);
-        }
-        condition_same = same;
-        for (const auto* s : switches) same[{s, 1}] = s->inputs[0];
-        for (const auto* l : made.leaves) {
-            const auto e = g_.of(l->inputs[0]);
-            if (e.port != 0 || !switches.contains(e.from) || !is_one_of(g_.of(e.from->inputs[0]), arguments)) return {};
-            parts.insert(l);
-        }
-        const auto inside = [this, frame = v.frame, parts](const node* n) {
-            return vertex_with(n) && g_.lies_in(g_.frame_of(n), frame) && !parts.contains(n);
-        };
-        made.bodies.emplace_back(g_, inside, condition_same, arguments).give(condition->inputs[0]);
-        auto& body = made.bodies.emplace_back(g_, inside, same, arguments);
-        for (const auto* m : made.merges) body.give(g_.of(g_.back(m)).from->inputs[0]);
-        for (auto& b : made.bodies) {
-            for (const auto& e : b.captures()) // a part of the loop used in another way than a loop's
-                if (!g_.fed(e) && vertex_of_.at(e.from) == vertex_of_.at(condition)) return {};
-            for (const auto& e : b.results())
-                if (parts.contains(e.from) && !is_one_of(e, arguments)) return {};
-        }
-        return draws_before(body, switches) ? std::optional<loop_form>() : std::optional(std::move(made));
-    }
-    bool enters(const node* n, const vertex& v, bool constant) const {
-        const auto flow = n->op->flow();
-        return flow.what == form::enters && flow.constant == constant && g_.frame_of(n) == v.frame;
-    }
-    static bool is_one_of(const endpoint& e, const std::vector<endpoint>& all) { return detail::contains(all, e); }
-    /// Something in the body that is drawn or written before the loop knows whether there is another iteration.
-    bool draws_before(const body_walk& body, const hash_set<const node*>& switches) const {
-        hash_set<const node*> later;
-        for (const auto* n : g_.nodes()) {
-            const bool goes_on =
-                detail::any_of(n->inputs,
-                               [&](const endpoint& i) {
-                                   const auto e = g_.of(i);
-                                   return later.contains(e.from) || (e.port == 1 && switches.contains(e.from));
-                               }) ||
-                detail::any_of(g_.waits(n), [&](const node* c) { return later.contains(c); });
-            if (goes_on)
-                later.insert(n);
-            else if (is_drawn(n) && body.nodes().contains(n))
-                return true;
-        }
-        return false;
-    }
     void add_loop(const vertex& v) {
         const auto& f = g_.frames()[v.frame];
         endpoint_list operands;
@@ -357,7 +295,7 @@ private:
         std::vector<endpoint> given;
         for (const auto& f : g_.asked().fetches) {
             const auto e = g_.of(f);
-            if (g_.fed(e) || !inside(e.from) || is_one_of(e, given)) continue;
+            if (g_.fed(e) || !inside(e.from) || detail::contains(given, e)) continue;
             given.push_back(e);
             walk[0].give(e);
         }
@@ -387,7 +325,8 @@ private:
     std::vector<vertex> vertices_;
     hash_map<const node*, int> vertex_of_;
     std::vector<int> order_;
-    hash_map<std::pair<const node*, int>, choice> choices_;
+    merge_groups groups_;
+    std::vector<choice> choices_; // by the numbers of their groups
     hash_set<std::pair<const node*, int>> used_;
 };
 

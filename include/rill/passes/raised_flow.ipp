@@ -55,7 +55,7 @@ RILL_COLD const node* raised_flow::add(region_use use, endpoint_list operands, s
         std::erase_if(b.captures, [&](const endpoint& e) { return detail::contains(written, e); });
         for (const auto& e : b.captures) b.captured.push_back(static_cast<int>(operands.size() + note(captures, e)));
         auto& types = given.emplace_back();
-        for (const auto& e : b.results) types.push_back(type_of(e));
+        for (const auto& e : b.results) types.push_back(e ? type_of(e) : tensor_type{});
         use.effects = use.effects || detail::any_of(w.nodes(), is_drawn);
     }
     use.operands = static_cast<int>(operands.size());

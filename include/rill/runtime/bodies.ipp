@@ -20,6 +20,7 @@
 #include <rill/runtime/bound_body.hpp>
 #include <rill/runtime/cut.hpp>
 #include <rill/runtime/history.hpp>
+#include <rill/runtime/left_out.hpp>
 #include <rill/runtime/loop_counter.hpp>
 #include <rill/runtime/number_loop_step.hpp>
 #include <rill/runtime/piecewise_bodies.hpp>
@@ -339,7 +340,7 @@ RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const ten
     const auto& bodies = *it.origin->bodies;
     const auto operands = inputs.first(static_cast<std::size_t>(use.operands));
     using form = region_use::form;
-    if (detail::any_of(inputs, is_ragged)) throw needs_pieces{};
+    if (detail::any_of(inputs, [](const tensor_type& t) { return is_ragged(t) || is_left_out(t); })) throw needs_pieces{};
     if (detail::any_of(bodies, [&](const body& b) { return plans.at(b)->in_pieces() || plans.at(b)->by_frames(); }))
         throw needs_pieces{};
     if (auto loop = bind_scalar_loop(it, inputs))

@@ -14,8 +14,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class plan;
 
-/// A body bound to the types of what it is fed. Of a branch that takes what another one left out there is nothing to bind: both were
-/// chosen by one value, so it won't run.
+/// A body bound to the types of what it is fed.
 class bound_body {
 public:
     bound_body(const body& b, std::shared_ptr<plan> made, std::span<const tensor_type> arguments,

@@ -20,17 +20,6 @@ RILL_COLD bound_body::bound_body(const body& b, std::shared_ptr<plan> made, std:
     : of_(b), plan_(std::move(made)) {
     std::vector<tensor_type> feeds(arguments.begin(), arguments.end());
     for (const int c : b.captured) feeds.push_back(inputs[c]);
-    const bool runs = detail::none_of(feeds, [](const tensor_type& t) { return t.type == dtype::invalid; });
-    if (!runs) {
-        fetch_.assign(b.results.size(), -1);
-        types_.resize(b.results.size());
-        direct_.resize(b.results.size());
-        stays_.resize(b.results.size());
-        updates_.resize(b.results.size());
-        along_.resize(b.results.size());
-        over_.assign(b.results.size(), -1);
-        return;
-    }
     steps_ = plan_->bind(feeds);
     int fetch = 0;
     for (const auto& r : b.results) {

@@ -10,6 +10,7 @@
 
 #include <rill/core/algorithm.hpp>
 #include <rill/runtime/frames_run.hpp>
+#include <rill/runtime/left_out.hpp>
 #include <rill/runtime/piecewise_run.hpp>
 #include <rill/runtime/plan.hpp>
 #include <rill/runtime/ragged.hpp>
@@ -18,11 +19,14 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD std::unique_ptr<inner_run> inner_run_of(plan& p, std::span<const any_array> feeds) {
     if (p.by_frames()) return make_frames_run(*p.by_frames(), feeds);
-    if (detail::any_of(feeds, [](const any_array& f) { return is_ragged(f.type()); })) p.cut();
+    if (detail::any_of(feeds, [](const any_array& f) { return is_ragged(f.type()) || f.empty(); })) p.cut();
     return p.in_pieces() ? std::make_unique<piecewise_run>(*p.in_pieces(), feeds) : nullptr;
 }
 
-RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> feeds, const step_context* context) {
+RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> given, const step_context* context) {
+    std::vector<any_array> feeds(given.begin(), given.end());
+    for (std::size_t i = 0; i < feeds.size(); ++i)
+        if (feeds[i].empty()) feeds[i] = stand_in(type_of(p.graph().feeds[i]));
     if (!p.in_pieces())
         for (const auto& f : feeds) refuse_ragged({&f.type(), 1});
     struct holder {

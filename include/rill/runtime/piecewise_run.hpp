@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <rill/core/hash_map.hpp>
 #include <rill/runtime/branches.hpp>
 #include <rill/runtime/segment.hpp>
 #include <rill/runtime/step_events.hpp>
@@ -44,6 +45,8 @@ private:
     /// A piece that is ready; and if it is a long line, others beside it.
     void run_ready(std::size_t p);
     static void run_beside(std::span<const step_events::piece> lines, const branches& dealt, thread_pool& pool);
+    /// The k-th value that a piece takes, or what stands in for it.
+    const any_array& taken(std::size_t p, std::size_t k);
     /// What a line is bound to.
     const segment& hold(std::size_t p);
     void run_line(std::size_t p);
@@ -63,6 +66,7 @@ private:
 
     const piecewise_plan& plan_;
     std::vector<any_array> values_;
+    hash_map<int, any_array> stand_ins_; // of values that the branch taken left out
     std::vector<std::unique_ptr<held_step>> held_; // per piece
     std::vector<int> missing_;                     // per piece
     std::size_t left_;

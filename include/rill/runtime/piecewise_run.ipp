@@ -17,6 +17,7 @@
 #include <rill/core/algorithm.hpp>
 #include <rill/runtime/alone_node.hpp>
 #include <rill/runtime/inner_run.hpp>
+#include <rill/runtime/left_out.hpp>
 #include <rill/runtime/piecewise.hpp>
 #include <rill/runtime/plan.hpp>
 #include <rill/runtime/ragged.hpp>
@@ -156,12 +157,21 @@ RILL_COLD void piecewise_run::run_beside(std::span<const step_events::piece> lin
     for (const auto& r : lines) static_cast<piecewise_run&>(*r.of).complete(r.number);
 }
 
+RILL_COLD const any_array& piecewise_run::taken(std::size_t p, std::size_t k) {
+    const int v = plan_.cut().all[p].takes[k];
+    if (!values_[v].empty()) return values_[v];
+    const auto [at, fresh] = stand_ins_.try_emplace(v, any_array());
+    const auto* alone = plan_.alone(p);
+    if (fresh) at->second = stand_in(type_of(alone ? alone->item().origin->inputs[k] : plan_.line(p).graph().feeds[k]));
+    return at->second;
+}
+
 RILL_COLD const segment& piecewise_run::hold(std::size_t p) {
     if (!held_[p]) {
         vector<any_array> in;
-        for (const int v : plan_.cut().all[p].takes) {
-            refuse_ragged({&values_[v].type(), 1});
-            in.push_back(values_[v]);
+        for (std::size_t k = 0; k < plan_.cut().all[p].takes.size(); ++k) {
+            in.push_back(taken(p, k));
+            refuse_ragged({&in.back().type(), 1});
         }
         held_[p] = plan_.line(p).acquire(in);
     }
@@ -194,7 +204,7 @@ RILL_COLD void piecewise_run::run_line(std::size_t p) {
         step.memory->context = &*traced;
     }
     std::vector<const void*> data;
-    for (const int v : piece.takes) data.push_back(values_[v].data());
+    for (std::size_t k = 0; k < piece.takes.size(); ++k) data.push_back(taken(p, k).data());
     struct kept_place {
         allocator* memory;
         any_array made = {};
@@ -219,8 +229,14 @@ RILL_COLD void piecewise_run::run_line(std::size_t p) {
 
 RILL_COLD bool piecewise_run::run_alone(std::size_t p) {
     const auto& alone = *plan_.alone(p);
+    const auto& takes = plan_.cut().all[p].takes;
+    const bool has_bodies = alone.item().origin->bodies;
     vector<any_array> in;
-    for (const int v : plan_.cut().all[p].takes) in.push_back(plan_.kept_in(v) ? std::move(values_[v]) : values_[v]);
+    for (std::size_t k = 0; k < takes.size(); ++k)
+        if (plan_.kept_in(takes[k]))
+            in.push_back(std::move(values_[takes[k]]));
+        else
+            in.push_back(has_bodies ? values_[takes[k]] : taken(p, k)); // bodies of other branches may take what is left out
     std::shared_ptr<const void> keep;
     if (auto bodies = alone.begin(in, keep)) {
         auto& begun = *bodies_.emplace_back(std::make_unique<body_run>(p, std::move(bodies), std::move(keep)));

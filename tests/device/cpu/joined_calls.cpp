@@ -188,6 +188,45 @@ TEST_CASE(
     CHECK(run<float>(n.chain, {0.7f, 0.3f}, 1)[0] == Approx(std::sin(u) * z + u).epsilon(1e-4));
 }
 
+TEST_CASE("joined_calls: a choice alone between calls without code reads a truth value that has a place") {
+    require_ops();
+    if (!has_code()) return;
+    require_primitive<tan_op, float>();
+    const auto of = [](std::vector<dtype> leaves, const elementwise_info& op, dtype result) {
+        std::vector<int> args;
+        tracer t(leaves, {});
+        for (std::size_t i = 0; i < leaves.size(); ++i) args.push_back(t.leaf(static_cast<int>(i)));
+        return t.finish_op(t.emit(op, result, args));
+    };
+    const auto tangent = of({dtype::float32}, info_of<tan_op>, dtype::float32);
+    const auto less = of({dtype::float32, dtype::float32}, info_of<less_op>, dtype::boolean);
+    const auto negated = of({dtype::boolean}, info_of<logical_not_op>, dtype::boolean);
+    const auto choose = of({dtype::boolean, dtype::float32, dtype::float32}, info_of<select_op>, dtype::float32);
+    nodes n;
+    const int steps = 6;
+    for (int k = 0; k < steps; ++k)
+        n.add(step_program(), {k == 0 ? fused_chain::source{-1, 0} : fused_chain::source{k - 1, 0}, {-1, 1}});
+    n.add(tangent, {{steps - 1, 0}});
+    n.add(less, {{-1, 1}, {steps, 0}});
+    n.add(negated, {{steps + 1, 0}});
+    n.add(choose, {{steps + 2, 0}, {steps, 0}, {-1, 1}}); // alone: a tangent before it, and one behind
+    n.add(tangent, {{steps + 3, 0}});
+    n.add(choose, {{steps + 1, 0}, {steps + 4, 0}, {-1, 0}});
+    n.add(tangent, {{steps + 5, 0}}, 0);
+    for (const float y : {0.3f, -0.3f}) {
+        float x = 0.7f;
+        for (int k = 0; k < steps; ++k) x = std::sin(x) * y + x;
+        const float t = std::tan(x), chosen = std::tan(y < t ? y : t);
+        const float wanted = std::tan(y < t ? chosen : 0.7f);
+        {
+            const without_emitter by_calls;
+            CHECK(run<float>(n.chain, {0.7f, y}, 1)[0] == Approx(wanted).epsilon(1e-4));
+        }
+        const with_emitter made;
+        CHECK(run<float>(n.chain, {0.7f, y}, 1)[0] == Approx(wanted).epsilon(1e-4));
+    }
+}
+
 TEST_CASE("joined_calls: long lines of truth values, each read twice") {
     require_ops();
     required<logical_and_op, bool, bool>();

@@ -126,7 +126,14 @@ private:
         }
         close();
     }
+    /// The truth values that it reads have places from here on, also those that groups alone were to read.
     void alone(std::uint32_t call) {
+        for (const int v : reads(code_.calls[call]))
+            if (const int maker = maker_of(v);
+                maker >= 0 && kind_[static_cast<std::size_t>(maker)] == kind::within) {
+                kind_[static_cast<std::size_t>(maker)] = kind::alone;
+                alone(static_cast<std::uint32_t>(maker));
+            }
         order_.push_back(static_cast<int>(call));
         for (std::uint32_t w = 0; w < code_.calls[call].writes; ++w)
             if (const int v = code_.operands[code_.calls[call].first_operand + code_.calls[call].reads + w]; v >= 0)

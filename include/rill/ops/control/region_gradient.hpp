@@ -114,15 +114,13 @@ inline std::vector<endpoint> body_gradients(const gradient_ops& ops, const std::
     return d;
 }
 
-/// Whether no zeros like x can be made in a branch: x is what another one keeps, of a node that chooses by what `n` chooses by, so that where
-/// this one is taken there is no such value, and only the value would tell its extents.
+/// Whether x is not there in a branch: it is what another one keeps, of a node that chooses by what `n` chooses by.
 inline bool leaves_to_others(const node& n, std::size_t which, const endpoint& x) {
     const auto* use = x.from->op->regions();
     const bool chosen_alike = use && use->how == region_use::form::choose &&
                               n.op->regions()->how == region_use::form::choose && x.from->inputs[0] == n.inputs[0] &&
                               x.from->bodies->size() == n.bodies->size();
-    return chosen_alike && !(*x.from->bodies)[which].results[static_cast<std::size_t>(x.port)] &&
-           !type_of(x).shape.complete();
+    return chosen_alike && !(*x.from->bodies)[which].results[static_cast<std::size_t>(x.port)];
 }
 
 RILL_INLINE std::vector<endpoint> branch_gradient(const gradient_request& r) {
