@@ -104,8 +104,10 @@ using wrap_type = std::conditional_t<(sizeof(T) < sizeof(unsigned)), unsigned, s
 inline namespace RILL_ISA {
 
 #if defined(__FMA__) || defined(__aarch64__)
+inline constexpr bool fma_rounds_once = true;
 template <class R> RILL_FN R multiply_add(R a, R b, R c) { return std::fma(a, b, c); }
 #else // std::fma would be a slow call into the C library
+inline constexpr bool fma_rounds_once = false;
 template <class R> RILL_FN R multiply_add(R a, R b, R c) { return a * b + c; }
 #endif
 

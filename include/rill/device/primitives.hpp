@@ -69,6 +69,7 @@ concept device_primitives =
         D::one_hot(ids, y, n, n, 1.f, 0.f);
         D::template arg_extreme<true>(x, to, n, n, n);
         D::template scan<combine::sum>(x, y, n, n, n, false, false);
+        D::linear_recurrence(x, x, y, n, n, n, false);
         { D::template row_scratch<float>(n, 1) } -> std::same_as<std::size_t>;
         D::rows(n, n, std::array{x}, std::array{y}, row_numbers<float>{}, scratch, [](const auto&...) {});
         D::template update<detail::no_update>(n, std::array{y}, std::array{x}, std::array{1.f}, pool);

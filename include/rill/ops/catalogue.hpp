@@ -102,6 +102,7 @@
 #include <rill/ops/math/erf.hpp>
 #include <rill/ops/math/erfc.hpp>
 #include <rill/ops/math/exp.hpp>
+#include <rill/ops/math/exp_below.hpp>
 #include <rill/ops/math/expm1.hpp>
 #include <rill/ops/math/floor.hpp>
 #include <rill/ops/math/floordiv.hpp>
@@ -112,9 +113,11 @@
 #include <rill/ops/math/is_finite.hpp>
 #include <rill/ops/math/is_inf.hpp>
 #include <rill/ops/math/is_nan.hpp>
+#include <rill/ops/math/l2_norm.hpp>
 #include <rill/ops/math/less.hpp>
 #include <rill/ops/math/less_equal.hpp>
 #include <rill/ops/math/lgamma.hpp>
+#include <rill/ops/math/linear_recurrence.hpp>
 #include <rill/ops/math/log.hpp>
 #include <rill/ops/math/log1p.hpp>
 #include <rill/ops/math/logical_and.hpp>
@@ -319,6 +322,7 @@ using catalogue = op_list<
     erfc_op,
     exp_op,
     expand_dims_op,
+    exp_below_op,
     expm1_op,
     fifo_queue_op,
     fill_op,
@@ -348,8 +352,10 @@ using catalogue = op_list<
     leaky_relu_op,
     leave_op,
     less_equal_op,
+    l2_norm_op,
     less_op,
     lgamma_op,
+    linear_recurrence_op,
     log1p_op,
     log_op,
     log_softmax_op,

@@ -2,16 +2,18 @@
 #pragma once
 
 #include <concepts>
+#include <utility>
 #include <vector>
 
+#include <rill/ops/math/add.hpp>
 #include <rill/ops/math/add_n.hpp>
 #include <rill/ops/math/div.hpp>
 #include <rill/ops/math/greater.hpp>
-#include <rill/ops/math/maximum.hpp>
+#include <rill/ops/math/minimum.hpp>
 #include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/reduce_l2_norm.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/math/select.hpp>
-#include <rill/ops/math/sqrt.hpp>
 #include <rill/ops/math/square.hpp>
 #include <rill/ops/math/sub.hpp>
 #include <rill/ops/nn/clip.hpp>
@@ -28,11 +30,16 @@ auto clip_by_value(const X& x, const A& low, const B& high) {
 
 namespace detail {
 
-/// x, scaled by its norm, of which the square is given.
-template <class X, class S, class N> auto clipped_by_norm(const X& x, const S& squares, const N& clip_norm) {
-    // the root's slope at 0 is infinite: it is not taken there
-    const auto norm = sealed(sqrt(select(squares > 0, squares, 1)));
-    return x * select(squares > 0, clip_norm / maximum(norm, clip_norm), 1);
+/// What shortens a vector of this norm to one of clip_norm: 1 where it is as short, and where the norm is 0. Neither 0 / 0 nor inf / inf
+/// comes up, in gradients either.
+template <class S, class N> auto clip_scale(const S& norm, const N& clip_norm) {
+    const auto shortened = [&] {
+        if constexpr (literal<N>)
+            return minimum(clip_norm, norm);
+        else
+            return minimum(widened(clip_norm), norm);
+    }();
+    return select(norm > 0, shortened, 1) / select(norm > 0, norm, 1);
 }
 
 } // namespace detail
@@ -44,10 +51,13 @@ template <int... Axes, graph_operand X, class N>
 auto clip_by_norm(const X& x, const N& clip_norm) {
     if constexpr (typed_operand<X>)
         static_assert(is_real_floating<value_type_of<X>>, "clip_by_norm: the element type is not floating");
-    if constexpr (sizeof...(Axes) == 0)
-        return detail::clipped_by_norm(x, sealed(reduce_sum(square(x))), clip_norm);
-    else
-        return detail::clipped_by_norm(x, sealed(reduce_sum<Axes...>(square(x), keep_dims)), clip_norm);
+    const auto norm = [&] {
+        if constexpr (sizeof...(Axes) == 0)
+            return detail::wide_l2_norm(x, {});
+        else
+            return detail::wide_l2_norm<Axes...>(x, {}, keep_dims);
+    }();
+    return detail::narrowed(x, detail::widened(x) * detail::clip_scale(norm, clip_norm));
 }
 /// Along axes known at run time only: clip_by_norm(x, 5.f, {1}).
 template <graph_operand X, class N>
@@ -55,7 +65,8 @@ template <graph_operand X, class N>
 any_tensor clip_by_norm(const X& x, const N& clip_norm, const axis_list& axes,
                         const std::source_location& where = std::source_location::current()) {
     const any_tensor all = detail::floating_tensor("clip_by_norm", x, where);
-    return detail::clipped_by_norm(all, reduce_sum(square(all), axes, keep_dims, where), clip_norm);
+    const any_tensor norm = detail::wide_l2_norm_at(all, axes, where, keep_dims);
+    return detail::narrowed(all, detail::widened(all) * detail::clip_scale(norm, clip_norm));
 }
 
 namespace detail {
@@ -66,12 +77,27 @@ endpoint values_of_gradient(const endpoint& e);
 endpoint with_values(const endpoint& gradient, const endpoint& values);
 
 template <class N> endpoint scaled_gradient(const any_tensor& gradient, const N& scale) {
-    return with_values(gradient, sealed(any_tensor(values_of_gradient(gradient)) * scale).end());
+    const any_tensor values(values_of_gradient(gradient));
+    return with_values(gradient, sealed(narrowed(values, widened(values) * scale)).end());
 }
 
 /// Of all of them; refuses none at all.
 std::vector<any_tensor> tensors_of_norm(const std::vector<any_tensor>& tensors, const std::source_location& where);
 std::vector<any_tensor> gradients_of(const std::vector<gradient_and_variable>& pairs);
+
+/// The norm of tensors, none of them null, in the type of widened elements.
+template <class T> T wide_global_norm(const std::vector<T>& tensors, const std::source_location& where) {
+    require_kernel_for<l2_norm_op, T>();
+    endpoint_list parts;
+    std::vector<T> squares;
+    for (const T& t : tensors) {
+        const T elements = widened(t);
+        parts.push_back(elements.end());
+        squares.emplace_back(reduce_sum(square(elements)));
+    }
+    return add_l2_norm(std::move(parts), {combine::sum, {}, false}, add_n(squares, where).end(), &l2_norm_op::make,
+                       where);
+}
 
 } // namespace detail
 
@@ -80,9 +106,8 @@ std::vector<any_tensor> gradients_of(const std::vector<gradient_and_variable>& p
 template <std::same_as<any_tensor> T =
               any_tensor> // its operations depend on it: only programs that call it have their kernels
 T global_norm(const std::vector<T>& tensors, const std::source_location& where = std::source_location::current()) {
-    std::vector<T> squares;
-    for (const T& t : detail::tensors_of_norm(tensors, where)) squares.emplace_back(reduce_sum(square(t)));
-    return sqrt(add_n(squares, where));
+    const auto values = detail::tensors_of_norm(tensors, where);
+    return detail::narrowed(values[0], detail::wide_global_norm(values, where));
 }
 template <std::same_as<any_tensor> T = any_tensor>
 T global_norm(const std::vector<gradient_and_variable>& pairs,
@@ -107,9 +132,16 @@ template <class N, std::same_as<any_tensor> T = any_tensor>
 clipped_tensors clip_by_global_norm(const std::vector<T>& tensors, const N& clip_norm,
                                     const std::type_identity_t<T>& use_norm = {},
                                     const std::source_location& where = std::source_location::current()) {
-    const T norm = use_norm ? use_norm : global_norm<T>(tensors, where);
-    const T scale = (clip_norm + (norm - norm)) / maximum(norm, clip_norm);
-    clipped_tensors all{tensors, norm};
+    clipped_tensors all{tensors, use_norm};
+    T norm;
+    if (use_norm) {
+        norm = detail::widened(use_norm);
+    } else {
+        const auto values = detail::tensors_of_norm(tensors, where);
+        norm = detail::wide_global_norm(values, where);
+        all.norm = detail::narrowed(values[0], norm);
+    }
+    const T scale = detail::clip_scale(norm, clip_norm) + (norm - norm);
     for (auto& t : all.tensors)
         if (t) t = detail::scaled_gradient(t, scale);
     return all;

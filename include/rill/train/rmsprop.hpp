@@ -40,7 +40,7 @@ struct centered_rmsprop_rule : rmsprop_rule {
     template <class V> RILL_FN static void step(std::array<V, 4>& s, const V& g, const std::array<V, 4>& c) {
         s[1] = s[1] + c[1] * (g * g - s[1]);
         s[3] = s[3] + c[1] * (g - s[3]);
-        s[2] = c[2] * s[2] + c[0] * g / sqrt(s[1] - s[3] * s[3] + c[3]);
+        s[2] = c[2] * s[2] + c[0] * g / sqrt(max(s[1] - s[3] * s[3], V(0)) + c[3]); // may round to less than 0
         s[0] = s[0] - s[2];
     }
 };

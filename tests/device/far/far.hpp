@@ -114,6 +114,11 @@ public:
     static void scan(const T* x, T* to, index_t outer, index_t extent, index_t inner, bool exclusive, bool reverse) {
         cpu::scan<How>(at(x), at(to), outer, extent, inner, exclusive, reverse);
     }
+    template <class T>
+    static void linear_recurrence(const T* factors, const T* terms, T* to, index_t outer, index_t extent, index_t inner,
+                                  bool reverse) {
+        cpu::linear_recurrence(at(factors), at(terms), at(to), outer, extent, inner, reverse);
+    }
 
     template <class T> static std::size_t row_scratch(index_t columns, int arrays) {
         return cpu::row_scratch<T>(columns, arrays);

@@ -116,6 +116,12 @@ struct cpu {
     static void scan(const T* x, T* to, index_t outer, index_t extent, index_t inner, bool exclusive, bool reverse) {
         running_values<How>(x, to, outer, extent, inner, exclusive, reverse);
     }
+    /// Each place along `extent` is a factor times the one before it, and a term; see scan.hpp.
+    template <class T>
+    static void linear_recurrence(const T* factors, const T* terms, T* to, index_t outer, index_t extent, index_t inner,
+                                  bool reverse) {
+        rill::linear_recurrence(factors, terms, to, outer, extent, inner, reverse);
+    }
 
     /// Functions of the rows of matrices: f(layout, in, out, numbers of these rows); see rows.hpp. Arrays of narrow types need
     /// scratch memory.

@@ -6,7 +6,30 @@
 #include <rill/core/program.hpp>
 #include <rill/device/lane.hpp>
 
-namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail { inline namespace RILL_ISA {
+
+/// Calls step(state, place, whether it is the first) for each element along `extent`, in order. Neighbours run side by side, each
+/// with a state of its own.
+template <class State, class F>
+void walk_along(index_t outer, index_t extent, index_t inner, bool reverse, const State& start, const F& step) {
+    constexpr index_t most = 256; // columns that run on side by side
+    State state[most];
+    for (index_t o = 0; o < outer; ++o)
+        for (index_t left = 0; left < inner; left += most) {
+            const index_t width = std::min(most, inner - left);
+            std::fill_n(state, width, start);
+            for (index_t e = 0; e < extent; ++e) {
+                const index_t at = (o * extent + (reverse ? extent - 1 - e : e)) * inner + left;
+                for (index_t i = 0; i < width; ++i) step(state[i], at + i, e == 0);
+            }
+        }
+}
+
+}} // namespace detail::RILL_ISA
+
+inline namespace RILL_ISA {
 
 /// to[o, e, i] = the sum (or product) of x[o, 0 … e, i], or of what lies before e or after it. Narrow floating types are
 /// added up in wider ones; integers wrap.
@@ -22,21 +45,26 @@ void running_values(const T* x, T* to, index_t outer, index_t extent, index_t in
             return (left * right).v;
     };
     constexpr auto first = static_cast<C>(How == combine::prod ? 1 : 0);
-    constexpr index_t most = 256; // columns that run on side by side
-    C so_far[most];
-    for (index_t o = 0; o < outer; ++o)
-        for (index_t left = 0; left < inner; left += most) {
-            const index_t width = std::min(most, inner - left);
-            std::fill_n(so_far, width, first);
-            for (index_t e = 0; e < extent; ++e) {
-                const index_t at = (o * extent + (reverse ? extent - 1 - e : e)) * inner + left;
-                for (index_t i = 0; i < width; ++i) {
-                    const C next = joined(so_far[i], x[at + i]);
-                    to[at + i] = static_cast<T>(exclusive ? so_far[i] : next);
-                    so_far[i] = next;
-                }
-            }
-        }
+    detail::walk_along(outer, extent, inner, reverse, first, [&](C& so_far, index_t at, bool) {
+        const C next = joined(so_far, x[at]);
+        to[at] = static_cast<T>(exclusive ? so_far : next);
+        so_far = next;
+    });
 }
 
-}}} // namespace rill::RILL_ABI::RILL_ISA
+/// to[o, 0, i] = 0, to[o, e + 1, i] = factors[o, e, i] to[o, e, i] + terms[o, e, i], or the same from the end. Narrow floating types
+/// are computed in wider ones.
+template <class T>
+void linear_recurrence(const T* factors, const T* terms, T* to, index_t outer, index_t extent, index_t inner,
+                       bool reverse) {
+    using C = compute_type<T>;
+    detail::walk_along(outer, extent, inner, reverse, C(0), [&](C& so_far, index_t at, bool first) {
+        to[at] = static_cast<T>(so_far);
+        const lane<C> factor(static_cast<C>(factors[at])), term(static_cast<C>(terms[at]));
+        so_far = first ? term.v : (factor * lane<C>(so_far) + term).v; // the first factor may be infinite
+    });
+}
+
+} // namespace RILL_ISA
+
+}} // namespace rill::RILL_ABI

@@ -54,6 +54,7 @@ struct truth {
 struct value {
     using value_type = float;
     static constexpr bool is_computed = true;
+    static constexpr bool rounds_once = true; // fma
     int id;
 
     struct numbered {

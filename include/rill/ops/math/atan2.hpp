@@ -4,23 +4,32 @@
 #include <cmath>
 
 #include <rill/expr/apply.hpp>
+#include <rill/ops/math/abs.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/div.hpp>
+#include <rill/ops/math/equal.hpp>
+#include <rill/ops/math/less_equal.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/neg.hpp>
+#include <rill/ops/math/select.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
 /// The angle of the point (b, a), in radians from -pi to pi: atan2(y, x). Shape: a and b broadcast.
-/// Gradient: g b / (a^2 + b^2) and -g a / (a^2 + b^2).
+/// Gradient: g b / (a^2 + b^2) and -g a / (a^2 + b^2), by the quotient of the smaller and the larger: no square leaves the range. 0 where
+/// both are 0.
 struct atan2_op {
     static constexpr auto name = "Atan2";
     using domain_type = domains::real_floating;
     using compiled_types = types::floats;
     template <class T> static T scalar(const T& a, const T& b) { return std::atan2(a, b); }
     template <class V> RILL_FN static auto pullback(const V& a, const V& b, const V&, const V& g) {
-        const V share = g / (a * a + b * b);
-        return adjoints<V, V>(b * share, -(a * share));
+        const auto flat = abs(a) <= abs(b);
+        const V larger = select(flat, b, a);
+        const auto nowhere = equal(larger, V(0));
+        const V by = select(nowhere, V(1), larger), ratio = select(flat, a, b) / by;
+        const V share = select(nowhere, V(0), g / (by * (V(1) + ratio * ratio))), less = share * ratio;
+        return adjoints<V, V>(select(flat, share, less), -select(flat, less, share));
     }
 };
 

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/ops/math/add.hpp>
 #include <rill/ops/math/conj.hpp>
-#include <rill/ops/math/cumsum.hpp>
-#include <rill/ops/math/div.hpp>
-#include <rill/ops/math/equal.hpp>
+#include <rill/ops/math/linear_recurrence.hpp>
 #include <rill/ops/math/mul.hpp>
-#include <rill/ops/math/select.hpp>
+#include <rill/ops/math/scan.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Running products along an axis. Gradient: the running sums of g times the products, the other way, over x (of complex numbers over
-/// and times the conjugates); 0 at a 0 in x, as TensorFlow's.
+/// Running products along an axis. Gradient: to an element the sum of g times the products of the others, exact at zeros as well. It is
+/// the product of what lies before times a recurrence over what lies after, the other way; of complex numbers, of the conjugates.
 struct cumprod_op : detail::running {
     static constexpr auto name = "Cumprod";
     using domain_type = domains::numeric;
-    using brings = op_list<cumsum_op, mul_op, div_op, conj_op, equal_op, select_op>;
+    using brings = op_list<linear_recurrence_op, add_op, mul_op, conj_op>;
 
     std::vector<endpoint> gradient(const gradient_request& r) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
@@ -46,17 +45,14 @@ any_tensor cumprod(const X& x, int axis, const cumulative_options& how = {},
 namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<endpoint> cumprod_op::gradient(const gradient_request& r) const {
-    cumsum_op back{{axis, {how.exclusive, !how.reverse}}};
-    const endpoint weighted = detail::apply_to_edges<mul_op>(detail::conjugate_of(r.output(0)), r.gradient());
-    const endpoint sums = r.add<cumprod_op>(back, {weighted}), x = detail::conjugate_of(r.input(0));
-    const dtype type = type_of(x).type;
-    tracer t({type, type}, {});
-    const int zero = t.constant(detail::scalar_of(type, 0)), one = t.constant(detail::scalar_of(type, 1));
-    const int at_zero = t.emit(info_of<equal_op>, dtype::boolean, {t.leaf(0), zero});
-    const int by = t.emit(info_of<select_op>, type, {at_zero, one, t.leaf(0)}); // no 0 / 0 in gradients of this either
-    const int quotient = t.emit<div_op>({t.leaf(1), by});
-    const int result = t.emit(info_of<select_op>, type, {at_zero, zero, quotient});
-    return {detail::add_program(graph(*r.at.owner), t.finish({result}), t.scalars(), {x, sums})};
+    const endpoint x = detail::conjugate_of(r.input(0)), g = r.gradient();
+    const linear_recurrence_op back{axis, !how.reverse};
+    if (how.exclusive)
+        return {detail::apply_to_edges<mul_op>(detail::conjugate_of(r.output(0)), r.add<cumprod_op>(back, {x, g}))};
+    // y[i] is x[i] times the product of what lies before it
+    const endpoint before = r.add<cumprod_op>(cumprod_op{{axis, {true, how.reverse}}}, {x});
+    const endpoint after = r.add<cumprod_op>(back, {x, detail::apply_to_edges<mul_op>(x, g)});
+    return {detail::apply_to_edges<mul_op>(before, detail::apply_to_edges<add_op>(g, after))};
 }
 
 }} // namespace rill::RILL_ABI

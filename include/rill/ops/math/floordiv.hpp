@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
+#include <limits>
+
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/div.hpp>
 #include <rill/ops/math/floor.hpp>
@@ -10,21 +13,37 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The largest integer not above a / b; of integers by zero an error at run time. Shape: a and b broadcast.
-/// Gradient: 0, whatever comes from above.
+/// The largest integer not above a / b, found before a / b is rounded: floordiv(a, b) b + mod(a, b) is a, as in Python. Of integers by
+/// zero an error at run time. Shape: a and b broadcast. Gradient: 0, whatever comes from above.
 struct floordiv_op {
     static constexpr auto name = "FloorDiv";
     using domain_type = domains::real;
     using compiled_types = types::common;
     static constexpr bool divides = true;
-    template <class V> RILL_FN static auto value(const V& a, const V& b) {
-        const V q = a / b;
-        if constexpr (is_integral<typename V::value_type>) // that quotient is cut towards zero
-            return select(q * b != a && (a < V(0)) != (b < V(0)), q - V(1), q);
-        else
-            return floor(q);
+    template <class V>
+        requires is_integral<typename V::value_type>
+    RILL_FN static auto value(const V& a, const V& b) {
+        const V q = a / b; // cut towards zero
+        return select(q * b != a && (a < V(0)) != (b < V(0)), q - V(1), q);
+    }
+    template <class T>
+        requires(!is_integral<T>)
+    static T scalar(const T& a, const T& b) {
+        const T q = std::floor(a / b), r = q == T(0) ? a : std::fma(-q, b, a);
+        return std::abs(q) < exact_below<T> && r != T(0) && (r < T(0)) != (b < T(0)) ? q - T(1) : q;
+    }
+    template <class R>
+        requires(R::rounds_once && !is_integral<typename R::value_type>)
+    RILL_FN static auto registers(const R& a, const R& b) {
+        const R zero(0), q = floor(a / b), r = select(q == zero, a, fma(-q, b, a));
+        const auto too_large = abs(q) < R(exact_below<typename R::value_type>) && r != zero && (r < zero) != (b < zero);
+        return R(select(too_large, q - R(1), q));
     }
     template <class V> RILL_FN static auto pullback(const V&) { return adjoints<V, V>(V(0), V(0)); }
+
+private:
+    /// Below it a quotient has every whole number beside it: one that was rounded up to such a number has a remainder of the wrong sign.
+    template <class T> static constexpr T exact_below = 1 / std::numeric_limits<T>::epsilon();
 };
 
 template <class A, class B>

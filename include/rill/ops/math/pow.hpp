@@ -3,9 +3,13 @@
 
 #include <cmath>
 
+#include <rill/core/half.hpp>
 #include <rill/expr/apply.hpp>
+#include <rill/ops/math/abs.hpp>
 #include <rill/ops/math/conj.hpp>
+#include <rill/ops/math/equal.hpp>
 #include <rill/ops/math/greater.hpp>
+#include <rill/ops/math/less.hpp>
 #include <rill/ops/math/log.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/not_equal.hpp>
@@ -15,7 +19,7 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// a to the power b; of integers it wraps, and a negative exponent gives the truncated 1, -1 or 0. Shape: a and b broadcast.
-/// Gradient: g conj(b a^(b-1)) and g conj(y log(a)) (0 where a <= 0, of complex numbers where a is 0).
+/// Gradient: g conj(b a^(b-1)) (0 where a and b are 0) and g conj(y log(a)) (0 where a <= 0, of complex numbers where a is 0).
 struct pow_op {
     static constexpr auto name = "Pow";
     using domain_type = domains::numeric;
@@ -43,10 +47,23 @@ struct pow_op {
                 return a > V(0);
         }();
         const V log_a = select(has_log, log(select(has_log, a, V(1))), V(0));
-        return adjoints<V, V>(g * conj(b) * conj(pow(a, b - V(1))), g * conj(y) * conj(log_a));
+        // a^0 does not change with a: 0 times an infinite power is not wanted
+        const auto no_reciprocal = [&] {
+            if constexpr (is_complex<typename V::value_type>)
+                return equal(a, V(0));
+            else
+                return abs(a) < V(smallest<typename V::value_type>);
+        }();
+        const V less = b - V(1), power = select(equal(b, V(0)), select(no_reciprocal, V(0), less), less);
+        const V slope = pow(a, power);
+        return adjoints<V, V>(g * conj(b) * conj(slope), g * conj(y) * conj(log_a));
     }
 
 private:
+    /// Of numbers below it, the reciprocal may be infinite.
+    template <class T>
+    static constexpr double smallest = std::is_same_v<T, half> ? 0x1p-14 : std::is_same_v<T, double> ? 0x1p-1022 : 0x1p-126;
+
     template <class T> static lane<T> integer_power(lane<T> base, const lane<T>& exponent) {
         lane<T> result(1);
         if constexpr (std::is_signed_v<T>)

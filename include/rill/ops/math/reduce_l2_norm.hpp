@@ -1,13 +1,74 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/core/half.hpp>
+#include <rill/ops/math/cast.hpp>
+#include <rill/ops/math/l2_norm.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
-#include <rill/ops/math/sqrt.hpp>
 #include <rill/ops/math/square.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
+
+/// Adds the node over gathered elements.
+endpoint add_l2_norm(const traced_structure& traced, const sealing& s, const reduction& how, const endpoint& squares,
+                     make_fused make, const std::source_location& where);
+/// The same over tensors of one type, which are taken together.
+endpoint add_l2_norm(endpoint_list parts, const reduction& how, const endpoint& squares, make_fused make,
+                     const std::source_location& where);
+
+/// x, converted where its element type is another one.
+any_tensor with_dtype(const any_tensor& x, dtype type);
+
+/// Elements in a type whose sums of squares are precise: half and bfloat16 as floats.
+template <class X> auto widened(const X& x) {
+    if constexpr (!typed_operand<X>)
+        return with_dtype(any_tensor(x), x.dtype() == dtype::float64 ? dtype::float64 : dtype::float32);
+    else if constexpr (std::is_same_v<compute_type<value_type_of<X>>, value_type_of<X>>)
+        return x;
+    else
+        return cast<compute_type<value_type_of<X>>>(x);
+}
+/// What was computed of widened elements, in the type of x.
+template <class X, class N> auto narrowed(const X& x, const N& n) {
+    if constexpr (!typed_operand<X>)
+        return with_dtype(any_tensor(n), x.dtype());
+    else if constexpr (std::is_same_v<value_type_of<X>, value_type_of<N>>)
+        return n;
+    else
+        return cast<value_type_of<X>>(n);
+}
+
+/// The norm of widened elements, given the sum of their squares, reduced by `how`.
+template <class X, class S>
+S l2_norm(const X& elements, const S& squares, const reduction& how, const std::source_location& where) {
+    require_kernel_for<l2_norm_op, S>();
+    if constexpr (typed_operand<X>) {
+        using structure = typename strip<X>::type;
+        require_structure<structure>();
+        sealing s(graph_of_operand(elements));
+        gather_leaves(elements, s);
+        return S(unchecked,
+                 any_tensor(add_l2_norm(program_of<structure>(), s, how, squares.end(), &l2_norm_op::make, where)));
+    } else {
+        return S(add_l2_norm({elements.end()}, how, squares.end(), &l2_norm_op::make, where));
+    }
+}
+
+/// The norm in the type of widened elements.
+template <int... Axes, class X, class... Keep>
+auto wide_l2_norm(const X& x, const std::source_location& where, Keep... keep) {
+    const auto elements = widened(x);
+    const auto squares = rill::reduce_sum<Axes...>(square(elements), keep..., where);
+    return l2_norm(elements, squares, {combine::sum, axis_list{Axes...}, sizeof...(keep) > 0}, where);
+}
+template <class... Keep>
+any_tensor wide_l2_norm_at(const any_tensor& x, const axis_list& axes, const std::source_location& where,
+                           Keep... keep) {
+    const any_tensor elements = widened(x), squares = rill::reduce_sum(square(elements), axes, keep..., where);
+    return l2_norm(elements, squares, {combine::sum, axes, sizeof...(keep) > 0}, where);
+}
 
 template <int... Axes, class X, class... Keep>
 auto reduce_l2_norm(const X& x, const std::source_location& where, Keep... keep) {
@@ -16,19 +77,20 @@ auto reduce_l2_norm(const X& x, const std::source_location& where, Keep... keep)
         static_assert(is_real_floating<value_type_of<X>>, "reduce_l2_norm: the elements must be floating");
     }
     require_floating("reduce_l2_norm", x, where);
-    return sqrt(rill::reduce_sum<Axes...>(square(x), keep..., where));
+    return narrowed(x, wide_l2_norm<Axes...>(x, where, keep...));
 }
 
 template <class X, class... Keep>
 any_tensor reduce_l2_norm_at(const X& x, const axis_list& axes, const std::source_location& where, Keep... keep) {
     const any_tensor all = floating_tensor("reduce_l2_norm", x, where);
-    return any_tensor(sqrt(rill::reduce_sum(square(all), axes, keep..., where)));
+    return narrowed(all, wide_l2_norm_at(all, axes, where, keep...));
 }
 
 } // namespace detail
 
-/// The Euclidean norm over axes: the root of the sum of squares. Gradient: g x / norm, NaN where the norm is 0, as TensorFlow's. All axes
-/// without a list; negative axes count from the end.
+/// The Euclidean norm over axes: the root of the sum of squares, or where that leaves the range of numbers, relative to the largest
+/// magnitude. Squares of half and bfloat16 are added up in float. Gradient: g x / norm, 0 where the norm is 0. All axes without a list;
+/// negative axes count from the end.
 template <int... Axes, graph_operand X>
 auto reduce_l2_norm(const X& x, const std::source_location& where = std::source_location::current()) {
     return detail::reduce_l2_norm<Axes...>(x, where);
@@ -51,3 +113,35 @@ any_tensor reduce_l2_norm(const X& x, const axis_list& axes, keep_dims_t,
 }
 
 }} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+#include <utility>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_INLINE any_tensor with_dtype(const any_tensor& x, dtype type) {
+    if (x.dtype() == type) return x;
+    tracer t({x.dtype()}, {});
+    const int converted = t.emit(info_of<cast_op<float>>, type, {t.leaf(0)});
+    return add_program(graph(x.graph()), t.finish_op(converted), t.scalars(), {x.end()});
+}
+
+RILL_INLINE endpoint add_l2_norm(const traced_structure& traced, const sealing& s, const reduction& how,
+                                 const endpoint& squares, make_fused make, const std::source_location& where) {
+    fused_spec spec = spec_without_leaves(traced, s);
+    spec.results[0].reduce = how;
+    endpoint_list inputs;
+    for (const auto& l : s.leaves) spec.leaves.push_back({input_number(inputs, l), {}});
+    inputs.push_back(squares);
+    return {add_node(s.home, make(std::move(spec)), std::move(inputs), {}, true, where), 0};
+}
+RILL_INLINE endpoint add_l2_norm(endpoint_list parts, const reduction& how, const endpoint& squares, make_fused make,
+                                 const std::source_location& where) {
+    fused_spec spec = mapped(type_of(squares).type, 1, [](tracer& t) { return t.leaf(0); });
+    spec.results[0].reduce = how;
+    parts.push_back(squares);
+    return {add_node(graph(*squares.from->owner), make(std::move(spec)), std::move(parts), {}, true, where), 0};
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif

@@ -2,24 +2,15 @@
 #pragma once
 
 #include <rill/ops/array/stop_gradient.hpp>
-#include <rill/ops/array/zeros_like.hpp>
 #include <rill/ops/math/add.hpp>
-#include <rill/ops/math/equal.hpp>
-#include <rill/ops/math/exp.hpp>
+#include <rill/ops/math/exp_below.hpp>
 #include <rill/ops/math/log.hpp>
 #include <rill/ops/math/reduce_max.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
-#include <rill/ops/math/select.hpp>
-#include <rill/ops/math/sub.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
-
-/// What a logarithm of a sum is relative to: where the largest is infinite so is the result, and inf - inf is not wanted.
-template <class X> auto finite_or_zero(const X& most) {
-    return select(equal(most - most, zeros_like(most)), most, zeros_like(most));
-}
 
 template <int... Axes, class X, class... Keep>
 auto reduce_logsumexp(const X& x, const std::source_location& where, Keep... keep) {
@@ -28,25 +19,22 @@ auto reduce_logsumexp(const X& x, const std::source_location& where, Keep... kee
         static_assert(is_real_floating<value_type_of<X>>, "reduce_logsumexp: the elements must be floating");
     }
     require_floating("reduce_logsumexp", x, where);
-    const auto relative_to = [&](auto... kept) {
-        return finite_or_zero(stop_gradient(rill::reduce_max<Axes...>(x, kept..., where)));
-    };
-    return log(rill::reduce_sum<Axes...>(exp(x - relative_to(keep_dims)), keep..., where)) + relative_to(keep...);
+    const auto most = [&](auto... kept) { return stop_gradient(rill::reduce_max<Axes...>(x, kept..., where)); };
+    return log(rill::reduce_sum<Axes...>(apply<exp_below_op>(x, most(keep_dims)), keep..., where)) + most(keep...);
 }
 
 template <class X, class... Keep>
 any_tensor reduce_logsumexp_at(const X& x, const axis_list& axes, const std::source_location& where, Keep... keep) {
     const any_tensor all = floating_tensor("reduce_logsumexp", x, where);
-    const auto relative_to = [&](auto... kept) {
-        return finite_or_zero(stop_gradient(rill::reduce_max(all, axes, kept..., where)));
-    };
-    const any_tensor sum = rill::reduce_sum(exp(all - relative_to(keep_dims)), axes, keep..., where);
-    return any_tensor(log(sum) + relative_to(keep...));
+    const auto most = [&](auto... kept) { return stop_gradient(rill::reduce_max(all, axes, kept..., where)); };
+    const any_tensor sum = rill::reduce_sum(apply<exp_below_op>(all, most(keep_dims)), axes, keep..., where);
+    return any_tensor(log(sum) + most(keep...));
 }
 
 } // namespace detail
 
-/// log(sum of e^x) over axes, free of overflow; of nothing, -infinity. Gradient: g softmax(x). All axes without a list; negative
+/// log(sum of e^x) over axes, free of overflow; of nothing, -infinity. Gradient: g softmax(x); where the largest are infinite, g in equal
+/// shares to them. All axes without a list; negative
 /// axes count from the end.
 template <int... Axes, graph_operand X>
 auto reduce_logsumexp(const X& x, const std::source_location& where = std::source_location::current()) {

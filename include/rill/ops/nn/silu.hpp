@@ -3,9 +3,12 @@
 
 #include <rill/expr/apply.hpp>
 #include <rill/ops/math/add.hpp>
+#include <rill/ops/math/div.hpp>
+#include <rill/ops/math/exp.hpp>
+#include <rill/ops/math/less.hpp>
 #include <rill/ops/math/mul.hpp>
-#include <rill/ops/math/sigmoid.hpp>
-#include <rill/ops/math/sub.hpp>
+#include <rill/ops/math/neg.hpp>
+#include <rill/ops/math/select.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -14,11 +17,25 @@ struct silu_op {
     static constexpr auto name = "Silu";
     using domain_type = domains::real_floating;
     using compiled_types = types::floats;
-    template <class V> RILL_FN static auto value(const V& x) { return x * sigmoid(x); }
-    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) {
-        const V s = sigmoid(x);
-        return g * (s * (V(1) + x * (V(1) - s)));
+    template <class V> RILL_FN static auto value(const V& x) {
+        const parts<V> p(x);
+        return x * p.above * p.above / p.whole;
     }
+    template <class V> RILL_FN static auto pullback(const V& x, const V&, const V& g) {
+        const parts<V> p(x);
+        const V rest = select(x < V(0), V(1), p.below) / p.whole; // 1 - sigmoid(x)
+        return g * ((V(1) + x * rest) * p.above * p.above / p.whole);
+    }
+
+private:
+    /// sigmoid(x) as above^2 / whole: e^x below -88 is too small for a float, and its root is not.
+    template <class V> struct parts {
+        V above, below, whole;
+        RILL_FN explicit parts(const V& x)
+            : above(exp(V(0.5) * select(x < V(0), x, -x))), below(above * above), whole(V(1) + below) {
+            above = select(x < V(0), above, V(1));
+        }
+    };
 };
 
 template <elementwise_operand X, class... None>

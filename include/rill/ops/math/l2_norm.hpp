@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <rill/ops/math/abs.hpp>
+#include <rill/ops/math/div.hpp>
+#include <rill/ops/math/equal.hpp>
+#include <rill/ops/math/greater.hpp>
+#include <rill/ops/math/less.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/reduce.hpp>
+#include <rill/ops/math/select.hpp>
+#include <rill/ops/math/sqrt.hpp>
+#include <rill/ops/math/square.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+using bind_fused = kernel (*)(const fused_spec& spec, kernel_request& request);
+
+/// A kernel within another one's: it reads and writes what it is called with.
+class inner_kernel {
+public:
+    /// Adds the scratch memory that it needs to `scratch_bytes`.
+    inner_kernel(fused_spec spec, std::span<const tensor_type> in, const tensor_type& out, std::size_t& scratch_bytes,
+                 bind_fused bind);
+    /// `outer`: the arguments of the kernel around it.
+    void operator()(const kernel_args& outer, std::span<const void* const> in, void* out) const;
+
+private:
+    std::unique_ptr<const fused_spec> spec_; // the kernel points into it
+    kernel run_;
+};
+
+/// Computes norms relative to the largest magnitude, in two passes over the elements.
+class scaled_norm {
+public:
+    scaled_norm(const fused_spec& elements, std::span<const tensor_type> in, const tensor_type& out,
+                std::size_t& scratch_bytes, bind_fused bind);
+    void operator()(const kernel_args& outer, std::span<const void* const> in, void* out) const;
+
+private:
+    std::size_t largest_at_, squares_at_; // in the scratch memory
+    inner_kernel largest_, squares_, finish_;
+};
+
+/// The kernel of l2_norm: takes roots, and where a sum of squares has left the range, computes scaled norms.
+class l2_norm_kernel {
+public:
+    l2_norm_kernel(const fused_spec& elements, kernel_request& request, bind_fused bind);
+    /// Writes roots; NaN where the sum of squares has left the range.
+    void roots(const kernel_args& a) const;
+    /// Writes all norms, those that were finite as they were.
+    void scaled(const kernel_args& a) const;
+
+private:
+    std::size_t inputs_of_part_, parts_, norms_at_, bytes_; // bytes: of one part's norms
+    std::vector<scaled_norm> norms_;                        // of each part; of several, then of all together
+    inner_kernel root_, choose_;
+};
+
+} // namespace detail
+
+/// The Euclidean norm of elements whose squares are added up already: the root, or where the sum of squares has left the range of its
+/// type, a norm relative to the largest magnitude. Inputs: what the elements are made of, of one part or of several whose norms are
+/// taken together, and the sum of all squares. Gradient: g x / norm, 0 where the norm is 0.
+struct l2_norm_op {
+    static constexpr auto name = "L2Norm";
+    static constexpr int least_inputs = 2;
+    using domain_type = domains::real_floating;
+    using compiled_types = types::floats;
+    using brings = op_list<abs_op, div_op, mul_op, square_op, sqrt_op, select_op, equal_op, greater_op, less_op,
+                           combining<combine::max>, combining<combine::sum>>;
+    fused_spec spec; // what gives the elements of a part, and how they are reduced
+
+    static void fields(auto& op, auto& visit) { visit("spec", op.spec); }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+    dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type> out) const { return out[0].type; }
+    std::vector<endpoint> gradient(const gradient_request& r) const;
+    template <class D, class T> kernel bind(kernel_request& request) const {
+        const auto bind = +[](const fused_spec& s, kernel_request& r) { return D::fused(s, r); };
+        return kernel([k = std::make_unique<const detail::l2_norm_kernel>(spec, request, bind),
+                       size = request.outputs[0].shape.size()](const kernel_args& a) {
+            k->roots(a);
+            if (D::first_not_finite(a.out<T>(0), size).at >= 0) k->scaled(a);
+        });
+    }
+
+    static op_ptr make(fused_spec spec) { return make_op(l2_norm_op{std::move(spec)}); }
+};
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+/// The program that gives the elements, to be gone on with; leaf `leaves` of it may be a number for each group.
+struct elements_program {
+    fused_spec spec;
+    tracer t;
+    int element, group;
+
+    elements_program(const fused_spec& elements, bool grouped)
+        : spec(elements), t(leaf_types(elements, grouped), elements.scalars),
+          group(static_cast<int>(elements.leaves.size())) {
+        const program& p = *elements.body;
+        t.fix_scalars(elements.scalars.size());
+        std::vector<int> values;
+        for (int i = 0; i < p.first_scalar(); ++i) values.push_back(t.leaf(i));
+        for (std::size_t i = 0; i < p.scalars.size(); ++i) values.push_back(t.scalar(i));
+        for (const auto& i : p.code) {
+            std::vector<int> args;
+            for (const int a : i.args) args.push_back(values[static_cast<std::size_t>(a)]);
+            values.push_back(t.emit(*i.op, i.type, std::move(args)));
+        }
+        element = values[static_cast<std::size_t>(p.results[0])];
+        const auto& how = elements.results[0].reduce;
+        if (grouped)
+            spec.leaves.push_back(
+                {static_cast<int>(inputs_of(elements)), {combine::sum, how.axes, how.keep_dims}}); // a view
+    }
+    fused_spec reduced(combine how, int result) && {
+        spec.body = t.finish({result});
+        spec.kind = fused_spec::form::program;
+        spec.scalars = t.scalars();
+        spec.results[0].reduce.how = how;
+        return std::move(spec);
+    }
+
+    /// How many inputs the program reads.
+    static std::size_t inputs_of(const fused_spec& elements) {
+        int last = -1;
+        for (const auto& l : elements.leaves) last = std::max(last, l.input);
+        return static_cast<std::size_t>(last + 1);
+    }
+
+private:
+    static std::vector<dtype> leaf_types(const fused_spec& elements, bool grouped) {
+        std::vector<dtype> types = elements.body->leaves;
+        if (grouped) types.push_back(elements.body->type_of(elements.body->results[0]));
+        return types;
+    }
+};
+
+/// A program over leaves of one type and one shape.
+template <class Build> fused_spec mapped(dtype type, int leaves, const Build& build) {
+    tracer t(std::vector<dtype>(static_cast<std::size_t>(leaves), type), {});
+    fused_spec spec;
+    const int result = build(t);
+    spec.body = t.finish({result});
+    spec.kind = fused_spec::form::program;
+    spec.scalars = t.scalars();
+    for (int i = 0; i < leaves; ++i) spec.leaves.push_back({i, {}});
+    spec.results.resize(1);
+    return spec;
+}
+
+RILL_INLINE int chosen_between(tracer& t, int x, double low, double high, int then, int otherwise) {
+    const dtype type = t.type_of(x);
+    const int above = t.emit(info_of<greater_op>, dtype::boolean, {x, t.constant(scalar_of(type, low))});
+    const int below = t.emit(info_of<less_op>, dtype::boolean, {x, t.constant(scalar_of(type, high))});
+    const int below_high = t.emit(info_of<select_op>, type, {below, then, otherwise});
+    return t.emit(info_of<select_op>, type, {above, below_high, otherwise});
+}
+/// The first where a sum of squares lies within the range in which nothing of weight was lost, else the second.
+RILL_INLINE int chosen_by_squares(tracer& t, int squares, int then, int otherwise) {
+    const double least = t.type_of(squares) == dtype::float64 ? 0x1p-970 : 0x1p-103; // the smallest normal over epsilon
+    return chosen_between(t, squares, least, std::numeric_limits<double>::infinity(), then, otherwise);
+}
+/// What elements are divided by: the largest magnitude, or 1 where that is 0 or infinite.
+RILL_INLINE int scale_of(tracer& t, int largest) {
+    return chosen_between(t, largest, 0, std::numeric_limits<double>::infinity(), largest,
+                          t.constant(scalar_of(t.type_of(largest), 1)));
+}
+
+RILL_INLINE fused_spec largest_of(const fused_spec& elements) {
+    elements_program p(elements, false);
+    const int magnitude = p.t.emit<abs_op>({p.element});
+    return std::move(p).reduced(combine::max, magnitude);
+}
+RILL_INLINE fused_spec scaled_squares_of(const fused_spec& elements) {
+    elements_program p(elements, true);
+    const int square = p.t.emit<square_op>({p.t.emit<div_op>({p.element, scale_of(p.t, p.t.leaf(p.group))})});
+    return std::move(p).reduced(combine::sum, square);
+}
+
+RILL_INLINE std::size_t reserve_norms(std::size_t& scratch_bytes, std::size_t bytes) {
+    constexpr std::size_t line = 64;
+    return std::exchange(scratch_bytes, scratch_bytes + (bytes + line - 1) / line * line);
+}
+RILL_INLINE std::size_t bytes_of(const tensor_type& t) {
+    return static_cast<std::size_t>(t.shape.size()) * size_of(t.type);
+}
+
+RILL_INLINE inner_kernel::inner_kernel(fused_spec spec, std::span<const tensor_type> in, const tensor_type& out,
+                                       std::size_t& scratch_bytes, bind_fused bind)
+    : spec_(std::make_unique<const fused_spec>(std::move(spec))) {
+    kernel_request request{.inputs = in, .outputs = {&out, 1}, .scratch_bytes = scratch_bytes};
+    run_ = bind(*spec_, request);
+    scratch_bytes = request.scratch_bytes;
+}
+
+RILL_INLINE void inner_kernel::operator()(const kernel_args& outer, std::span<const void* const> in, void* out) const {
+    small_vector<void*, 6> slots;
+    small_vector<std::int32_t, 6> numbers;
+    for (const void* p : in) slots.push_back(const_cast<void*>(p)); // kernels read their inputs
+    slots.push_back(out);
+    slots.push_back(outer.scratch());
+    for (std::size_t i = 0; i < slots.size(); ++i) numbers.push_back(static_cast<std::int32_t>(i));
+    kernel_args inner = outer;
+    inner.slots = slots.data();
+    inner.inputs = numbers.data();
+    inner.outputs = numbers.data() + in.size();
+    inner.scratch_slot = inner.outputs + 1;
+    run_(inner);
+}
+
+RILL_INLINE std::vector<tensor_type> and_one(std::span<const tensor_type> in, const tensor_type& more) {
+    std::vector<tensor_type> all(in.begin(), in.end());
+    all.push_back(more);
+    return all;
+}
+
+RILL_COLD scaled_norm::scaled_norm(const fused_spec& elements, std::span<const tensor_type> in, const tensor_type& out,
+                                   std::size_t& scratch_bytes, bind_fused bind)
+    : largest_at_(reserve_norms(scratch_bytes, bytes_of(out))),
+      squares_at_(reserve_norms(scratch_bytes, bytes_of(out))),
+      largest_(largest_of(elements), in, out, scratch_bytes, bind),
+      squares_(scaled_squares_of(elements), and_one(in, out), out, scratch_bytes, bind),
+      finish_(mapped(out.type, 2,
+                     [](tracer& t) {
+                         return t.emit<mul_op>({scale_of(t, t.leaf(0)), t.emit<sqrt_op>({t.leaf(1)})});
+                     }),
+              std::array{out, out}, out, scratch_bytes, bind) {}
+
+RILL_INLINE void scaled_norm::operator()(const kernel_args& outer, std::span<const void* const> in, void* out) const {
+    auto* const scratch = outer.scratch<std::byte>();
+    void* const largest = scratch + largest_at_;
+    void* const squares = scratch + squares_at_;
+    std::vector<const void*> all(in.begin(), in.end());
+    largest_(outer, all, largest);
+    all.push_back(largest);
+    squares_(outer, all, squares);
+    finish_(outer, std::array<const void*, 2>{largest, squares}, out);
+}
+
+RILL_COLD l2_norm_kernel::l2_norm_kernel(const fused_spec& elements, kernel_request& request, bind_fused bind)
+    : inputs_of_part_(elements_program::inputs_of(elements)), parts_((request.inputs.size() - 1) / inputs_of_part_),
+      norms_at_(reserve_norms(request.scratch_bytes, (parts_ + 1) * bytes_of(request.outputs[0]))),
+      bytes_(bytes_of(request.outputs[0])),
+      root_(mapped(request.outputs[0].type, 1,
+                   [](tracer& t) {
+                       const int none =
+                           t.constant(scalar_of(t.type_of(t.leaf(0)), std::numeric_limits<double>::quiet_NaN()));
+                       return chosen_by_squares(t, t.leaf(0), t.emit<sqrt_op>({t.leaf(0)}), none);
+                   }),
+            request.outputs, request.outputs[0], request.scratch_bytes, bind),
+      choose_(mapped(request.outputs[0].type, 2,
+                     [](tracer& t) {
+                         return chosen_by_squares(t, t.leaf(0), t.emit<sqrt_op>({t.leaf(0)}), t.leaf(1));
+                     }),
+              std::array{request.outputs[0], request.outputs[0]}, request.outputs[0], request.scratch_bytes, bind) {
+    const tensor_type& out = request.outputs[0];
+    for (std::size_t i = 0; i < parts_; ++i)
+        norms_.emplace_back(elements, request.inputs.subspan(i * inputs_of_part_, inputs_of_part_), out,
+                            request.scratch_bytes, bind);
+    if (parts_ > 1) {
+        fused_spec along = mapped(out.type, 1, [](tracer& t) { return t.leaf(0); });
+        along.results[0].reduce = {combine::sum, axis_list{0}, false};
+        const tensor_type rows{out.type, {static_cast<index_t>(parts_), out.shape.size()}};
+        norms_.emplace_back(along, std::span(&rows, 1), tensor_type{out.type, {out.shape.size()}},
+                            request.scratch_bytes, bind);
+    }
+    request.microseconds = 0.1; // the elements are read in rare cases alone
+}
+
+RILL_INLINE void l2_norm_kernel::roots(const kernel_args& a) const {
+    root_(a, std::array{a.in<const void>(static_cast<int>(parts_ * inputs_of_part_))}, a.out<void>(0));
+}
+
+RILL_INLINE void l2_norm_kernel::scaled(const kernel_args& a) const {
+    auto* const first = a.scratch<std::byte>() + norms_at_;
+    std::byte* norms = first;
+    std::vector<const void*> in;
+    for (std::size_t i = 0; i < parts_; ++i, norms += bytes_) {
+        in.clear();
+        for (std::size_t k = 0; k < inputs_of_part_; ++k)
+            in.push_back(a.in<void>(static_cast<int>(i * inputs_of_part_ + k)));
+        norms_[i](a, in, norms);
+    }
+    if (parts_ > 1) norms_.back()(a, std::array<const void*, 1>{first}, norms);
+    const void* const squares = a.in<void>(static_cast<int>(parts_ * inputs_of_part_));
+    choose_(a, std::array<const void*, 2>{squares, parts_ > 1 ? norms : first}, a.out<void>(0));
+}
+
+} // namespace detail
+
+RILL_INLINE std::vector<tensor_type> l2_norm_op::outputs(std::span<const tensor_type> in) const {
+    const std::size_t of_part = detail::elements_program::inputs_of(spec), given = in.size() - 1;
+    if (of_part == 0 || given % of_part != 0)
+        throw invalid_argument("parts of " + std::to_string(of_part) + " inputs are expected, and their sum of squares");
+    for (std::size_t i = 0; i < given; i += of_part) {
+        const auto sums = detail::fused_outputs(spec, in.subspan(i, of_part));
+        if (sums[0].type != in.back().type || !rules::compatible(sums[0].shape, in.back().shape))
+            throw invalid_argument("the sum of squares must be " + to_string(sums[0]) + ", not " +
+                                   to_string(in.back()));
+    }
+    return {in.back()};
+}
+
+RILL_INLINE std::vector<endpoint> l2_norm_op::gradient(const gradient_request& r) const {
+    const auto& inputs = r.at.inputs;
+    const std::size_t of_part = detail::elements_program::inputs_of(spec);
+    const graph g(*r.at.owner);
+    const auto& how = spec.results[0].reduce;
+    fused_spec elements = spec, slope = detail::mapped(type_of(r.output(0)).type, 3, [](tracer& t) {
+        const dtype type = t.type_of(t.leaf(1));
+        const int at_zero = t.emit(info_of<equal_op>, dtype::boolean, {t.leaf(1), t.constant(detail::scalar_of(type, 0))});
+        const int norm = t.emit(info_of<select_op>, type, {at_zero, t.constant(detail::scalar_of(type, 1)), t.leaf(1)});
+        return t.emit<mul_op>({t.emit<div_op>({t.leaf(0), norm}), t.leaf(2)});
+    });
+    elements.results[0].reduce = {};
+    for (const std::size_t reduced : {1u, 2u})
+        slope.leaves[reduced].view = {combine::sum, how.axes, how.keep_dims};
+    std::vector<endpoint> all(inputs.size());
+    for (std::size_t i = 0; i + of_part < inputs.size(); i += of_part) {
+        endpoint_list part;
+        for (std::size_t k = 0; k < of_part; ++k) part.push_back(inputs[i + k]);
+        const bool is_input = spec.body->code.empty();
+        const endpoint x = is_input ? part[0] : endpoint{detail::add_node(g, make_op(fused_op{elements}), part), 0};
+        const endpoint dx{detail::add_node(g, make_op(fused_op{slope}), {x, r.output(0), r.gradient()}), 0};
+        if (is_input) {
+            all[i] = dx;
+            continue;
+        }
+        const auto found =
+            detail::fused_gradient(elements, {*x.from, std::span(&dx, 1), r.wanted.subspan(i, of_part), r.ops});
+        for (std::size_t k = 0; k < of_part; ++k) all[i + k] = found[k];
+    }
+    return all;
+}
+
+}} // namespace rill::RILL_ABI
+#endif
