@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/ops/array/gather_grad.hpp>
 #include <rill/ops/array/indices.hpp>
 
 namespace rill { inline namespace RILL_ABI {
+
+struct gather_op;
 
 /// A tensor to which slices along an axis are added, where ids say: an id that occurs twice adds twice. In place where nothing else
 /// needs the tensor. Inputs: the tensor, the ids, the slices. Gradient: g, and its slices. An id outside is out_of_range.
@@ -26,6 +27,7 @@ struct add_rows_op {
     template <class D, class T> kernel bind(kernel_request& request) const {
         const detail::axis_view view(request.inputs[0].shape, axis);
         const index_t size = request.inputs[0].shape.size();
+        request.moves_only(request.inputs[2]);
         return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
             return kernel([=, ids = request.inputs[1].shape](const kernel_args& a) {
                 detail::check_indices<D>(a.in<I>(1), ids, view.extent, error_code::out_of_range, "id");
@@ -37,6 +39,8 @@ struct add_rows_op {
 };
 
 }} // namespace rill::RILL_ABI
+
+#include <rill/ops/array/gather.hpp> // its gradient, as this adds up the gradients of that
 
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {

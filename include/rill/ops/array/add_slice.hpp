@@ -26,6 +26,7 @@ struct add_slice_op {
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const dims &x = request.inputs[0].shape, &block = request.inputs[1].shape;
+        request.moves_only(request.inputs[1]);
         const auto changed = [n = x.size()](const kernel_args& a) {
             if (a.in<T>(0) != a.out<T>(0)) D::copy(dtype_of<T>, a.in<T>(0), a.out<T>(0), n);
             return a.out<T>(0);
@@ -50,6 +51,7 @@ struct add_slice_op {
 
 #include <rill/ops/array/slice.hpp> // its gradients, as this adds up the gradients of those
 #include <rill/ops/array/slice_grad.hpp>
+#include <rill/ops/array/strided_slice.hpp>
 #include <rill/ops/array/strided_slice_grad.hpp>
 
 #if RILL_DEFINE
