@@ -25,6 +25,9 @@ struct no_strided_copy : cpu {
 struct no_flat_copy : cpu {
     template <class T> static void copy(const T*, T*, const detail::strided_layout&);
 };
+struct no_strided_add : cpu {
+    static void add();
+};
 struct no_gather : cpu {
     static void gather();
 };
@@ -49,6 +52,7 @@ TEST_CASE("primitives: a device has all of them, under these names") {
     STATIC_REQUIRE_FALSE(device_primitives<no_gemm>);
     STATIC_REQUIRE_FALSE(device_primitives<no_strided_copy>);
     STATIC_REQUIRE_FALSE(device_primitives<no_flat_copy>);
+    STATIC_REQUIRE_FALSE(device_primitives<no_strided_add>);
     STATIC_REQUIRE_FALSE(device_primitives<no_gather>);
     STATIC_REQUIRE_FALSE(device_primitives<no_rows>);
     STATIC_REQUIRE_FALSE(device_primitives<no_update_rows>);

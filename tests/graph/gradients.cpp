@@ -200,3 +200,28 @@ TEST_CASE_METHOD(test_gradients_fixture, "gradients: a chain of 100,000 nodes, w
     CHECK(bool(d[0]));
     CHECK(g.size() == before + 1); // the ones
 }
+
+TEST_CASE_METHOD(test_gradients_fixture, "gradients: what is older than every x is not walked through, nor what is beyond a stop") {
+    endpoint h = input("h");
+    for (int i = 0; i < 100; ++i) h = plus({h}, "before");
+    const auto x = plus({h}, "x"), a = plus({x, h}, "a");
+    for (int i = 0; i < 100; ++i) plus({a}, "beside");
+    const auto b = plus({a, x}, "b"), y = plus({b}, "y");
+    const auto between = [](std::vector<endpoint> xs, std::vector<endpoint> ys, const std::vector<endpoint>& stop) {
+        detail::hash_set<const node*> stopped;
+        for (const auto& s : stop) stopped.insert(s.from);
+        return detail::nodes_between(xs, ys, stopped);
+    };
+    CHECK(between({x}, {y}, {}) == std::vector<const node*>{x.from, a.from, b.from, y.from});
+    CHECK(between({x}, {y}, {b}) == std::vector<const node*>{b.from, y.from});
+    CHECK(between({b}, {a}, {}).empty());
+    CHECK(gradients({a}, {b}) == std::vector<endpoint>{{}}); // y is older than x
+}
+
+TEST_CASE_METHOD(test_gradients_fixture, "gradients: of a node with many outputs, what came to each") {
+    const auto x = input("x");
+    const node* parts = plus({x}, "parts", 3).from;
+    const auto first = plus({{parts, 2}}, "first"), second = plus({{parts, 0}, {parts, 2}}, "second");
+    gradients({first, second}, {x});
+    CHECK(calls->back() == "parts:1 from gradients/ones_like_second none gradients/add_2 ");
+}

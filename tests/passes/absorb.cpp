@@ -2,6 +2,7 @@
 #include <rill/passes/absorb.hpp>
 
 #include <rill/core/algorithm.hpp>
+#include <rill/ops/array/identity.hpp>
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/array/transpose.hpp>
 #include <rill/ops/linalg/matmul.hpp>
@@ -120,6 +121,23 @@ TEST_CASE("absorb: a product adds the bias that alone reads it, and takes the re
     const tensor here_now = matmul(x, w);
     const device_scope there("/cpu:0");
     CHECK(ops_of(absorbed({sealed(here_now + b)}, fed)).front() == "MatMul"); // asked to be elsewhere
+}
+
+TEST_CASE("absorb: a variable by another name is read as itself, unless that was asked for later") {
+    using names = std::vector<std::string>;
+    const graph g;
+    const graph_scope here(g);
+    variable<float, 2, 2> w("w", zeros());
+    placeholder<float, 2, 2> x("x");
+    const tensor named = identity(identity(w));
+    CHECK(ops_of(absorbed({sealed(matmul(named, named))}, {})) == names{"VariableV2", "MatMul"});
+    CHECK(detail::contains(ops_of(absorbed({sealed(matmul(named, named)), named}, {})), std::string("Identity"))); // fetched
+    CHECK(detail::contains(ops_of(absorbed({sealed(matmul(tensor(identity(x)), w))}, {x})), std::string("Identity")));
+    const auto written = w.assign(w + 1.f);
+    CHECK(detail::contains(ops_of(absorbed({sealed(matmul(named, written))}, {})), std::string("Identity")));
+    const control_dependencies after(written);
+    const tensor later = identity(w);
+    CHECK(detail::contains(ops_of(absorbed({sealed(matmul(later, later))}, {})), std::string("Identity")));
 }
 
 TEST_CASE("absorb: a variable is read where the product stands") {

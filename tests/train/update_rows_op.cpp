@@ -3,10 +3,18 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 
 #include <rill/ops/array/gather.hpp>
-
+#include <rill/ops/array/identity.hpp>
 #include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/control/cond.hpp>
+#include <rill/ops/control/function.hpp>
+#include <rill/ops/control/scan.hpp>
+#include <rill/ops/control/while_loop.hpp>
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/math/greater.hpp>
+#include <rill/ops/math/less.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/math/square.hpp>
@@ -15,6 +23,7 @@
 #include <rill/train/adam.hpp>
 #include <rill/train/gradient_descent.hpp>
 #include <rill/train/initializers.hpp>
+#include <rill/train/momentum.hpp>
 
 #include "catch.hpp"
 
@@ -139,6 +148,101 @@ TEST_CASE("update_rows_op: only rules that say so, and only along axis 0") {
     CHECK(test_update_rows_op::ran(s.run_traced(by_adam), "ApplyAdam"));
     CHECK(test_update_rows_op::ran(s.run_traced(by_adam), "GatherGrad"));
     CHECK(test_update_rows_op::ran(s.run_traced(by_columns), "ApplyGradientDescent"));
+}
+
+TEST_CASE("update_rows_op: looked up anywhere and any number of times, only those rows are updated, once each") {
+    using table_type = variable<double, 6, 2>;
+    using loss_of = std::function<tensor<double>(const table_type&)>;
+    const auto ids = [] { return constant({3, 5}); };
+    const auto wide = [] { return constant(xt::xtensor<std::int64_t, 2>{{1, 3}, {3, 2}}); };
+    const auto squares = [](const auto& t, const auto& i) { return reduce_sum(square(gather(t, i))); };
+    const auto in_turn = [&](const auto& w) {
+        return fold([&](auto h, auto i) { return h * 0.5 + squares(w, i) + squares(w, constant({0, 1})); }, 0.,
+                    constant({1, 2, 3}));
+    };
+    const std::vector<std::pair<const char*, loss_of>> losses{
+        {"three look-ups", [&](auto& w) { return squares(w, ids()) + squares(w, wide()) + squares(w, constant(5)); }},
+        {"identity", [&](auto& w) { return squares(identity(w), ids()) + squares(identity(identity(w)), wide()); }},
+        {"function",
+         [&](auto& w) {
+             const auto f = function([&](auto t, auto i) { return squares(t, i) + squares(t, constant({2})); });
+             return f(w, ids()) + f(w, constant({1}));
+         }},
+        {"cond",
+         [&](auto& w) {
+             return cond(squares(w, ids()) > 0., [&] { return squares(w, ids()); },
+                         [&] { return reduce_sum(square(gather(w, wide()))); });
+         }},
+        {"cond without",
+         [&](auto& w) {
+             return cond(reduce_sum(w) > 0., [&] { return squares(w, ids()); }, [] { return tensor(constant(1.)); });
+         }},
+        {"map", [&](auto& w) { return reduce_sum(map([&](auto i) { return squares(w, i); }, wide())); }},
+        {"scan",
+         [&](auto& w) {
+             return reduce_sum(scan([&](auto h, auto i) { return h * 0.5 + square(gather(w, i)); },
+                                    tensor(constant({0., 0.})), constant({1, 2, 1})));
+         }},
+        {"fold, and beside it", [&](auto& w) { return in_turn(w) + squares(w, ids()); }},
+        {"while",
+         [&](auto& w) {
+             return std::get<1>(while_loop([](auto i, auto) { return i < 3; },
+                                           [&](auto i, auto h) { return std::tuple(i + 1, h * 0.5 + squares(w, i)); },
+                                           0, 0.));
+         }},
+    };
+    for (const auto& [what, loss] : losses) {
+        INFO(what);
+        const auto trained = [&](bool dense) {
+            const graph g;
+            const graph_scope here(g);
+            table_type w("w", constant_initializer(2.));
+            const momentum by({.learning_rate = 0.1, .momentum = 0.9});
+            auto pairs = by.compute_gradients(loss(w));
+            if (dense) pairs[0].gradient = pairs[0].gradient * 1.;
+            const operation train = by.apply_gradients(pairs);
+            session s;
+            s.run(global_variables_initializer());
+            const auto trace = s.run_traced(train);
+            CHECK(test_update_rows_op::ran(trace, dense ? "ApplyMomentum" : "ApplyMomentumRows"));
+            if (!dense) CHECK_FALSE(test_update_rows_op::ran(trace, "GatherGrad"));
+            const auto now = s.run(w);
+            return std::vector<double>(now.begin(), now.end());
+        };
+        const auto rows = trained(false), all = trained(true);
+        for (std::size_t i = 0; i < all.size(); ++i) CHECK(rows[i] == Approx(all[i]).epsilon(1e-12));
+    }
+}
+
+TEST_CASE("update_rows_op: rows that nobody looked up stay, whatever moved them before") {
+    const graph g;
+    const graph_scope here(g);
+    variable<double, 4, 1> w("w", constant_initializer(1.));
+    placeholder<int, dyn> a("a"), b("b");
+    const operation train = momentum({.learning_rate = 0.1, .momentum = 0.9})
+                                .minimize(reduce_sum(gather(w, a)) + reduce_sum(gather(identity(w), b)));
+    session s;
+    s.run(global_variables_initializer());
+    s.run(train, feed(a, std::vector<int>{0}), feed(b, std::vector<int>{1, 0}));
+    const auto before = s.run(w);
+    CHECK(before(0, 0) == Approx(1 - 0.1 * 2)); // one step by the sum
+    s.run(train, feed(a, std::vector<int>{2}), feed(b, std::vector<int>{}));
+    const auto after = s.run(w);
+    CHECK(after(0, 0) == before(0, 0));
+    CHECK(after(1, 0) == before(1, 0));
+    CHECK(after(2, 0) == Approx(0.9));
+}
+
+TEST_CASE("update_rows_op: dense where a dense gradient joins the rows") {
+    const graph g;
+    const graph_scope here(g);
+    variable<double, 4, 3> table("table", constant_initializer(1.));
+    const operation train = momentum(0.1).minimize(reduce_sum(gather(table, constant({1, 2}))) + reduce_sum(square(table)));
+    session s;
+    s.run(global_variables_initializer());
+    CHECK(test_update_rows_op::ran(s.run_traced(train), "ApplyMomentum"));
+    CHECK(s.run(table)(0, 0) == Approx(1 - 0.1 * 2));
+    CHECK(s.run(table)(1, 0) == Approx(1 - 0.1 * 3));
 }
 
 TEST_CASE("update_rows_op: used as it is by others too, the gradient is a table for them") {

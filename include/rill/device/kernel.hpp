@@ -112,7 +112,13 @@ struct kernel_request {
     thread_pool* pool = nullptr;                      // who helps; null: nobody. Lives as long as the kernel
     double microseconds = 0; // set by the op: what it takes on one thread, roughly; 0: as long as its memory traffic
     bool shared = false;     // set by the op: the pool helps
+    double moved_bytes = -1; // set by the op: its memory traffic, where that is less than its inputs and outputs hold
     std::uint64_t seed = 0;  // of a random op: graph seed and node name, or the op's own
+
+    /// It reads or writes no more of its other operands than these slices hold.
+    void moves_only(const tensor_type& slices) {
+        moved_bytes = 2 * static_cast<double>(slices.shape.size()) * static_cast<double>(size_of(slices.type));
+    }
 
     /// What the node's handle stands for, made if it is not there; `described` is what it would say of itself.
     std::function<std::shared_ptr<resource>(

@@ -60,6 +60,7 @@ concept device_primitives =
         { D::template gemm_is_shared<float>(false, false, n, n, n, pool) } -> std::same_as<bool>;
 
         D::copy(x, y, layout);
+        D::add(x, y, layout);
         D::copy(dtype::float32, static_cast<const void*>(x), scratch, n);
         D::fill(n, y, 0.f);
         { D::first_outside(ids, n, n) } -> std::same_as<outside_index>;

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/core/hash_map.hpp>
 #include <rill/graph/scope.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Everything that the ys depend on, in order of creation (which is a topological order), as far as the stop nodes.
-std::vector<const node*> ancestors(std::span<const endpoint> ys, std::span<const endpoint> stop);
+/// Nodes that may lead from xs to ys, in order of creation (which is a topological order): what the ys depend on, as far as the stop
+/// nodes and the oldest x.
+std::vector<const node*> nodes_between(std::span<const endpoint> xs, std::span<const endpoint> ys,
+                                       const hash_set<const node*>& stop);
 
 } // namespace detail
 

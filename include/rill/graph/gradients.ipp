@@ -7,25 +7,27 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <rill/core/algorithm.hpp>
-#include <rill/core/hash_map.hpp>
 #include <rill/core/vector.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-RILL_COLD std::vector<const node*> ancestors(std::span<const endpoint> ys, std::span<const endpoint> stop) {
+RILL_COLD std::vector<const node*> nodes_between(std::span<const endpoint> xs, std::span<const endpoint> ys,
+                                                 const hash_set<const node*>& stop) {
     std::vector<const node*> found, open;
-    std::vector<char> seen;
+    hash_set<const node*> seen;
+    std::uint32_t oldest = std::numeric_limits<std::uint32_t>::max();
+    for (const auto& x : xs) oldest = std::min(oldest, x.from->id);
     const auto visit = [&](const node* n) {
-        if (n->id >= seen.size()) seen.resize(n->id + 1);
-        if (std::exchange(seen[n->id], char(1))) return;
+        if (n->id < oldest || !seen.insert(n)) return; // no x leads to what is older than all of them
         found.push_back(n);
         open.push_back(n);
     };
@@ -33,8 +35,7 @@ RILL_COLD std::vector<const node*> ancestors(std::span<const endpoint> ys, std::
     while (!open.empty()) {
         const node* n = open.back();
         open.pop_back();
-        const bool stopped = detail::any_of(stop, [&](const endpoint& s) { return s.from == n; });
-        if (stopped) continue;
+        if (stop.contains(n)) continue;
         for (const auto& e : n->inputs) visit(e.from);
     }
     detail::sort(found, [](const node* a, const node* b) { return a->id < b->id; });
@@ -54,27 +55,42 @@ RILL_COLD std::vector<endpoint> add_gradients(std::span<const endpoint> ys, std:
                                        ") belongs to the body " + text_of(*e.from->inside) +
                                        ": it has values only while that runs");
     const name_scope scope("gradients");
-    const auto nodes = detail::ancestors(ys, stop);
-    const std::uint32_t last = nodes.back()->id;
-
-    // which outputs lie on a path from an x: only those carry gradients
-    std::vector<char> depends(last + 1);
-    for (const auto& x : xs)
-        if (x.from->id <= last) depends[x.from->id] = 1;
-    const auto asked_for = depends;
-    for (const auto* n : nodes) {
-        const bool stopped = detail::any_of(stop, [&](const endpoint& s) { return s.from == n; });
-        if (stopped) continue;
-        for (const auto& e : n->inputs) depends[n->id] = depends[n->id] || depends[e.from->id];
-    }
+    detail::hash_set<const node*> stopped;
+    for (const auto& e : stop) stopped.insert(e.from);
+    const auto nodes = detail::nodes_between(xs, ys, stopped);
 
     struct arrival {
         int port;
         endpoint gradient;
     };
-    detail::vector<detail::vector<arrival>> arrived(last + 1); // by node id
+    struct state {
+        bool depends = false;   // an output lies on a path from an x: only those carry gradients
+        bool asked_for = false; // it is an x's
+        detail::vector<arrival> arrived = {};
+    };
+    detail::hash_map<const node*, std::size_t> places; // the work is that of these nodes, however many the graph has
+    detail::vector<state> states;
+    places.reserve(nodes.size());
+    for (const auto* n : nodes) {
+        places.try_emplace(n, states.size());
+        states.push_back({});
+    }
+    const auto state_of = [&](const node* n) -> state* {
+        const auto at = places.find(n);
+        return at == places.end() ? nullptr : &states[at->second];
+    };
+    const auto depends = [&](const node* n) {
+        const auto* s = state_of(n);
+        return s && s->depends;
+    };
+    for (const auto& x : xs)
+        if (auto* s = state_of(x.from)) s->depends = s->asked_for = true;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (stopped.contains(nodes[i])) continue;
+        for (const auto& e : nodes[i]->inputs) states[i].depends = states[i].depends || depends(e.from);
+    }
     const auto arrive = [&](const endpoint& at, const endpoint& gradient) {
-        arrived[at.from->id].push_back({at.port, gradient});
+        state_of(at.from)->arrived.push_back({at.port, gradient});
     };
     for (std::size_t i = 0; i < ys.size(); ++i) {
         const bool given = i < seeds.size() && seeds[i];
@@ -86,29 +102,31 @@ RILL_COLD std::vector<endpoint> add_gradients(std::span<const endpoint> ys, std:
             throw invalid_argument("gradients: grad_y '" + name_of(seeds[i]) + "' is " + to_string(type_of(seeds[i])) +
                                    ", '" + name_of(ys[i]) + "' is " + to_string(type_of(ys[i])) + " (" +
                                    place_of(*ys[i].from) + ")");
-        if (depends[ys[i].from->id]) arrive(ys[i], given ? seeds[i] : ops.ones_like(ys[i]));
+        if (depends(ys[i].from)) arrive(ys[i], given ? seeds[i] : ops.ones_like(ys[i]));
     }
 
     detail::hash_map<const node*, std::vector<endpoint>> sums;
-    std::vector<endpoint> terms, gradients;
+    std::vector<endpoint> gradients;
+    detail::vector<std::vector<endpoint>> terms; // per output
     std::vector<char> wanted;
-    for (auto at = nodes.rbegin(); at != nodes.rend(); ++at) {
-        const node* n = *at;
-        const auto here = std::exchange(arrived[n->id], {});
+    for (std::size_t at = nodes.size(); at-- > 0;) {
+        const node* n = nodes[at];
+        const auto here = std::exchange(states[at].arrived, {});
         if (here.empty()) continue;
         gradients.clear();
-        for (int port = 0; port < static_cast<int>(n->outputs.size()); ++port) {
-            terms.clear();
-            for (const auto& a : here)
-                if (a.port == port) terms.push_back(a.gradient);
-            gradients.push_back(terms.empty() ? endpoint() : terms.size() == 1 ? terms[0] : ops.add_n(terms));
+        if (terms.size() < n->outputs.size()) terms.resize(n->outputs.size());
+        for (const auto& a : here) terms[a.port].push_back(a.gradient);
+        for (std::size_t port = 0; port < n->outputs.size(); ++port) {
+            auto& all = terms[port];
+            gradients.push_back(all.empty() ? endpoint() : all.size() == 1 ? all[0] : ops.add_n(all));
+            all.clear();
         }
-        if (asked_for[n->id]) sums[n] = gradients;
-        const bool stopped = detail::any_of(stop, [&](const endpoint& s) { return s.from == n; });
+        if (states[at].asked_for) sums[n] = gradients;
+        const bool ends = stopped.contains(n);
         wanted.assign(n->inputs.size(), 0);
         bool any = false;
         for (std::size_t i = 0; i < wanted.size(); ++i) {
-            wanted[i] = !stopped && depends[n->inputs[i].from->id] && is_differentiable(type_of(n->inputs[i]).type);
+            wanted[i] = !ends && depends(n->inputs[i].from) && is_differentiable(type_of(n->inputs[i]).type);
             any = any || wanted[i];
         }
         if (!any) continue;

@@ -6,6 +6,7 @@
 // size: two lines for each op
 
 #include <rill/ops/array/add_rows.hpp>
+#include <rill/ops/array/add_slice.hpp>
 #include <rill/ops/array/broadcast_to.hpp>
 #include <rill/ops/array/concat.hpp>
 #include <rill/ops/array/concat_grad.hpp>
@@ -14,6 +15,7 @@
 #include <rill/ops/array/fill.hpp>
 #include <rill/ops/array/gather.hpp>
 #include <rill/ops/array/gather_grad.hpp>
+#include <rill/ops/array/gradient_rows.hpp>
 #include <rill/ops/array/identity.hpp>
 #include <rill/ops/array/indices.hpp>
 #include <rill/ops/array/linspace.hpp>
@@ -268,6 +270,7 @@ using catalogue = op_list<
     acosh_op,
     add_op,
     add_rows_op,
+    add_slice_op,
     argmax_op,
     argmin_op,
     argument_op,

@@ -6,8 +6,8 @@
 namespace rill { inline namespace RILL_ABI {
 
 /// Lets ops take over what produces their inputs where they can do that work themselves (a product reads a transposed
-/// matrix as it lies) or what alone follows them (a product adds the bias), and drops what nobody needs any more. Works after
-/// feeds have cut edges.
+/// matrix as it lies) or what alone follows them (a product adds the bias), lets what reads a variable by another name read it
+/// itself, and drops what nobody needs any more. Works after feeds have cut edges.
 subgraph absorb_producers(subgraph g);
 
 }} // namespace rill::RILL_ABI

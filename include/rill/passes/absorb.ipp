@@ -14,14 +14,15 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Items that run after some write of a variable.
+/// Items that run after some write of a variable, or after what may wait for the writes of others.
 inline std::vector<char> after_a_write(const subgraph& g) {
     std::vector<char> late(g.items.size());
     for (std::size_t i = 0; i < g.items.size(); ++i) {
         const auto& it = g.items[i];
         const auto look = [&](int from) {
             const auto& before = g.items[from];
-            if (late[from] || before.is_write()) late[i] = 1;
+            const bool waits = before.op && before.op->ordering() != step_ordering::none;
+            if (late[from] || before.is_write() || waits) late[i] = 1;
         };
         for (const auto& v : it.inputs) look(v.item);
         for (const int a : it.after) look(a);
@@ -32,6 +33,14 @@ inline std::vector<char> after_a_write(const subgraph& g) {
 /// A variable keeps being read where its reader stands, at the start of the step: what runs after a write can't do that for it.
 inline bool reads_variables(const subgraph& g, const subgraph::item& it) {
     return detail::any_of(it.inputs, [&](const auto& v) { return g.role(v.item) == op_role::variable; });
+}
+
+/// An item that gives a variable as it is: an identity, which would copy it, as the variable may be written meanwhile.
+inline bool is_variable_by_another_name(const subgraph& g, const subgraph::item& it) {
+    if (!it.origin || it.op->alias() != 0 || it.is_write() || !it.after.empty()) return false;
+    const auto& of = g.items[it.inputs[0].item];
+    return g.role(it.inputs[0].item) == op_role::variable && of.origin && it.origin->outputs[0] == of.origin->outputs[0] &&
+           it.origin->device == of.origin->device;
 }
 
 /// How often each item is read, run or waited for.
@@ -107,6 +116,10 @@ RILL_COLD subgraph absorb_producers(subgraph g) {
         auto& it = g.items[i];
         if (!it.op || it.is_write()) continue;
         for (std::size_t k = 0; k < it.inputs.size(); ++k) {
+            while (!late[i] && detail::is_variable_by_another_name(g, g.items[it.inputs[k].item])) {
+                it.inputs[k] = g.items[it.inputs[k].item].inputs[0];
+                any = true;
+            }
             for (;;) { // a transpose of a transpose goes in twice
                 const auto& from = g.items[it.inputs[k].item];
                 if (!from.op || it.inputs[k].port != 0 || from.inputs.empty() || !from.after.empty()) break;

@@ -328,8 +328,9 @@ RILL_COLD void binder::add_step(step s, std::span<const subgraph::value> inputs,
     slots.push_back(scratch);
     s.end = static_cast<std::int32_t>(indices.size());
     if (is_folded) return folded_steps.push_back(std::move(s));
-    double bytes = 0;
-    for (auto k = s.inputs; k < s.end; ++k) bytes += static_cast<double>(slots[indices[k]].bytes);
+    double bytes = std::max(request.moved_bytes, 0.);
+    if (request.moved_bytes < 0)
+        for (auto k = s.inputs; k < s.end; ++k) bytes += static_cast<double>(slots[indices[k]].bytes);
     costs_.push_back({std::max(request.microseconds, 0.05 + bytes * 1e-4), request.shared});
     steps.push_back(std::move(s));
 }

@@ -3,7 +3,7 @@
 
 #include <rill/train/clipping.hpp>
 
-#include <rill/ops/array/gather_grad.hpp>
+#include <rill/ops/array/gradient_rows.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -13,9 +13,10 @@ RILL_INLINE endpoint values_of_gradient(const endpoint& e) {
 }
 
 RILL_INLINE endpoint with_values(const endpoint& gradient, const endpoint& values) {
-    if (!rows_of(gradient)) return values;
-    const node& n = *gradient.from;
-    return {add_node(graph(*n.owner), make_op(gather_grad_op{}), {values, n.inputs[1], n.inputs[2]}), 0};
+    auto rows = rows_of(gradient);
+    if (!rows) return values;
+    rows.slices = values;
+    return rows.whole();
 }
 
 RILL_INLINE std::vector<any_tensor> tensors_of_norm(const std::vector<any_tensor>& tensors,

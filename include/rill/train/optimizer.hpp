@@ -50,13 +50,6 @@ template <class T> endpoint scalar_constant(double value) {
 /// A variable beside another one, of its type: an optimizer's memory. Not trained; every element has the same first value.
 endpoint add_slot(const any_tensor& of, const std::string& name, double first_value);
 
-/// The slices and ids that a gradient adds up, if it is that of gather along axis 0.
-struct gradient_rows {
-    endpoint slices, ids;
-    explicit operator bool() const { return bool(slices); }
-};
-gradient_rows rows_of(const endpoint& gradient);
-
 /// Adds the update of one variable; `values` come after the numbers. Slots without a first value start with zero.
 operation add_update(op_ptr op, const gradient_and_variable& pair, std::span<const char* const> slots,
                      std::span<const double> first_values, const std::vector<endpoint>& numbers,

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <rill/core/algorithm.hpp>
-#include <rill/ops/array/gather_grad.hpp>
+#include <rill/ops/array/gradient_rows.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -24,7 +24,7 @@ gradients_by_variables(const endpoint& loss, std::vector<any_tensor> variables, 
     const auto d = gradient_endpoints({loss}, xs, {}, where);
     std::vector<gradient_and_variable> out;
     for (std::size_t i = 0; i < d.size(); ++i)
-        if (d[i]) out.push_back({d[i], variables[i]});
+        if (d[i]) out.push_back({with_joined_rows(d[i]), variables[i]});
     if (out.empty())
         throw invalid_argument("minimize: '" + name_of(loss) + "' depends on no trainable variable" + at_place(where));
     return out;
@@ -59,15 +59,6 @@ RILL_INLINE std::vector<gradient_and_variable> checked_pairs(const std::vector<g
     }
     if (given.empty()) throw invalid_argument("apply_gradients: there are no gradients" + at_place(where));
     return given;
-}
-
-RILL_INLINE gradient_rows rows_of(const endpoint& gradient) {
-    const node& n = *gradient.from;
-    if (n.op->struct_name() != type_name<gather_grad_op>()) return {};
-    const auto& op = *static_cast<const gather_grad_op*>(n.op->attributes());
-    const int rank = n.outputs[0].shape.rank;
-    if (rank < 1 || rules::normal_axis(op.axis, rank) != 0) return {};
-    return {n.inputs[0], n.inputs[1]};
 }
 
 RILL_INLINE operation add_update(op_ptr op, const gradient_and_variable& pair, std::span<const char* const> slots,

@@ -77,3 +77,19 @@ TEST_CASE("strided_copy: into a part of a larger array, and nothing beside it") 
     detail::strided_copy(from.data() + 5, to.data(), one, 0);
     CHECK(to[0] == 6);
 }
+
+TEST_CASE("strided_copy: adds into a part of a larger array, row by row and element by element") {
+    const std::vector<float> from{1, 2, 3, 4, 5, 6};
+    std::vector<float> to(15, 1);
+    detail::strided_layout rows;
+    rows.push(2, 3, 5);
+    rows.push(3, 1, 1);
+    detail::strided_add(from.data(), to.data() + 1, rows, 0);
+    CHECK(to == std::vector<float>{1, 2, 3, 4, 1, 1, 5, 6, 7, 1, 1, 1, 1, 1, 1});
+    detail::strided_layout backwards;
+    backwards.push(3, 1, -2);
+    detail::strided_add(from.data(), to.data() + 14, backwards, 0);
+    CHECK(to == std::vector<float>{1, 2, 3, 4, 1, 1, 5, 6, 7, 1, 4, 1, 3, 1, 2});
+    detail::strided_add(from.data(), to.data(), detail::strided_layout(), 0);
+    CHECK(to[0] == 2);
+}

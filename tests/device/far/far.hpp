@@ -84,6 +84,9 @@ public:
     template <class T> static void copy(const T* from, T* to, const detail::strided_layout& l) {
         cpu::copy(at(from), at(to), l);
     }
+    template <class T> static void add(const T* from, T* to, const detail::strided_layout& l) {
+        cpu::add(at(from), at(to), l);
+    }
     static void copy(dtype of, const void* from, void* to, index_t n) { cpu::copy(of, at(from), at(to), n); }
     template <class T> static void fill(index_t n, T* to, const T& value) { cpu::fill(n, at(to), value); }
 

@@ -224,4 +224,23 @@ TEST_CASE("tensor_array: gradients of writes and reads, in loops too") {
     CHECK(g(2) == 6.);
 }
 
+TEST_CASE("tensor_array: the gradient of a write in a branch of a loop keeps no arrays, and works where they are") {
+    const graph g;
+    const graph_scope here(g);
+    placeholder<double, 2> x("x");
+    const auto cells = while_loop(
+        [](auto i, auto) { return i < 5; },
+        [&](auto i, auto a) {
+            return std::tuple(i + 1, cond(i > 1, [&] { return a.write(i, x * cast<double>(i)); }, [&] { return a; }));
+        },
+        std::tuple(constant(0), tensor_array<double, 2>(5)));
+    const auto [d] = gradients(reduce_sum(square(std::get<1>(cells).stack())), x);
+    for (const auto* n : g.nodes())
+        if (n->op->name() == "While")
+            for (const auto& type : n->outputs) CHECK(type.shape.rank < 3); // no stack of arrays
+    const auto slope = session().run(d, feed(x, {1., 3.}));
+    CHECK(slope(0) == 2 * (4. + 9. + 16.));
+    CHECK(slope(1) == 3 * slope(0));
+}
+
 } // namespace test_ops_control_tensor_array

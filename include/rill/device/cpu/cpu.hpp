@@ -81,6 +81,10 @@ struct cpu {
     template <class T> static void copy(const T* from, T* to, const detail::strided_layout& l) {
         detail::strided_copy(from, to, l, 0);
     }
+    /// Adds one layout to another, in which every element has a place of its own.
+    template <class T> static void add(const T* from, T* to, const detail::strided_layout& l) {
+        detail::strided_add(from, to, l, 0);
+    }
     /// Copies n elements of any type.
     static void copy(dtype of, const void* from, void* to, index_t n) { detail::copy_elements(of, from, to, n); }
     template <class T> static void fill(index_t n, T* to, const T& value) { std::fill_n(to, n, value); }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <rill/device/cpu/combiners.hpp>
 #include <rill/device/strided_layout.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -34,5 +35,23 @@ template <class T> void strided_copy(const T* from, T* to, const strided_layout&
     }
     for (index_t i = 0; i < l.extent[at]; ++i) strided_copy(from + i * l.from[at], to + i * l.to[at], l, dim + 1);
 }
+
+inline namespace RILL_ISA {
+
+/// Adds one layout to the other, from dimension `dim` on.
+template <class T> void strided_add(const T* from, T* to, const strided_layout& l, int dim) {
+    if (dim >= l.rank - 1) {
+        const auto at = static_cast<std::size_t>(dim);
+        const bool one = dim == l.rank;
+        const index_t n = one ? 1 : l.extent[at], sf = one ? 1 : l.from[at], st = one ? 1 : l.to[at];
+        if (sf == 1 && st == 1) return combine_merge<sum_combine, T>(to, from, n);
+        for (index_t i = 0; i < n; ++i) to[i * st] = (lane<T>(to[i * st]) + lane<T>(from[i * sf])).v;
+        return;
+    }
+    const auto at = static_cast<std::size_t>(dim);
+    for (index_t i = 0; i < l.extent[at]; ++i) strided_add(from + i * l.from[at], to + i * l.to[at], l, dim + 1);
+}
+
+} // namespace RILL_ISA
 
 }}} // namespace rill::RILL_ABI::detail

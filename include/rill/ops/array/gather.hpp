@@ -7,7 +7,9 @@
 namespace rill { inline namespace RILL_ABI {
 
 struct add_rows_op;
+struct concat_op;
 struct gather_grad_op;
+struct reshape_op;
 
 /// Slices of a table along an axis, chosen by ids: the axis gives way to the shape of the ids. Gradient by the table: g,
 /// added up where the ids say. An id outside the table is invalid_argument.
@@ -16,7 +18,7 @@ struct gather_op {
     static constexpr int inputs = 2;
     using domain_type = domains::every;
     using compiled_types = types::moved;
-    using brings = op_list<gather_grad_op, add_rows_op>; // that of several uses of a table is added to
+    using brings = op_list<gather_grad_op, add_rows_op, concat_op, reshape_op>; // those of several uses are added, or joined
     int axis = 0;
 
     static void fields(auto& op, auto& visit) { visit("axis", op.axis); }
@@ -25,6 +27,7 @@ struct gather_op {
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const detail::axis_view view(request.inputs[0].shape, axis);
+        request.moves_only(request.outputs[0]);
         return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
             return kernel([=, ids = request.inputs[1].shape](const kernel_args& a) {
                 detail::check_indices<D>(a.in<I>(1), ids, view.extent, "id");
@@ -40,6 +43,13 @@ template <class Table, class Ids> inline constexpr bool gathered_rank_fits = Tab
 template <class X> inline constexpr bool are_ids = true;
 template <typed_operand X> inline constexpr bool are_ids<X> = is_index_type<value_type_of<X>>;
 
+namespace detail {
+
+/// Gradients of several look-ups are joined, and so are their ids.
+template <class Ids> void require_joined_ids();
+
+} // namespace detail
+
 /// gather<1>(table, ids), or gather(table, ids) along axis 0; a negative axis counts from the end.
 template <int Axis = 0, graph_operand A, graph_operand B>
 auto gather(const A& table, const B& ids, const std::source_location& where = std::source_location::current()) {
@@ -49,6 +59,7 @@ auto gather(const A& table, const B& ids, const std::source_location& where = st
         static_assert(gathered_rank_fits<extents_of<A>, extents_of<B>>,
                       "gather: the result would have more than 8 dimensions");
     constexpr auto rule = [](const dims& t, const dims& i) { return rules::gather(t, i, Axis); };
+    detail::require_joined_ids<B>();
     return apply_node(gather_op{Axis}, rule, where, table, ids);
 }
 /// Along an axis known at run time only.
@@ -56,13 +67,33 @@ template <graph_operand A, graph_operand B>
 any_tensor gather(const A& table, const B& ids, int axis,
                   const std::source_location& where = std::source_location::current()) {
     static_assert(are_ids<B>, "gather: the ids must be int or std::int64_t");
+    detail::require_joined_ids<B>();
     return apply_node(gather_op{axis}, where, table, ids);
 }
 
 }} // namespace rill::RILL_ABI
 
 #include <rill/ops/array/add_rows.hpp> // its gradients, as this is the gradient of those
+#include <rill/ops/array/concat.hpp>
 #include <rill/ops/array/gather_grad.hpp>
+#include <rill/ops/array/reshape.hpp>
+#include <rill/ops/math/cast.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+template <class Ids> void require_joined_ids() {
+    if constexpr (untyped_operand<Ids>) {
+        require_kernel<concat_op, std::int32_t>();
+        require_kernel<concat_op, std::int64_t>();
+        require_elementwise<cast_op<std::int64_t>, std::int32_t>();
+    } else if constexpr (is_index_type<value_type_of<Ids>>) {
+        require_kernel<concat_op, value_type_of<Ids>>();
+        if constexpr (std::is_same_v<value_type_of<Ids>, std::int64_t>) // and others may be int
+            require_elementwise<cast_op<std::int64_t>, std::int32_t>();
+    }
+}
+
+}}} // namespace rill::RILL_ABI::detail
 
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {

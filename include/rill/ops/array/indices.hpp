@@ -29,9 +29,9 @@ template <class D, class I> void check_indices(const I* ids, const dims& shape, 
         throw_outside(wrong, shape, extent, what);
 }
 
-/// Of an op that changes slices of a tensor, its first input, along the first axis: where ids say, by slices of [ids…, the tensor's extents
-/// but the first…]. Its output is of the tensor's type.
-std::vector<tensor_type> scatter_outputs(std::span<const tensor_type> in);
+/// Of an op that changes slices of a tensor, its first input, along an axis: where ids say, by slices of the shape that gather would give.
+/// Its output is of the tensor's type.
+std::vector<tensor_type> scatter_outputs(std::span<const tensor_type> in, int axis = 0);
 
 /// An array seen as [outer, extent of the axis, inner].
 struct axis_view {
@@ -58,12 +58,12 @@ RILL_INLINE void throw_outside(const outside_index& wrong, const dims& shape, in
                            std::to_string(extent) + ")");
 }
 
-RILL_INLINE std::vector<tensor_type> scatter_outputs(std::span<const tensor_type> in) {
+RILL_INLINE std::vector<tensor_type> scatter_outputs(std::span<const tensor_type> in, int axis) {
     check_index_type(in[1].type, "the ids");
     if (in[0].type != in[2].type)
         throw invalid_argument("the dtypes differ: the variable is " + to_string(in[0]) + ", the updates " +
                                to_string(in[2]));
-    const auto slices = rules::gather(in[0].shape, in[1].shape, 0);
+    const auto slices = rules::gather(in[0].shape, in[1].shape, axis);
     if (!slices.ok()) throw invalid_argument(slices.broken);
     if (!rules::compatible(slices.shape, in[2].shape))
         throw invalid_argument("the updates must be of shape " + to_string(slices.shape));

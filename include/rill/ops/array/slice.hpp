@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rill/ops/array/shape_input.hpp>
-#include <rill/ops/array/strided_slice_grad.hpp>
+#include <rill/ops/array/slicing.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -29,6 +29,7 @@ constexpr shape_result slice_of_size(const dims& x, const dims& size, const dims
 } // namespace rules
 
 struct slice_grad_op;
+struct strided_slice_grad_op;
 
 /// A block of a tensor: where it begins and its size along each axis. Where it begins may be the second input, its size a third.
 /// Gradient: g, put back among zeros.
@@ -56,6 +57,7 @@ struct slice_op {
     }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
+        request.moves_only(request.outputs[0]);
         if (request.inputs.size() > 1)
             return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
                 const dims &x = request.inputs[0].shape, &y = request.outputs[0].shape;
@@ -129,7 +131,8 @@ auto slice(const X& x, const B& begin, const S& size,
 
 }} // namespace rill::RILL_ABI
 
-#include <rill/ops/array/slice_grad.hpp> // its gradient, as this is the gradient of that
+#include <rill/ops/array/slice_grad.hpp> // its gradients, as this is the gradient of those
+#include <rill/ops/array/strided_slice_grad.hpp>
 
 #if RILL_DEFINE
 namespace rill { inline namespace RILL_ABI {

@@ -6,6 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
+struct add_slice_op;
 struct slice_op;
 
 /// Zeros, with a block where a tensor says: the gradient of slices that begin there. Inputs: the block, a tensor of the shape it was
@@ -15,7 +16,7 @@ struct slice_grad_op {
     static constexpr int inputs = 3;
     using domain_type = domains::numeric;
     using compiled_types = types::floats;
-    using brings = op_list<slice_op, shape_op>;
+    using brings = op_list<slice_op, shape_op, add_slice_op>; // those of several slices are added to it
 
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
@@ -36,6 +37,7 @@ struct slice_grad_op {
 
 }} // namespace rill::RILL_ABI
 
+#include <rill/ops/array/add_slice.hpp>
 #include <rill/ops/array/slice.hpp> // its gradient, as this is the gradient of that
 
 #if RILL_DEFINE

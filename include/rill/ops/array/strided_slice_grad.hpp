@@ -5,6 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
+struct add_slice_op;
 struct strided_slice_op;
 
 /// Zeros, with a tensor where ranges say: the gradient of slices. Inputs: what the ranges took, and a tensor of the shape they
@@ -14,7 +15,7 @@ struct strided_slice_grad_op {
     static constexpr int inputs = 2;
     using domain_type = domains::numeric;
     using compiled_types = types::floats;
-    using brings = op_list<strided_slice_op>;
+    using brings = op_list<strided_slice_op, add_slice_op>; // those of several slices are added to it
     rules::slicing ranges;
 
     static void fields(auto& op, auto& visit) { detail::fields_of_slicing(op.ranges, visit); }
@@ -32,6 +33,7 @@ struct strided_slice_grad_op {
 
 }} // namespace rill::RILL_ABI
 
+#include <rill/ops/array/add_slice.hpp>
 #include <rill/ops/array/strided_slice.hpp> // its gradient, as this is the gradient of that
 
 #if RILL_DEFINE

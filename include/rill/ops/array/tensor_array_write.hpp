@@ -22,6 +22,7 @@ struct tensor_array_write_op {
     template <class D, class T> kernel bind(kernel_request& request) const {
         const detail::axis_view view(request.inputs[0].shape, 0);
         const index_t size = request.inputs[0].shape.size();
+        request.moves_only(request.inputs[2]);
         return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
             return kernel([=, ids = request.inputs[1].shape](const kernel_args& a) {
                 detail::check_indices<D>(a.in<I>(1), ids, view.extent, "index");

@@ -133,6 +133,8 @@ template <class... X> graph home_graph(const X&... x) {
 #if RILL_DEFINE
 #include <algorithm>
 
+#include <rill/core/hash_map.hpp>
+
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE traced_body trace_body(const graph& g, const std::string& name, std::span<const tensor_type> arguments,
@@ -193,8 +195,10 @@ public:
                 note(captures_, e);
                 bodies_[i].captured.push_back(place(e));
             };
+            const auto needed = needed_nodes(i);
             for (const auto* n : nodes_[i])
-                for (const auto& e : n->inputs) take(e);
+                if (needed.contains(n))
+                    for (const auto& e : n->inputs) take(e);
             for (const auto& r : bodies_[i].results) take(r);
             for (const auto& [inside, outside] : replaced_[i]) {
                 note(captures_, outside);
@@ -223,6 +227,25 @@ public:
     }
 
 private:
+    /// What its results and effects need: what else its nodes read it does not take, lest a loop keep that for a gradient.
+    hash_set<const node*> needed_nodes(std::size_t i) const {
+        const auto& b = bodies_[i];
+        hash_set<const node*> needed;
+        std::vector<const node*> open(b.effects);
+        const auto need = [&](const endpoint& e) {
+            const auto is_e = [&](const auto& r) { return r.first == e; };
+            if (e && !detail::any_of(replaced_[i], is_e)) open.push_back(e.from);
+        };
+        for (const auto& r : b.results) need(r);
+        while (!open.empty()) {
+            const node* n = open.back();
+            open.pop_back();
+            if (n->inside != b.of || !needed.insert(n)) continue;
+            for (const auto& e : n->inputs) need(e);
+            open.insert(open.end(), n->control_inputs.begin(), n->control_inputs.end());
+        }
+        return needed;
+    }
     int place(const endpoint& e) const { return static_cast<int>(detail::find(captures_, e) - captures_.begin()); }
     static bool note(std::vector<endpoint>& all, const endpoint& e) {
         if (detail::contains(all, e)) return false;

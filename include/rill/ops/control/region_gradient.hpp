@@ -22,8 +22,11 @@ std::vector<endpoint> loop_gradient(const gradient_request& r, const op& scan);
 
 #if RILL_DEFINE
 #include <algorithm>
+#include <utility>
 
 #include <rill/graph/gradients.hpp>
+#include <rill/ops/array/fill.hpp>
+#include <rill/ops/array/gradient_rows.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -103,15 +106,25 @@ inline std::vector<std::size_t> distinct_inputs(const gradient_request& r, std::
     return found;
 }
 
-/// Gradients of the results of a copied body, given those that came to them, by the xs; zeros where none flows.
+/// Gradients of the results of a copied body, given those that came to them, by the xs; empty where none flows.
 inline std::vector<endpoint> body_gradients(const gradient_ops& ops, const std::vector<endpoint>& ys,
                                             const std::vector<endpoint>& seeds, const std::vector<endpoint>& xs,
                                             const std::vector<endpoint>& stop) {
-    std::vector<endpoint> d(xs.size());
-    if (!ys.empty() && !xs.empty()) d = add_gradients(ys, xs, seeds, stop, ops);
-    for (std::size_t i = 0; i < xs.size(); ++i)
-        if (!d[i]) d[i] = filled_like(xs[i], 0);
-    return d;
+    if (ys.empty() || xs.empty()) return std::vector<endpoint>(xs.size());
+    return add_gradients(ys, xs, seeds, stop, ops);
+}
+
+/// Whether an optimizer may ask for the gradient by it, and so for rows.
+inline bool may_be_trained(endpoint e) {
+    while (e.from->op->struct_name() == type_name<identity_op>()) e = e.from->inputs[0];
+    return e.from->op->role() == op_role::variable;
+}
+
+/// Rows of a table that no look-up in a body reads.
+inline gradient_rows no_rows(const endpoint& table) {
+    const auto none = [](dtype type, const dims& shape) { return constant_node(filled_array(type, shape, 0), {}).end(); };
+    const auto& [type, shape] = type_of(table);
+    return {none(type, rules::gather(shape, dims{0}, 0).shape), none(dtype::int32, dims{0}), table};
 }
 
 /// Whether x is not there in a branch: it is what another one keeps, of a node that chooses by what `n` chooses by.
@@ -121,6 +134,23 @@ inline bool leaves_to_others(const node& n, std::size_t which, const endpoint& x
                               n.op->regions()->how == region_use::form::choose && x.from->inputs[0] == n.inputs[0] &&
                               x.from->bodies->size() == n.bodies->size();
     return chosen_alike && !(*x.from->bodies)[which].results[static_cast<std::size_t>(x.port)];
+}
+
+/// Whether ids have the same extents in each iteration, so that they can be stacked: no data and no state of open extents says them.
+/// `slices` are arguments of the body that do not differ in that.
+inline bool keeps_extents(const endpoint& ids, std::span<const endpoint> slices) {
+    std::vector<endpoint> open{ids};
+    hash_set<const node*> seen;
+    while (!open.empty()) {
+        const endpoint e = open.back();
+        open.pop_back();
+        const node& n = *e.from;
+        if (type_of(e).shape.complete() || n.inside != scopes().inside || detail::contains(slices, e)) continue;
+        if (!seen.insert(&n)) continue;
+        if (n.inputs.empty() || n.bodies || n.op->sizes_itself() || !n.op->shape_inputs().empty()) return false;
+        for (const auto& in : n.inputs) open.push_back(in);
+    }
+    return true;
 }
 
 RILL_INLINE std::vector<endpoint> branch_gradient(const gradient_request& r) {
@@ -134,13 +164,20 @@ RILL_INLINE std::vector<endpoint> branch_gradient(const gradient_request& r) {
 
     const graph g(*n.owner);
     region_node_scope scope(g, std::string(n.op->label()) + "_gradient");
-    std::vector<traced_body> bodies;
+    struct branch {
+        body_copy copy;
+        traced_body made;
+        std::vector<char> left; // per x: to others
+        vector<gradient_rows> rows = {};
+    };
+    vector<branch> branches;
     for (std::size_t which = 0; which < n.bodies->size(); ++which) {
         const auto& b = (*n.bodies)[which];
-        body_copy copy(b, use.recompute);
+        branches.push_back({body_copy(b, use.recompute), {}, std::vector<char>(xs.size())});
+        auto& [copy, made, left, rows] = branches.back();
         for (std::size_t a = 0; a < b.arguments.size(); ++a) copy.map(b.arguments[a], n.inputs[a]);
         for (std::size_t c = 0; c < b.captures.size(); ++c) copy.map(b.captures[c], n.inputs[b.captured[c]]);
-        auto made = trace_body(g, "branch" + std::to_string(which), {}, n.where, [&](const auto&) {
+        made = trace_body(g, "branch" + std::to_string(which), {}, n.where, [&](const auto&) {
             std::vector<endpoint> ys, seeds;
             for (std::size_t i = 0; i < r.gradients.size(); ++i)
                 if (r.gradients[i] && b.results[i]) {
@@ -150,7 +187,8 @@ RILL_INLINE std::vector<endpoint> branch_gradient(const gradient_request& r) {
             std::vector<std::size_t> here;
             std::vector<endpoint> by;
             for (std::size_t i = 0; i < xs.size(); ++i) {
-                if (leaves_to_others(n, which, xs[i])) continue;
+                left[i] = leaves_to_others(n, which, xs[i]);
+                if (left[i]) continue;
                 copy.refuse_use_of_writes(xs[i]);
                 here.push_back(i);
                 by.push_back(copy.reads_written(xs[i]) ? copy.of(xs[i]) : xs[i]);
@@ -160,6 +198,32 @@ RILL_INLINE std::vector<endpoint> branch_gradient(const gradient_request& r) {
             for (std::size_t k = 0; k < here.size(); ++k) d[here[k]] = found[k];
             return d;
         });
+    }
+
+    // a table's gradient leaves the node as rows where all branches agree on that
+    std::vector<char> by_rows, wide;
+    for (std::size_t i = 0; i < xs.size(); ++i) {
+        const auto gives = [&](const auto& b) { return bool(b.made.results[i]); };
+        const auto fits = [&](const auto& b) { return !b.left[i] && (!gives(b) || is_rows(b.made.results[i])); };
+        by_rows.push_back(may_be_trained(xs[i]) && detail::any_of(branches, gives) && detail::all_of(branches, fits));
+        for (auto& b : branches) {
+            const region_scope inside(b.made.of);
+            const endpoint d = b.made.results[i];
+            b.rows.push_back(!by_rows[i] ? gradient_rows() : d ? rows_of(d).flat() : no_rows(xs[i]));
+        }
+        wide.push_back(by_rows[i] && detail::any_of(branches, [&](const auto& b) { return b.rows[i].has_wide_ids(); }));
+    }
+    std::vector<traced_body> bodies;
+    for (std::size_t which = 0; which < branches.size(); ++which) {
+        auto& [copy, made, left, rows] = branches[which];
+        const auto found = std::exchange(made.results, {});
+        for (std::size_t i = 0; i < xs.size(); ++i) {
+            const region_scope inside(made.of);
+            if (by_rows[i])
+                made.results.insert(made.results.end(), {rows[i].slices, wide[i] ? rows[i].wide_ids() : rows[i].ids});
+            else
+                made.results.push_back(found[i] || left[i] ? found[i] : filled_like(xs[i], 0));
+        }
         std::vector<endpoint> may_be_fed;
         for (const auto& k : copy.kept()) may_be_fed.push_back(k.copy);
         const needed_values needed(made.of, made.results, may_be_fed);
@@ -177,7 +241,11 @@ RILL_INLINE std::vector<endpoint> branch_gradient(const gradient_request& r) {
     if (!call) operands.push_back(n.inputs[0]);
     const node* made = scope.add(*n.op, use, std::move(operands), bodies, n.where);
     std::vector<endpoint> d(n.inputs.size());
-    for (std::size_t i = 0; i < wanted.size(); ++i) d[wanted[i]] = {made, static_cast<int>(i)};
+    int port = 0;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        const endpoint first{made, port++};
+        d[wanted[i]] = by_rows[i] ? gradient_rows{first, {made, port++}, xs[i]}.whole() : first;
+    }
     return d;
 }
 
@@ -201,15 +269,8 @@ RILL_INLINE std::vector<endpoint> loop_gradient(const gradient_request& r, const
         if (r.gradients[i]) stacked.push_back(i);
 
     std::vector<tensor_type> types;
-    endpoint_list initial;
-    for (const std::size_t i : state) {
-        types.push_back(n.outputs[i]); // its extents may be those of any iteration
-        initial.push_back(r.gradients[i] ? r.gradients[i] : filled_like({&n, static_cast<int>(i)}, 0));
-    }
-    for (const std::size_t i : captures) {
-        types.push_back(type_of(n.inputs[i]));
-        initial.push_back(filled_like(n.inputs[i], 0));
-    }
+    for (const std::size_t i : state) types.push_back(n.outputs[i]); // its extents may be those of any iteration
+    for (const std::size_t i : captures) types.push_back(type_of(n.inputs[i]));
     const std::size_t carried = types.size();
     for (const auto& a : b.arguments) types.push_back(type_of(a));
     for (const std::size_t i : stacked) types.push_back(type_of(b.results[i]));
@@ -219,6 +280,7 @@ RILL_INLINE std::vector<endpoint> loop_gradient(const gradient_request& r, const
     body_copy copy(b, forward.recompute);
     for (std::size_t c = 0; c < b.captures.size(); ++c) copy.map(b.captures[c], n.inputs[b.captured[c]]);
     const std::vector<endpoint> stop(n.inputs.begin(), n.inputs.end());
+    std::vector<char> by_rows(captures.size()); // which are not summed up, but stacked
     auto made = trace_body(g, "body", types, n.where, [&](const std::vector<endpoint>& arguments) {
         for (std::size_t a = 0; a < b.arguments.size(); ++a) copy.map(b.arguments[a], arguments[carried + a]);
         std::vector<endpoint> ys, seeds, xs, results;
@@ -236,23 +298,46 @@ RILL_INLINE std::vector<endpoint> loop_gradient(const gradient_request& r, const
             copy.refuse_written(n.inputs[i]);
         }
         for (const std::size_t i : slices) xs.push_back(arguments[carried + i]);
-        results = body_gradients(r.ops, ys, seeds, xs, stop);
-        for (std::size_t k = state.size(); k < carried; ++k) results[k] = r.ops.add_n({arguments[k], results[k]});
+        const auto found = body_gradients(r.ops, ys, seeds, xs, stop);
+        const auto zeros_unless = [&](std::size_t k) { return found[k] ? found[k] : filled_like(xs[k], 0); };
+        for (std::size_t k = 0; k < state.size(); ++k) results.push_back(zeros_unless(k));
+        std::vector<endpoint> stacked_rows;
+        for (std::size_t c = 0, k = state.size(); c < captures.size(); ++c, ++k) {
+            if (may_be_trained(xs[k]) && found[k] && is_rows(found[k])) {
+                const auto rows = rows_of(found[k]).flat();
+                by_rows[c] = keeps_extents(rows.ids, std::span(arguments).subspan(carried + parts));
+                if (by_rows[c]) stacked_rows.insert(stacked_rows.end(), {rows.slices, rows.ids});
+            }
+            if (!by_rows[c]) results.push_back(found[k] ? r.ops.add_n({arguments[k], found[k]}) : arguments[k]);
+        }
+        for (std::size_t k = carried; k < xs.size(); ++k) results.push_back(zeros_unless(k));
+        results.insert(results.end(), stacked_rows.begin(), stacked_rows.end());
         return results;
     });
+    endpoint_list initial;
+    std::vector<endpoint> arguments;
+    for (std::size_t k = 0; k < state.size(); ++k) {
+        const endpoint whole{&n, static_cast<int>(state[k])};
+        initial.push_back(r.gradients[state[k]] ? r.gradients[state[k]] : filled_like(whole, 0));
+        arguments.push_back(made.arguments[k]);
+    }
+    for (std::size_t c = 0; c < captures.size(); ++c)
+        if (!by_rows[c]) {
+            initial.push_back(filled_like(n.inputs[captures[c]], 0));
+            arguments.push_back(made.arguments[state.size() + c]);
+        }
+    const std::size_t summed = arguments.size();
 
     // of what may be fed, what is needed: slices of the loop's own operands, and what its twin keeps
     std::vector<endpoint> may_be_fed(made.arguments.begin() + static_cast<std::ptrdiff_t>(carried),
                                      made.arguments.end());
     for (const auto& k : copy.kept()) may_be_fed.push_back(k.copy);
     const needed_values needed(made.of, made.results, may_be_fed);
-    std::vector<endpoint> arguments(made.arguments.begin(),
-                                    made.arguments.begin() + static_cast<std::ptrdiff_t>(carried));
     std::vector<endpoint> kept, kept_copies;
     for (std::size_t a = 0; a < b.arguments.size(); ++a) {
         const endpoint argument = made.arguments[carried + a];
         const bool counts =
-            a + 1 == b.arguments.size() && stacked.empty() && arguments.size() == carried && kept.empty();
+            a + 1 == b.arguments.size() && stacked.empty() && arguments.size() == summed && kept.empty();
         if (!needed.contains(argument) && !counts)
             continue; // without any slice it would not know how many steps there are
         if (a >= parts) {
@@ -280,15 +365,21 @@ RILL_INLINE std::vector<endpoint> loop_gradient(const gradient_request& r, const
     made.arguments = std::move(arguments);
 
     region_use use{region_use::form::scan};
-    use.carried = static_cast<int>(carried);
+    use.carried = static_cast<int>(summed);
     use.reverse = repeats || !forward.reverse;
     use.recompute = forward.recompute;
     const node* scanned = scope.add(scan, use, std::move(initial), {made}, n.where);
     std::vector<endpoint> d(n.inputs.size());
     int port = 0;
     for (const std::size_t i : state) d[i] = {scanned, port++};
-    for (const std::size_t i : captures) d[i] = {scanned, port++};
+    for (std::size_t c = 0; c < captures.size(); ++c)
+        if (!by_rows[c]) d[captures[c]] = {scanned, port++};
     for (const std::size_t i : slices) d[i] = {scanned, port++};
+    for (std::size_t c = 0; c < captures.size(); ++c) {
+        if (!by_rows[c]) continue;
+        const endpoint rows{scanned, port++}, ids{scanned, port++};
+        d[captures[c]] = gradient_rows{rows, ids, n.inputs[captures[c]]}.whole();
+    }
     return d;
 }
 

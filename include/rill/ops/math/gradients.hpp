@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/ops/array/add_rows.hpp>
+#include <rill/ops/array/gradient_rows.hpp>
 #include <rill/ops/math/add_n.hpp>
 
 namespace rill { inline namespace RILL_ABI {
