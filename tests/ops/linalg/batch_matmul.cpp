@@ -35,10 +35,41 @@ template <class X> X products(const X& a, const X& b) {
 constexpr auto f = [](const auto& a, const auto& b) { return matmul(a, b); };
 constexpr auto reference = [](const auto& a, const auto& b) { return products(a, b); };
 
+TEST_CASE("batch_matmul: left matrices that lie one behind the other are one where the right one stays") {
+    const auto together = [](const dims& a, const dims& b) {
+        return detail::products_together(a, b, rules::batch_matmul(a, b).shape);
+    };
+    CHECK(together({5, 2, 3}, {3, 4}) == 5);
+    CHECK(together({5, 2, 3}, {1, 3, 4}) == 5);
+    CHECK(together({7, 5, 2, 3}, {7, 1, 3, 4}) == 5);
+    CHECK(together({7, 5, 2, 3}, {1, 1, 3, 4}) == 35);
+    CHECK(together({7, 1, 2, 3}, {1, 5, 3, 4}) == 1);
+    CHECK(together({1, 2, 3}, {5, 3, 4}) == 1);
+    CHECK(together({2, 3}, {5, 3, 4}) == 1);
+    CHECK(together({0, 2, 3}, {3, 4}) == 1);
+    const graph_scope here{graph()};
+    const placeholder<float, 2, 3, 5, 33> a("a");
+    const placeholder<float, 2, 1, 33, 20> b("b");
+    const placeholder<float, 33, 20> w("w");
+    xt::xtensor<float, 4> at({2, 3, 5, 33}), bt({2, 1, 33, 20});
+    for (std::size_t i = 0; i < at.size(); ++i) at.flat(i) = static_cast<float>(i % 11) - 5;
+    for (std::size_t i = 0; i < bt.size(); ++i) bt.flat(i) = static_cast<float>(i % 7) - 3;
+    const auto both = op_test::list(session().run(matmul(a, b), feed(a, at), feed(b, bt)));
+    const auto one = [&](std::ptrdiff_t p) { // of small whole numbers every sum is exact
+        xt::xtensor<float, 2> right({33, 20});
+        std::copy_n(bt.begin() + 660 * p, 660, right.begin());
+        return op_test::list(session().run(matmul(reshape<30, 33>(a), w), feed(a, at), feed(w, right)));
+    };
+    const auto first = one(0), second = one(1);
+    CHECK(std::equal(both.begin(), both.begin() + 300, first.begin()));
+    CHECK(std::equal(both.begin() + 300, both.end(), second.begin() + 300));
+}
+
 TEST_CASE("batch_matmul: values and gradients, to second order, of batches that stretch too") {
     op_test::node<double, 3, 3>(f, reference, {{3, 2, 4}, {3, 4, 2}});
     op_test::node<double, 3, 3>(f, reference, {{1, 2, 3}, {4, 3, 2}});
     op_test::node<double, 3, 2>(f, reference, {{3, 2, 3}, {3, 2}});
+    op_test::node<float, 3, 2>(f, reference, {{2, 3, 4}, {4, 0}});
     op_test::node<double, 2, 3>(f, reference, {{2, 3}, {2, 3, 1}});
     op_test::node<float, 3, 3>(f, reference, {{2, 33, 40}, {2, 40, 35}}, {.order = 0, .ulps = 4096});
     op_test::node<int, 3, 3>(f, reference, {{2, 3, 4}, {2, 4, 5}});
