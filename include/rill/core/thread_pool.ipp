@@ -52,7 +52,10 @@ struct thread_pool::shared {
     /// Sleeping and waking cost some 50 µs, more than many a kernel: between the kernels of a step workers stay awake.
     static constexpr int spins = 4000;
 
-    static void pause() {
+    /// One turn of waiting awake. Now and then the processor goes to whoever wants it: where another process holds the second one, a
+    /// worker that spins keeps its own caller from running (measured: two parts of 7 µs took 32 µs, and take 17).
+    static void pause(int turn) {
+        if (turn % 32 == 31) return std::this_thread::yield();
 #if defined(__x86_64__) && defined(__GNUC__)
         __builtin_ia32_pause();
 #else
@@ -79,7 +82,7 @@ struct thread_pool::shared {
             }
             const unsigned seen = posted.load(std::memory_order_relaxed);
             lock.unlock();
-            for (int i = 0; i < spins && posted.load(std::memory_order_acquire) == seen; ++i) pause();
+            for (int i = 0; i < spins && posted.load(std::memory_order_acquire) == seen; ++i) pause(i);
             lock.lock();
             wake.wait(lock, [&] { return stop || posted.load(std::memory_order_relaxed) != seen; });
         }
@@ -115,7 +118,7 @@ RILL_INLINE void thread_pool::run_parts(int parts, void (*call)(const void*, int
     s.wake.notify_all();
     j.work(s.mutex);
 
-    for (int i = 0; i < shared::spins && j.helpers.load(std::memory_order_acquire) > 0; ++i) shared::pause();
+    for (int i = 0; i < shared::spins && j.helpers.load(std::memory_order_acquire) > 0; ++i) shared::pause(i);
     std::unique_lock lock(s.mutex);
     job** at = &s.first;
     while (*at != &j) at = &(*at)->after;
