@@ -93,7 +93,8 @@ TEST_CASE("clipping: norms whose squares leave the range, infinite bounds, and z
         INFO(at[0] << " " << bound);
         const std::vector<any_tensor> both{x, any_tensor(x * 0.f)};
         const auto by_norm = clip_by_norm(x, bound);
-        const any_tensor loose = clip_by_norm(any_tensor(x), bound, {0}), all = clip_by_global_norm(both, bound).tensors[0];
+        const any_tensor loose = clip_by_norm(any_tensor(x), bound, {0});
+        const any_tensor all = clip_by_global_norm(both, bound).tensors[0];
         for (const any_tensor& y : {any_tensor(by_norm), loose, all}) {
             const auto got = op_test::reals(s.run(y, feed(x, at)));
             for (std::size_t i = 0; i < at.size(); ++i) CHECK(got[i] == Approx(wanted[i]));

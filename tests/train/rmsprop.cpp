@@ -48,8 +48,7 @@ TEST_CASE("rmsprop: a variance that rounds to less than 0 is taken for 0") {
     const graph_scope here(g);
     variable<float, 64> w("w", zeros());
     placeholder<float, 64> slope("slope");
-    const auto train =
-        rmsprop({.learning_rate = 0.01, .decay = 0.9, .epsilon = 1e-10, .centered = true}).minimize(reduce_sum(w * slope));
+    const auto train = rmsprop({.learning_rate = 0.01, .centered = true}).minimize(reduce_sum(w * slope));
     session s;
     s.run(global_variables_initializer());
     std::vector<float> constant;

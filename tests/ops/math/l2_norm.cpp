@@ -32,7 +32,8 @@ TEST_CASE("l2_norm: several parts as if they were one, to second order") {
 TEST_CASE("l2_norm: refusals, and its fields read back") {
     const graph g;
     const graph_scope here(g);
-    const tensor x = constant({1., 2.}), y = constant({1., 2., 3.});
+    const tensor x = constant({1., 2.});
+    const tensor y = constant({1., 2., 3.});
     CHECK_THROWS_WITH(detail::add_l2_norm({x.end()}, {combine::sum, {}, false}, y.end(), &l2_norm_op::make, {}),
                       contains("the sum of squares must be"));
     const op_ptr made = reduce_l2_norm(x).node()->op;

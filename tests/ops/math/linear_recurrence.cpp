@@ -25,7 +25,8 @@ TEST_CASE("linear_recurrence: values and gradients, both ways and along every ax
     CHECK(at(false) == std::vector<double>{0, 1, 8});
     CHECK(at(true) == std::vector<double>{32, 9, 0});
     placeholder<double, 2, 3> m("m"), n("n");
-    const auto factors = op_test::point_array<double>({-1, 1}, {2, 3}), terms = op_test::point_array<double>({-2, 2}, {2, 3});
+    const auto factors = op_test::point_array<double>({-1, 1}, {2, 3});
+    const auto terms = op_test::point_array<double>({-2, 2}, {2, 3});
     for (const int axis : {0, -1})
         for (const bool reverse : {false, true})
             op_test::gradient_check{s, {m, n}, {factors, terms}}.check(along(m, n, axis, reverse), 2);
@@ -34,7 +35,8 @@ TEST_CASE("linear_recurrence: values and gradients, both ways and along every ax
 TEST_CASE("linear_recurrence: refusals, and made by name") {
     const graph g;
     const graph_scope here(g);
-    const tensor x = constant({1., 2.}), y = constant({1., 2., 3.});
+    const tensor x = constant({1., 2.});
+    const tensor y = constant({1., 2., 3.});
     CHECK_THROWS_WITH(along(x, y, 0, false), contains("the shapes of factors and terms differ"));
     CHECK_THROWS_WITH(along(x, x, 1, false), contains("the axis is out of range"));
     const op_ptr made = make_op(linear_recurrence_op{1, true});

@@ -103,9 +103,11 @@ TEST_CASE("reduce_l2_norm: each row by itself, and narrow types added up in floa
     CHECK(slopes(2, 1) == 0);
 
     placeholder<half, dyn> h("h");
-    const auto norm = s.run(reduce_l2_norm(h), feed(h, std::vector<half>(3, half(200))));
-    CHECK(static_cast<float>(norm) == 346.5f); // of 346.41, the nearest half
-    CHECK(static_cast<float>(s.run(reduce_l2_norm(any_tensor(h)), feed(h, std::vector<half>(3, half(200)))).value<half>()) == 346.5f);
+    const std::vector<half> three(3, half(200));
+    const half norm = s.run(reduce_l2_norm(h), feed(h, three));
+    CHECK(static_cast<float>(norm) == 346.5f); // the nearest half to 346.41
+    const any_array untyped = s.run(reduce_l2_norm(any_tensor(h)), feed(h, three));
+    CHECK(static_cast<float>(untyped.value<half>()) == 346.5f);
     const auto [dh] = gradients(reduce_l2_norm(h), h);
-    CHECK(static_cast<float>(s.run(dh, feed(h, std::vector<half>(3, half(200))))(0)) == Approx(0.5774).epsilon(1e-3));
+    CHECK(static_cast<float>(s.run(dh, feed(h, three))(0)) == Approx(0.5774).epsilon(1e-3));
 }

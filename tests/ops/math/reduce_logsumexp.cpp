@@ -39,7 +39,9 @@ TEST_CASE("reduce_logsumexp: large, infinite and no numbers") {
     CHECK(std::isnan(of({std::nan(""), 1})));
     const auto [d] = gradients(reduce_logsumexp(x), x);
     const auto [d2] = gradients(d * d, x);
-    const auto slopes = [&](const auto& of, const std::vector<double>& v) { return op_test::list(s.run(of, feed(x, v))); };
+    const auto slopes = [&](const auto& y, const std::vector<double>& v) {
+        return op_test::list(s.run(y, feed(x, v)));
+    };
     CHECK(slopes(d, {-inf, -inf}) == std::vector<double>{0.5, 0.5});
     CHECK(slopes(d, {inf, 1}) == std::vector<double>{1, 0});
     CHECK(slopes(d, {1, inf, inf}) == std::vector<double>{0, 0.5, 0.5});

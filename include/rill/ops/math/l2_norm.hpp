@@ -312,7 +312,8 @@ RILL_INLINE void l2_norm_kernel::scaled(const kernel_args& a) const {
 RILL_INLINE std::vector<tensor_type> l2_norm_op::outputs(std::span<const tensor_type> in) const {
     const std::size_t of_part = detail::elements_program::inputs_of(spec), given = in.size() - 1;
     if (of_part == 0 || given % of_part != 0)
-        throw invalid_argument("parts of " + std::to_string(of_part) + " inputs are expected, and their sum of squares");
+        throw invalid_argument("parts of " + std::to_string(of_part) +
+                               " inputs are expected, and their sum of squares");
     for (std::size_t i = 0; i < given; i += of_part) {
         const auto sums = detail::fused_outputs(spec, in.subspan(i, of_part));
         if (sums[0].type != in.back().type || !rules::compatible(sums[0].shape, in.back().shape))
@@ -329,7 +330,8 @@ RILL_INLINE std::vector<endpoint> l2_norm_op::gradient(const gradient_request& r
     const auto& how = spec.results[0].reduce;
     fused_spec elements = spec, slope = detail::mapped(type_of(r.output(0)).type, 3, [](tracer& t) {
         const dtype type = t.type_of(t.leaf(1));
-        const int at_zero = t.emit(info_of<equal_op>, dtype::boolean, {t.leaf(1), t.constant(detail::scalar_of(type, 0))});
+        const int zero = t.constant(detail::scalar_of(type, 0));
+        const int at_zero = t.emit(info_of<equal_op>, dtype::boolean, {t.leaf(1), zero});
         const int norm = t.emit(info_of<select_op>, type, {at_zero, t.constant(detail::scalar_of(type, 1)), t.leaf(1)});
         return t.emit<mul_op>({t.emit<div_op>({t.leaf(0), norm}), t.leaf(2)});
     });
