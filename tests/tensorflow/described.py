@@ -198,6 +198,35 @@ def one_op(
     )
 
 
+# ---- what is meant to differ, the reasons being on docs/gradients.md -------------------------------------------------------
+def pow_slopes(dx, a, b):
+    return [np.where((a == 0) & (b == 0), 0, dx[0]), dx[1]]
+
+
+def atan2_slopes(dx, a, b):
+    return [np.where((a == 0) & (b == 0), 0, d) for d in dx]
+
+
+def floor_quotient(q, a, b):
+    """Finite over infinite; no quotient of the pairs here is rounded up to a whole number."""
+    if a.dtype.kind in "iu":
+        return q
+    below = np.isinf(b) & np.isfinite(a) & (a != 0) & ((a < 0) != (b < 0))
+    return np.where(below, np.asarray(-1, q.dtype), q)
+
+
+def cumprod_slopes(x, g):
+    """The sum of g times the products of the other elements."""
+    with np.errstate(invalid="ignore"):
+        return np.array(
+            [
+                np.prod(x[:k]) * sum(g[i] * np.prod(x[k + 1 : i + 1]) for i in range(k, len(x)))
+                for k in range(len(x))
+            ],
+            x.dtype,
+        )
+
+
 def write(path, script, graphs, heads=""):
     """A file of graphs, below lines that stand before the first."""
     head = f"# Made by tests/tensorflow/{script} with TensorFlow {tf.__version__}: see described_graph.hpp.\n"

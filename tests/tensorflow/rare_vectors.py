@@ -11,7 +11,22 @@ import itertools
 import sys
 from pathlib import Path
 
-from described import FLOATS, WHOLE, array_text, described, name_of, np, one_op, seed_of, tf, varied, write
+from described import (
+    FLOATS,
+    WHOLE,
+    array_text,
+    atan2_slopes,
+    described,
+    floor_quotient,
+    name_of,
+    np,
+    one_op,
+    pow_slopes,
+    seed_of,
+    tf,
+    varied,
+    write,
+)
 
 INF, NAN = np.inf, np.nan
 HALVES = (np.dtype("float16"), np.dtype(tf.bfloat16.as_numpy_dtype))
@@ -183,7 +198,7 @@ for op, f in {"Equal": tf.equal, "NotEqual": tf.not_equal}.items():
     each(op, f, ALL, pairs)
 each("Div", tf.divide, HALVES, pairs, ulps=2)
 each("Div", tf.divide, COMPLEX, lambda dtype: pairs(dtype, second=[x for x in few(dtype) if x]), ulps=4)
-each("Atan2", tf.atan2, HALVES, pairs, ulps=4)
+each("Atan2", tf.atan2, HALVES, pairs, ulps=4, here_dx=atan2_slopes)
 each("SquaredDifference", tf.math.squared_difference, HALVES, pairs)
 each(
     "SquaredDifference",
@@ -192,7 +207,7 @@ each(
     pairs,
     here_dx=lambda dx, a, b: [sign * 2 * seed_of(tf.constant(a)).real * (a - b) for sign in (1, -1)],
 )
-each("Pow", tf.pow, HALVES, lambda dtype: pairs(dtype, usual(dtype), [0, -1, 2, 0.375, -2.5, INF, NAN]), ulps=4)
+each("Pow", tf.pow, HALVES, lambda dtype: pairs(dtype, usual(dtype), [0, -1, 2, 0.375, -2.5, INF, NAN]), ulps=4, here_dx=pow_slopes)
 each("Pow", tf.pow, COMPLEX, lambda dtype: pairs(dtype, [x for x in few(dtype) if x], [0, 2, -1, 0.5 - 1j]), ulps=4)
 for dtype in COMPLEX:  # 0 to the power 0 is no number in TensorFlow, of which it makes the gradient of 0 to the power 1
     x, n = np.zeros(3, dtype), np.array([2, 1, 0.5 - 1j], dtype)
@@ -208,6 +223,7 @@ for op, f in {"Div": tf.truncatediv, "FloorDiv": tf.math.floordiv, "FloorMod": t
             f,
             HALVES,
             lambda dtype: pairs(dtype, second=usual(dtype)),
+            here=floor_quotient if op == "FloorDiv" else None,
             here_dx=(lambda dx, a, b: ["zero", "zero"]) if op == "FloorDiv" else None,
         )
 

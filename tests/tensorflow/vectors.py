@@ -11,7 +11,23 @@ import itertools
 import sys
 from pathlib import Path
 
-from described import FLOATS, WHOLE, array_text, described, np, one_op, ones_of, seed_of, tf, varied, write
+from described import (
+    FLOATS,
+    WHOLE,
+    array_text,
+    atan2_slopes,
+    cumprod_slopes,
+    described,
+    floor_quotient,
+    np,
+    one_op,
+    ones_of,
+    pow_slopes,
+    seed_of,
+    tf,
+    varied,
+    write,
+)
 
 INF, NAN = np.inf, np.nan
 EDGES = [
@@ -57,7 +73,10 @@ WITHOUT = {
     "Fused": "what reductions are, which are compared by their own names",
     "NoOp": "it has no value",
     "ConcatGrad": "the gradient of Concat, which is compared",
+    "ExpBelow": "TensorFlow has no such op; reduce_logsumexp is made of it, and its test compares with plain C++",
     "GatherGrad": "the gradient of Gather, which is compared",
+    "L2Norm": "TensorFlow's overflows; the test of reduce_l2_norm compares with plain C++",
+    "LinearRecurrence": "TensorFlow has no such op; the gradient of Cumprod, which is compared, is made of it",
     "AddRows": "the gradient of several uses of one table; its test compares with plain C++",
     "StridedSliceGrad": "the gradient of StridedSlice, which is compared",
     "MatMulRow": "what plans make of MatMul and Add, which are compared",
@@ -261,10 +280,11 @@ for op, f in {
     elementwise(op, f, 2, dtypes=NUMBERS)
     beside(op, f)
 for op, f in {"Div": tf.divide, "Atan2": tf.atan2, "Pow": tf.pow}.items():
-    elementwise(op, f, 2)
+    elementwise(op, f, 2, here_dx={"Atan2": atan2_slopes, "Pow": pow_slopes}.get(op))
     beside(op, f)
 for op, f in {"FloorDiv": tf.math.floordiv, "FloorMod": tf.math.floormod}.items():
-    elementwise(op, f, 2, here_dx=(lambda dx, a, b: ["zero", "zero"]) if op == "FloorDiv" else None)
+    differs = {"here": floor_quotient, "here_dx": lambda dx, a, b: ["zero", "zero"]} if op == "FloorDiv" else {}
+    elementwise(op, f, 2, **differs)
     for dtype in WHOLE:
         a, b = np.array(list(itertools.product(FEW, [n for n in FEW if n]))).T.astype(dtype)
         graph(op, op, [a, b], f)
@@ -482,7 +502,8 @@ for op, f in {"Cumsum": tf.cumsum, "Cumprod": tf.math.cumprod}.items():
                 )
     for dtype in FLOATS:
         for row in ([2, 0.0, 3], [0.0, 0, 3], [1, NAN, 2], [1, INF, 2]):
-            graph(op, op, [np.array(row, dtype)], lambda x: f(x, 0), axis=0, label=f" of {row}")
+            slopes = (lambda dx, x: [cumprod_slopes(x, seed_of(tf.constant(x)))]) if op == "Cumprod" else None
+            graph(op, op, [np.array(row, dtype)], lambda x: f(x, 0), axis=0, label=f" of {row}", here_dx=slopes)
 for op, f in {"Softmax": tf.nn.softmax, "LogSoftmax": tf.nn.log_softmax}.items():
     for dtype in FLOATS:
         for shape in ((4,), (3, 5), (2, 3, 4), (0, 3), (1, 1)):

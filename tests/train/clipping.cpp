@@ -82,6 +82,37 @@ TEST_CASE("clipping: by the norm of all tensors") {
     CHECK_THROWS_WITH(global_norm(std::vector<any_tensor>{{}}), contains("global_norm: no tensors"));
 }
 
+TEST_CASE("clipping: norms whose squares leave the range, infinite bounds, and zeros to 0") {
+    using namespace test_clipping;
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    const float inf = std::numeric_limits<float>::infinity();
+    placeholder<float, dyn> x("x");
+    const auto check = [&](const std::vector<float>& at, float bound, const std::vector<double>& wanted) {
+        INFO(at[0] << " " << bound);
+        const std::vector<any_tensor> both{x, any_tensor(x * 0.f)};
+        const auto by_norm = clip_by_norm(x, bound);
+        const any_tensor loose = clip_by_norm(any_tensor(x), bound, {0});
+        const any_tensor all = clip_by_global_norm(both, bound).tensors[0];
+        for (const any_tensor& y : {any_tensor(by_norm), loose, all}) {
+            const auto got = op_test::reals(s.run(y, feed(x, at)));
+            for (std::size_t i = 0; i < at.size(); ++i) CHECK(got[i] == Approx(wanted[i]));
+            for (const double v : op_test::reals(s.run(gradients(y, x)[0], feed(x, at)))) CHECK(std::isfinite(v));
+        }
+    };
+    check({1e20f, 1, 1}, 5, {5, 0, 0});
+    check({3e30f, 4e30f, 0}, 5, {3, 4, 0});
+    check({3e-30f, 4e-30f, 0}, 5e-30f, {3e-30, 4e-30, 0});
+    check({3, 4, 0}, inf, {3, 4, 0});
+    check({0, 0, 0}, 0, {0, 0, 0});
+    check({0, 0, 0}, inf, {0, 0, 0});
+    check({3, 4, 0}, 0, {0, 0, 0});
+    placeholder<half, dyn> h("h");
+    const auto halves = s.run(clip_by_norm(h, 5.f), feed(h, std::vector<half>(3, half(60000))));
+    CHECK(static_cast<float>(halves(0)) == Approx(5 / std::sqrt(3.)).epsilon(1e-3)); // the norm is no half
+}
+
 TEST_CASE("clipping: gradients and their variables, applied") {
     const graph g;
     const graph_scope here(g);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/train/rmsprop.hpp>
 
+#include <cmath>
+#include <vector>
+
+#include <rill/train/initializers.hpp>
+
 #include "train/harness.hpp"
 
 using namespace rill;
@@ -36,4 +41,19 @@ TEST_CASE("rmsprop: a third slot only if it is centered, defaults and fields") {
     train_test::check_fields(rmsprop_rule{.decay = 0.5});
     train_test::check_fields(rmsprop_rule{.momentum = 0.5});
     train_test::check_fields(centered_rmsprop_rule{{.epsilon = 0.5}});
+}
+
+TEST_CASE("rmsprop: a variance that rounds to less than 0 is taken for 0") {
+    const graph g;
+    const graph_scope here(g);
+    variable<float, 64> w("w", zeros());
+    placeholder<float, 64> slope("slope");
+    const auto train = rmsprop({.learning_rate = 0.01, .centered = true}).minimize(reduce_sum(w * slope));
+    session s;
+    s.run(global_variables_initializer());
+    std::vector<float> constant;
+    for (int i = 0; i < 64; ++i) constant.push_back(3.f + 0.37f * static_cast<float>(i));
+    const auto step = s.make_callable(train, slope);
+    for (int i = 0; i < 500; ++i) step(constant);
+    for (const float v : s.run(w)) CHECK(std::isfinite(v));
 }

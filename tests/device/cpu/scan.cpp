@@ -40,6 +40,18 @@ TEST_CASE("scan: more columns than run side by side, and integers that wrap") {
     CHECK(running<combine::sum>(std::vector<int>{most, 1}, 1, 2, 1)[1] == std::numeric_limits<int>::min());
 }
 
+TEST_CASE("scan: linear recurrences, the first factor of which does not count") {
+    const auto inf = std::numeric_limits<float>::infinity();
+    const std::vector<float> factors{inf, 2, 3}, terms{1, 5, 7};
+    std::vector<float> to(3);
+    linear_recurrence(factors.data(), terms.data(), to.data(), 1, 3, 1, false);
+    CHECK(to == std::vector<float>{0, 1, 7});
+    linear_recurrence(factors.data(), terms.data(), to.data(), 1, 3, 1, true);
+    CHECK(to == std::vector<float>{19, 7, 0});
+    linear_recurrence(factors.data() + 1, terms.data(), to.data(), 1, 1, 2, true); // two columns of one element
+    CHECK(to == std::vector<float>{0, 0, 0});
+}
+
 TEST_CASE("scan: halves are added up in float") {
     std::vector<half> ones(3000, half(1.f));
     CHECK(static_cast<float>(running<combine::sum>(ones, 1, 3000, 1).back()) == 3000.f); // a half stops at 2048

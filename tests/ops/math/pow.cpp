@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/math/pow.hpp>
 
+#include <rill/ops/math/reduce_sum.hpp>
+
 #include "ops/harness.hpp"
 
 using namespace rill;
@@ -28,6 +30,27 @@ TEST_CASE("pow: gradients at a = 0, where there is no logarithm") {
     CHECK(at(dba, -3, 2) == 0);
     CHECK(at(dba, 3, 2) == Approx(3 + 6 * std::log(3)));
     CHECK(at(dab, 3, 2) == Approx(3 + 6 * std::log(3)));
+}
+
+TEST_CASE("pow: polynomials have gradients at 0") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<double> x("x");
+    const auto sum = reduce_sum(pow(x, constant({0., 1., 2., 3.})));
+    const auto [d] = gradients(sum, x);
+    const auto [d2] = gradients(d, x);
+    const auto [d3] = gradients(d2, x);
+    for (const double at : {0., 2., -1.}) {
+        CHECK(s.run(d, feed(x, at)) == 1 + 2 * at + 3 * at * at);
+        CHECK(s.run(d2, feed(x, at)) == 2 + 6 * at);
+        CHECK(s.run(d3, feed(x, at)) == 6);
+    }
+    placeholder<float> tiny("tiny"), b("b");
+    const auto [dt] = gradients(pow(tiny, b), tiny);
+    CHECK(s.run(dt, feed(tiny, 1e-40f), feed(b, 0.f)) == 0); // the reciprocal is infinite
+    const auto [dtb] = gradients(dt, b);
+    CHECK(s.run(dtb, feed(tiny, 4.f), feed(b, 0.f)) == Approx(0.25));
 }
 
 TEST_CASE("pow: complex numbers, and their gradients") {

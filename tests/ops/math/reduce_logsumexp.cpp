@@ -37,6 +37,17 @@ TEST_CASE("reduce_logsumexp: large, infinite and no numbers") {
     CHECK(of({-inf, -inf}) == -inf);
     CHECK(of({-inf, 1}) == 1);
     CHECK(std::isnan(of({std::nan(""), 1})));
+    const auto [d] = gradients(reduce_logsumexp(x), x);
+    const auto [d2] = gradients(d * d, x);
+    const auto slopes = [&](const auto& y, const std::vector<double>& v) {
+        return op_test::list(s.run(y, feed(x, v)));
+    };
+    CHECK(slopes(d, {-inf, -inf}) == std::vector<double>{0.5, 0.5});
+    CHECK(slopes(d, {inf, 1}) == std::vector<double>{1, 0});
+    CHECK(slopes(d, {1, inf, inf}) == std::vector<double>{0, 0.5, 0.5});
+    CHECK(slopes(d, {-inf, 3}) == std::vector<double>{0, 1});
+    for (const double v : slopes(d2, {-inf, -inf})) CHECK(v == 0);
+    for (const double v : slopes(d2, {inf, 1})) CHECK(v == 0);
     CHECK(s.run(reduce_logsumexp(any_tensor(x)), feed(x, std::vector<double>{0, 0})).elements<double>()[0] ==
           Approx(std::log(2)));
 }

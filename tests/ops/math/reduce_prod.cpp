@@ -43,8 +43,12 @@ TEST_CASE("reduce_prod: the gradient where elements are 0, and integers") {
     const float inf = std::numeric_limits<float>::infinity();
     CHECK(slopes({1, inf, 2}) == std::vector<float>{inf, 2, inf});
     placeholder<double, dyn> z("z");
-    for (const auto& v : std::vector<std::vector<double>>{{0, 2, 3}, {0, 0, 3}, {0, 0, 0}, {2, 0, 3}})
-        op_test::gradient_check{s, {z}, {op_test::make_array<double>({3}, v)}}.check(reduce_prod(z), 1);
+    for (const auto& v : std::vector<std::vector<double>>{{0, 2, 5}, {0, 0, 3}, {0, 0, 0}, {2, 0, 3}})
+        op_test::gradient_check{s, {z}, {op_test::make_array<double>({3}, v)}}.check(reduce_prod(z), 2);
+    placeholder<double, 2, 2> square("square");
+    const auto two = op_test::make_array<double>({2, 2}, {0, 2, 3, 0});
+    op_test::gradient_check{s, {square}, {two}}.check(reduce_prod(square), 2);
+    op_test::gradient_check{s, {square}, {two}}.check(reduce_prod<0>(square), 2);
     const any_tensor any = any_placeholder("any", dtype::float64);
     const auto cube = op_test::point_array<double>({0.5, 1.5}, {2, 3, 2});
     op_test::gradient_check{s, {any}, {cube}}.check(reduce_prod(any), 2); // of a rank that the run knows

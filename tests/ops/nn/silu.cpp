@@ -15,6 +15,24 @@ TEST_CASE("silu: values, typed and untyped") {
 
 TEST_CASE("silu: gradient, to second order") { op_test::gradients(test_silu::f, {{-2, 2}}, 2); }
 
+TEST_CASE("silu: where e^x is too small for a number, the product is not") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<float, dyn> x("x");
+    const std::vector<float> at{-89, -90, -92, -88, -87.5, -89, -90, -91, -100};
+    const auto y = s.run(silu(x), feed(x, at));
+    const auto [d] = gradients(silu(x), x);
+    const auto slopes = s.run(d, feed(x, at));
+    for (std::size_t i = 0; i < at.size(); ++i) {
+        const double v = at[i], e = std::exp(v);
+        CHECK(std::abs(y(i) - v * e) <= 2e-6 * -v * e + 3e-45);
+        CHECK(std::abs(slopes(i) - (1 + v) * e) <= 2e-6 * -v * e + 3e-45);
+    }
+    placeholder<float> one("one");
+    CHECK(s.run(silu(one), feed(one, -89.f)) == Approx(-89 * std::exp(-89.)));
+}
+
 TEST_CASE("silu: by TensorFlow's name") {
     placeholder<float> x("x");
     const session s;

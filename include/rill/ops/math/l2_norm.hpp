@@ -35,6 +35,7 @@ public:
 private:
     std::unique_ptr<const fused_spec> spec_; // the kernel points into it
     kernel run_;
+    std::size_t scratch_at_; // in the outer kernel's scratch memory
 };
 
 /// Computes norms relative to the largest magnitude, in two passes over the elements.
@@ -197,7 +198,7 @@ RILL_INLINE fused_spec scaled_squares_of(const fused_spec& elements) {
     return std::move(p).reduced(combine::sum, square);
 }
 
-RILL_INLINE std::size_t reserve_norms(std::size_t& scratch_bytes, std::size_t bytes) {
+RILL_INLINE std::size_t reserve_scratch(std::size_t& scratch_bytes, std::size_t bytes) {
     constexpr std::size_t line = 64;
     return std::exchange(scratch_bytes, scratch_bytes + (bytes + line - 1) / line * line);
 }
@@ -208,9 +209,9 @@ RILL_INLINE std::size_t bytes_of(const tensor_type& t) {
 RILL_INLINE inner_kernel::inner_kernel(fused_spec spec, std::span<const tensor_type> in, const tensor_type& out,
                                        std::size_t& scratch_bytes, bind_fused bind)
     : spec_(std::make_unique<const fused_spec>(std::move(spec))) {
-    kernel_request request{.inputs = in, .outputs = {&out, 1}, .scratch_bytes = scratch_bytes};
+    kernel_request request{.inputs = in, .outputs = {&out, 1}};
     run_ = bind(*spec_, request);
-    scratch_bytes = request.scratch_bytes;
+    scratch_at_ = reserve_scratch(scratch_bytes, request.scratch_bytes);
 }
 
 RILL_INLINE void inner_kernel::operator()(const kernel_args& outer, std::span<const void* const> in, void* out) const {
@@ -218,7 +219,7 @@ RILL_INLINE void inner_kernel::operator()(const kernel_args& outer, std::span<co
     small_vector<std::int32_t, 6> numbers;
     for (const void* p : in) slots.push_back(const_cast<void*>(p)); // kernels read their inputs
     slots.push_back(out);
-    slots.push_back(outer.scratch());
+    slots.push_back(outer.scratch<std::byte>() + scratch_at_);
     for (std::size_t i = 0; i < slots.size(); ++i) numbers.push_back(static_cast<std::int32_t>(i));
     kernel_args inner = outer;
     inner.slots = slots.data();
@@ -236,8 +237,8 @@ RILL_INLINE std::vector<tensor_type> and_one(std::span<const tensor_type> in, co
 
 RILL_COLD scaled_norm::scaled_norm(const fused_spec& elements, std::span<const tensor_type> in, const tensor_type& out,
                                    std::size_t& scratch_bytes, bind_fused bind)
-    : largest_at_(reserve_norms(scratch_bytes, bytes_of(out))),
-      squares_at_(reserve_norms(scratch_bytes, bytes_of(out))),
+    : largest_at_(reserve_scratch(scratch_bytes, bytes_of(out))),
+      squares_at_(reserve_scratch(scratch_bytes, bytes_of(out))),
       largest_(largest_of(elements), in, out, scratch_bytes, bind),
       squares_(scaled_squares_of(elements), and_one(in, out), out, scratch_bytes, bind),
       finish_(mapped(out.type, 2,
@@ -259,7 +260,7 @@ RILL_INLINE void scaled_norm::operator()(const kernel_args& outer, std::span<con
 
 RILL_COLD l2_norm_kernel::l2_norm_kernel(const fused_spec& elements, kernel_request& request, bind_fused bind)
     : inputs_of_part_(elements_program::inputs_of(elements)), parts_((request.inputs.size() - 1) / inputs_of_part_),
-      norms_at_(reserve_norms(request.scratch_bytes, (parts_ + 1) * bytes_of(request.outputs[0]))),
+      norms_at_(reserve_scratch(request.scratch_bytes, (parts_ + 1) * bytes_of(request.outputs[0]))),
       bytes_(bytes_of(request.outputs[0])),
       root_(mapped(request.outputs[0].type, 1,
                    [](tracer& t) {
@@ -311,7 +312,8 @@ RILL_INLINE void l2_norm_kernel::scaled(const kernel_args& a) const {
 RILL_INLINE std::vector<tensor_type> l2_norm_op::outputs(std::span<const tensor_type> in) const {
     const std::size_t of_part = detail::elements_program::inputs_of(spec), given = in.size() - 1;
     if (of_part == 0 || given % of_part != 0)
-        throw invalid_argument("parts of " + std::to_string(of_part) + " inputs are expected, and their sum of squares");
+        throw invalid_argument("parts of " + std::to_string(of_part) +
+                               " inputs are expected, and their sum of squares");
     for (std::size_t i = 0; i < given; i += of_part) {
         const auto sums = detail::fused_outputs(spec, in.subspan(i, of_part));
         if (sums[0].type != in.back().type || !rules::compatible(sums[0].shape, in.back().shape))
@@ -328,7 +330,8 @@ RILL_INLINE std::vector<endpoint> l2_norm_op::gradient(const gradient_request& r
     const auto& how = spec.results[0].reduce;
     fused_spec elements = spec, slope = detail::mapped(type_of(r.output(0)).type, 3, [](tracer& t) {
         const dtype type = t.type_of(t.leaf(1));
-        const int at_zero = t.emit(info_of<equal_op>, dtype::boolean, {t.leaf(1), t.constant(detail::scalar_of(type, 0))});
+        const int zero = t.constant(detail::scalar_of(type, 0));
+        const int at_zero = t.emit(info_of<equal_op>, dtype::boolean, {t.leaf(1), zero});
         const int norm = t.emit(info_of<select_op>, type, {at_zero, t.constant(detail::scalar_of(type, 1)), t.leaf(1)});
         return t.emit<mul_op>({t.emit<div_op>({t.leaf(0), norm}), t.leaf(2)});
     });

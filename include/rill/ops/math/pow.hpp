@@ -62,7 +62,9 @@ struct pow_op {
 private:
     /// Of numbers below it, the reciprocal may be infinite.
     template <class T>
-    static constexpr double smallest = std::is_same_v<T, half> ? 0x1p-14 : std::is_same_v<T, double> ? 0x1p-1022 : 0x1p-126;
+    static constexpr double smallest = std::is_same_v<T, half>     ? 0x1p-14
+                                       : std::is_same_v<T, double> ? 0x1p-1022
+                                                                   : 0x1p-126;
 
     template <class T> static lane<T> integer_power(lane<T> base, const lane<T>& exponent) {
         lane<T> result(1);
