@@ -88,6 +88,47 @@ TEST_CASE("region_gradient: a variable that the body writes, as it was at the st
     CHECK(s.run(v) == 4.);
 }
 
+TEST_CASE("region_gradient: second gradients where a branch that is not taken, and sizes its values by data, keeps some") {
+    const graph_scope here{graph()};
+    const placeholder<bool> p("p");
+    const placeholder<double> x("x");
+    const placeholder<double, 13, 13> fixed("fixed"); // more elements than a constant of zeros is made of
+    const placeholder<double, dyn, dyn> open("open");
+    const auto rows = [](const auto& v, const auto& m) { // the sum of squares of all rows of v m m
+        const tensor product = matmul(sealed(v * m), m);
+        return reduce_sum(square(boolean_mask(product, sealed(reduce_sum<1>(product) > 0.))));
+    };
+    const auto either = [&](const auto& m) {
+        return [&](auto v) { return cond(p, [&] { return rows(v, m); }, [&] { return v * v * v; }); };
+    };
+    const auto nested = [&](const auto& m) {
+        return [&](auto v) { return cond(v > 0., [&] { return either(m)(v); }, [&] { return v * 1.; }); };
+    };
+    const auto numbered = [&](auto v) {
+        return switch_case(cast<int>(p), [&] { return v * v * v; }, [&] { return rows(v, open); }, [&] { return v; });
+    };
+    const std::vector<tensor<double>> of_fixed{either(fixed)(x), function(either(fixed))(x),
+                                               recompute(nested(fixed))(x)};
+    const std::vector<tensor<double>> of_open{either(open)(x),          function(either(open))(x),
+                                              recompute(nested(open))(x), function(nested(open))(x),
+                                              numbered(x),              function(numbered)(x)};
+    const session s;
+    const auto check = [&](const tensor<double>& y, double factor) {
+        const auto [d] = gradients(y, x);
+        const auto [dd] = gradients(d, x);
+        const auto [ddd] = gradients(dd, x);
+        for (const bool first : {true, false, true}) {
+            INFO(y.node()->name << (first ? ", the first" : ", the second"));
+            const auto found = s.run(std::tuple(y, d, dd, ddd), feed(x, 2.), feed(p, first),
+                                     feed(fixed, xt::xtensor<double, 2>(xt::ones<double>({13, 13}))),
+                                     feed(open, xt::xtensor<double, 2>(xt::ones<double>({2, 2}))));
+            CHECK(found == (first ? std::tuple(4 * factor, 4 * factor, 2 * factor, 0.) : std::tuple(8., 12., 12., 6.)));
+        }
+    };
+    for (const auto& y : of_fixed) check(y, 169. * 169.);
+    for (const auto& y : of_open) check(y, 16.);
+}
+
 TEST_CASE("region_gradient: a tensor of a body is none outside it") {
     const graph_scope here{graph()};
     placeholder<float> x("x");
