@@ -186,7 +186,7 @@ RILL_INLINE rules::slicing pad_op::inside() const {
 
 RILL_INLINE std::vector<tensor_type> pad_op::outputs(std::span<const tensor_type> in) const {
     const auto padded = rules::pad(in[0].shape, before, after);
-    if (!padded.ok()) throw invalid_argument(padded.broken);
+    if (!padded.ok()) throw invalid_argument(padded.reason());
     bool fits = true;
     detail::visit_dtype(in[0].type, [&]<class T>(std::type_identity<T>) {
         if constexpr (std::is_same_v<T, bool> || is_integral<T>) fits = value.template fits<T>();
