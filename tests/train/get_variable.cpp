@@ -129,15 +129,15 @@ TEST_CASE("get_variable: of dims that only run time knows") {
     const graph g;
     const graph_scope here(g);
     const index_t n = 3;
+    const variable_scope scope("s", {.reuse = reuse::automatic});
     const auto w = get_variable<float, dyn, 2>("w", dims{n, 2}, 0.5f);
     const any_tensor any = get_variable("any", dtype::float64, dims{n}, ones());
-    const variable_scope again("", {.reuse = reuse::automatic});
     CHECK(get_variable<float, dyn, 2>("w").node() == w.node());
     CHECK(get_variable<float, dyn, dyn>("w", dims{n, 2}).node() == w.node());
     CHECK(get_variable<float, 3, 2>("w").node() == w.node());
     CHECK(get_variable("any", dtype::float64, dims{n}).node() == any.node());
     CHECK_THROWS_WITH((get_variable<float, dyn, dyn>("w", dims{4, 2})),
-                      contains("'w' is float32 [3, 2]") && contains("get_variable.cpp"));
+                      contains("'s/w' is float32 [3, 2]") && contains("get_variable.cpp"));
     CHECK_THROWS_WITH((get_variable<float, dyn>("new")), contains("every extent must be known"));
     const session s(g);
     s.run(global_variables_initializer());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+// size: writing and reading mirror each other, part by part
+
 #include <rill/graph/saved_graph.hpp>
 
 #include <algorithm>

@@ -157,6 +157,8 @@ any_tensor pad(const X& x, std::initializer_list<padding> all, pad_mode mode,
     if (type_of(y.end()).shape.known_rank() && type_of(y.end()).shape.rank != static_cast<int>(all.size()))
         throw invalid_argument("pad: two numbers are expected for each axis (" + to_string(type_of(y.end()).shape) +
                                ")");
+    const graph_scope here(y.graph());
+    const name_scope scope("pad"); // errors of a run name the nodes: "pad/slice"
     int axis = 0;
     for (const auto& by : all)
         y = detail::mirrored(y, axis++, static_cast<int>(all.size()), by, mode == pad_mode::symmetric, where);
