@@ -57,6 +57,13 @@ TEST_CASE("places: of operands that don't fit") {
     says("switch_case: 'two:0' is float32 [2], not an int32 or int64 of rank 0",
          [&] { return switch_case(two, [] { return constant(1.f); }, [] { return constant(2.f); }); });
     says("clip_by_norm: the elements of 'ids:0' are int32", [&] { return clip_by_norm(ids, 1, {0}); });
+    says("gradients: 'ids:0' is int32 [2]: only floating", [&] { return gradients({ids}, {two}); });
+    says("the axis is out of range: 5", [&] { return argmax(m, 5); });
+    says("an axis is out of range: -3", [&] { return reduce_sum(m, {-3}); });
+    says("an axis is named twice: -1", [&] { return reduce_sum(m, {1, -1}); });
+    says("the axis is out of range: 7", [&] { return concat(std::vector<any_tensor>{m, m}, 7); });
+    says("the axis is out of range: 4", [&] { return expand_dims(m, 4); });
+    says("softmax: an axis is out of range: 2 ([2, 3])", [&] { return softmax(m, 2); });
     says("reduce_all: the elements of 'two:0' are float32", [&] { return reduce_all(two); });
 }
 
@@ -123,7 +130,11 @@ TEST_CASE("places: of null handles") {
     says("add_n: a null tensor was used", [&] { return add_n(std::vector<any_tensor>{m, null}); });
     says("gradients: a null tensor was used", [&] { return gradients(std::vector<any_tensor>{null}, {m}); });
     says("minimize: a null tensor was used", [&] { return gradient_descent(0.1f).minimize(null); });
-    CHECK_THAT(message_of([&] { (void)any_tensor(m + null); }),
-               contains("add: a null tensor was used")); // operators have no place
+    says("add: a null tensor was used beside 'm:0' (", [&] { return any_tensor(m + null); }); // operators have no place
     CHECK_THAT(message_of([&] { (void)any_tensor(tanh(null)); }), contains("tanh: a null tensor was used"));
+    says("a null tensor was used", [&] {
+        const tensor<float, 2> unset;
+        return tensor(unset * 2.f);
+    });
+    says("feed: a null tensor was used", [&] { return feed(null, 1.f); });
 }

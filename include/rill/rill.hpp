@@ -14,6 +14,7 @@
 #include <rill/runtime/evaluate.hpp>
 #include <rill/runtime/session.hpp>
 #include <rill/runtime/value_and_grad.hpp>
+#include <rill/train/any_variable.hpp>
 #include <rill/train/catalogue.hpp>
 #include <rill/train/clipping.hpp>
 #include <rill/train/coordinator.hpp>

@@ -134,8 +134,10 @@
 #include <rill/runtime/step_order.ipp>
 #include <rill/runtime/step_recorder.ipp>
 #include <rill/runtime/trace.ipp>
+#include <rill/train/any_variable.ipp>
 #include <rill/train/clipping.ipp>
 #include <rill/train/coordinator.ipp>
+#include <rill/train/dense.ipp>
 #include <rill/train/eager_optimizer.ipp>
 #include <rill/train/get_variable.ipp>
 #include <rill/train/initializers.ipp>

@@ -2,6 +2,8 @@
 #include <rill/core/error.hpp>
 
 #include <set>
+#include <string_view>
+#include <typeinfo>
 
 #include "catch.hpp"
 
@@ -57,4 +59,10 @@ TEST_CASE("error: codes have the numbers of the wire, and names") {
 TEST_CASE("error: a place is a file's name and a line") {
     const auto here = std::source_location::current();
     CHECK(to_string(here) == "error.cpp:" + std::to_string(here.line()));
+}
+
+TEST_CASE("error: the name of an uncaught one is that of its class") {
+    // what std::terminate and debuggers print
+    CHECK(std::string_view(typeid(invalid_argument).name()).find("invalid_argument") != std::string_view::npos);
+    CHECK(std::string_view(typeid(out_of_range).name()).find("error_of") == std::string_view::npos);
 }

@@ -207,3 +207,9 @@ TEST_CASE("rules::reshape: sizes that no index counts are no size, not what is l
     STATIC_REQUIRE_FALSE(rules::reshape(dims{16}, dims{half, half, dyn}).ok());
     STATIC_REQUIRE(rules::reshape(dims{0, half, half}, dims{0}).ok());
 }
+
+TEST_CASE("shape_rules: a broken rule says which axis it is about") {
+    CHECK(rules::reduce(dims{2, 3}, {4}, false).reason() == "an axis is out of range: 4");
+    CHECK(rules::gather(dims{2, 3}, dims{}, -3).reason() == "the axis is out of range: -3");
+    CHECK(rules::matmul(dims{2}, dims{2, 3}).reason() == "both operands must be matrices (rank 2)");
+}

@@ -10,6 +10,7 @@
 
 #include <rill/all_kernels.hpp>
 #include <rill/core/crc32c.hpp>
+#include <rill/graph/saved_graph.hpp>
 
 #include "catch.hpp"
 #include "random_graph.hpp"
@@ -284,6 +285,77 @@ TEST_CASE("serialization: branches, loops, scans and functions travel, and their
     CHECK(graph_to_bytes(h) == graph_to_bytes(g));
 }
 
+TEST_CASE("serialization: values of variables travel, and no initializer has to run") {
+    using namespace test_serialization;
+    const temporary file("values");
+    const graph g = classifier();
+    const session s(g);
+    {
+        const graph_scope here(g);
+        s.run(global_variables_initializer());
+    }
+    for (int i = 0; i < 3; ++i) s.run(fetch("train"), flowers());
+    export_graph(with_values(s), file.path);
+    const auto next = [](const session& of, const std::string& prefix) {
+        auto feeds = flowers();
+        for (auto& f : feeds) f.edge_name = prefix + f.edge_name;
+        of.run(fetch(prefix + "train"), feeds); // with Adam's slots and powers
+        return of.run(fetch(prefix + "loss"), feeds).value<float>();
+    };
+    const graph h = import_graph(file.path);
+    const session t(h), again(h);
+    CHECK(t.run(fetch("loss"), flowers()).value<float>() == s.run(fetch("loss"), flowers()).value<float>());
+    const float wanted = next(s, "");
+    CHECK(next(t, "") == wanted);
+    CHECK(next(again, "") == wanted); // a session's writes are its own
+    CHECK(graph_to_bytes(h) == contents(file.path)); // a graph keeps the values that it was read with
+    const graph k;
+    const graph_scope here(k);
+    import_graph(file.path, "part");
+    const session u(k);
+    CHECK(next(u, "part/") == wanted);
+    u.run(global_variables_initializer()); // an initializer that runs gives its own
+    CHECK(u.run(fetch("part/loss"), [&] {
+               auto feeds = flowers();
+               for (auto& f : feeds) f.edge_name = "part/" + f.edge_name;
+               return feeds;
+           }()).value<float>() != wanted);
+    // parts, and variables without a value
+    const graph part = graph_from_bytes(graph_to_bytes(with_values(s), {.fetches = {"logits"}}));
+    CHECK(session(part).run(fetch("logits"), {flowers()[0]}).shape() == dims{8, 3});
+    const session fresh(g);
+    CHECK(graph_to_bytes(with_values(fresh)) == graph_to_bytes(g));
+}
+
+TEST_CASE("serialization: values that don't belong are refused") {
+    const graph g;
+    const graph_scope here(g);
+    variable<float, 2> v("v", {1.f, 2.f});
+    placeholder<float, 2> x("x");
+    const auto bytes = [&](const node* n, any_array value) {
+        return graph_to_bytes(valued_graph{g, {{n, std::move(value)}}});
+    };
+    auto saved = detail::save_graph(g, {}, std::vector<std::pair<const node*, any_array>>{
+                                               {v.node(), any_array(dtype::float32, dims{2})}});
+    REQUIRE(saved.values.size() == 1);
+    saved.values[0].variable = 99;
+    CHECK_THROWS_WITH(detail::load_graph(saved), contains("a value names node 99"));
+    saved.values[0].variable = x.node()->id;
+    CHECK_THROWS_WITH(detail::load_graph(saved), contains("'x' has a value, and is not a variable"));
+    CHECK_THROWS_WITH(graph_from_bytes(bytes(v.node(), any_array(dtype::float32, dims{3}))),
+                      contains("'v' is float32 [2], its value float32 [3]"));
+    std::string good = bytes(v.node(), any_array(dtype::float32, dims{2}));
+    for (std::size_t cut = 1; cut < 60; ++cut) {
+        std::string less = good.substr(0, good.size() - cut);
+        CHECK_FALSE(test_serialization::reads(test_serialization::with_header(less)));
+    }
+    for (std::size_t at = good.size() - 40; at < good.size(); ++at) {
+        std::string other = good;
+        other[at] = static_cast<char>(other[at] ^ 0x81);
+        test_serialization::reads(test_serialization::with_header(other));
+    }
+}
+
 TEST_CASE("serialization: the file of version 1 is read for ever") {
     using namespace test_serialization;
     const char* const folder = std::getenv("RILL_TEST_DATA"); // else from the root of the tree
@@ -392,7 +464,7 @@ TEST_CASE("serialization: any bit of a file changed is noticed") {
     CHECK(read == 0);
     auto newer = bytes;
     newer[8] = 4;
-    CHECK_THROWS_WITH(graph_from_bytes(newer), contains("version 4, this program reads 1 to 3"));
+    CHECK_THROWS_WITH(graph_from_bytes(newer), contains("version 5, this program reads 1 to 4"));
     auto wrong = bytes;
     wrong[wrong.size() - 1] = static_cast<char>(wrong[wrong.size() - 1] ^ 1);
     CHECK_THROWS_AS(graph_from_bytes(wrong), data_loss);

@@ -311,6 +311,8 @@ TEST_CASE_METHOD(test_session_fixture, "session: after close every run is cancel
     CHECK(s.run(x, feed(x, 1.f)) == 1.f);
     s.close();
     CHECK_THROWS_AS(s.run(x, feed(x, 1.f)), cancelled);
+    CHECK_THROWS_WITH(s.run(x, feed(x, 1.f)), contains("the session is closed (at session.cpp:") &&
+                                                  contains("asked for 'x' (made at session.cpp:"));
     CHECK_THROWS_AS(s.run(constant(1)), cancelled);
     CHECK_THROWS_AS(s.make_callable(x, x), cancelled);
     s.close(); // again is fine

@@ -125,4 +125,24 @@ TEST_CASE("get_variable: a variable of no collection is left to its maker") {
     CHECK(s.run(v) == 1.f);
 }
 
+TEST_CASE("get_variable: of dims that only run time knows") {
+    const graph g;
+    const graph_scope here(g);
+    const index_t n = 3;
+    const variable_scope scope("s", {.reuse = reuse::automatic});
+    const auto w = get_variable<float, dyn, 2>("w", dims{n, 2}, 0.5f);
+    const any_tensor any = get_variable("any", dtype::float64, dims{n}, ones());
+    CHECK(get_variable<float, dyn, 2>("w").node() == w.node());
+    CHECK(get_variable<float, dyn, dyn>("w", dims{n, 2}).node() == w.node());
+    CHECK(get_variable<float, 3, 2>("w").node() == w.node());
+    CHECK(get_variable("any", dtype::float64, dims{n}).node() == any.node());
+    CHECK_THROWS_WITH((get_variable<float, dyn, dyn>("w", dims{4, 2})),
+                      contains("'s/w' is float32 [3, 2]") && contains("get_variable.cpp"));
+    CHECK_THROWS_WITH((get_variable<float, dyn>("new")), contains("every extent must be known"));
+    const session s(g);
+    s.run(global_variables_initializer());
+    CHECK(s.run(w)(2, 1) == 0.5f);
+    CHECK(s.run(any).elements<double>()[2] == 1.);
+}
+
 } // namespace test_get_variable

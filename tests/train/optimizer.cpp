@@ -5,6 +5,7 @@
 #include <rill/ops/math/cast.hpp>
 #include <rill/ops/math/div.hpp>
 #include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/math/square.hpp>
 #include <rill/runtime/session.hpp>
 #include <rill/train/adagrad.hpp>
@@ -143,4 +144,47 @@ TEMPLATE_TEST_CASE("optimizer: a learning rate that the graph computes", "", flo
     s.run(by_both, feed(rate, 0.5f));
     moved(0.5 / std::sqrt(1 + 4 * x * x));
     CHECK_THROWS_AS(s.run(by_feed), invalid_argument);
+}
+
+TEST_CASE("optimizer: by chosen variables, counted") {
+    const graph g;
+    const graph_scope here(g);
+    const variable<float> a("g/a", 1.f), b("g/b", 1.f), c("d/c", 1.f);
+    const variable<std::int64_t> step("step", 0, {.trainable = false});
+    const any_tensor any_step = step;
+    const auto loss = square(a) + square(b) + square(c);
+    const gradient_descent half_way(0.25);
+    const operation by_scope = half_way.minimize(loss, {.variables = trainable_variables("g"), .step = step}),
+                    by_list = half_way.minimize(loss, {.variables = {a, c}, .step = any_step}),
+                    by_any = half_way.minimize(any_tensor(loss), {.variables = {c}});
+    const session s(g);
+    s.run(global_variables_initializer());
+    s.run(by_scope);
+    CHECK(s.run(a) + s.run(b) == 1.f);
+    CHECK(s.run(c) == 1.f);
+    s.run(by_list);
+    CHECK(s.run(a) == 0.25f);
+    CHECK(s.run(b) == 0.5f);
+    s.run(by_any);
+    CHECK(s.run(c) == 0.25f);
+    CHECK(s.run(step) == 2);
+    CHECK_THROWS_WITH(half_way.minimize(loss, {.variables = trainable_variables("typo")}),
+                      contains("the list of variables is empty") && contains("optimizer.cpp"));
+    CHECK_THROWS_WITH(half_way.minimize(square(a), {.variables = {b}}), contains("none of the given variables"));
+    CHECK_THROWS_WITH(half_way.minimize(loss, {.variables = {any_tensor(square(a))}}), contains("is no variable"));
+    CHECK_THROWS_WITH(half_way.minimize(loss, {.step = any_tensor(a)}), contains("counted in an int32 or int64"));
+}
+
+TEST_CASE("optimizer: variables of run-time shape, with slots") {
+    const graph g;
+    const graph_scope here(g);
+    const variable<float, dyn> w("w", dims{3}, 1.f);
+    const auto loss = reduce_sum(square(w));
+    const operation train = group(gradient_descent(1).minimize(loss)), by_adam = adam(0.5f).minimize(loss);
+    const session s(g);
+    s.run(global_variables_initializer());
+    s.run(train); // an integer rate: w - 2 w
+    CHECK(s.run(w)(2) == -1.f);
+    s.run(by_adam);
+    CHECK(s.run(w)(2) == Approx(-0.5f));
 }

@@ -53,6 +53,7 @@ private:
 
 namespace detail {
 
+/// Base of the exception types: an error with a fixed code.
 template <error_code Code> class RILL_EXPORT error_of : public error {
 public:
     explicit error_of(const std::string& message) : error(Code, message) {}
@@ -60,22 +61,25 @@ public:
 
 } // namespace detail
 
-using cancelled = detail::error_of<error_code::cancelled>;
-using unknown = detail::error_of<error_code::unknown>;
-using invalid_argument = detail::error_of<error_code::invalid_argument>;
-using deadline_exceeded = detail::error_of<error_code::deadline_exceeded>;
-using not_found = detail::error_of<error_code::not_found>;
-using already_exists = detail::error_of<error_code::already_exists>;
-using permission_denied = detail::error_of<error_code::permission_denied>;
-using resource_exhausted = detail::error_of<error_code::resource_exhausted>;
-using failed_precondition = detail::error_of<error_code::failed_precondition>;
-using aborted = detail::error_of<error_code::aborted>;
-using out_of_range = detail::error_of<error_code::out_of_range>;
-using unimplemented = detail::error_of<error_code::unimplemented>;
-using internal = detail::error_of<error_code::internal>;
-using unavailable = detail::error_of<error_code::unavailable>;
-using data_loss = detail::error_of<error_code::data_loss>;
-using unauthenticated = detail::error_of<error_code::unauthenticated>;
+// One class for each code, not an alias of the template: terminate and debuggers print the name of the class.
+// clang-format off: a line each
+struct RILL_EXPORT cancelled : detail::error_of<error_code::cancelled> { using error_of::error_of; };
+struct RILL_EXPORT unknown : detail::error_of<error_code::unknown> { using error_of::error_of; };
+struct RILL_EXPORT invalid_argument : detail::error_of<error_code::invalid_argument> { using error_of::error_of; };
+struct RILL_EXPORT deadline_exceeded : detail::error_of<error_code::deadline_exceeded> { using error_of::error_of; };
+struct RILL_EXPORT not_found : detail::error_of<error_code::not_found> { using error_of::error_of; };
+struct RILL_EXPORT already_exists : detail::error_of<error_code::already_exists> { using error_of::error_of; };
+struct RILL_EXPORT permission_denied : detail::error_of<error_code::permission_denied> { using error_of::error_of; };
+struct RILL_EXPORT resource_exhausted : detail::error_of<error_code::resource_exhausted> { using error_of::error_of; };
+struct RILL_EXPORT failed_precondition : detail::error_of<error_code::failed_precondition> { using error_of::error_of; };
+struct RILL_EXPORT aborted : detail::error_of<error_code::aborted> { using error_of::error_of; };
+struct RILL_EXPORT out_of_range : detail::error_of<error_code::out_of_range> { using error_of::error_of; };
+struct RILL_EXPORT unimplemented : detail::error_of<error_code::unimplemented> { using error_of::error_of; };
+struct RILL_EXPORT internal : detail::error_of<error_code::internal> { using error_of::error_of; };
+struct RILL_EXPORT unavailable : detail::error_of<error_code::unavailable> { using error_of::error_of; };
+struct RILL_EXPORT data_loss : detail::error_of<error_code::data_loss> { using error_of::error_of; };
+struct RILL_EXPORT unauthenticated : detail::error_of<error_code::unauthenticated> { using error_of::error_of; };
+// clang-format on
 
 /// Throws the exception type that belongs to a code.
 [[noreturn]] void throw_error(error_code code, const std::string& message);

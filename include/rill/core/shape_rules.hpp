@@ -2,6 +2,8 @@
 #pragma once
 
 #include <limits>
+#include <optional>
+#include <string>
 
 #include <rill/core/dims.hpp>
 
@@ -13,7 +15,15 @@ namespace rill { inline namespace RILL_ABI {
 struct shape_result {
     dims shape;
     const char* broken = nullptr;
+    std::optional<int> axis = {}; // that the phrase is about
+
     constexpr bool ok() const { return broken == nullptr; }
+    /// The phrase, and which axis it is about.
+    std::string reason() const { return broken + (axis ? ": " + std::to_string(*axis) : std::string()); }
+
+    static constexpr shape_result wrong_axis(const dims& shape, int axis) {
+        return {shape, "the axis is out of range", axis};
+    }
 };
 
 /// A list of axes; negative ones count from the end. Empty means "all" where an op reduces.
@@ -125,8 +135,8 @@ constexpr shape_result reduce(const dims& a, const axis_list& axes, bool keep_di
     std::array<bool, max_rank> gone{};
     for (int i = 0; i < axes.count; ++i) {
         const int axis = normal_axis(axes[i], a.rank);
-        if (axis < 0) return {dims{}, "an axis is out of range"};
-        if (gone[axis]) return {dims{}, "an axis is named twice"};
+        if (axis < 0) return {dims{}, "an axis is out of range", axes[i]};
+        if (gone[axis]) return {dims{}, "an axis is named twice", axes[i]};
         gone[axis] = true;
     }
     dims r;
@@ -190,7 +200,7 @@ constexpr shape_result transpose(const dims& a, const axis_list& order) {
 constexpr shape_result concat(const dims& a, const dims& b, int axis) {
     if (!a.known_rank() || !b.known_rank()) return {dims::unknown()};
     const int at = normal_axis(axis, a.rank);
-    if (at < 0) return {a, "the axis is out of range"};
+    if (at < 0) return shape_result::wrong_axis(a, axis);
     if (a.rank != b.rank) return {a, "the ranks differ"};
     dims r = a;
     for (int i = 0; i < a.rank; ++i) {
@@ -208,7 +218,7 @@ constexpr shape_result concat(const dims& a, const dims& b, int axis) {
 constexpr shape_result gather(const dims& table, const dims& ids, int axis) {
     if (!table.known_rank() || !ids.known_rank()) return {dims::unknown()};
     const int at = normal_axis(axis, table.rank);
-    if (at < 0) return {table, "the axis is out of range"};
+    if (at < 0) return shape_result::wrong_axis(table, axis);
     if (table.rank - 1 + ids.rank > max_rank) return {table, "the result would have more than 8 dimensions"};
     dims r;
     for (int i = 0; i < at; ++i) r.push(table[i]);
@@ -222,7 +232,7 @@ constexpr shape_result insert_axis(const dims& a, int axis, index_t size) {
     if (!a.known_rank()) return {dims::unknown()};
     if (a.rank == max_rank) return {a, "the result would have more than 8 dimensions"};
     const int at = normal_axis(axis, a.rank + 1);
-    if (at < 0) return {a, "the axis is out of range"};
+    if (at < 0) return shape_result::wrong_axis(a, axis);
     dims r;
     for (int i = 0; i <= a.rank; ++i) {
         if (i == at) r.push(size);

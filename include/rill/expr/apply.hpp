@@ -254,7 +254,8 @@ template <class Op, class... A>
     requires((graph_operand<A> || ...) && !(symbolic<A> || ...))
 auto apply(const A&... args) {
     if constexpr ((untyped_operand<A> || ...)) {
-        if ((detail::is_null(args) || ...)) detail::refuse_null(Op::name);
+        if ((detail::is_null(args) || ...))
+            detail::refuse_null_beside(Op::name, std::array<endpoint, sizeof...(A)>{detail::edge_of(args)...});
         const graph_state* home = nullptr;
         ((home = home ? home : detail::home_of(args)), ...);
         const graph g = detail::graph_or_current(home);

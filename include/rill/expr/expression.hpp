@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <source_location>
 #include <vector>
 
 #include <rill/core/vector.hpp>
@@ -31,7 +32,8 @@ struct sealing {
     graph home;
     endpoint_list leaves;
     vector<scalar_value> scalars;
-    std::uint64_t pass; // of the outermost expression: scopes do not change within
+    std::uint64_t pass;         // of the outermost expression: scopes do not change within
+    std::source_location where; // of who seals; may be no place
 
     explicit sealing(const graph& g, std::uint64_t pass_ = next_sealing());
     ~sealing();
@@ -184,15 +186,23 @@ endpoint add_expression(const traced_structure& traced, const sealing& s, const 
                         const std::string& name, bool share, const std::source_location& where);
 
 /// Refuses a null handle.
-const endpoint& checked(const endpoint& e);
+const endpoint& checked(const endpoint& e, const std::source_location& where = {});
 template <class X> bool is_null(const X& x) {
     if constexpr (requires { x.end(); })
         return !x.end();
     else
         return false;
 }
-/// An operand of `who` is a null handle.
+/// The edge of a handle; null of anything else.
+template <class X> endpoint edge_of(const X& x) {
+    if constexpr (requires { x.end(); })
+        return x.end();
+    else
+        return {};
+}
+/// An operand of `who` is a null handle. Who can't tell the place names what stands beside it.
 [[noreturn]] void refuse_null(std::string_view who, const std::source_location& where = {});
+[[noreturn]] void refuse_null_beside(std::string_view who, std::span<const endpoint> operands);
 
 template <class E> inline constexpr bool is_expression = false;
 template <class Op, class... Args> inline constexpr bool is_expression<expression<Op, Args...>> = true;
@@ -205,6 +215,7 @@ endpoint seal(const E& e, const graph& g, const std::string& name = {}, bool sha
         using S = typename strip<E>::type;
         require_structure<S>();
         sealing s(g, pass);
+        s.where = where;
         gather_leaves(e, s);
         return add_expression(program_of<S>(), s, {}, &make_fused_op, name, share, where);
     } else if constexpr (is_constant_value<E>) {
@@ -213,7 +224,7 @@ endpoint seal(const E& e, const graph& g, const std::string& name = {}, bool sha
     } else if constexpr (requires { e.part(); }) {
         return e.part().seal(g, pass);
     } else {
-        return checked(e.end());
+        return checked(e.end(), where);
     }
 }
 template <class E> endpoint seal(const E& e) { return seal(e, graph_of_operand(e)); }

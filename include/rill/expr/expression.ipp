@@ -16,13 +16,20 @@ RILL_INLINE std::uint64_t next_sealing() {
     return ++last;
 }
 
-RILL_INLINE const endpoint& checked(const endpoint& e) {
-    if (!e) throw failed_precondition("a null tensor was used");
+RILL_INLINE const endpoint& checked(const endpoint& e, const std::source_location& where) {
+    if (!e) throw failed_precondition("a null tensor was used" + at_place(where));
     return e;
 }
 
 RILL_COLD void refuse_null(std::string_view who, const std::source_location& where) {
     throw failed_precondition(snake_case(who) + ": a null tensor was used" + at_place(where));
+}
+
+RILL_COLD void refuse_null_beside(std::string_view who, std::span<const endpoint> operands) {
+    std::string beside;
+    for (const auto& e : operands)
+        if (e) beside += " beside '" + name_of(e) + "' (" + place_of(*e.from) + ")";
+    throw failed_precondition(snake_case(who) + ": a null tensor was used" + beside);
 }
 
 RILL_INLINE graph graph_or_current(const graph_state* found) {
@@ -31,7 +38,7 @@ RILL_INLINE graph graph_or_current(const graph_state* found) {
 
 RILL_INLINE sealing::sealing(const graph& g, std::uint64_t pass_) : home(g), pass(pass_) {}
 RILL_INLINE sealing::~sealing() = default;
-RILL_INLINE void sealing::leaf(const endpoint& e) { leaves.push_back(checked(e)); }
+RILL_INLINE void sealing::leaf(const endpoint& e) { leaves.push_back(checked(e, where)); }
 RILL_INLINE void sealing::scalar(const scalar_value& value) { scalars.push_back(value); }
 
 RILL_INLINE fused_spec spec_without_leaves(const traced_structure& traced, const sealing& s) {

@@ -68,11 +68,11 @@ RILL_COLD std::vector<tensor_type> fused_outputs(const fused_spec& spec, std::sp
                                    std::string(to_string(spec.body->leaves[i])));
     }
     const auto space = fused_space(spec, in);
-    if (!space.ok()) throw invalid_argument(space.broken);
+    if (!space.ok()) throw invalid_argument(space.reason());
     for (const auto& l : spec.leaves) {
         if (l.view.how == combine::map) continue;
         const auto viewed = rules::reduce(space.shape, l.view.axes, l.view.keep_dims);
-        if (!viewed.ok()) throw invalid_argument(viewed.broken);
+        if (!viewed.ok()) throw invalid_argument(viewed.reason());
         if (!rules::compatible(viewed.shape, in[l.input].shape))
             throw invalid_argument("an input of shape " + to_string(viewed.shape) +
                                    " is expected, one number for each of " + "the groups, not " +
@@ -93,7 +93,7 @@ RILL_COLD std::vector<tensor_type> fused_outputs(const fused_spec& spec, std::sp
             out.push_back({type, space.shape});
         } else {
             const auto reduced = rules::reduce(space.shape, result.reduce.axes, result.reduce.keep_dims);
-            if (!reduced.ok()) throw invalid_argument(reduced.broken);
+            if (!reduced.ok()) throw invalid_argument(reduced.reason());
             out.push_back({type, reduced.shape});
         }
     }

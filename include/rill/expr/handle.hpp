@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <concepts>
 #include <source_location>
 #include <string>
 #include <utility>
@@ -67,6 +68,8 @@ class operation {
 public:
     operation() = default;
     explicit operation(const rill::node* n) : handle_(endpoint{n, 0}) {}
+    /// The node of a tensor: std::vector<operation>{w.assign(x), enqueue}. Null of a null handle.
+    template <std::derived_from<any_tensor> H> operation(const H& h) : operation(h.node()) {}
 
     const rill::node* node() const noexcept { return handle_.node(); }
     rill::graph graph() const { return handle_.graph(); }

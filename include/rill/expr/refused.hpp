@@ -3,7 +3,7 @@
 
 #include <rill/expr/apply.hpp>
 
-// Operators that tensors do not have, but that many will write: each says in one line what to write instead. Their results
+// Operators that tensors do not have, and functions of std:: that take none, but that many will write: each says in one line what to write instead. Their results
 // are declared, not deduced: a concept may ask whether two handles compare, and what uses a result adds no errors.
 
 namespace rill { inline namespace RILL_ABI {
@@ -116,3 +116,31 @@ const A& operator/=(const A& a, const B&) {
 } // namespace detail::refused
 
 }} // namespace rill::RILL_ABI
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Functions of std:: take numbers.
+template <class... A> inline constexpr bool std_takes = false;
+
+}} // namespace rill::RILL_ABI
+
+// What std::exp(x) finds, so that its error is one line; the standard's own overloads take no tensor. Only tensors come here.
+// clang-format off: a line each
+namespace std {
+
+template <rill::graph_operand A> const A& abs(const A& x) { static_assert(rill::std_takes<A>, "std::abs(x): of a tensor, write abs(x)"); return x; }
+template <rill::graph_operand A> const A& ceil(const A& x) { static_assert(rill::std_takes<A>, "std::ceil(x): of a tensor, write ceil(x)"); return x; }
+template <rill::graph_operand A> const A& cos(const A& x) { static_assert(rill::std_takes<A>, "std::cos(x): of a tensor, write cos(x)"); return x; }
+template <rill::graph_operand A> const A& exp(const A& x) { static_assert(rill::std_takes<A>, "std::exp(x): of a tensor, write exp(x)"); return x; }
+template <rill::graph_operand A> const A& floor(const A& x) { static_assert(rill::std_takes<A>, "std::floor(x): of a tensor, write floor(x)"); return x; }
+template <rill::graph_operand A> const A& log(const A& x) { static_assert(rill::std_takes<A>, "std::log(x): of a tensor, write log(x)"); return x; }
+template <rill::graph_operand A> const A& round(const A& x) { static_assert(rill::std_takes<A>, "std::round(x): of a tensor, write round(x)"); return x; }
+template <rill::graph_operand A> const A& sin(const A& x) { static_assert(rill::std_takes<A>, "std::sin(x): of a tensor, write sin(x)"); return x; }
+template <rill::graph_operand A> const A& sqrt(const A& x) { static_assert(rill::std_takes<A>, "std::sqrt(x): of a tensor, write sqrt(x)"); return x; }
+template <rill::graph_operand A> const A& tan(const A& x) { static_assert(rill::std_takes<A>, "std::tan(x): of a tensor, write tan(x)"); return x; }
+template <rill::graph_operand A> const A& tanh(const A& x) { static_assert(rill::std_takes<A>, "std::tanh(x): of a tensor, write tanh(x)"); return x; }
+template <rill::graph_operand A, class B> const A& pow(const A& x, const B&) { static_assert(rill::std_takes<A, B>, "std::pow(x, y): of a tensor, write pow(x, y)"); return x; }
+template <rill::literal A, rill::graph_operand B> const B& pow(const A&, const B& y) { static_assert(rill::std_takes<A, B>, "std::pow(x, y): of a tensor, write pow(x, y)"); return y; }
+
+} // namespace std
+// clang-format on

@@ -71,6 +71,8 @@ RILL_COLD void add_graph(const graph& from, const graph& to, const std::string& 
     state.close_loops(loops);
     for (const auto* n : nodes)
         if (const auto* i = from.state().initializer(n)) state.set_initializer(copy.at(n), copy.at(i));
+    for (const auto* n : nodes)
+        if (auto value = from.state().value(n); !value.empty()) state.set_value(copy.at(n), std::move(value));
     for (const auto& [name, members] : from.state().collections())
         for (const auto& e : members) state.add_to_collection(name, edge(e));
 }

@@ -27,6 +27,10 @@ void load_fields(std::string_view bytes, const std::function<void(field_visitor&
 
 namespace detail {
 
+/// An array in the same form, alone.
+std::string bytes_of_array(const any_array& a);
+any_array array_of_bytes(std::string_view bytes);
+
 /// Ops that this process lacks, or knows in an older version only.
 struct lacking_ops final : unimplemented {
     explicit lacking_ops(std::vector<std::string> all);

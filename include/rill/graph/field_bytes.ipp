@@ -338,4 +338,18 @@ RILL_COLD void load_fields(std::string_view bytes, const std::function<void(fiel
     reader.finish();
 }
 
+RILL_COLD std::string detail::bytes_of_array(const any_array& a) {
+    byte_writer writer;
+    writer.put(a);
+    return std::move(writer.out);
+}
+
+RILL_COLD any_array detail::array_of_bytes(std::string_view bytes) {
+    byte_reader reader(bytes);
+    any_array a;
+    reader.get(a);
+    if (!reader.rest.empty()) throw invalid_argument("an array has bytes left over");
+    return a;
+}
+
 }} // namespace rill::RILL_ABI

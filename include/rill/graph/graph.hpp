@@ -8,8 +8,10 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <rill/core/any_array.hpp>
 #include <rill/core/error.hpp>
 #include <rill/core/hash_index.hpp>
 #include <rill/core/hash_map.hpp>
@@ -86,6 +88,12 @@ public:
     void set_initializer(const node* variable, const node* assign);
     const node* initializer(const node* variable) const;
 
+    /// A value that the variable begins with in every session, before its initializer has run: of a graph that was saved with
+    /// the values of its variables.
+    void set_value(const node* variable, any_array value);
+    /// Empty of a variable that has none.
+    any_array value(const node* variable) const;
+
     /// Merges get the values that come back to them: all at once, so that whoever reads the graph sees no loop or the whole one.
     /// Throws invalid_argument where one can't be a loop's.
     void close_loops(std::span<const loop_edge> edges);
@@ -138,6 +146,7 @@ private:
     detail::hash_map<std::string, asked_name> asked_names_;
     std::map<std::string, std::vector<endpoint>> collections_;
     detail::hash_map<const node*, const node*> initializers_;
+    detail::hash_map<const node*, any_array> values_;
     std::atomic<std::uint64_t> seed_{0};
     std::atomic<int> references_{0};
     const std::shared_ptr<const void> life_ = detail::make_shared<char>();
@@ -166,6 +175,12 @@ public:
 
 private:
     graph_state* state_;
+};
+
+/// A graph and values of its variables: what with_values(session) gives to export_graph.
+struct valued_graph {
+    graph of;
+    std::vector<std::pair<const node*, any_array>> values;
 };
 
 }} // namespace rill::RILL_ABI

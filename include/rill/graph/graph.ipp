@@ -164,6 +164,17 @@ RILL_INLINE void graph_state::set_initializer(const node* variable, const node* 
     initializers_[variable] = assign;
 }
 
+RILL_COLD void graph_state::set_value(const node* variable, any_array value) {
+    const std::lock_guard lock(mutex_);
+    values_[variable] = std::move(value);
+}
+
+RILL_INLINE any_array graph_state::value(const node* variable) const {
+    const std::lock_guard lock(mutex_);
+    const auto at = values_.find(variable);
+    return at == values_.end() ? any_array() : at->second;
+}
+
 RILL_INLINE const node* graph_state::initializer(const node* variable) const {
     const std::lock_guard lock(mutex_);
     const auto at = initializers_.find(variable);

@@ -113,7 +113,7 @@ RILL_COLD std::vector<tensor_type> op::outputs(const known_inputs& in) const {
         throw invalid_argument("the dtypes differ: " + to_string(first) + " and " + to_string(in.types[1]));
     const auto made = row_.shape_of_two ? row_.shape_of_two(self_, first.shape, in.types[1].shape)
                                         : row_.shape_of_one(self_, first.shape);
-    if (!made.ok()) throw invalid_argument(made.broken);
+    if (!made.ok()) throw invalid_argument(made.reason());
     return {{first.type, made.shape}};
 }
 

@@ -60,6 +60,12 @@ struct saved_loop {
     saved_edge back;
 };
 
+/// What a variable begins with.
+struct saved_value {
+    std::uint32_t variable = 0;
+    std::string array; // bytes_of_array
+};
+
 struct saved_graph {
     std::string producer; // "rill 0.1.0"
     std::uint64_t seed = 0;
@@ -69,11 +75,14 @@ struct saved_graph {
     std::vector<saved_region> regions;                                 // each after its parent
     std::vector<saved_bodies> bodies;                                  // in the order of their nodes
     std::vector<saved_loop> loops;
+    std::vector<saved_value> values;
 };
 
 /// A graph as data: whole, or what the given nodes need, by data, by control and for the first values of variables. A node that
-/// sits with one that is left out sits anywhere.
-saved_graph save_graph(const graph& g, std::span<const node* const> wanted = {});
+/// sits with one that is left out sits anywhere. Variables that travel take along the values that are given, or those that the
+/// graph has.
+saved_graph save_graph(const graph& g, std::span<const node* const> wanted = {},
+                       std::span<const std::pair<const node*, any_array>> values = {});
 
 /// A graph of its own from data, wherever that came from. Everything is checked, and errors say which node is wrong:
 /// invalid_argument; unimplemented, with all their names, for ops that this program lacks.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+// size: writing and reading mirror each other, part by part
+
 #include <rill/graph/saved_graph.hpp>
 
 #include <algorithm>
@@ -93,7 +95,8 @@ inline void save_regions(const graph& g, const std::vector<const node*>& all,
     }
 }
 
-RILL_COLD saved_graph save_graph(const graph& g, std::span<const node* const> wanted) {
+RILL_COLD saved_graph save_graph(const graph& g, std::span<const node* const> wanted,
+                                 std::span<const std::pair<const node*, any_array>> values) {
     saved_graph saved;
     saved.producer = "rill " + std::to_string(RILL_VERSION_MAJOR) + "." + std::to_string(RILL_VERSION_MINOR) + "." +
                      std::to_string(RILL_VERSION_PATCH);
@@ -122,6 +125,14 @@ RILL_COLD saved_graph save_graph(const graph& g, std::span<const node* const> wa
         if (i && place.contains(i)) saved.initializers.emplace_back(place.at(n), place.at(i));
     }
     save_regions(g, all, place, saved);
+    hash_map<const node*, any_array> given;
+    for (const auto& [variable, value] : values) given[variable] = value;
+    for (const auto* n : all) {
+        if (n->op->role() != op_role::variable) continue;
+        const auto at = given.find(n);
+        const any_array value = at == given.end() ? g.state().value(n) : at->second;
+        if (!value.empty()) saved.values.push_back({place.at(n), bytes_of_array(value)});
+    }
     for (const auto& [name, members] : g.state().collections()) {
         saved_collection c{name, {}};
         for (const auto& e : members)
@@ -144,6 +155,7 @@ public:
         for (at_ = 0; at_ < saved_.nodes.size(); ++at_) add_node();
         made_.set_seed(saved_.seed);
         add_initializers();
+        add_values();
         close_loops();
         for (const auto& c : saved_.collections)
             for (const auto& e : c.members)
@@ -372,6 +384,19 @@ private:
             made_.state().set_initializer(v, a);
         }
         for (const auto& s : scopes_) made_.state().take_scope(std::string(s));
+    }
+
+    void add_values() {
+        for (const auto& [variable, array] : saved_.values) {
+            const node* v = checked({variable, 0}, nodes_.size(), "a value").from;
+            if (v->op->role() != op_role::variable)
+                throw invalid_argument("'" + v->name + "' has a value, and is not a variable");
+            any_array value = array_of_bytes(array);
+            if (value.type() != v->outputs[0])
+                throw invalid_argument("the variable '" + v->name + "' is " + to_string(v->outputs[0]) +
+                                       ", its value " + to_string(value.type()));
+            made_.state().set_value(v, std::move(value));
+        }
     }
 
     const saved_graph& saved_;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <type_traits>
+#include <vector>
 
 #include <rill/graph/device_name.hpp>
 #include <rill/graph/graph.hpp>
@@ -156,6 +157,20 @@ namespace detail {
 /// Refuses a null handle.
 const node* checked_node(const node* n, const char* who);
 
+/// The node that a handle or an edge names.
+template <class H> const node* node_of(const H& h) {
+    if constexpr (node_handle<H>)
+        return h.node();
+    else
+        return h.from;
+}
+/// The nodes of handles or edges in a list; refuses null ones.
+template <class H> std::vector<const node*> nodes_of(const std::vector<H>& all, const char* who) {
+    std::vector<const node*> nodes;
+    for (const auto& h : all) nodes.push_back(checked_node(node_of(h), who));
+    return nodes;
+}
+
 } // namespace detail
 
 namespace detail {
@@ -163,10 +178,10 @@ namespace detail {
 /// control_dependencies, of what the library makes itself.
 class control_scope : scoped<std::vector<const node*>> {
 public:
-    explicit control_scope(std::initializer_list<const node*> after) : scoped(scopes().control_inputs, merged(after)) {}
+    explicit control_scope(const std::vector<const node*>& after) : scoped(scopes().control_inputs, merged(after)) {}
 
 private:
-    static std::vector<const node*> merged(std::initializer_list<const node*> more);
+    static std::vector<const node*> merged(const std::vector<const node*>& more);
 };
 
 /// What a body returned is sealed in this scope. An expression becomes a node when the scopes of its body have ended: where a
@@ -182,17 +197,23 @@ private:
 
 } // namespace detail
 
-/// Nodes made in this scope run after the given operations and tensors. Scopes add up; without arguments the list is
-/// cleared. What the body of a loop, branch, function or critical section returns in this scope belongs to it, also an expression.
+/// Nodes made in this scope run after the given operations and tensors, or those of a std::vector. Scopes add up; without
+/// arguments the list is cleared, an empty vector adds nothing. What the body of a loop, branch, function or critical section returns in this scope belongs to it, also an expression.
 class control_dependencies : detail::control_scope {
 public:
     template <node_handle... H>
     explicit control_dependencies(const H&... after)
-        : control_scope({detail::checked_node(after.node(), "control_dependencies")...}) {}
+        : control_scope(std::vector<const node*>{detail::checked_node(after.node(), "control_dependencies")...}) {
+        if constexpr (sizeof...(H) == 0) detail::scopes().control_inputs.clear();
+    }
+    template <class H>
+        requires(node_handle<H> || std::is_same_v<H, endpoint>)
+    explicit control_dependencies(const std::vector<H>& after)
+        : control_scope(detail::nodes_of(after, "control_dependencies")) {}
     /// Refused: something among them has no node.
     template <class... H>
         requires(!(node_handle<H> && ...))
-    explicit control_dependencies(const H&...) : control_scope({}) {
+    explicit control_dependencies(const H&...) : control_scope(std::vector<const node*>()) {
         static_assert((names_a_node<H> && ...), "control_dependencies: an expression or a constant is no node of the "
                                                 "graph yet; seal it first: tensor t = x * y;");
     }

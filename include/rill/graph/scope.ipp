@@ -102,8 +102,7 @@ RILL_INLINE control_dependencies::~control_dependencies() {
 
 namespace detail {
 
-RILL_INLINE std::vector<const node*> control_scope::merged(std::initializer_list<const node*> more) {
-    if (more.size() == 0) return {};
+RILL_INLINE std::vector<const node*> control_scope::merged(const std::vector<const node*>& more) {
     auto all = scopes().control_inputs;
     for (const auto* n : more)
         if (!detail::contains(all, n)) all.push_back(n);

@@ -11,7 +11,7 @@
 #include <rill/graph/scope.hpp>
 
 // Graphs as files. Nodes travel with their names, ops, fields, edges and devices; so do collections, seeds and the initializers of
-// variables. Values of variables do not. To read a graph, a program needs its ops: those of the catalogue come with rill::kernels
+// variables. Values of variables travel if with_values(session) adds them. To read a graph, a program needs its ops: those of the catalogue come with rill::kernels
 // or <rill/all_kernels.hpp>. Without rill::kernels this header needs cereal, which is headers alone (libcereal-dev).
 
 #if !RILL_COMPILED && !RILL_KERNELS_HAVE_CEREAL
@@ -52,6 +52,10 @@ struct export_options {
 /// not_found (a folder), permission_denied, data_loss.
 void export_graph(const graph& g, const std::string& path, const export_options& options = {});
 void export_graph(const graph& g, std::ostream& to, const export_options& options = {});
+/// With values of variables: export_graph(with_values(s), "model.rill"). In every session of the graph that is read the variables
+/// begin with these, and no initializer has to run (one that runs gives its own value).
+void export_graph(const valued_graph& g, const std::string& path, const export_options& options = {});
+void export_graph(const valued_graph& g, std::ostream& to, const export_options& options = {});
 
 /// Reads a graph: one of its own. Nothing in a file is believed: data_loss where bytes are missing, changed or too many,
 /// invalid_argument for what is no graph (with the node), unimplemented with the names of all ops that this program lacks,
@@ -69,6 +73,7 @@ graph import_graph(std::istream& from, const std::string& prefix,
 
 /// The same in memory.
 std::string graph_to_bytes(const graph& g, const export_options& options = {});
+std::string graph_to_bytes(const valued_graph& g, const export_options& options = {});
 graph graph_from_bytes(std::string_view bytes, const std::source_location& where = std::source_location::current());
 graph graph_from_bytes(std::string_view bytes, const std::string& prefix,
                        const std::source_location& where = std::source_location::current());

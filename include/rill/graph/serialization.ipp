@@ -31,13 +31,14 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-// ---- the form of what is saved: version 3 --------------------------------------------------------------------------------
+// ---- the form of what is saved: version 4 --------------------------------------------------------------------------------
 // magic | version, checksum of the rest: 4 bytes each | length of the rest: 8 bytes | the rest: a saved_graph, whose regions and
-// bodies come last (version 1 had none), and then the back edges of loops (which came with version 3)
+// bodies come last (version 1 had none), then the back edges of loops (which came with version 3), and then the values of
+// variables (version 4; a graph without any is written as version 3, which older programs read)
 
 /// Shows what changes files on their way: a byte above 127, both line ends, the end of a text.
 inline constexpr std::string_view graph_magic{"\x89rill\r\n\x1a", 8};
-inline constexpr std::uint32_t graph_format = 3;
+inline constexpr std::uint32_t graph_format = 4, format_without_values = 3;
 inline constexpr std::size_t graph_header = 24;
 
 template <class Archive> void serialize(Archive& a, saved_edge& e) { a(e.node, e.port); }
@@ -87,6 +88,13 @@ template <class Archive> void serialize_loops(Archive& a, const saved_graph& g) 
     a(loops);
 }
 
+template <class Archive> void serialize(Archive& a, saved_value& v) { a(v.variable, v.array); }
+/// What came with version 4.
+template <class Archive> void serialize_values(Archive& a, const saved_graph& g) {
+    auto values = list_of<12>(g.values);
+    a(values);
+}
+
 inline void CEREAL_SAVE_FUNCTION_NAME(bounded_output& to, const tensor_type& t) {
     to(static_cast<std::uint8_t>(t.type), static_cast<std::int8_t>(t.shape.rank));
     for (int i = 0; i < t.shape.rank; ++i) to(t.shape[i]);
@@ -110,9 +118,10 @@ RILL_COLD std::string bytes_of(const saved_graph& g) {
     body(g);
     serialize_regions(body, g);
     serialize_loops(body, g);
+    if (!g.values.empty()) serialize_values(body, g);
     bounded_output all;
     all.saveBinary(graph_magic.data(), graph_magic.size());
-    all(graph_format, crc32c(body.bytes), static_cast<std::uint64_t>(body.bytes.size()));
+    all(g.values.empty() ? format_without_values : graph_format, crc32c(body.bytes), static_cast<std::uint64_t>(body.bytes.size()));
     return all.bytes + body.bytes;
 }
 
@@ -137,6 +146,7 @@ RILL_COLD saved_graph saved_graph_of(std::string_view bytes) {
     body(g);
     if (version >= 2) serialize_regions(body, g);
     if (version >= 3) serialize_loops(body, g);
+    if (version >= 4) serialize_values(body, g);
     if (body.left() > 0) throw data_loss(std::to_string(body.left()) + " bytes are left over");
     return g;
 }
@@ -221,17 +231,29 @@ RILL_COLD const node* exported_fetch::find(const graph& g) const {
     throw not_found(text + (nearest.empty() ? "" : "?"));
 }
 
-RILL_COLD std::string graph_to_bytes(const graph& g, const export_options& options) {
+RILL_COLD std::string graph_to_bytes(const valued_graph& g, const export_options& options) {
     std::vector<const node*> wanted;
-    for (const auto& f : options.fetches) wanted.push_back(f.find(g));
-    return detail::bytes_of(detail::save_graph(g, wanted));
+    for (const auto& f : options.fetches) wanted.push_back(f.find(g.of));
+    return detail::bytes_of(detail::save_graph(g.of, wanted, g.values));
 }
 
-RILL_COLD void export_graph(const graph& g, const std::string& path, const export_options& options) {
+RILL_COLD std::string graph_to_bytes(const graph& g, const export_options& options) {
+    return graph_to_bytes(valued_graph{g, {}}, options);
+}
+
+RILL_COLD void export_graph(const valued_graph& g, const std::string& path, const export_options& options) {
     detail::write_file(path, graph_to_bytes(g, options));
 }
 
+RILL_COLD void export_graph(const graph& g, const std::string& path, const export_options& options) {
+    export_graph(valued_graph{g, {}}, path, options);
+}
+
 RILL_COLD void export_graph(const graph& g, std::ostream& to, const export_options& options) {
+    export_graph(valued_graph{g, {}}, to, options);
+}
+
+RILL_COLD void export_graph(const valued_graph& g, std::ostream& to, const export_options& options) {
     const auto bytes = graph_to_bytes(g, options);
     to.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     if (!to.flush()) throw data_loss("export_graph: the stream takes no more");

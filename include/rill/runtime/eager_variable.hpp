@@ -42,7 +42,7 @@ public:
     static constexpr int rank = static_cast<int>(sizeof...(D));
     static_assert(extents<D...>::value.complete(), "eager_variable: every extent must be known");
 
-    /// The first value: nested braces, a host value, a number, or an initializer.
+    /// The first value: nested braces, a host value, a number that fills the variable, or an initializer.
     eager_variable(const std::string& name, const nested_list<T, rank>& value)
         : state_(made(name, list_to_any_array<T, rank>(value))) {}
     template <variable_initializer I>
@@ -91,7 +91,7 @@ private:
     }
     template <class X> static any_array host_array_of(const X& value) {
         if constexpr (literal<X>)
-            return to_any_array<T>(literal_value<T>(value, "eager_variable"));
+            return detail::filled_array<T>(extents<D...>::value, literal_value<T>(value, "eager_variable"));
         else
             return to_any_array<T>(value, extents<D...>::value);
     }

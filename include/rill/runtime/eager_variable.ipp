@@ -12,7 +12,7 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD eager_state::eager_state(const std::string& name, const any_array& first, const dims& shape)
-    : name_(checked_shape(name, first, shape)),
+    : name_(checked_shape(name, first.shape(), shape)),
       state_(detail::make_shared<variable_state>(first.type(), default_allocator(), nullptr)) {
     write(first);
 }
@@ -25,7 +25,7 @@ RILL_COLD any_array eager_state::read() const {
 }
 
 RILL_COLD void eager_state::write(const any_array& value) {
-    checked_shape(name_, value, state_->type().shape);
+    checked_shape(name_, value.shape(), state_->type().shape);
     if (value.dtype() != state_->type().type)
         throw invalid_argument("eager_variable: '" + name_ + "' is " + to_string(state_->type()) + ", the value " +
                                to_string(value.type()));

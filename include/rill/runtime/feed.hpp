@@ -90,9 +90,9 @@ template <class T, class X> any_array host_value_for(const endpoint& e, const di
 }
 
 /// The value for an edge, checked against what its node knows and its handle promises.
-template <class E, class X> any_array checked_feed(const E& edge, X&& x) {
+template <class E, class X> any_array checked_feed(const E& edge, X&& x, const std::source_location& where = {}) {
     const endpoint& e = edge.end();
-    if (!e) throw failed_precondition("feed: a null handle was used");
+    if (!e) refuse_null("feed", where);
     if constexpr (typed_operand<E>) {
         constexpr const dims& promised = extents_of<E>::value;
         auto host = [&] {
@@ -121,7 +121,8 @@ template <class E, class X> any_array checked_feed(const E& edge, X&& x) {
 /// Feeds any edge: feed(x, value). The value is an xtensor expression, flat data (std::vector, std::span), nested braces,
 /// or a number for rank 0. What is no temporary is borrowed, and must live until the run returns; a feed that is kept as a feed_value
 /// copies it.
-template <typed_operand E, class X> detail::feed_of<X> feed(const E& e, X&& value) {
+template <typed_operand E, class X>
+detail::feed_of<X> feed(const E& e, X&& value, const std::source_location& where = std::source_location::current()) {
     static_assert(!detail::is_expression<E>,
                   "feed: an unsealed expression is no edge of the graph; seal it with `tensor t = …` and feed that");
     static_assert(!is_constant_value<E>,
@@ -129,7 +130,7 @@ template <typed_operand E, class X> detail::feed_of<X> feed(const E& e, X&& valu
     static_assert(detail::is_expression<E> || feeds_as<X, value_type_of<E>>,
                   "feed: the value's element type differs from the tensor's");
     if constexpr (requires { e.end(); } && feeds_as<X, value_type_of<E>>) {
-        return detail::feed_of<X>(feed_value{e, {}, detail::checked_feed(e, std::forward<X>(value))});
+        return detail::feed_of<X>(feed_value{e, {}, detail::checked_feed(e, std::forward<X>(value), where)});
     } else {
         return detail::feed_of<X>(feed_value());
     }
@@ -137,12 +138,14 @@ template <typed_operand E, class X> detail::feed_of<X> feed(const E& e, X&& valu
 /// Nested braces: feed(x, {{1.f, 2.f}, {3.f, 4.f}}).
 template <class T, index_t... D>
     requires(sizeof...(D) > 0)
-feed_value feed(const tensor<T, D...>& e, nested_list<T, static_cast<int>(sizeof...(D))> values) {
-    return {e, {}, detail::checked_feed(e, list_to_any_array<T, static_cast<int>(sizeof...(D))>(values))};
+feed_value feed(const tensor<T, D...>& e, nested_list<T, static_cast<int>(sizeof...(D))> values,
+                const std::source_location& where = std::source_location::current()) {
+    return {e, {}, detail::checked_feed(e, list_to_any_array<T, static_cast<int>(sizeof...(D))>(values), where)};
 }
 /// An edge whose type is known at run time only.
-template <untyped_operand E, class X> detail::feed_of<X> feed(const E& e, X&& value) {
-    return detail::feed_of<X>(feed_value{e, {}, detail::checked_feed(e, std::forward<X>(value))});
+template <untyped_operand E, class X>
+detail::feed_of<X> feed(const E& e, X&& value, const std::source_location& where = std::source_location::current()) {
+    return detail::feed_of<X>(feed_value{e, {}, detail::checked_feed(e, std::forward<X>(value), where)});
 }
 /// By name: feed("layer/x:0", value).
 template <class X> detail::feed_of<X> feed(const std::string& name, X&& value) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 
+#include <rill/core/any_array.hpp>
 #include <rill/core/hash_map.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/core/thread_pool.hpp>
@@ -28,6 +29,8 @@ public:
         return "variable " + to_string(type) + (in_place ? ", updated in place" : "");
     }
 
+    /// Gives it a first value, before anybody else has it.
+    void begin_with(const any_array& value);
     /// The current version, or null if none has been assigned.
     std::shared_ptr<element_block> read() const;
 

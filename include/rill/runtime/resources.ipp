@@ -51,6 +51,13 @@ RILL_INLINE variable_state::writer::writer(variable_state& v, std::shared_ptr<el
     ready_ = true;
 }
 
+RILL_COLD void variable_state::begin_with(const any_array& value) {
+    std::shared_ptr<element_block> mine;
+    writer to(*this, mine, true);
+    copy_between(cpu_device(), value.data(), space_ ? *space_ : cpu_device(), to.data(), type_.type, type_.shape.size());
+    to.commit();
+}
+
 RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node* n, const device_type* space) {
     const std::lock_guard lock(mutex_);
     auto& found = variables_[n];
@@ -61,7 +68,9 @@ RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node*
         const auto name = n->op->resource_place();
         auto& memory = space && space->memory ? *space->memory : name.is_private() ? memory_ : default_allocator();
         const auto make = [&](const std::string&) {
-            return detail::make_shared<variable_state>(n->outputs[0], memory, space, n->op->updates_in_place());
+            auto state = detail::make_shared<variable_state>(n->outputs[0], memory, space, n->op->updates_in_place());
+            if (const any_array first = n->owner->value(n); !first.empty()) state->begin_with(first);
+            return state;
         };
         found = name.is_private()
                     ? make({})

@@ -154,16 +154,19 @@ public:
     explicit session(const session_options& options) : session(current_graph(), options) {}
     session(const session&) = delete;
     session& operator=(const session&) = delete;
-    ~session() { close(); }
+    ~session() { close({}); }
 
-    /// Ends the session: later runs, and calls of its callables, throw `cancelled`.
-    void close() noexcept { core_->close(); }
+    /// Ends the session: later runs, and calls of its callables, throw `cancelled`, which says where it was closed.
+    void close(const std::source_location& where = std::source_location::current()) noexcept { core_->close(where); }
     const rill::graph& graph() const noexcept { return core_->graph(); }
 
     /// Empties containers (none named: all) and closes the sessions that use them. `target` is empty: the containers of this process.
     static void reset(const std::string& target = {}, const std::vector<std::string>& containers = {}) {
         detail::reset_containers(target, containers);
     }
+
+    /// The graph, and the values that its variables have in this session: see with_values.
+    valued_graph variable_values() const;
 
     /// The memory of variables and, for each kind of run so far, of a step: beside the least that any layout would need.
     std::string memory_report() const { return core_->memory_report(); }
@@ -285,6 +288,10 @@ private:
 
     std::shared_ptr<detail::session_core> core_;
 };
+
+/// export_graph(with_values(s), "model.rill"): a session's graph with the values of all variables that it has used, slots of
+/// optimizers too, as of one step.
+inline valued_graph with_values(const session& s) { return s.variable_values(); }
 
 namespace detail {
 

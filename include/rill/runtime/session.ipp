@@ -42,6 +42,16 @@ RILL_INLINE const session& default_session(const char* who) {
 
 } // namespace detail
 
+RILL_COLD valued_graph session::variable_values() const {
+    std::vector<any_tensor> known;
+    for (const auto* n : graph().nodes())
+        if (n->op->role() == op_role::variable && core_->has_value(n)) known.emplace_back(endpoint{n, 0});
+    const auto values = run(known);
+    valued_graph g{graph(), {}};
+    for (std::size_t i = 0; i < known.size(); ++i) g.values.emplace_back(known[i].node(), values[i]);
+    return g;
+}
+
 RILL_INLINE void operation::run() const { detail::default_session("operation::run").run(*this); }
 
 }} // namespace rill::RILL_ABI

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <source_location>
 #include <span>
 #include <string>
 #include <vector>
@@ -51,7 +52,7 @@ public:
     const device_type& device() const noexcept { return device_; }
 
     /// Later runs throw `cancelled`; memory goes once no run uses it.
-    void close() noexcept;
+    void close(const std::source_location& where = {}) noexcept;
     bool closed() const noexcept;
 
     std::shared_ptr<plan> find_plan(const plan_key& key);
@@ -74,12 +75,16 @@ public:
     void share(const node* variable, std::shared_ptr<variable_state> value);
     std::shared_ptr<variable_state> shared(const node* variable);
 
+    /// Whether a variable was used in this session, and has a value.
+    bool has_value(const node* variable) const;
+
 private:
     struct state;
 
     /// The node, and the port behind the colon; -1 if there is none.
     endpoint named(const std::string& name) const;
-    void check_open() const;
+    void check_open(const plan_key* asked = nullptr) const;
+    [[noreturn]] void refuse_closed(const plan_key* asked) const;
     step_context context_of(const run_options& how) const;
     void run_as_told(step_result& step, std::span<const fetch_place> places, std::span<const void* const> feeds,
                      const run_options& how) const;

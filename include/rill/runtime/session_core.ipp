@@ -116,6 +116,7 @@ struct session_core::state {
     std::mutex mutex;
     kept_plans plans;
     hash_set<std::string> done_once;
+    std::source_location closed_at; // set before the resources end
 };
 
 /// One pool for work within ops and for branches, as large as the larger number asked for.
@@ -158,8 +159,17 @@ RILL_COLD std::shared_ptr<variable_state> session_core::shared(const node* varia
 
 RILL_INLINE bool session_core::closed() const noexcept { return state_->resources->ended(); }
 
-RILL_INLINE void session_core::close() noexcept {
-    state_->resources->end("");
+RILL_COLD bool session_core::has_value(const node* variable) const {
+    const auto known = state_->resources->known_variable(variable);
+    return known && known->read();
+}
+
+RILL_INLINE void session_core::close(const std::source_location& where) noexcept {
+    {
+        const std::lock_guard lock(state_->mutex);
+        if (!closed()) state_->closed_at = where;
+    }
+    state_->resources->end(""); // without the lock: runs that wait go on within it
     const std::lock_guard lock(state_->mutex);
     state_->plans.each([](const auto& p) { p->close(); }); // callables may hold plans for ever
     state_->plans.clear();
@@ -167,7 +177,7 @@ RILL_INLINE void session_core::close() noexcept {
 }
 
 RILL_INLINE std::shared_ptr<plan> session_core::find_plan(const plan_key& key) {
-    check_open();
+    check_open(&key);
     {
         const std::lock_guard lock(state_->mutex);
         if (auto known = state_->plans.find(key)) return known;
@@ -176,7 +186,7 @@ RILL_INLINE std::shared_ptr<plan> session_core::find_plan(const plan_key& key) {
     auto made = detail::make_shared<plan>(key, options_, state_->resources, device_);
     std::shared_ptr<plan> gone; // goes after the lock
     const std::lock_guard lock(state_->mutex);
-    check_open(); // what is added after closing would stay
+    check_open(&key); // what is added after closing would stay
     return state_->plans.add(key, std::move(made), gone);
 }
 
@@ -274,11 +284,19 @@ RILL_COLD endpoint session_core::named(const std::string& name) const {
     return {n, port};
 }
 
-RILL_INLINE void session_core::check_open() const {
-    if (closed()) {
-        const std::string why = state_->resources->why_ended();
-        throw cancelled("the session is closed" + (why.empty() ? "" : ": " + why));
-    }
+RILL_INLINE void session_core::check_open(const plan_key* asked) const {
+    if (closed()) refuse_closed(asked);
+}
+
+RILL_COLD void session_core::refuse_closed(const plan_key* asked) const {
+    const std::string why = state_->resources->why_ended();
+    std::string text = "the session is closed" + at_place(state_->closed_at) + (why.empty() ? "" : ": " + why);
+    const node* const first = !asked                    ? nullptr
+                              : !asked->fetches.empty() ? asked->fetches[0].from
+                              : !asked->targets.empty() ? asked->targets[0]
+                                                        : nullptr;
+    if (first) text += "; asked for '" + first->name + "' (made at " + to_string(first->where) + ")";
+    throw cancelled(text);
 }
 
 RILL_COLD void session_core::check_key(const plan_key& key) const {

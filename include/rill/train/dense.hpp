@@ -3,25 +3,81 @@
 
 #include <rill/ops/linalg/matmul.hpp>
 #include <rill/ops/math/add.hpp>
-#include <rill/train/initializers.hpp>
+#include <rill/train/get_variable.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A fully connected layer: x w + b with the variables name/kernel [In, Out] and name/bias [Out], glorot_uniform and zeros
-/// unless given. x is [batch, In]. The result is an expression, so an activation around it joins its pass.
-template <index_t In, index_t Out, typed_operand X, class Kernel = variance_scaling, class Bias = constant_initializer>
-auto dense(const std::string& name, const X& x, const Kernel& kernel = glorot_uniform(), const Bias& bias = zeros(),
+namespace detail {
+
+/// The last extent of a layer's input, [batch, in]; throws if it is not known.
+index_t dense_inputs(const tensor_type& x, const std::source_location& where);
+
+template <class X> index_t dense_inputs_of(const X& x, const std::source_location& where) {
+    if constexpr (typed_operand<X>) {
+        static_assert(extents_of<X>::rank == 2, "dense: the input must be a matrix, [batch, in]");
+        if constexpr (extents_of<X>::value[1] != dyn) return extents_of<X>::value[1];
+    }
+    if (is_null(x)) refuse_null("dense", where);
+    return dense_inputs(type_of(seal(x)), where);
+}
+
+/// The layer, of units that are known when it is made.
+template <index_t In, index_t Out, class X, class Kernel, class Bias>
+auto add_dense(const std::string& name, const X& x, index_t in, index_t units, const Kernel& kernel, const Bias& bias,
+               const std::source_location& where) {
+    const graph_scope here(graph_of_operand(x));
+    const variable_scope scope(name);
+    if constexpr (typed_operand<X>) {
+        using T = value_type_of<X>;
+        const auto w = get_variable<T, In, Out>("kernel", dims{in, units}, kernel, {}, where);
+        const auto b = get_variable<T, Out>("bias", dims{units}, bias, {}, where);
+        return matmul(x, w, where) + b;
+    } else {
+        const any_tensor w = get_variable("kernel", x.dtype(), dims{in, units}, kernel, {}, where);
+        const any_tensor b = get_variable("bias", x.dtype(), dims{units}, bias, {}, where);
+        return matmul(x, w, where) + b;
+    }
+}
+
+} // namespace detail
+
+/// A fully connected layer: x w + b with the variables name/kernel [In, Out] and name/bias [Out], which get_variable makes or
+/// finds: a variable_scope says whether a second layer of that name shares them. Unless given, their first values are the
+/// scope's initializer (glorot_uniform if it has none) and zeros. x is [batch, In]. The result is an expression, so an
+/// activation around it joins its pass.
+template <index_t In, index_t Out, typed_operand X, class Kernel = detail::default_initializer,
+          class Bias = constant_initializer>
+auto dense(const std::string& name, const X& x, const Kernel& kernel = {}, const Bias& bias = zeros(),
            const std::source_location& where = std::source_location::current()) {
     static_assert(extents_of<X>::rank == 2, "dense: the input must be a matrix, [batch, in]");
     if constexpr (extents_of<X>::rank == 2)
         static_assert(inner_extents_agree<extents_of<X>, extents<In, Out>>,
                       "dense: the input's last extent differs from In");
-    using T = value_type_of<X>;
-    const graph_scope here(detail::graph_of_operand(x));
-    const name_scope scope(name);
-    const variable<T, In, Out> w("kernel", kernel, {}, where);
-    const variable<T, Out> b("bias", bias, {}, where);
-    return matmul(x, w, where) + b;
+    return detail::add_dense<In, Out>(name, x, In, Out, kernel, bias, where);
+}
+/// The same with as many inputs as x has: dense<128>("hidden", x). Throws invalid_argument if nobody knows how many.
+template <index_t Out, graph_operand X, class Kernel = detail::default_initializer, class Bias = constant_initializer>
+auto dense(const std::string& name, const X& x, const Kernel& kernel = {}, const Bias& bias = zeros(),
+           const std::source_location& where = std::source_location::current()) {
+    const index_t in = detail::dense_inputs_of(x, where);
+    if constexpr (typed_operand<X>)
+        return detail::add_dense<extents_of<X>::value[1], Out>(name, x, in, Out, kernel, bias, where);
+    else
+        return detail::add_dense<dyn, Out>(name, x, in, Out, kernel, bias, where);
+}
+/// Of units that only run time knows: dense("hidden", x, units).
+template <graph_operand X, class Kernel = detail::default_initializer, class Bias = constant_initializer>
+auto dense(const std::string& name, const X& x, index_t units, const Kernel& kernel = {}, const Bias& bias = zeros(),
+           const std::source_location& where = std::source_location::current()) {
+    const index_t in = detail::dense_inputs_of(x, where);
+    if constexpr (typed_operand<X>)
+        return detail::add_dense<extents_of<X>::value[1], dyn>(name, x, in, units, kernel, bias, where);
+    else
+        return detail::add_dense<dyn, dyn>(name, x, in, units, kernel, bias, where);
 }
 
 }} // namespace rill::RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/train/dense.ipp>
+#endif

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <string>
 
-#include <rill/train/initializers.hpp>
+#include <rill/train/any_variable.hpp>
 
 // Variables by name: made by the first who asks, shared with those who ask again.
 
@@ -16,28 +16,6 @@ enum class reuse {
     never,    // it makes a new one; one that is there is an error
     always,   // it gives the one that is there; none is an error
     automatic // it gives the one that is there, or makes it
-};
-
-/// An initializer of any kind.
-class any_initializer {
-public:
-    any_initializer() = default;
-    template <variable_initializer I>
-    any_initializer(I of) // NOLINT: any of them will do
-        : make_([of = std::move(of)](dtype type, const dims& shape) {
-              endpoint made;
-              detail::visit_dtype(type, [&]<class T>(std::type_identity<T>) {
-                  if constexpr (is_real_floating<T>) made = of.template initial_value<T>(shape);
-              });
-              return made;
-          }) {}
-
-    explicit operator bool() const { return bool(make_); }
-    /// The node of a floating variable's first value.
-    endpoint operator()(dtype type, const dims& shape) const { return make_(type, shape); }
-
-private:
-    std::function<endpoint(dtype, const dims&)> make_;
 };
 
 struct variable_scope_options {
@@ -64,6 +42,7 @@ struct asked_variable {
     endpoint found;
     std::string name;
 };
+/// Extents that are dyn go with any.
 RILL_EXPORT asked_variable ask_for_variable(const std::string& name, const tensor_type& type,
                                             const std::source_location& where);
 
@@ -90,6 +69,8 @@ struct default_initializer {
 
 } // namespace detail
 
+template <class T> inline constexpr bool initializes<detail::default_initializer, T> = has_zero_and_one<T>;
+
 /// Names of get_variable begin with "name/" in this scope, exactly; those of other nodes too, with a suffix where it is opened
 /// again. Says whether variables are shared, and how they begin.
 class variable_scope : detail::scoped<std::shared_ptr<const detail::variables_in_scope>> {
@@ -105,13 +86,34 @@ private:
 /// there; reuse says more. The first value may be an initializer, a number or a tensor; it is looked at when the variable is made. Throws
 /// already_exists or not_found, and invalid_argument if it is there with another dtype or shape.
 template <class T, index_t... D, class I = detail::default_initializer>
+    requires(!std::is_same_v<I, dims>)
 variable<T, D...> get_variable(const std::string& name, const I& initializer = {}, const variable_options& options = {},
                                const std::source_location& where = std::source_location::current()) {
-    const auto asked = detail::ask_for_variable(name, {dtype_of<T>, extents<D...>::value}, where);
+    constexpr const dims& shape = extents<D...>::value;
+    const auto asked = detail::ask_for_variable(name, {dtype_of<T>, shape}, where);
     if (asked.found) return variable<T, D...>(detail::unchecked, any_tensor(asked.found));
     const detail::names_as_given exact; // whatever name_scopes are open
-    return variable<T, D...>(asked.name, initializer, options, where);
+    if constexpr (shape.complete() || !variable_initializer<I>)
+        return variable<T, D...>(asked.name, initializer, options, where);
+    else // whoever makes it says more
+        return variable<T, D...>(asked.name, shape, initializer, options, where);
 }
+/// Of dims that only run time knows: get_variable<float, dyn, dyn>("kernel", dims{in, out}).
+template <class T, index_t... D, class I = detail::default_initializer>
+variable<T, D...> get_variable(const std::string& name, const dims& shape, const I& initializer = {},
+                               const variable_options& options = {},
+                               const std::source_location& where = std::source_location::current()) {
+    detail::checked_shape(name, shape, extents<D...>::value, where);
+    const auto asked = detail::ask_for_variable(name, {dtype_of<T>, shape}, where);
+    if (asked.found) return variable<T, D...>(detail::unchecked, any_tensor(asked.found));
+    const detail::names_as_given exact;
+    return variable<T, D...>(asked.name, shape, initializer, options, where);
+}
+/// Of a dtype and dims that only run time knows: get_variable("kernel", dtype::float32, dims{in, out}).
+any_tensor get_variable(const std::string& name, dtype type, const dims& shape,
+                        const any_initializer& initializer = detail::default_initializer(),
+                        const variable_options& options = {},
+                        const std::source_location& where = std::source_location::current());
 
 }} // namespace rill::RILL_ABI
 

@@ -4,9 +4,12 @@
 #include <rill/train/get_variable.hpp>
 
 #include <rill/core/names.hpp>
+#include <rill/core/shape_rules.hpp>
 #include <rill/core/shared.hpp>
 
-namespace rill { inline namespace RILL_ABI { namespace detail {
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
 
 RILL_COLD std::shared_ptr<const variables_in_scope> enter_variables(const std::string& name,
                                                                     const variable_scope_options& options) {
@@ -40,10 +43,13 @@ RILL_EXPORT RILL_COLD asked_variable ask_for_variable(const std::string& name, c
     if (there->op->role() != op_role::variable) throw already_exists(text() + " is the name of another node" + made);
     if (how == reuse::never)
         throw already_exists(text() + " exists" + made +
-                             ": open its variable_scope with {.reuse = reuse::automatic} to share it");
-    if (type_of({there, 0}) != type)
-        throw invalid_argument(text() + " is " + to_string(type_of({there, 0})) + made + ", and asked for as " +
-                               to_string(type));
+                             ": open its variable_scope with {.reuse = reuse::automatic} to share it, or one of another "
+                             "name to make a second one" +
+                             at_place(where));
+    const auto& has = type_of({there, 0});
+    if (has.type != type.type || !rules::compatible(has.shape, type.shape))
+        throw invalid_argument(text() + " is " + to_string(has) + made + ", and asked for as " + to_string(type) +
+                               at_place(where));
     asked.found = {there, 0};
     return asked;
 }
@@ -54,4 +60,15 @@ RILL_COLD const any_initializer& initializer_in_scope() {
     return scope ? scope->initializer : none;
 }
 
-}}} // namespace rill::RILL_ABI::detail
+} // namespace detail
+
+RILL_COLD any_tensor get_variable(const std::string& name, dtype type, const dims& shape,
+                                  const any_initializer& initializer, const variable_options& options,
+                                  const std::source_location& where) {
+    const auto asked = detail::ask_for_variable(name, {type, shape}, where);
+    if (asked.found) return any_tensor(asked.found);
+    const detail::names_as_given exact;
+    return any_variable(asked.name, type, shape, initializer, options, where);
+}
+
+}} // namespace rill::RILL_ABI

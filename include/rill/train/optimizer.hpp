@@ -4,8 +4,10 @@
 #include <concepts>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,6 +25,45 @@ struct gradient_and_variable {
     any_tensor gradient, variable;
 };
 
+/// The variables that a loss is differentiated by: those given, or all trainable ones.
+class trained_variables {
+public:
+    trained_variables() = default;
+    trained_variables(std::vector<any_tensor> given) : given_(std::move(given)) {}                  // NOLINT: as a list
+    trained_variables(std::initializer_list<any_tensor> given) : trained_variables(std::vector(given)) {} // NOLINT
+
+    const std::optional<std::vector<any_tensor>>& given() const noexcept { return given_; }
+
+private:
+    std::optional<std::vector<any_tensor>> given_;
+};
+
+/// A counter of steps: an integer variable of rank 0.
+class step_counter {
+public:
+    step_counter() = default; // none
+    template <class Step> step_counter(const variable<Step>& counter) : counter_(counter) { // NOLINT: is one
+        static_assert(is_integral<Step>, "minimize: global_step must be an integer variable of rank 0");
+        require_primitive<assign_add_op::joins, Step, Step>();
+    }
+    /// Of a graph that was read, say: an int32 or int64.
+    template <std::same_as<any_tensor> V> step_counter(const V& counter) : counter_(counter) { // NOLINT
+        require_primitive<assign_add_op::joins, std::int32_t, std::int32_t>();
+        require_primitive<assign_add_op::joins, std::int64_t, std::int64_t>();
+    }
+
+    const any_tensor& variable_handle() const noexcept { return counter_; }
+
+private:
+    any_tensor counter_;
+};
+
+/// minimize(loss, {.variables = trainable_variables("generator"), .step = global_step}).
+struct minimize_options {
+    trained_variables variables = {}; // none named: all trainable ones that the loss depends on
+    step_counter step = {};           // gets one more with each step, last
+};
+
 /// The numbers that an optimizer's rule takes, of rank 0, and what is still to be done when every variable is updated.
 struct update_numbers {
     std::vector<endpoint> values;
@@ -32,8 +73,11 @@ struct update_numbers {
 namespace detail {
 
 /// The gradients of a loss by variables, or by all trainable ones, as far as it depends on them.
-std::vector<gradient_and_variable> gradients_by_variables(const endpoint& loss, std::vector<any_tensor> variables,
+std::vector<gradient_and_variable> gradients_by_variables(const endpoint& loss, const trained_variables& variables,
                                                           const std::source_location& where);
+
+/// The updates, after which the counter, if there is one, gets one more.
+operation counted(const operation& updates, const step_counter& step, const std::source_location& where);
 
 /// The pairs that have a gradient; refuses none at all, and variables of other types than the optimizer is compiled for.
 std::vector<gradient_and_variable> checked_pairs(const std::vector<gradient_and_variable>& pairs,
@@ -57,17 +101,39 @@ operation add_update(op_ptr op, const gradient_and_variable& pair, std::span<con
 
 } // namespace detail
 
+/// The options of an optimizer have other names.
+template <class Optimizer, class Options> inline constexpr bool is_called = false;
+
+namespace detail {
+
+/// Catches {.lr = rate, …}, which would otherwise match no constructor. No other braces do: `lr` has no default.
+struct misnamed_rate {
+    struct any_number {
+        template <class N> any_number(const N&) {} // NOLINT
+    };
+    any_number lr;
+    double momentum = 0, beta1 = 0, beta2 = 0, rho = 0, decay = 0, epsilon = 0, weight_decay = 0;
+};
+
+} // namespace detail
+
 /// Base of the optimizers: what they share beside a rule (see update_op.hpp) and options. Self has a `scope_name`, and may say
 /// what its `rule()` is (or, of several rules, `with_rule(f)`), which `slot_values()` its slots start with if not with zero, and
 /// which `numbers<T>()` it takes, if that is more than the learning rate.
 template <class Self, class Rule, class Options> class optimizer {
 public:
     optimizer() = default;
-    explicit optimizer(std::floating_point auto learning_rate) {
+    template <class Rate>
+        requires(std::is_arithmetic_v<Rate> && !std::is_same_v<Rate, bool>)
+    explicit optimizer(Rate learning_rate) {
         options_.learning_rate = static_cast<double>(learning_rate);
     }
     // a template, so that adam({}) is not ambiguous: the defaults
     template <std::same_as<Options> Given = Options> explicit optimizer(const Given& options) : options_(options) {}
+    /// Refused: adam({.lr = 0.1f}).
+    template <std::same_as<detail::misnamed_rate> Given = detail::misnamed_rate> explicit optimizer(const Given&) {
+        static_assert(is_called<Self, Given>, "optimizer: the rate is called learning_rate: adam({.learning_rate = 0.001f})");
+    }
     /// A rate that the graph computes (a schedule's, a placeholder) in place of the options': adam(exponential_decay(…)).
     template <graph_operand Rate>
     explicit optimizer(const Rate& rate, const Options& options = {}) : options_(options), rate_(rate) {}
@@ -78,17 +144,23 @@ public:
     /// an any_tensor: float32 or float64.
     template <graph_operand Loss>
     operation minimize(const Loss& loss, const std::source_location& where = std::source_location::current()) const {
-        const auto pairs = compute_gradients(loss, {}, where);
-        if constexpr (typed_operand<Loss>)
-            return apply_gradients<value_type_of<Loss>>(pairs, where);
-        else
-            return apply_gradients(pairs, where);
+        return minimize(loss, minimize_options(), where);
     }
     /// Also adds one to a step counter, last.
     template <graph_operand Loss, class Step>
     operation minimize(const Loss& loss, const variable<Step>& global_step,
                        const std::source_location& where = std::source_location::current()) const {
-        return counted(minimize(loss, where), global_step);
+        return minimize(loss, minimize_options{.step = global_step}, where);
+    }
+    /// By the variables that the options name.
+    template <graph_operand Loss>
+    operation minimize(const Loss& loss, const minimize_options& how,
+                       const std::source_location& where = std::source_location::current()) const {
+        const auto pairs = gradients_of(loss, how.variables, where);
+        if constexpr (typed_operand<Loss>)
+            return detail::counted(apply_gradients<value_type_of<Loss>>(pairs, where), how.step, where);
+        else
+            return detail::counted(apply_gradients(pairs, where), how.step, where);
     }
 
     /// The first half of minimize: gradients by the given variables, or by all trainable ones. Those that the loss does
@@ -97,18 +169,7 @@ public:
     std::vector<gradient_and_variable>
     compute_gradients(const Loss& loss, std::vector<any_tensor> variables = {},
                       const std::source_location& where = std::source_location::current()) const {
-        if constexpr (typed_operand<Loss>) {
-            static_assert(is_differentiable(dtype_of<value_type_of<Loss>>), "minimize: the loss must be floating");
-            static_assert(extents_of<Loss>::rank == 0,
-                          "minimize: the loss must be of rank 0; reduce it (reduce_mean, reduce_sum)");
-            detail::require_gradient_kernels<value_type_of<Loss>>();
-        } else {
-            if (detail::is_null(loss)) detail::refuse_null("minimize", where);
-            detail::check_untyped_loss(loss.end());
-            detail::require_gradient_kernels<float>();
-            detail::require_gradient_kernels<double>();
-        }
-        return detail::gradients_by_variables(detail::seal(loss), std::move(variables), where);
+        return gradients_of(loss, variables.empty() ? trained_variables() : std::move(variables), where);
     }
 
     /// The second half: updates the variables by their gradients, once all of these are known. Pairs without a gradient are
@@ -126,7 +187,7 @@ public:
     template <class Step>
     operation apply_gradients(const std::vector<gradient_and_variable>& pairs, const variable<Step>& global_step,
                               const std::source_location& where = std::source_location::current()) const {
-        return counted(apply_gradients(pairs, where), global_step);
+        return detail::counted(apply_gradients(pairs, where), global_step, where);
     }
 
     /// What a Self that says nothing of its own uses.
@@ -142,6 +203,23 @@ public:
 
 private:
     const Self& self() const { return static_cast<const Self&>(*this); }
+
+    template <graph_operand Loss>
+    static std::vector<gradient_and_variable>
+    gradients_of(const Loss& loss, const trained_variables& variables, const std::source_location& where) {
+        if constexpr (typed_operand<Loss>) {
+            static_assert(is_differentiable(dtype_of<value_type_of<Loss>>), "minimize: the loss must be floating");
+            static_assert(extents_of<Loss>::rank == 0,
+                          "minimize: the loss must be of rank 0; reduce it (reduce_mean, reduce_sum)");
+            detail::require_gradient_kernels<value_type_of<Loss>>();
+        } else {
+            if (detail::is_null(loss)) detail::refuse_null("minimize", where);
+            detail::check_untyped_loss(loss.end());
+            detail::require_gradient_kernels<float>();
+            detail::require_gradient_kernels<double>();
+        }
+        return detail::gradients_by_variables(detail::seal(loss), variables, where);
+    }
 
     template <class... T>
     operation apply(const std::vector<gradient_and_variable>& pairs, const std::source_location& where) const {
@@ -176,12 +254,6 @@ private:
             }
             if (numbers.finish) numbers.finish(updates);
         });
-    }
-    template <class Step> static operation counted(const operation& updates, const variable<Step>& global_step) {
-        static_assert(is_integral<Step>, "minimize: global_step must be an integer variable of rank 0");
-        const graph_scope here(updates.graph());
-        const detail::control_scope after{updates.node()};
-        return group(operation(global_step.assign_add(Step(1)).node()));
     }
 
     Options options_;

@@ -12,22 +12,49 @@
 
 #include <rill/core/algorithm.hpp>
 #include <rill/ops/array/gradient_rows.hpp>
+#include <rill/ops/state/is_initialized.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE std::vector<gradient_and_variable>
-gradients_by_variables(const endpoint& loss, std::vector<any_tensor> variables, const std::source_location& where) {
+gradients_by_variables(const endpoint& loss, const trained_variables& chosen, const std::source_location& where) {
     const graph g(*loss.from->owner);
-    if (variables.empty())
+    std::vector<any_tensor> variables;
+    if (chosen.given())
+        variables = *chosen.given();
+    else
         for (const auto& e : g.collection(collections::trainable_variables)) variables.emplace_back(e);
+    if (chosen.given() && variables.empty())
+        throw invalid_argument("minimize: the list of variables is empty" + at_place(where));
+    for (const auto& v : variables) check_is_variable(v, "minimize", where);
     std::vector<endpoint> xs(variables.begin(), variables.end());
     const auto d = gradient_endpoints({loss}, xs, {}, where);
     std::vector<gradient_and_variable> out;
     for (std::size_t i = 0; i < d.size(); ++i)
         if (d[i]) out.push_back({with_joined_rows(d[i]), variables[i]});
     if (out.empty())
-        throw invalid_argument("minimize: '" + name_of(loss) + "' depends on no trainable variable" + at_place(where));
+        throw invalid_argument("minimize: '" + name_of(loss) + "' depends on " +
+                               (chosen.given() ? "none of the given variables" : "no trainable variable") +
+                               at_place(where));
     return out;
+}
+
+RILL_INLINE operation counted(const operation& updates, const step_counter& step, const std::source_location& where) {
+    const any_tensor& counter = step.variable_handle();
+    if (!counter) return updates;
+    check_is_variable(counter, "minimize", where);
+    const auto& type = type_of(counter.end());
+    if ((type.type != dtype::int32 && type.type != dtype::int64) || type.shape != dims{})
+        throw invalid_argument("minimize: the step is counted in an int32 or int64 of rank 0; '" + counter.name() +
+                               "' is " + to_string(type) + at_place(where));
+    const graph_scope here(updates.graph());
+    const control_scope after({updates.node()});
+    require_fused();
+    const endpoint one = add_constant(current_graph(), filled_array(type.type, type.shape, 1), false, {}, where);
+    auto made = joined_write(info_of<assign_add_op::joins>, counter, one);
+    const node* added =
+        add_node(current_graph(), make_op(assign_add_op{{std::move(made.spec)}}), std::move(made.inputs), {}, false, where);
+    return group(operation(added));
 }
 
 RILL_INLINE void check_untyped_loss(const endpoint& loss) {

@@ -17,7 +17,7 @@ RILL_INLINE std::vector<tensor_type> update_rows_outputs(std::span<const tensor_
     const auto out = update_outputs(dense, slots, numbers);
     check_index_type(ids.type, "the ids");
     const auto wanted = rules::gather(in[0].shape, ids.shape, 0);
-    if (!wanted.ok()) throw invalid_argument(wanted.broken);
+    if (!wanted.ok()) throw invalid_argument(wanted.reason());
     if (slices.type != in[0].type || !rules::compatible(wanted.shape, slices.shape))
         throw invalid_argument("the variable is " + to_string(in[0]) + ", the ids " + to_string(ids) + ", the slices " +
                                to_string(slices));

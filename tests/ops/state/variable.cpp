@@ -7,6 +7,7 @@
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/runtime/session.hpp>
+#include <rill/train/initializers.hpp>
 
 #include "catch.hpp"
 
@@ -128,4 +129,58 @@ TEST_CASE("variable: updated in place, by several sessions at once") {
     const session refused(other);
     CHECK_THROWS_WITH(refused.run(versioned), contains("updated in place"));
     session::reset();
+}
+
+TEST_CASE("variable: of a shape that only run time knows") {
+    const graph g;
+    const graph_scope here(g);
+    const index_t in = 3, out = 2;
+    const variable<float, dyn, dyn> w("w", dims{in, out}, constant_initializer(0.5));
+    const variable<float, dyn, 2> half_open("half_open", {in, out}, 1.5f);
+    const variable<float, dyn> listed("listed", {1.f, 2.f, 3.f}), flat("flat", std::vector<float>{4.f, 5.f});
+    const variable<float, dyn, dyn> both("both", dims{1, 2}, std::vector<float>{6.f, 7.f});
+    const variable computed("computed", listed * 2.f);
+    static_assert(std::is_same_v<decltype(computed), const variable<float, dyn>>);
+    CHECK(w.static_shape() == dims{3, 2});
+    CHECK(half_open.static_shape() == dims{3, 2});
+    CHECK(computed.static_shape() == dims{3});
+    const session s(g);
+    s.run(group(listed.initializer(), flat.initializer(), both.initializer(), half_open.initializer(), w.initializer()));
+    s.run(computed.initializer());
+    CHECK(s.run(w)(2, 1) == 0.5f);
+    CHECK(s.run(half_open)(2, 1) == 1.5f);
+    CHECK(s.run(flat)(1) == 5.f);
+    CHECK(s.run(both)(0, 1) == 7.f);
+    CHECK(s.run(computed)(2) == 6.f);
+    CHECK(s.run(w.assign(2.f))(2, 1) == 2.f);
+    CHECK(s.run(w.assign_add(half_open))(0, 0) == 3.5f);
+    const std::size_t nodes = g.size();
+    CHECK_THROWS_WITH((variable<float, dyn, 2>("bad", dims{2, 3}, zeros())),
+                      contains("'bad'") && contains("[2, 3], not [?, 2]") && contains("variable.cpp"));
+    CHECK_THROWS_WITH((variable<float, dyn>("bad", dims{dyn}, zeros())), contains("every extent must be known"));
+    CHECK_THROWS_WITH((variable<float, dyn, dyn>("bad", dims{2, 2}, std::vector<float>{1.f})), contains("'bad'"));
+    const placeholder<float, dyn> x("x");
+    CHECK_THROWS_WITH((variable("bad", x)), contains("every extent must be known, the shape is [?]"));
+    CHECK(g.size() == nodes + 1);
+}
+
+TEST_CASE("variable: a number fills it, and values of the host are assigned") {
+    const graph g;
+    const graph_scope here(g);
+    const variable<float, 2, 2> w("w", 0.25f);
+    const variable<double, 3> from_int("from_int", 2);
+    const session s(g);
+    s.run(global_variables_initializer());
+    CHECK(s.run(w)(1, 1) == 0.25f);
+    CHECK(s.run(from_int)(2) == 2.);
+    const xt::xtensor<float, 2> array{{1.f, 2.f}, {3.f, 4.f}};
+    CHECK(s.run(w.assign(array))(1, 0) == 3.f);
+    CHECK(s.run(w.assign(2.f * array))(1, 1) == 8.f);
+    CHECK(s.run(w.assign_add({{1.f, 0.f}, {0.f, 1.f}}))(1, 1) == 9.f);
+    CHECK(s.run(w.assign_sub(std::vector<float>{1.f, 1.f, 1.f, 1.f}))(1, 1) == 8.f);
+    CHECK(s.run(w.assign(s.run(any_tensor(w))))(0, 0) == 2.f);
+    CHECK_THROWS_WITH(w.assign(xt::xtensor<float, 1>{1.f}), contains("'w'") && contains("[1], not [2, 2]"));
+    CHECK_THROWS_WITH(w.assign({{1.f}, {2.f}}), contains("'w'") && contains("[2, 1], not [2, 2]"));
+    CHECK_THROWS_WITH(w.assign(std::vector<float>{1.f}), contains("'w'") && contains("variable.cpp"));
+    CHECK_THROWS_WITH(w.assign(s.run(any_tensor(from_int))), contains("'w'"));
 }

@@ -108,7 +108,7 @@ RILL_INLINE std::vector<tensor_type> broadcast_to_op::outputs(const known_inputs
     if (by_input && (!asked.known_rank() || (asked.rank > 0 && !in.value(1))))
         return {{in.types[0].type, asked}}; // known later
     const auto r = broadcast_to_op{asked}.shape(in.types[0].shape);
-    if (!r.ok()) throw invalid_argument(std::string(r.broken) + " (asked for " + to_string(asked) + ")");
+    if (!r.ok()) throw invalid_argument(r.reason() + " (asked for " + to_string(asked) + ")");
     return {{in.types[0].type, r.shape}};
 }
 

@@ -11,7 +11,7 @@ namespace rules {
 /// Joins several shapes along an axis.
 constexpr shape_result concat(std::span<const dims> all, int axis) {
     shape_result r{all[0]};
-    if (r.shape.known_rank() && normal_axis(axis, r.shape.rank) < 0) return {r.shape, "the axis is out of range"};
+    if (r.shape.known_rank() && normal_axis(axis, r.shape.rank) < 0) return shape_result::wrong_axis(r.shape, axis);
     for (std::size_t i = 1; i < all.size() && r.ok(); ++i) {
         if (!r.shape.known_rank()) return {dims::unknown()};
         r = concat(r.shape, all[i], axis);
@@ -119,7 +119,7 @@ RILL_INLINE std::vector<tensor_type> concat_op::outputs(std::span<const tensor_t
         shapes.push_back(t.shape);
     }
     const auto joined = rules::concat(shapes, axis);
-    if (!joined.ok()) throw invalid_argument(joined.broken);
+    if (!joined.ok()) throw invalid_argument(joined.reason());
     return {{in[0].type, joined.shape}};
 }
 

@@ -46,7 +46,7 @@ RILL_INLINE std::vector<tensor_type> concat_grad_op::outputs(std::span<const ten
         parts.push_back(t.shape);
     }
     const auto whole = rules::concat(parts, axis);
-    if (!whole.ok()) throw invalid_argument(whole.broken);
+    if (!whole.ok()) throw invalid_argument(whole.reason());
     if (!rules::compatible(in[0].shape, whole.shape)) throw invalid_argument("the parts don't make up the whole");
     return out;
 }

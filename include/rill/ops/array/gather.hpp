@@ -101,7 +101,7 @@ namespace rill { inline namespace RILL_ABI {
 RILL_INLINE std::vector<tensor_type> gather_op::outputs(std::span<const tensor_type> in) const {
     detail::check_index_type(in[1].type, "the ids");
     const auto slices = rules::gather(in[0].shape, in[1].shape, axis);
-    if (!slices.ok()) throw invalid_argument(slices.broken);
+    if (!slices.ok()) throw invalid_argument(slices.reason());
     return {{in[0].type, slices.shape}};
 }
 

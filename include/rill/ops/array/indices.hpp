@@ -64,7 +64,7 @@ RILL_INLINE std::vector<tensor_type> scatter_outputs(std::span<const tensor_type
         throw invalid_argument("the dtypes differ: the variable is " + to_string(in[0]) + ", the updates " +
                                to_string(in[2]));
     const auto slices = rules::gather(in[0].shape, in[1].shape, axis);
-    if (!slices.ok()) throw invalid_argument(slices.broken);
+    if (!slices.ok()) throw invalid_argument(slices.reason());
     if (!rules::compatible(slices.shape, in[2].shape))
         throw invalid_argument("the updates must be of shape " + to_string(slices.shape));
     return {in[0]};

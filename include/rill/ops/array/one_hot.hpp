@@ -80,7 +80,7 @@ RILL_INLINE std::vector<tensor_type> one_hot_op::outputs(std::span<const tensor_
     detail::check_index_type(in[0].type, "the ids");
     if (depth < 0) throw invalid_argument("the depth is negative");
     const auto deeper = rules::insert_axis(in[0].shape, -1, depth);
-    if (!deeper.ok()) throw invalid_argument(deeper.broken);
+    if (!deeper.ok()) throw invalid_argument(deeper.reason());
     return {{values.dtype(), deeper.shape}};
 }
 

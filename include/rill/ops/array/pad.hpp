@@ -157,6 +157,8 @@ any_tensor pad(const X& x, std::initializer_list<padding> all, pad_mode mode,
     if (type_of(y.end()).shape.known_rank() && type_of(y.end()).shape.rank != static_cast<int>(all.size()))
         throw invalid_argument("pad: two numbers are expected for each axis (" + to_string(type_of(y.end()).shape) +
                                ")");
+    const graph_scope here(y.graph());
+    const name_scope scope("pad"); // errors of a run name the nodes: "pad/slice"
     int axis = 0;
     for (const auto& by : all)
         y = detail::mirrored(y, axis++, static_cast<int>(all.size()), by, mode == pad_mode::symmetric, where);
@@ -186,7 +188,7 @@ RILL_INLINE rules::slicing pad_op::inside() const {
 
 RILL_INLINE std::vector<tensor_type> pad_op::outputs(std::span<const tensor_type> in) const {
     const auto padded = rules::pad(in[0].shape, before, after);
-    if (!padded.ok()) throw invalid_argument(padded.broken);
+    if (!padded.ok()) throw invalid_argument(padded.reason());
     bool fits = true;
     detail::visit_dtype(in[0].type, [&]<class T>(std::type_identity<T>) {
         if constexpr (std::is_same_v<T, bool> || is_integral<T>) fits = value.template fits<T>();

@@ -100,7 +100,7 @@ auto range(const T& start, const T& limit, const T& delta = T(1),
     static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>,
                   "range: the element type must be an integer, float or double");
     const auto counted = detail::range_shape(start, limit, delta);
-    if (!counted.ok()) throw invalid_argument(std::string("range: ") + counted.broken + detail::at_place(where));
+    if (!counted.ok()) throw invalid_argument("range: " + counted.reason() + detail::at_place(where));
     any_array all(dtype_of<T>, counted.shape);
     detail::write_range(start, delta, all.size(), static_cast<T*>(all.mutable_data()));
     return constant_value<T, dyn>(std::move(all), where);
@@ -175,7 +175,7 @@ RILL_INLINE std::vector<tensor_type> range_op::outputs(const known_inputs& in) c
             counts = true;
             if (!start || !limit || !delta) return;
             const auto counted = detail::range_shape(start->value<T>(), limit->value<T>(), delta->value<T>());
-            if (!counted.ok()) throw invalid_argument(counted.broken);
+            if (!counted.ok()) throw invalid_argument(counted.reason());
             made = counted.shape;
         }
     });

@@ -15,7 +15,8 @@ struct reverse_op {
     static void fields(auto& op, auto& visit) { visit("axes", op.axes); }
     constexpr shape_result shape(const dims& x) const {
         if (axes.count == 0) return {x};
-        return {x, rules::reduce(x, axes, true).broken};
+        const auto kept = rules::reduce(x, axes, true);
+        return {x, kept.broken, kept.axis};
     }
     std::vector<endpoint> gradient(const gradient_request& r) const;
 

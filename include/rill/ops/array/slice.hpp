@@ -166,7 +166,7 @@ RILL_INLINE std::vector<tensor_type> slice_op::outputs(const known_inputs& in) c
     }
     const bool unsaid = count > 2 && wanted.rank > 0 && !in.value(2); // then dyn is not all that is left
     const auto r = rules::slice_of_size(x, wanted, later || unsaid ? nullptr : &from);
-    if (!r.ok()) throw invalid_argument(r.broken);
+    if (!r.ok()) throw invalid_argument(r.reason());
     return {{in.types[0].type, r.shape}};
 }
 

@@ -48,7 +48,7 @@ RILL_INLINE std::vector<tensor_type> slice_grad_op::outputs(std::span<const tens
         throw invalid_argument("the dtypes differ: " + to_string(in[0]) + " and " + to_string(in[1]));
     detail::check_index_type(in[2].type, "the begin");
     const auto fits = rules::slice_of_size(in[1].shape, in[0].shape, nullptr);
-    if (in[0].shape.known_rank() && !fits.ok()) throw invalid_argument(fits.broken);
+    if (in[0].shape.known_rank() && !fits.ok()) throw invalid_argument(fits.reason());
     if (in[1].shape.known_rank() && !rules::compatible(in[2].shape, dims{in[1].shape.rank}))
         throw invalid_argument("a begin is expected of each axis");
     return {{in[0].type, in[1].shape}};

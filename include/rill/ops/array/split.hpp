@@ -14,7 +14,7 @@ constexpr shape_result split(const dims& x, int axis, index_t count) {
     if (count < 1) return {x, "the number of parts must be 1 or more"};
     if (!x.known_rank()) return {dims::unknown()};
     const int at = normal_axis(axis, x.rank);
-    if (at < 0) return {x, "the axis is out of range"};
+    if (at < 0) return shape_result::wrong_axis(x, axis);
     if (x[at] == dyn) return {x};
     dims r = x;
     r[at] = x[at] / count;
@@ -118,7 +118,7 @@ namespace rill { inline namespace RILL_ABI {
 RILL_INLINE std::vector<tensor_type> split_op::outputs(std::span<const tensor_type> in) const {
     if (count > detail::most_parts) throw invalid_argument("more than 65536 parts");
     const auto part = rules::split(in[0].shape, axis, count);
-    if (!part.ok()) throw invalid_argument(part.broken);
+    if (!part.ok()) throw invalid_argument(part.reason());
     return std::vector<tensor_type>(static_cast<std::size_t>(count), {in[0].type, part.shape});
 }
 

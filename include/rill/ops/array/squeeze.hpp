@@ -11,7 +11,7 @@ namespace rules {
 /// Drops the axes, whose extents must be 1; without a list, every extent of 1.
 constexpr shape_result squeeze(const dims& a, const axis_list& axes) {
     const auto kept = reduce(a, axes, true);
-    if (!kept.ok() || !a.known_rank()) return {axes.count == 0 ? dims::unknown() : kept.shape, kept.broken};
+    if (!kept.ok() || !a.known_rank()) return {axes.count == 0 ? dims::unknown() : kept.shape, kept.broken, kept.axis};
     if (axes.count == 0) {
         if (!a.complete()) return {dims::unknown()};
         dims r;

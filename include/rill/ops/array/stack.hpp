@@ -77,8 +77,7 @@ RILL_INLINE void detail::check_stack(std::span<const tensor_type> all, int axis,
         if (t.type != all[0].type) throw invalid_argument("stack: the dtypes differ: " + both());
         if (!rules::compatible(t.shape, all[0].shape)) throw invalid_argument("stack: the shapes differ: " + both());
         if (const auto deeper = rules::insert_axis(t.shape, axis, 1); !deeper.ok())
-            throw invalid_argument(std::string("stack: ") + deeper.broken + " (axis " + std::to_string(axis) + " of " +
-                                   to_string(t) + ")" + at_place(where));
+            throw invalid_argument("stack: " + deeper.reason() + " (" + to_string(t) + ")" + at_place(where));
     }
 }
 

@@ -41,7 +41,7 @@ namespace rill { inline namespace RILL_ABI {
 
 RILL_INLINE std::vector<tensor_type> strided_slice_grad_op::outputs(std::span<const tensor_type> in) const {
     const auto taken = detail::checked_slice(in[1].shape, ranges);
-    if (!taken.ok()) throw invalid_argument(taken.broken);
+    if (!taken.ok()) throw invalid_argument(taken.reason());
     if (!rules::compatible(in[0].shape, taken.shape)) throw invalid_argument("the ranges don't take that shape");
     return {{in[0].type, in[1].shape}};
 }

@@ -154,7 +154,7 @@ RILL_INLINE std::vector<tensor_type> tile_op::outputs(const known_inputs& in) co
     const dims& x = in.types[0].shape;
     const bool known = !by_input || (asked.known_rank() && (asked.rank == 0 || in.value(1)));
     const auto r = known ? rules::tile(x, asked) : rules::tile_later(x, in.types[1].shape);
-    if (!r.ok()) throw invalid_argument(r.broken);
+    if (!r.ok()) throw invalid_argument(r.reason());
     return {{in.types[0].type, r.shape}};
 }
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <concepts>
+#include <string>
+#include <vector>
+
 #include <rill/expr/handle.hpp>
 #include <rill/graph/op_registry.hpp>
 
@@ -31,6 +35,12 @@ operation group(const H&... all) {
 }
 operation group(const std::vector<operation>& all, const std::string& name = "group",
                 const std::source_location& where = std::source_location::current());
+/// Of tensors: group(std::vector<any_tensor>{a, b}).
+template <std::derived_from<any_tensor> H>
+operation group(const std::vector<H>& all, const std::string& name = "group",
+                const std::source_location& where = std::source_location::current()) {
+    return group(std::vector<operation>(all.begin(), all.end()), name, where);
+}
 
 /// An operation that does nothing, after what control_dependencies say.
 inline operation no_op(const std::string& name = "no_op",

@@ -59,12 +59,12 @@ public:
     template <class I>
         requires detail::body_value<I>
     element_type read(const I& i, const std::source_location& where = std::source_location::current()) const {
-        return element_type(rill::gather<0>(stack(), as_operand(i), where));
+        return element_type(rows(as_operand(i), where));
     }
     /// The elements at several places, along a new first axis.
     template <graph_operand I>
     auto gather(const I& ids, const std::source_location& where = std::source_location::current()) const {
-        return rill::gather<0>(stack(), ids, where);
+        return rows(ids, where);
     }
     /// All elements along a new first axis: the tensor that it is.
     const tensor<T, dyn, D...>& stack() const { return *this; }
@@ -76,6 +76,11 @@ public:
     }
 
 private:
+    template <class I> auto rows(const I& ids, const std::source_location& where) const {
+        const graph_scope here(this->graph());
+        const name_scope scope("tensor_array"); // errors of a run name the node: "tensor_array/gather"
+        return rill::gather<0>(stack(), ids, where);
+    }
     static constexpr index_t whole(index_t extent) {
         static_assert(static_extents<D...>,
                       "tensor_array: the extents of an element must be known to make one of zeros; "

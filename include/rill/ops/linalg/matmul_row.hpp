@@ -61,7 +61,7 @@ RILL_INLINE std::vector<tensor_type> matmul_row_op::outputs(std::span<const tens
     if (a.type != b.type || a.type != row.type)
         throw invalid_argument("the dtypes differ: " + to_string(a) + ", " + to_string(b) + " and " + to_string(row));
     const auto product = rules::matmul(a.shape, b.shape, transpose_a, transpose_b);
-    if (!product.ok()) throw invalid_argument(product.broken);
+    if (!product.ok()) throw invalid_argument(product.reason());
     if (row.shape.rank != 1 || !rules::extents_compatible(row.shape[0], product.shape[1]))
         throw invalid_argument("a row of the product " + to_string(product.shape) + " is expected, not " +
                                to_string(row.shape));

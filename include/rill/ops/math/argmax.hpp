@@ -73,7 +73,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE std::vector<tensor_type> arg_extremum::outputs(std::span<const tensor_type> in) const {
     const auto reduced = rules::reduce(in[0].shape, axis_list{axis}, false);
-    if (!reduced.ok()) throw invalid_argument("the axis is out of range");
+    if (!reduced.ok()) throw invalid_argument(reduced.reason());
     check_index_type(index, "the result");
     if (in[0].shape.complete() && reduced.shape.size() > 0 && axis_view(in[0].shape, axis).extent == 0)
         throw invalid_argument("nothing to choose from along the axis");

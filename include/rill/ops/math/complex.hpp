@@ -63,7 +63,7 @@ RILL_INLINE std::vector<tensor_type> complex_op::outputs(std::span<const tensor_
     if (in[0].type != dtype::float32 && in[0].type != dtype::float64)
         throw invalid_argument("the parts must be float32 or float64, not " + std::string(to_string(in[0].type)));
     const auto shape = rules::broadcast(in[0].shape, in[1].shape);
-    if (!shape.ok()) throw invalid_argument(shape.broken);
+    if (!shape.ok()) throw invalid_argument(shape.reason());
     return {{in[0].type == dtype::float32 ? dtype::complex64 : dtype::complex128, shape.shape}};
 }
 

@@ -77,8 +77,9 @@ auto along_axis(const char* op, const Formula& formula, const X& x, const std::s
 template <class Formula, class X>
 any_tensor along_axis(const char* op, const Formula& formula, const X& x, int axis, const std::source_location& where) {
     const any_tensor all = floating_tensor(op, x, where);
-    if (!rules::reduce(all.static_shape(), axis_list{axis}, true).ok())
-        throw invalid_argument(std::string(op) + ": the axis is out of range" + at_place(where));
+    if (const auto kept = rules::reduce(all.static_shape(), axis_list{axis}, true); !kept.ok())
+        throw invalid_argument(std::string(op) + ": " + kept.reason() + " (" + to_string(all.static_shape()) + ")" +
+                               at_place(where));
     return formula(all - stop_gradient(rill::reduce_max(all, {axis}, keep_dims, where)),
                    [&](const any_tensor& v) { return rill::reduce_sum(v, {axis}, keep_dims, where); });
 }

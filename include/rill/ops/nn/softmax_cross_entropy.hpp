@@ -90,7 +90,7 @@ RILL_INLINE std::vector<tensor_type> softmax_cross_entropy_op::outputs(std::span
     if (in[0].type != in[1].type)
         throw invalid_argument("the dtypes differ: " + to_string(in[0]) + " and " + to_string(in[1]));
     const auto loss = rules::cross_entropy(in[0].shape, in[1].shape);
-    if (!loss.ok()) throw invalid_argument(loss.broken);
+    if (!loss.ok()) throw invalid_argument(loss.reason());
     return {{in[0].type, loss.shape}, {in[0].type, rules::merge(in[0].shape, in[1].shape)}};
 }
 

@@ -99,7 +99,7 @@ namespace rill { inline namespace RILL_ABI {
 RILL_INLINE std::vector<tensor_type> sparse_softmax_cross_entropy_op::outputs(std::span<const tensor_type> in) const {
     detail::check_index_type(in[1].type, "the labels");
     const auto loss = rules::sparse_cross_entropy(in[0].shape, in[1].shape);
-    if (!loss.ok()) throw invalid_argument(loss.broken);
+    if (!loss.ok()) throw invalid_argument(loss.reason());
     return {{in[0].type, loss.shape}, {in[0].type, in[0].shape}};
 }
 

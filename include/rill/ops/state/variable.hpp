@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+// size: a class with everything that is done to a variable, each with a place of its own
+
 #include <rill/ops/array/fill.hpp>
 #include <rill/ops/array/identity.hpp>
-#include <rill/ops/control/group.hpp>
 #include <rill/ops/state/assign_add.hpp>
 #include <rill/ops/state/assign_sub.hpp>
 #include <rill/ops/state/count_up_to.hpp>
 #include <rill/ops/state/scatter_add.hpp>
 #include <rill/ops/state/scatter_sub.hpp>
 #include <rill/ops/state/scatter_update.hpp>
+#include <rill/ops/state/variables.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -57,6 +59,13 @@ concept variable_initializer = requires(const I& i, const dims& shape) {
     { i.template initial_value<float>(shape) } -> std::convertible_to<endpoint>;
 };
 
+/// Arrays of the host that a variable may be set to.
+template <class X>
+concept host_data = xtensor_expression<X> || flat_range<X> || std::is_same_v<X, any_array>;
+/// What is written to a variable.
+template <class X>
+concept writable = graph_operand<X> || literal<X> || host_data<X>;
+
 /// The extents of a value fit a variable's.
 template <class Variable, class Value>
 inline constexpr bool assignable = rules::compatible(Variable::value, Value::value);
@@ -66,9 +75,33 @@ template <class Variable> inline constexpr bool starts_without_value = false;
 
 namespace detail {
 
-/// The name; throws if a variable's first value does not have its shape.
-const std::string& checked_shape(const std::string& name, const any_array& value, const dims& wanted,
+/// The name; throws if a variable's value does not have its shape.
+const std::string& checked_shape(const std::string& name, const dims& given, const dims& wanted,
                                  const std::source_location& where = {});
+
+/// Throws if an array does not have a variable's dtype and shape.
+void check_array(const std::string& variable, const tensor_type& given, const tensor_type& wanted,
+                 const std::source_location& where);
+
+/// A value from the host for a variable of that name and shape, as an array of its own: flat data takes the shape, a number
+/// fills it.
+template <class T, class X>
+any_array host_value_for_variable(const std::string& name, const X& value, const dims& shape,
+                                  const std::source_location& where) {
+    if constexpr (literal<X>) {
+        return filled_array<T>(shape, literal_value<T>(value, "variable"), where);
+    } else {
+        const any_array given = [&] {
+            try {
+                return owned_copy(to_any_array<T>(value, shape));
+            } catch (const invalid_argument& problem) {
+                throw invalid_argument("variable '" + name + "': " + problem.what() + at_place(where));
+            }
+        }();
+        check_array(name, given.type(), {dtype_of<T>, shape}, where);
+        return given;
+    }
+}
 
 /// Adds the node of a variable and puts it into the collections. Its initializer's nodes are named below it.
 endpoint add_variable(const tensor_type& type, const std::string& name, const variable_options& options,
@@ -84,14 +117,18 @@ public:
 
 } // namespace detail
 
+/// Its type leaves an extent open: whoever makes the variable gives its dims.
+template <class Variable> inline constexpr bool has_known_extents = Variable::extents_type::value.complete();
+
 /// A value that outlives runs: variable<float, 64, 128> w("w", glorot_uniform()). As a tensor, it is its value at the
-/// start of a step (unless control dependencies or an assign's output say otherwise).
+/// start of a step (unless control dependencies or an assign's output say otherwise). An extent that only run time knows is
+/// `dyn` in the type, and comes with the dims: variable<float, dyn, dyn> w("w", dims{in, out}, glorot_uniform()).
 template <class T, index_t... D> class variable : public tensor<T, D...> {
 public:
     static constexpr int rank = static_cast<int>(sizeof...(D));
-    static_assert(extents<D...>::value.complete(), "variable: every extent must be known");
 
-    /// The first value: a number (or nested braces), any tensor or constant of the shape, or an initializer.
+    /// The first value: nested braces, a number that fills the variable, any tensor or constant of the shape, or an
+    /// initializer.
     variable(const std::string& name, const nested_list<T, rank>& value, const variable_options& options = {},
              const std::source_location& where = std::source_location::current())
         : variable(name, list_to_any_array<T, rank>(value), options, where, 0) {}
@@ -99,12 +136,25 @@ public:
         requires(variable_initializer<I> || graph_operand<I>)
     variable(const std::string& name, const I& value, const variable_options& options = {},
              const std::source_location& where = std::source_location::current())
-        : variable(name, options, where) {
+        : variable(name, shape_for(value), value, options, where) {}
+    /// Its first value from the host: an xtensor expression, flat data, or a number.
+    template <class I>
+        requires(host_data<I> || (literal<I> && (rank > 0 || !std::is_same_v<I, T>)))
+    variable(const std::string& name, const I& value, const variable_options& options = {},
+             const std::source_location& where = std::source_location::current())
+        : variable(name, open_shape_for<I>(), value, options, where) {}
+
+    /// Of dims that only run time knows, with a first value of any form.
+    template <class I>
+        requires(variable_initializer<I> || graph_operand<I>)
+    variable(const std::string& name, const dims& shape, const I& value, const variable_options& options = {},
+             const std::source_location& where = std::source_location::current())
+        : variable(name, shape, options, where, 0) {
         if constexpr (variable_initializer<I>) {
             const graph_scope here(this->graph());
             const detail::node_scope below(*this);
             const detail::region_scope outside(nullptr); // whose control dependencies are not its initializer's either
-            detail::set_initial_value(*this, value.template initial_value<T>(extents<D...>::value), where);
+            detail::set_initial_value(*this, value.template initial_value<T>(this->static_shape()), where);
         } else if constexpr (typed_operand<I>) {
             static_assert(same_dtype<value_type_of<I>, T>,
                           "variable: the initial value's dtype differs; convert with cast<T>()");
@@ -114,13 +164,11 @@ public:
             initialize(tensor<T, D...>(value, where), where);
         }
     }
-    /// Its first value from the host: an xtensor expression, flat data, or a number of another type that fits.
     template <class I>
-        requires(!variable_initializer<I> && !graph_operand<I> &&
-                 ((literal<I> && !std::is_same_v<I, T>) || xtensor_expression<I> || flat_range<I>))
-    variable(const std::string& name, const I& value, const variable_options& options = {},
+        requires(host_data<I> || literal<I>)
+    variable(const std::string& name, const dims& shape, const I& value, const variable_options& options = {},
              const std::source_location& where = std::source_location::current())
-        : variable(name, host_value_of(value), options, where, 0) {}
+        : variable(name, host_value_of(name, value, shape, where), options, where, 0) {}
 
     /// A handle of a variable that is there.
     variable(detail::unchecked_t, const any_tensor& v) : tensor<T, D...>(detail::unchecked, v) {}
@@ -135,23 +183,30 @@ public:
             "a tensor, a number, {1.f, 2.f}");
     }
 
-    /// Writes a value of the variable's dtype and shape; the result is the variable after the write.
-    template <class E>
-        requires(graph_operand<E> || literal<E>)
+    /// Writes a value of the variable's dtype and shape: a tensor, an expression, an array of the host, nested braces, or a
+    /// number that fills the variable. The result is the variable after the write.
+    template <writable E>
     tensor<T, D...> assign(const E& value, const std::source_location& where = std::source_location::current()) const {
         return write<assign_op>(value, where);
     }
-    template <class E>
-        requires(graph_operand<E> || literal<E>)
+    tensor<T, D...> assign(const nested_list<T, rank>& list, std::source_location at = std::source_location::current()) const {
+        return write<assign_op>(list_to_any_array<T, rank>(list), at);
+    }
+    template <writable E>
     tensor<T, D...> assign_add(const E& value,
                                const std::source_location& where = std::source_location::current()) const {
         return write<assign_add_op>(value, where);
     }
-    template <class E>
-        requires(graph_operand<E> || literal<E>)
+    tensor<T, D...> assign_add(const nested_list<T, rank>& list, std::source_location at = std::source_location::current()) const {
+        return write<assign_add_op>(list_to_any_array<T, rank>(list), at);
+    }
+    template <writable E>
     tensor<T, D...> assign_sub(const E& value,
                                const std::source_location& where = std::source_location::current()) const {
         return write<assign_sub_op>(value, where);
+    }
+    tensor<T, D...> assign_sub(const nested_list<T, rank>& list, std::source_location at = std::source_location::current()) const {
+        return write<assign_sub_op>(list_to_any_array<T, rank>(list), at);
     }
 
     /// Its value, after which it is one more; out_of_range at the limit.
@@ -183,27 +238,42 @@ public:
     operation initializer() const { return operation(this->graph().state().initializer(this->node())); }
 
 private:
-    /// Checked before anything is added to the graph.
+    // the last parameter tells these from the public constructors; all is checked before anything is added to the graph
     variable(const std::string& name, any_array host, const variable_options& options,
              const std::source_location& where, int)
-        : variable(detail::checked_shape(name, host, extents<D...>::value, where), options, where) {
+        : variable(name, host.shape(), options, where, 0) {
         initialize(constant_value<T, D...>(std::move(host), where), where);
     }
-    template <class I> static any_array host_value_of(const I& value) {
-        if constexpr (literal<I>) {
-            static_assert(rank == 0 && literal_fits<T, I>,
-                          "variable: a number initialises a variable of rank 0 whose dtype it fits");
-            return to_any_array<T>(literal_value<T>(value, "variable"));
-        } else {
-            static_assert(same_dtype<host_element<I>, T>, "variable: the initial value's dtype differs");
-            return detail::owned_copy(to_any_array<T>(value, extents<D...>::value));
-        }
+    variable(const std::string& name, const dims& shape, const variable_options& options,
+             const std::source_location& where, int)
+        : tensor<T, D...>(detail::unchecked,
+                          detail::add_variable({dtype_of<T>, shape},
+                                               detail::checked_shape(name, shape, extents<D...>::value, where), options,
+                                               where)) {
+        require_kernel<assign_op, void>();
     }
 
-    variable(const std::string& name, const variable_options& options, const std::source_location& where)
-        : tensor<T, D...>(detail::unchecked,
-                          detail::add_variable({dtype_of<T>, extents<D...>::value}, name, options, where)) {
-        require_kernel<assign_op, void>();
+    /// The shape of a variable that begins with this: that of its type, or of the value where the type leaves it open.
+    template <class I> static dims shape_for(const I& value) {
+        if constexpr (has_known_extents<variable> || variable_initializer<I>)
+            return open_shape_for<I>();
+        else
+            return type_of(detail::seal(value)).shape;
+    }
+    template <class I> static const dims& open_shape_for() {
+        static_assert(has_known_extents<variable> || host_data<I>,
+                      "variable: its type leaves an extent open, so give the dims too: variable<T, dyn> v(\"v\", "
+                      "dims{n}, zeros())");
+        return extents<D...>::value;
+    }
+    template <class I>
+    static any_array host_value_of(const std::string& name, const I& value, const dims& shape,
+                                   const std::source_location& where) {
+        if constexpr (literal<I>)
+            static_assert(literal_fits<T, I>, "variable: the number does not fit the variable's dtype");
+        else if constexpr (!std::is_same_v<I, any_array>)
+            static_assert(same_dtype<host_element<I>, T>, "variable: the initial value's dtype differs");
+        return detail::host_value_for_variable<T>(name, value, shape, where);
     }
 
     template <class E> void initialize(const E& value, const std::source_location& where) {
@@ -227,7 +297,9 @@ private:
     template <class Op, class E> tensor<T, D...> write(const E& value, const std::source_location& where) const {
         if constexpr (literal<E>) {
             static_assert(literal_fits<T, E>, "assign: the literal does not fit the variable's dtype");
-            return write<Op>(detail::filled_constant<T, D...>(literal_value<T>(value, "assign"), where), where);
+            return write_array<Op>(detail::filled_array<T>(this->static_shape(), literal_value<T>(value, "assign")), where);
+        } else if constexpr (host_data<E>) {
+            return write_array<Op>(host_value_of(this->node()->name, value, this->static_shape(), where), where);
         } else if constexpr (untyped_operand<E>) {
             return write<Op>(tensor<T, D...>(value, where), where);
         } else {
@@ -237,6 +309,9 @@ private:
             require_kernel<Op, void>();
             return {detail::unchecked, any_tensor(add_write<Op>(value, where))};
         }
+    }
+    template <class Op> tensor<T, D...> write_array(any_array value, const std::source_location& where) const {
+        return write<Op>(constant_value<T, D...>(std::move(value), where), where);
     }
     /// An expression is computed into the variable; a tensor is copied, or joined with it.
     template <class Op, class E> endpoint add_write(const E& value, const std::source_location& where) const {
@@ -275,16 +350,6 @@ private:
 template <class T, index_t... D>
 variable(const std::string&, const operand<T, D...>&, const variable_options& = {}) -> variable<T, D...>;
 
-namespace detail {
-
-operation initializers_of(const std::string& collection, const std::string& name, const std::source_location& where);
-
-} // namespace detail
-
-/// An operation that gives every variable of the current graph its first value: those made so far.
-operation global_variables_initializer(const std::source_location& where = std::source_location::current());
-operation local_variables_initializer(const std::source_location& where = std::source_location::current());
-
 }} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
@@ -294,19 +359,28 @@ RILL_INLINE std::vector<tensor_type> variable_op::outputs(std::span<const tensor
 
 namespace detail {
 
-RILL_INLINE const std::string& checked_shape(const std::string& name, const any_array& value, const dims& wanted,
+RILL_INLINE const std::string& checked_shape(const std::string& name, const dims& given, const dims& wanted,
                                              const std::source_location& where) {
-    if (value.shape() != wanted)
-        throw invalid_argument("variable '" + name + "': the value has the shape " + to_string(value.shape()) +
-                               ", not " + to_string(wanted) + at_place(where));
+    if (!rules::compatible(given, wanted))
+        throw invalid_argument("variable '" + name + "': the value has the shape " + to_string(given) + ", not " +
+                               to_string(wanted) + at_place(where));
+    if (!given.complete())
+        throw invalid_argument("variable '" + name + "': every extent must be known, the shape is " +
+                               to_string(given) + at_place(where));
     return name;
+}
+
+RILL_INLINE void check_array(const std::string& variable, const tensor_type& given, const tensor_type& wanted,
+                             const std::source_location& where) {
+    checked_shape(variable, given.shape, wanted.shape, where);
+    if (given.type != wanted.type)
+        throw invalid_argument("variable '" + variable + "': the value is " + to_string(given) + ", not " +
+                               to_string(wanted) + at_place(where));
 }
 
 RILL_INLINE endpoint add_variable(const tensor_type& type, const std::string& name, const variable_options& options,
                                   const std::source_location& where) {
-    if (!type.shape.complete())
-        throw invalid_argument("variable '" + name + "': every extent must be known, the shape is " +
-                               to_string(type.shape));
+    checked_shape(name, type.shape, type.shape, where);
     const graph g = current_graph();
     make_known<variable_op>();
     const region_scope outside(nullptr); // it is there whatever the nodes made beside it wait for, or are part of
@@ -329,24 +403,7 @@ RILL_INLINE void set_initial_value(const endpoint& variable, const endpoint& val
     g.state().set_initializer(variable.from, assign);
 }
 
-RILL_INLINE operation initializers_of(const std::string& collection, const std::string& name,
-                                      const std::source_location& where) {
-    const graph g = current_graph();
-    std::vector<const node*> all;
-    for (const auto& e : g.collection(collection))
-        if (const auto* i = g.state().initializer(e.from)) all.push_back(i);
-    return add_group(std::move(all), name, where);
-}
-
 } // namespace detail
-
-RILL_INLINE operation global_variables_initializer(const std::source_location& where) {
-    return detail::initializers_of(collections::variables, "init", where);
-}
-
-RILL_INLINE operation local_variables_initializer(const std::source_location& where) {
-    return detail::initializers_of(collections::local_variables, "init_local", where);
-}
 
 }} // namespace rill::RILL_ABI
 #endif

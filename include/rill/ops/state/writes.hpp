@@ -9,11 +9,12 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// What is written as a tensor: a number fills one of the variable's type.
+/// What is written as a tensor: a number fills one of the variable's type, flat data takes its shape.
 template <class E>
 any_tensor value_to_write(const any_tensor& v, const E& value, const char* op, const std::source_location& where) {
     check_is_variable(v, op, where);
-    if (is_null(value)) refuse_null(op, where);
+    if constexpr (graph_operand<E>)
+        if (is_null(value)) refuse_null(op, where);
     if constexpr (literal<E>) {
         any_array all;
         visit_dtype(v.dtype(), [&]<class T>(std::type_identity<T>) {
@@ -21,6 +22,15 @@ any_tensor value_to_write(const any_tensor& v, const E& value, const char* op, c
                 all = filled_array<T>(v.static_shape(), literal_value<T>(value, op), where);
         });
         if (all.empty()) literal_scalar(v.dtype(), value, op); // says why not
+        const graph_scope here(v.graph());
+        return constant_node(std::move(all), where);
+    } else if constexpr (host_data<E>) {
+        any_array all;
+        if constexpr (std::is_same_v<E, any_array>)
+            all = owned_copy(value);
+        else
+            all = host_value_for_variable<host_element<E>>(v.node()->name, value, v.static_shape(), where);
+        check_array(v.node()->name, all.type(), type_of(v.end()), where);
         const graph_scope here(v.graph());
         return constant_node(std::move(all), where);
     } else {
@@ -50,9 +60,8 @@ any_tensor scatter_any(const any_tensor& v, const any_tensor& ids, const any_ten
 } // namespace detail
 
 /// assign(v, value): the variable's member of that name, where v is any handle of a variable; invalid_argument for another.
-/// The value is a tensor of any kind, an expression, or a number that fills the variable.
-template <class E>
-    requires(graph_operand<E> || literal<E>)
+/// The value is a tensor of any kind, an expression, an array of the host, or a number that fills the variable.
+template <writable E>
 any_tensor assign(const any_tensor& v, const E& value,
                   const std::source_location& where = std::source_location::current()) {
     require_kernel<assign_op, void>();
@@ -60,14 +69,12 @@ any_tensor assign(const any_tensor& v, const E& value,
     return any_tensor(
         endpoint{detail::add_node(v.graph(), make_op(assign_op{}), {v.end(), written.end()}, {}, false, where), 0});
 }
-template <class E>
-    requires(graph_operand<E> || literal<E>)
+template <writable E>
 any_tensor assign_add(const any_tensor& v, const E& value,
                       const std::source_location& where = std::source_location::current()) {
     return detail::joined_any<assign_add_op>(v, value, "assign_add", where);
 }
-template <class E>
-    requires(graph_operand<E> || literal<E>)
+template <writable E>
 any_tensor assign_sub(const any_tensor& v, const E& value,
                       const std::source_location& where = std::source_location::current()) {
     return detail::joined_any<assign_sub_op>(v, value, "assign_sub", where);

@@ -76,7 +76,7 @@ RILL_INLINE dims stretched_shape(std::span<const tensor_type> in) {
     dims shape = in[0].shape;
     for (const auto& t : in.subspan(1)) {
         const auto next = rules::broadcast(shape, t.shape);
-        if (!next.ok()) throw invalid_argument(next.broken);
+        if (!next.ok()) throw invalid_argument(next.reason());
         shape = next.shape;
     }
     return shape;

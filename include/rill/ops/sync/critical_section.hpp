@@ -82,7 +82,7 @@ add_critical_section(const section_ends& ends, const section_body& make, const s
     std::vector<endpoint> results;
     std::vector<const node*> within{acquired};
     {
-        const control_scope after{acquired};
+        const control_scope after({acquired});
         scopes().ended.clear(); // what ended before this is nothing of it
         results = make(within);
         for (auto& e : results)
@@ -95,7 +95,7 @@ add_critical_section(const section_ends& ends, const section_body& make, const s
     detail::sort(within, [](const node* a, const node* b) { return a->id < b->id; });
     within.erase(std::unique(within.begin(), within.end()), within.end());
     const node* released = add_node(g, ends.release, ends.operands, {}, false, where, within);
-    const control_scope after{released};
+    const control_scope after({released});
     for (auto& e : results) e = same(e);
     return {results, operation(released)};
 }

@@ -1,0 +1,14 @@
+// expect: std::exp\(x\): of a tensor, write exp\(x\)
+// at most: 2000 bytes
+#include <rill/rill.hpp>
+#include <cmath>
+
+int main() {
+    using namespace rill;
+    placeholder<float, 3> x("x");
+#ifdef RILL_POSITIVE_TWIN
+    tensor y = exp(x * 2.f);
+#else
+    tensor y = std::exp(x * 2.f);
+#endif
+}
