@@ -161,15 +161,27 @@ private:
     std::span<const std::size_t> lists_;
 };
 
-/// Handles of a type, or of a structure of types, to endpoints.
-template <class H> H handles(const std::vector<endpoint>& ends) { return handle_reader(ends).read<H>(); }
-
 /// How many leaves a structure without vectors has.
 template <class H> inline constexpr std::size_t handle_count = 1;
 template <class... H> inline constexpr std::size_t handle_count<std::tuple<H...>> = (0 + ... + handle_count<H>);
 template <class A, class B>
 inline constexpr std::size_t handle_count<std::pair<A, B>> = handle_count<A> + handle_count<B>;
 template <class H, std::size_t N> inline constexpr std::size_t handle_count<std::array<H, N>> = N * handle_count<H>;
+
+/// Types count all parts of a structure.
+template <class H> inline constexpr bool is_counted = !is_list<H>;
+template <class... H> inline constexpr bool is_counted<std::tuple<H...>> = (is_counted<H> && ...);
+template <class A, class B> inline constexpr bool is_counted<std::pair<A, B>> = is_counted<A> && is_counted<B>;
+template <class H, std::size_t N> inline constexpr bool is_counted<std::array<H, N>> = is_counted<H>;
+
+/// Handles of a type, or of a structure of types, to endpoints.
+template <class H> H handles(const std::vector<endpoint>& ends) {
+    static_assert(is_counted<H>, "a std::vector of tensors is not taken here; a std::array is");
+    if constexpr (is_counted<H>)
+        return handle_reader(ends).read<H>();
+    else
+        return {};
+}
 
 inline std::vector<tensor_type> types_of(const std::vector<endpoint>& ends) {
     std::vector<tensor_type> types;

@@ -16,9 +16,6 @@ inline constexpr bool state_keeps_its_type<tensor<T, S...>, tensor<T, N...>> = (
 template <class Next> inline constexpr bool state_keeps_its_type<any_tensor, Next> = true;
 template <class T, index_t... S> inline constexpr bool state_keeps_its_type<tensor<T, S...>, any_tensor> = true;
 
-/// As many values as the state has parts.
-template <std::size_t Given, std::size_t Parts> inline constexpr bool state_is_whole = Given == Parts;
-
 namespace detail {
 
 /// Structures that are built alike; with Types, of parts that keep their types, too.
@@ -48,7 +45,7 @@ template <class State, class Next> inline constexpr bool parts_keep_their_types 
 
 namespace detail {
 
-/// The state as condition and body get it: numbers know which part they are.
+/// The state as condition and body get it: numbers know which part they are, unless parts are structures.
 template <int Part, class H> struct loop_part_of {
     using type = H;
 };
@@ -62,7 +59,9 @@ template <class... H, std::size_t... I> struct loop_parts_of<std::tuple<H...>, s
     using type = std::tuple<typename loop_part_of<static_cast<int>(I), H>::type...>;
 };
 template <class States>
-using loop_parts = typename loop_parts_of<States, std::make_index_sequence<std::tuple_size_v<States>>>::type;
+using loop_parts = typename std::conditional_t<
+    handle_count<States> == std::tuple_size_v<States>,
+    loop_parts_of<States, std::make_index_sequence<std::tuple_size_v<States>>>, std::type_identity<States>>::type;
 
 /// The type of part i of a loop's state, for which the body gives such a value; throws invalid_argument if it can't be that.
 tensor_type next_type(const known_inputs& in, std::size_t i, const tensor_type& given);
@@ -84,14 +83,12 @@ std::vector<tensor_type> state_types(const std::vector<endpoint>& first, std::sp
 template <class States, class Handles = States, class F>
 std::vector<endpoint> next_state(const F& f, const std::vector<endpoint>& arguments, const graph& g) {
     const auto given = std::apply([&](const auto&... state) { return f(state...); }, handles<Handles>(arguments));
-    using G = std::remove_cvref_t<decltype(given)>;
-    constexpr std::size_t parts = std::tuple_size_v<States>, count = handle_count<handle_type<G>>;
-    static_assert(state_is_whole<count, parts>, "the body of a loop gives every part of the state, as a tuple");
-    if constexpr (count == parts) {
-        using next = std::conditional_t<is_tuple<G>, handle_type<G>, std::tuple<handle_type<G>>>;
+    using G = handle_type<decltype(given)>;
+    using next = std::conditional_t<is_built_as<States, G>, G, std::tuple<G>>;
+    static_assert(is_built_as<States, next>, "the body of a loop gives every part of the state, as a tuple");
+    if constexpr (is_built_as<States, next>)
         static_assert(parts_keep_their_types<States, next>,
                       "the body of a loop gives a part of the state another element type or shape");
-    }
     return results_of(given, g);
 }
 
