@@ -60,7 +60,7 @@ template <class X, class... I> auto subscript(const X& x, const I&... at) {
                 const int axis = ranges.begin.rank;
                 dropped.push(axis);
                 ranges.push(range_of_one(operand_type(x), axis, static_cast<index_t>(index)));
-            } else {
+            } else if constexpr (std::same_as<J, slice_range>) {
                 ranges.push(index);
             }
         };
