@@ -26,6 +26,69 @@ struct softsign {
 
 } // namespace test_rill
 
+namespace test_rill {
+
+// what is known at run time only, on typed tensors: the types that results have
+using cube = tensor<float, 2, 3, 4>;
+using ids = tensor<int, 5>;
+inline constexpr auto is = []<class R>(std::type_identity<R>, const auto& f) {
+    return std::is_same_v<decltype(f(std::declval<const cube&>())), R>;
+};
+template <index_t... D> inline constexpr std::type_identity<tensor<float, D...>> floats;
+template <class R> inline constexpr std::type_identity<R> of;
+static_assert(is(floats<dyn, dyn>, [](const auto& x) { return reduce_mean(x, 1); }));
+static_assert(is(floats<dyn>, [](const auto& x) { return reduce_prod(x, {0, 1}); }));
+static_assert(is(floats<2, 3, 4>, [](const auto& x) { return log_softmax(x, 0); }));
+static_assert(is(floats<2, 3, 4>, [](const auto& x) { return cumsum(x, 0); }));
+static_assert(is(floats<2, 3, 4>, [](const auto& x) { return reverse(x, {0, 1}); }));
+static_assert(is(of<tensor<int, dyn, dyn>>, [](const auto& x) { return argmin(x, 2); }));
+static_assert(is(of<tensor<int, 3, 4>>, [](const auto& x) { return argmax(x); }));
+static_assert(is(floats<dyn, dyn>, [](const auto& x) { return squeeze(x, 0); }));
+static_assert(is(floats<dyn>, [](const auto& x) { return squeeze(x, {0, 1}); }));
+static_assert(is(floats<dyn, dyn, dyn, dyn>, [](const auto& x) { return expand_dims(x, 0); }));
+static_assert(is(floats<dyn, dyn, dyn>, [](const auto& x) { return transpose(x, {0, 2, 1}); }));
+static_assert(is(floats<dyn, dyn, dyn>, [](const auto& x) { return tile(x, {1, 2, 3}); }));
+static_assert(is(floats<dyn, dyn, dyn>, [](const auto& x) { return slice(x, {0, 0, 0}, {1, 2, 3}); }));
+static_assert(is(floats<dyn, dyn, dyn>, [](const auto& x) { return strided_slice(x, {{0, 1}}); }));
+static_assert(is(floats<dyn, dyn, dyn>, [](const auto& x) { return pad(x, {{0, 1}, {}, {}}); }));
+static_assert(is(floats<2, 3, 4, dyn>, [](const auto& x) { return one_hot(cast<int>(x), 5); }));
+static_assert(is(floats<dyn, dyn, dyn>, [](const auto& x) { return gather(x, ids(), 1); }));
+static_assert(is(floats<2, 4>, [](const auto& x) { return gather<1>(x, 0); }));
+static_assert(is(floats<dyn, 3, 4>, [](const auto& x) { return embedding_lookup(x, {0, 1}); }));
+static_assert(is(floats<dyn, dyn, dyn>, [](const auto& x) { return concat(std::vector{x, x}, 0); }));
+static_assert(is(floats<dyn, dyn, dyn, dyn>, [](const auto& x) { return stack(std::array{x, x}, 3); }));
+static_assert(is(floats<2, 3, 4>, [](const auto& x) { return add_n(std::vector{x, x}); }));
+static_assert(is(of<std::vector<tensor<float, dyn, dyn, dyn>>>, [](const auto& x) { return split(x, 2); }));
+static_assert(is(of<std::vector<tensor<float, dyn, dyn>>>, [](const auto& x) { return unstack(x, 1); }));
+static_assert(is(of<any_tensor>, [](const auto& x) { return concat({x, x * 2.f}, 0); }));
+static_assert(is(of<any_tensor>, [](const auto& x) { return cast(x, dtype::int32); }));
+
+} // namespace test_rill
+
+TEST_CASE_METHOD(test_rill::fresh, "axes, lists and numbers of the host are taken alike") {
+    const tensor x = constant({{1.f, 2.f}, {3.f, 4.f}}), z = x * 10.f;
+    const session s;
+    const auto text = [&](const any_tensor& y) { return to_string(s.run(y)); };
+    CHECK(text(concat({x, z}, 0)) == "float32 [4, 2] {{1, 2}, {3, 4}, {10, 20}, {30, 40}}");
+    CHECK(text(stack({x, z}, 0)) == "float32 [2, 2, 2] {{{1, 2}, {3, 4}}, {{10, 20}, {30, 40}}}");
+    CHECK(text(add_n(std::vector{x, z})) == "float32 [2, 2] {{11, 22}, {33, 44}}");
+    CHECK(text(argmax(x)) == "int32 [2] {1, 1}");
+    CHECK(text(split(x, 2)[1]) == "float32 [1, 2] {{3, 4}}");
+    CHECK(text(split(x, {1, dyn})[1]) == "float32 [1, 2] {{3, 4}}");
+    CHECK(text(unstack(x)[1]) == "float32 [2] {3, 4}");
+    CHECK(text(cast(x, dtype::int32)) == "int32 [2, 2] {{1, 2}, {3, 4}}");
+    CHECK(text(where(x > 2.f, x, z)) == "float32 [2, 2] {{10, 20}, {3, 4}}");
+    CHECK(text(where(x > 2.f, x, 0.f)) == "float32 [2, 2] {{0, 0}, {3, 4}}");
+    CHECK(text(gather(x, 1)) == "float32 [2] {3, 4}");
+    CHECK(text(gather(x, {1, 0}, 1)) == "float32 [2, 2] {{2, 1}, {4, 3}}");
+    CHECK(text(log_softmax(x - x, 0)) == text(log_softmax<0>(x - x)));
+    CHECK(text(zeros<float>(dims{2})) == "float32 [2] {0, 0}");
+    CHECK_THROWS_WITH(cast(x, dtype::string), contains("cast: to string converts cast<T>(x) only"));
+    std::ostringstream out;
+    out << s.run(z);
+    CHECK(out.str() == "{{10, 20}, {30, 40}}");
+}
+
 TEST_CASE_METHOD(test_rill::fresh, "program 1: hello, and what auto and tensor mean") {
     auto hello = constant("Hello, dataflow");
     session s;

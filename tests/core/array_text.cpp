@@ -39,6 +39,14 @@ TEST_CASE("array_text: dtype, shape and elements of every kind") {
     CHECK(out.str() == "bool [1, 2] {{true, false}}!");
 }
 
+TEST_CASE("array_text: what a run gives, the elements alone") {
+    const xt::xtensor<float, 2> a{{1.f, 2.5f}, {-3.f, 4.f}};
+    std::ostringstream out;
+    out << a << ' ' << xt::xtensor<bool, 1>{true, false} << ' ' << xt::xtensor<int, 1>();
+    CHECK(out.str() == "{{1, 2.5}, {-3, 4}} {true, false} {}");
+    CHECK(to_string(xt::xtensor<std::string, 1>{"a"}) == "{\"a\"}");
+}
+
 TEST_CASE("array_text: of many elements the ends") {
     std::vector<int> numbers(2000);
     std::iota(numbers.begin(), numbers.end(), 0);

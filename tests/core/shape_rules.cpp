@@ -190,6 +190,21 @@ TEST_CASE("shape rules: a refusal is one phrase, its result well-formed") {
     CHECK(r.shape == dims{2, 5});
 }
 
+TEST_CASE("axes at run time: numbers, lists and ranges; of which types know the rank of a result") {
+    STATIC_REQUIRE(to_axes(2) == axis_list{2});
+    STATIC_REQUIRE(to_axes(index_t(-1)) == axis_list{-1});
+    STATIC_REQUIRE(to_axes(std::array{0, 2}) == axis_list{0, 2});
+    CHECK(to_axes(std::vector<index_t>{1, index_t(1) << 40}) == axis_list{1, 127}); // no tensor has such an axis
+    STATIC_REQUIRE(runtime_axes<std::size_t> && runtime_axes<axis_list> && !runtime_axes<bool> && !runtime_axes<dims>);
+    STATIC_REQUIRE(rules::reduce_later<int>(dims{2, 3}, false).shape == dims{dyn});
+    STATIC_REQUIRE(rules::reduce_later<std::array<int, 2>>(dims{2, 3}, false).shape == dims{});
+    STATIC_REQUIRE_FALSE(rules::reduce_later<axis_list>(dims{2, 3}, false).shape.known_rank());
+    STATIC_REQUIRE(rules::reduce_later<axis_list>(dims{2, 3}, true).shape == dims{dyn, dyn});
+    STATIC_REQUIRE_FALSE(rules::reduce_later<int>(dims{}, false).ok());
+    STATIC_REQUIRE_FALSE(rules::change_rank(dims::unknown(), 1).shape.known_rank());
+    STATIC_REQUIRE_FALSE(rules::change_rank(dims{1, 1, 1, 1, 1, 1, 1, 1}, 1).ok());
+}
+
 TEST_CASE("axis_list: more axes than 8 are refused") {
     CHECK(axis_list{0, 1, 2, 3, 4, 5, 6, 7}.count == 8);
     CHECK_THROWS_AS((axis_list{0, 1, 2, 3, 4, 5, 6, 7, 0}), invalid_argument);

@@ -56,6 +56,10 @@ TEST_CASE("fetch: each kind comes as its own host type, in the order asked for, 
     CHECK(std::get<5>(values)(0) == 3.f);
     CHECK(std::get<6>(values) == 7);
     CHECK(s.run(count) == 1);
+    // braces are a list of tensors
+    const std::vector<any_array> list = s.run({x, y, x * 2.f}, feed(x, {1.f}));
+    CHECK(list[2].value<float>() == 2.f);
+    CHECK(s.run({y}, feed(x, {1.f}), {.timeout = std::chrono::hours(1)})[0].value<float>() == 2.f);
 }
 
 TEST_CASE("fetch: a list of operations alone gives nothing, and runs") {

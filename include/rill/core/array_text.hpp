@@ -2,16 +2,21 @@
 #pragma once
 
 #include <charconv>
+#include <iosfwd>
 #include <string>
 #include <type_traits>
 
-#include <rill/core/any_array.hpp>
+#include <rill/core/host_array.hpp>
 
 // Arrays as text, for people who look at them.
 
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
+
+/// What takes text: a standard stream. (<iostream> is the caller's to include.)
+template <class Stream>
+concept text_stream = requires(Stream& s) { s << std::string(); };
 
 template <class T> void write_element(std::string& to, const T& x) {
     if constexpr (std::is_same_v<T, std::string>) {
@@ -51,25 +56,53 @@ void write_elements(std::string& to, const dims& shape, int axis, const T* at, i
 
 } // namespace detail
 
+namespace detail {
+
+/// "{{1, 2}, {3, 0.5}}"; of more than 1,000 elements only the ends of each axis.
+template <class T> void write_array(std::string& to, const any_array& array) {
+    const index_t ends = array.size() > 1000 ? 3 : 1000;
+    write_elements(to, array.shape(), 0, static_cast<const T*>(array.data()), array.size(), ends);
+}
+
+} // namespace detail
+
 /// "float32 [2, 2] {{1, 2}, {3, 0.5}}"; of more than 1,000 elements only the ends of each axis.
 template <class A>
     requires std::is_same_v<A, any_array>
 std::string to_string(const A& array) {
     if (array.empty()) return "any_array()";
     std::string text = to_string(array.type()) + " ";
-    const index_t ends = array.size() > 1000 ? 3 : 1000;
-    detail::visit_dtype(array.dtype(), [&]<class T>(std::type_identity<T>) {
-        detail::write_elements(text, array.shape(), 0, static_cast<const T*>(array.data()), array.size(), ends);
-    });
+    detail::visit_dtype(array.dtype(),
+                        [&]<class T>(std::type_identity<T>) { detail::write_array<T>(text, array); });
+    return text;
+}
+/// The elements of an xtensor expression: "{{1, 2}, {3, 0.5}}".
+template <xtensor_expression X>
+    requires element<host_element<X>>
+std::string to_string(const X& array) {
+    std::string text;
+    detail::write_array<host_element<X>>(text, to_any_array<host_element<X>>(array));
     return text;
 }
 
 /// Prints dtype, shape and elements.
-template <class Stream, class A>
-    requires(std::is_same_v<A, any_array> && requires(Stream& s) { s << std::string(); })
+template <detail::text_stream Stream, class A>
+    requires std::is_same_v<A, any_array>
 Stream& operator<<(Stream& out, const A& array) {
     out << to_string(array);
     return out;
 }
 
 }} // namespace rill::RILL_ABI
+
+namespace xt {
+
+/// Prints what a run gives, where lookup finds it: std::cout << s.run(y). Less special than xtensor's own operator, which is taken where
+/// its io header is included.
+template <class Traits, class E>
+    requires rill::element<typename E::value_type>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, const xexpression<E>& array) {
+    return out << rill::to_string(array.derived_cast());
+}
+
+} // namespace xt

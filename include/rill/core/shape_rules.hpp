@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <concepts>
 #include <limits>
 #include <optional>
 #include <string>
@@ -33,11 +34,15 @@ struct axis_list {
 
     constexpr axis_list() = default;
     constexpr axis_list(std::initializer_list<int> values) {
-        if (values.size() > max_rank) detail::refuse_rank("axis_list: at most 8 axes, as many as a shape has extents");
-        for (const int v : values) set(count++, v);
+        for (const int v : values) push(v);
+    }
+    /// Throws invalid_argument where there are 8 already.
+    constexpr void push(index_t value) {
+        if (count >= max_rank) detail::refuse_rank("axis_list: at most 8 axes, as many as a shape has extents");
+        set(count++, value);
     }
     /// An axis that no tensor has stays one.
-    constexpr void set(int i, int value) {
+    constexpr void set(int i, index_t value) {
         constexpr int most = 127;
         axis[i] = static_cast<std::int8_t>(value > most ? most : value < -most ? -most : value);
     }
@@ -45,7 +50,57 @@ struct axis_list {
     friend constexpr bool operator==(const axis_list&, const axis_list&) = default;
 };
 
+/// A whole number of the host: an axis, an index, a count.
+template <class A>
+concept host_integer = std::integral<A> && !std::same_as<A, bool>;
+
+/// How many axes an argument names, as far as its type says; -1: any number.
+template <class A> inline constexpr int axis_count = -1;
+template <host_integer A> inline constexpr int axis_count<A> = 1;
+template <class T, std::size_t N> inline constexpr int axis_count<std::array<T, N>> = static_cast<int>(N);
+
+/// Axes that are known at run time only: a whole number, an axis_list, an array (what braces of numbers are taken for), a vector.
+template <class A>
+concept runtime_axes = host_integer<A> || std::same_as<A, axis_list> || requires(const A& axes) {
+    requires host_integer<typename A::value_type>;
+    axes.begin();
+};
+
+/// Those axes as a list.
+template <runtime_axes A> constexpr axis_list to_axes(const A& axes) {
+    axis_list all;
+    if constexpr (host_integer<A>)
+        all.push(static_cast<index_t>(axes));
+    else if constexpr (std::same_as<A, axis_list>)
+        return axes;
+    else
+        for (const auto axis : axes) all.push(static_cast<index_t>(axis));
+    return all;
+}
+
 namespace rules {
+
+/// A shape of which the rank is all that is known.
+constexpr dims of_rank(int rank) {
+    dims r;
+    r.rank = rank;
+    for (int i = 0; i < rank; ++i) r[i] = dyn;
+    return r;
+}
+
+/// A shape after `more` axes came (negative: went), which of them run time knows.
+constexpr shape_result change_rank(const dims& x, int more) {
+    if (!x.known_rank()) return {dims::unknown()};
+    if (x.rank + more < 0) return {dims{}, "there are fewer axes"};
+    if (x.rank + more > max_rank) return {x, "the result would have more than 8 dimensions"};
+    return {of_rank(x.rank + more)};
+}
+
+/// The same after axes of which A says how many are reduced, or left as 1.
+template <class A> constexpr shape_result reduce_later(const dims& x, bool keep_dims) {
+    if (keep_dims) return change_rank(x, 0);
+    return axis_count<A> < 1 ? shape_result{dims::unknown()} : change_rank(x, -axis_count<A>);
+}
 
 /// The axis counted from the front, or -1 when it is out of range.
 constexpr int normal_axis(int axis, int rank) {

@@ -21,6 +21,14 @@ concept untyped_operand = std::is_base_of_v<any_tensor, A> && !typed_operand<A>;
 template <class A>
 concept graph_operand = typed_operand<A> || untyped_operand<A>;
 
+/// Tensors whose number run time knows: a std::vector or std::array of handles of one type; braces are a std::vector<any_tensor>.
+template <class L>
+concept tensor_list = requires(const L& all) {
+    requires graph_operand<typename L::value_type>;
+    all.begin();
+    all.size();
+};
+
 /// What operators on expressions take: tensors, expressions, and traced values.
 template <class A>
 concept expression_operand = graph_operand<A> || symbolic<A>;

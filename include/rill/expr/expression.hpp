@@ -93,6 +93,11 @@ public:
     /// Computes it in the default session (see session_scope).
     template <class... Feeds> auto eval(Feeds&&... feeds) const;
 
+    /// A row, an element or a block, of the sealed expression. Defined in ops/array/subscript.hpp.
+    template <class... I>
+        requires(sizeof...(I) > 0)
+    auto operator()(const I&... at) const;
+
 private:
     detail::plain_tuple<Args...> args_;
 };

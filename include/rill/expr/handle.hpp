@@ -56,6 +56,11 @@ public:
     /// The device that the node asks for; possibly empty.
     const std::string& device() const { return checked().from->device; }
 
+    /// A row, an element or a block: x(1), x(-1, slice_range{2, 5}). Defined in ops/array/subscript.hpp.
+    template <class... I>
+        requires(sizeof...(I) > 0)
+    auto operator()(const I&... at) const;
+
 private:
     const endpoint& checked() const;
     void retain() const noexcept;

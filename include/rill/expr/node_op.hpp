@@ -151,6 +151,21 @@ endpoint add_op_node(op_ptr op, std::uint32_t taken, const std::source_location&
     return add_over(g, std::move(op), taken, inputs, where);
 }
 
+/// The edges of tensors in a list, of which there is one at least.
+template <tensor_list L>
+endpoint_list sealed_list(const char* op, const L& all, const std::source_location& where) {
+    if (all.size() == 0) throw invalid_argument(std::string(op) + ": no tensors were given" + at_place(where));
+    const graph_state* home = nullptr;
+    for (const auto& x : all) {
+        if (is_null(x)) refuse_null(op, where);
+        home = home ? home : home_of(x);
+    }
+    const graph g = graph_or_current(home);
+    endpoint_list edges;
+    for (const auto& x : all) edges.push_back(seal(x, g));
+    return edges;
+}
+
 /// What is known of an operand before a node is made of it.
 template <class X> tensor_type operand_type(const X& x) {
     if constexpr (typed_operand<X>)
@@ -185,12 +200,32 @@ template <class Rule, class... E> struct ruled_shape {
     static constexpr dims value = told.known_rank() ? told : dims{};
 };
 
+/// Rules of results that have the first operand's shape, or its rank.
+inline constexpr auto shape_of_first = [](const dims& x, const auto&...) { return shape_result{x}; };
+inline constexpr auto rank_of_first = [](const dims& x, const auto&...) { return rules::change_rank(x, 0); };
+
 template <class... X> struct first_operand {
     using type = any_tensor; // none
 };
 template <class X, class... More> struct first_operand<X, More...> {
     using type = X;
 };
+
+/// The handle to a result of elements Out (void: those of the first operand): typed where all operands are, and the rule knows the
+/// rank.
+template <class Out, class... X, class Rule> auto typed_result(Rule, const any_tensor& made) {
+    if constexpr ((typed_operand<X> && ...)) {
+        using T = typename std::conditional_t<std::is_void_v<Out>, operand_value<typename first_operand<X...>::type>,
+                                              std::type_identity<Out>>::type;
+        using ruled = ruled_shape<Rule, extents_of<X>...>;
+        if constexpr (ruled::typed)
+            return tensor_of<T, extents_of_rule<ruled>>(unchecked, made);
+        else
+            return made;
+    } else {
+        return made;
+    }
+}
 
 } // namespace detail
 
@@ -207,21 +242,12 @@ any_tensor apply_node(const Op& op, const std::source_location& where, const X&.
 /// `Kernel`, which selects the kernel.
 template <class Out = void, class Kernel = void, class Op, class Rule, graph_operand... X>
     requires(!std::is_same_v<Rule, std::source_location>)
-auto apply_node(const Op& op, Rule, const std::source_location& where, const X&... operands) {
+auto apply_node(const Op& op, Rule rule, const std::source_location& where, const X&... operands) {
     using first = typename detail::first_operand<X...>::type;
     detail::require_kernel_for<Op, std::conditional_t<std::is_void_v<Kernel>, first, Kernel>>();
     constexpr auto taken = std::is_void_v<Kernel> ? detail::taken_untyped<Op, first>() : 0;
     const endpoint made = detail::add_op_node(make_op(op), taken, where, operands...);
-    if constexpr ((typed_operand<X> && ...)) {
-        using T = std::conditional_t<std::is_void_v<Out>, value_type_of<first>, Out>;
-        using ruled = detail::ruled_shape<Rule, extents_of<X>...>;
-        if constexpr (ruled::typed)
-            return tensor_of<T, extents_of_rule<ruled>>(detail::unchecked, any_tensor(made));
-        else
-            return any_tensor(made);
-    } else {
-        return any_tensor(made);
-    }
+    return detail::typed_result<Out, X...>(rule, any_tensor(made));
 }
 
 }} // namespace rill::RILL_ABI

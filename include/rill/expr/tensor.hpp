@@ -60,6 +60,11 @@ public:
     /// Computes it in the default session (see session_scope).
     template <class... Feeds> auto eval(Feeds&&... feeds) const;
 
+    /// A row, an element or a block: x(1), x(-1, slice_range{2, 5}). Defined in ops/array/subscript.hpp.
+    template <class... I>
+        requires(sizeof...(I) > 0)
+    auto operator()(const I&... at) const;
+
 private:
     template <class E> static endpoint sealed(const E& e, const std::string& name, const std::source_location& where) {
         const endpoint made = detail::seal(e, detail::graph_of_operand(e), name, false, where);

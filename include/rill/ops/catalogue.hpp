@@ -41,6 +41,7 @@
 #include <rill/ops/array/stop_gradient.hpp>
 #include <rill/ops/array/strided_slice.hpp>
 #include <rill/ops/array/strided_slice_grad.hpp>
+#include <rill/ops/array/subscript.hpp>
 #include <rill/ops/array/tensor_array_write.hpp>
 #include <rill/ops/array/tile.hpp>
 #include <rill/ops/array/tile_grad.hpp>
@@ -166,6 +167,7 @@
 #include <rill/ops/nn/clip.hpp>
 #include <rill/ops/nn/dropout.hpp>
 #include <rill/ops/nn/elu.hpp>
+#include <rill/ops/nn/embedding_lookup.hpp>
 #include <rill/ops/nn/gelu.hpp>
 #include <rill/ops/nn/huber_loss.hpp>
 #include <rill/ops/nn/l2_loss.hpp>

@@ -172,8 +172,9 @@ public:
     std::string memory_report() const { return core_->memory_report(); }
 
     /// Runs what is asked for and returns its host value: T for rank 0, xt::xtensor<T, rank>, an any_array where the type
-    /// is not known, nothing for an operation (by name: an any_array that is empty()).
-    template <class X, any_feed... F>
+    /// is not known, nothing for an operation (by name: an any_array that is empty()). Of a list, a vector: s.run({a, b}) gives a
+    /// std::vector<any_array>.
+    template <class X = std::vector<any_tensor>, any_feed... F>
         requires is_fetchable<X>
     auto run(const X& what, F&&... feeds) const {
         return run_list(what, feed_list<F...>{given<F>(feeds)...});
@@ -184,43 +185,47 @@ public:
     auto run(const std::tuple<X...>& what, F&&... feeds) const {
         return run_list(what, feed_list<F...>{given<F>(feeds)...});
     }
-    template <class X> auto run(const X& what, const std::vector<feed_value>& feeds) const {
+    template <class X = std::vector<any_tensor>>
+    auto run(const X& what, const std::vector<feed_value>& feeds) const {
         detail::vector<const feed_value*> all;
         for (const auto& f : feeds) all.push_back(&f);
         return run_list(what, all);
     }
     /// The same, with a limit of time or a token that ends it: s.run(y, feed(x, v), {.timeout = 5s, .cancel = token}).
-    template <class X> auto run(const X& what, const run_options& how) const { return run_list(what, {}, &how); }
-    template <class X> auto run(const X& what, detail::feed_reference a, const run_options& how) const {
+    template <class X = std::vector<any_tensor>>
+    auto run(const X& what, const run_options& how) const { return run_list(what, {}, &how); }
+    template <class X = std::vector<any_tensor>>
+    auto run(const X& what, detail::feed_reference a, const run_options& how) const {
         return run_list(what, std::array{a.get()}, &how);
     }
-    template <class X>
+    template <class X = std::vector<any_tensor>>
     auto run(const X& what, detail::feed_reference a, detail::feed_reference b, const run_options& how) const {
         return run_list(what, std::array{a.get(), b.get()}, &how);
     }
-    template <class X>
+    template <class X = std::vector<any_tensor>>
     auto run(const X& what, detail::feed_reference a, detail::feed_reference b, detail::feed_reference c,
              const run_options& how) const {
         return run_list(what, std::array{a.get(), b.get(), c.get()}, &how);
     }
-    template <class X>
+    template <class X = std::vector<any_tensor>>
     auto run(const X& what, detail::feed_reference a, detail::feed_reference b, detail::feed_reference c,
              detail::feed_reference d, const run_options& how) const {
         return run_list(what, std::array{a.get(), b.get(), c.get(), d.get()}, &how);
     }
-    template <class X>
+    template <class X = std::vector<any_tensor>>
     auto run(const X& what, detail::feed_reference a, detail::feed_reference b, detail::feed_reference c,
              detail::feed_reference d, detail::feed_reference e, const run_options& how) const {
         return run_list(what, std::array{a.get(), b.get(), c.get(), d.get(), e.get()}, &how);
     }
     /// Of more feeds they are a vector.
-    template <class X> auto run(const X& what, const std::vector<feed_value>& feeds, const run_options& how) const {
+    template <class X = std::vector<any_tensor>>
+    auto run(const X& what, const std::vector<feed_value>& feeds, const run_options& how) const {
         detail::vector<const feed_value*> all;
         for (const auto& f : feeds) all.push_back(&f);
         return run_list(what, all, &how);
     }
     /// Also returns what ran and what it waited for. It runs as it would untraced: the same plan, the same threads.
-    template <class X, any_feed... F> auto run_traced(const X& what, F&&... feeds) const {
+    template <class X = std::vector<any_tensor>, any_feed... F> auto run_traced(const X& what, F&&... feeds) const {
         step_trace trace;
         const run_options how{.trace = &trace};
         const feed_list<F...> all{given<F>(feeds)...};

@@ -59,14 +59,16 @@ auto clip_by_norm(const X& x, const N& clip_norm) {
     }();
     return detail::narrowed(x, detail::widened(x) * detail::clip_scale(norm, clip_norm));
 }
-/// Along axes known at run time only: clip_by_norm(x, 5.f, {1}).
-template <graph_operand X, class N>
+/// Along axes known at run time only: clip_by_norm(x, 5.f, 1), clip_by_norm(x, 5.f, {0, 1}).
+template <graph_operand X, class N, runtime_axes A = axis_list>
     requires(graph_operand<N> || literal<N>)
-any_tensor clip_by_norm(const X& x, const N& clip_norm, const axis_list& axes,
-                        const std::source_location& where = std::source_location::current()) {
-    const any_tensor all = detail::floating_tensor("clip_by_norm", x, where);
-    const any_tensor norm = detail::wide_l2_norm_at(all, axes, where, keep_dims);
-    return detail::narrowed(all, detail::widened(all) * detail::clip_scale(norm, clip_norm));
+auto clip_by_norm(const X& x, const N& clip_norm, const A& axes,
+                  const std::source_location& where = std::source_location::current()) {
+    static_assert(are_real_floating<X>, "clip_by_norm: the element type is not floating");
+    detail::require_floating("clip_by_norm", x, where);
+    const auto norm = detail::wide_l2_norm_at(x, axes, keep_dims, where);
+    const any_tensor made = detail::narrowed(x, detail::widened(x) * detail::clip_scale(norm, clip_norm));
+    return detail::typed_result<void, X>(detail::shape_of_first, made);
 }
 
 namespace detail {

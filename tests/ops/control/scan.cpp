@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include <rill/core/array_text.hpp>
 #include <rill/ops/catalogue.hpp>
 #include <rill/runtime/session.hpp>
 #include <rill/train/initializers.hpp>
@@ -37,6 +38,68 @@ TEST_CASE("scan: all states, from either end") {
     CHECK(av(2) == 6.f);
     CHECK(bv(2) == 24.f);
     static_assert(std::is_same_v<std::remove_cvref_t<decltype(a)>, tensor<float, 3>>);
+}
+
+TEST_CASE("scan: the last state, and outputs apart from it") {
+    const graph_scope here{graph()};
+    const session s;
+    const tensor xs = constant({1.f, 2.f, 3.f});
+    const auto [last, outputs] = scan([](auto h, auto x) { return std::tuple(h + x, cast<int>(h * 10.f)); }, 0.5f, xs);
+    static_assert(std::is_same_v<std::remove_cvref_t<decltype(last)>, tensor<float>>);
+    static_assert(std::is_same_v<std::remove_cvref_t<decltype(outputs)>, tensor<int, 3>>);
+    CHECK((s.run(std::tuple(last, outputs)) == std::tuple(6.5f, xt::xtensor<int, 1>{5, 15, 35})));
+    // a pair will do; outputs of several parts, from the end
+    const auto [sum, both] = scan([](auto h, auto x) { return std::pair(h + x, std::tuple(h, std::pair(x, 1))); }, 0.f,
+                                  xs, {.reverse = true});
+    const auto& [before, rest] = both;
+    CHECK((s.run(std::tuple(sum, before, rest.first, rest.second)) ==
+           std::tuple(6.f, xt::xtensor<float, 1>{5.f, 3.f, 0.f}, xt::xtensor<float, 1>{1.f, 2.f, 3.f},
+                      xt::xtensor<int, 1>{1, 1, 1})));
+    // a state of two parts, and outputs: told from the next state by how they are built
+    const auto [pair, ratios] = scan(
+        [](const auto& h, auto x) {
+            const auto [a, b] = h;
+            return std::tuple(std::tuple(a + x, b * x), a / b);
+        },
+        std::tuple(0.f, 1.f), xs);
+    CHECK((s.run(std::tuple(std::get<0>(pair), std::get<1>(pair), ratios)) ==
+           std::tuple(6.f, 6.f, xt::xtensor<float, 1>{0.f, 1.f, 1.5f})));
+    const auto [slope] = gradients(last + reduce_sum(cast<float>(outputs)) + reduce_sum(ratios), xs);
+    CHECK((s.run(slope) == xt::xtensor<float, 1>{0.f, 0.75f, 1.f}));
+}
+
+TEST_CASE("scan: nested states, arrays and vectors") {
+    const graph_scope here{graph()};
+    const session s;
+    const auto xs = constant({1, 2, 3});
+    const auto nested = scan(
+        [](const auto& h, auto x) {
+            const auto& [a, inner] = h;
+            return std::tuple(a + x, std::tuple(a * x, std::get<1>(inner) - x));
+        },
+        std::tuple(0, std::tuple(1, 2)), xs);
+    static_assert(std::is_same_v<std::remove_const_t<decltype(nested)>,
+                                 std::tuple<tensor<int, 3>, std::tuple<tensor<int, 3>, tensor<int, 3>>>>);
+    const auto& [a, inner] = nested;
+    CHECK((s.run(std::tuple(a, std::get<0>(inner), std::get<1>(inner))) ==
+           std::tuple(xt::xtensor<int, 1>{1, 3, 6}, xt::xtensor<int, 1>{0, 2, 9}, xt::xtensor<int, 1>{1, -1, -4})));
+    const auto swapped = fold(
+        [](const auto& h, auto x) { return std::array<any_tensor, 2>{h[1] + x, h[0]}; },
+        std::array<any_tensor, 2>{constant(10), constant(20)}, xs);
+    CHECK(s.run(swapped[0]).value<int>() == 24);
+    CHECK(s.run(swapped[1]).value<int>() == 12);
+    const std::vector<any_tensor> start{constant(0), constant(1), constant(2)}, slices{xs, xs * xs};
+    const auto body = [](const std::vector<any_tensor>& h, const std::vector<any_tensor>& in) {
+        return std::pair(std::vector<any_tensor>{h[0] + in[0], h[1] + in[1], h[2]}, std::vector<any_tensor>{h[0]});
+    };
+    const auto [end, seen] = scan(body, start, slices);
+    REQUIRE((end.size() == 3 && seen.size() == 1));
+    CHECK(s.run(end[1]).value<int>() == 15);
+    CHECK(to_string(s.run(seen[0])) == "int32 [3] {0, 1, 3}");
+    const auto doubled = map([](const auto& in) { return std::vector{in[0] * 2, in[1]}; }, slices);
+    CHECK(to_string(s.run(doubled[0])) == "int32 [3] {2, 4, 6}");
+    const auto short_of_one = [](const auto& h, auto) { return std::vector<any_tensor>{h[0]}; };
+    CHECK_THROWS_WITH(fold(short_of_one, start, xs), contains("fold: a vector of the state has 3 parts, the body gives 1"));
 }
 
 TEST_CASE("fold, fold_right and map") {

@@ -38,6 +38,21 @@ TEST_CASE("while_loop: runs while its condition holds") {
                            {.maximum_iterations = 7})) == 7);
 }
 
+TEST_CASE("while_loop: parts that are tuples or arrays") {
+    const graph_scope here{graph()};
+    const session s;
+    const auto [n, pair] = while_loop([](auto k, const auto&) { return k < 4; },
+                                      [](auto k, const auto& p) {
+                                          return std::tuple(k + 1, std::tuple(std::get<1>(p), std::get<0>(p) * 2.f));
+                                      },
+                                      0, std::tuple(1.f, 10.f));
+    CHECK(s.run(std::tuple(n, std::get<0>(pair), std::get<1>(pair))) == std::tuple(4, 4.f, 40.f));
+    const auto [a, b] = while_loop([](auto x, auto) { return x < 100; },
+                                   [](auto x, auto y) { return std::array<tensor<int>, 2>{x + y, x}; },
+                                   std::array<tensor<int>, 2>{constant(1), constant(1)});
+    CHECK(s.run(std::tuple(a, b)) == std::tuple(144, 89));
+}
+
 TEST_CASE("while_loop: arrays and text as state") {
     const graph_scope here{graph()};
     placeholder<float, dyn, 2> x("x");

@@ -50,8 +50,8 @@ TEST_CASE("cumprod: at run time") {
     const graph_scope here(g);
     const session s(g);
     const tensor c = constant({{1, 2}, {3, 4}});
-    CHECK(op_test::difference<int>(s.run(cumprod(c, -1)), {2, 2}, {1, 2, 3, 12}) == "");
-    CHECK(s.run(cumprod(c, 0, {.exclusive = true})).elements<int>()[2] == 1);
+    CHECK(op_test::difference<int>(s.run(any_tensor(cumprod(c, -1))), {2, 2}, {1, 2, 3, 12}) == "");
+    CHECK(s.run(cumprod(c, 0, {.exclusive = true}))(1, 0) == 1);
     CHECK_THROWS_WITH(cumprod(c, 2), contains("cumprod: the axis is out of range") && contains("[2, 2]"));
     const op_ptr made = make_op(cumprod_op{{1, {.reverse = true}}});
     CHECK(make_op("Cumprod", 1, bytes_of_fields(*made))->equals(*made));

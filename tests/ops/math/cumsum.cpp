@@ -22,8 +22,8 @@ TEST_CASE("cumsum: at run time") {
     const graph_scope here(g);
     const session s(g);
     const tensor c = constant({{1, 2}, {3, 4}});
-    CHECK(op_test::difference<int>(s.run(cumsum(c, -1)), {2, 2}, {1, 3, 3, 7}) == "");
-    CHECK(s.run(cumsum(c, 0, {.exclusive = true})).elements<int>()[2] == 1);
+    CHECK(op_test::difference<int>(s.run(any_tensor(cumsum(c, -1))), {2, 2}, {1, 3, 3, 7}) == "");
+    CHECK(s.run(cumsum(c, 0, {.exclusive = true}))(1, 0) == 1);
     CHECK_THROWS_WITH(cumsum(c, 2), contains("cumsum: the axis is out of range") && contains("[2, 2]"));
     const op_ptr made = make_op(cumsum_op{{1, {.reverse = true}}});
     CHECK(make_op("Cumsum", 1, bytes_of_fields(*made))->equals(*made));

@@ -43,6 +43,35 @@ TEST_CASE("reduce: the argument is evaluated in the same pass, by one node") {
     CHECK(op_test::list(v) == std::vector<float>{5, 50});
 }
 
+TEST_CASE("reduce: along axes known at run time, the rank in the type where it is known") {
+    const graph g;
+    const graph_scope here(g);
+    const session s(g);
+    placeholder<float, 2, 3> x("x");
+    const auto at = feed(x, {{1, 2, 3}, {4, 5, 6}});
+    const auto is = [&]<class R>(const auto& y, std::type_identity<R>, const std::vector<float>& values) {
+        static_assert(std::is_same_v<std::remove_cvref_t<decltype(y)>, R>);
+        const any_array got = s.run(any_tensor(y), at);
+        CHECK(std::ranges::equal(got.template elements<float>(), values));
+    };
+    using one = std::type_identity<tensor<float, dyn>>;
+    using two = std::type_identity<tensor<float, dyn, dyn>>;
+    using untyped = std::type_identity<any_tensor>;
+    is(reduce_sum(x, 1), one(), {6, 15});
+    is(reduce_sum(square(x), index_t(0)), one(), {17, 29, 45});
+    is(reduce_max(x, -1), one(), {3, 6});
+    is(reduce_mean(x, {0, -1}), std::type_identity<tensor<float>>(), {3.5f});
+    is(reduce_min(x, {0}, keep_dims), two(), {1, 2, 3});
+    is(reduce_sum(x, std::array{1}), one(), {6, 15});
+    // how many they are run time knows
+    is(reduce_sum(x, std::vector<int>{0}), untyped(), {5, 7, 9});
+    is(reduce_sum(x, axis_list{1}, keep_dims), two(), {6, 15});
+    is(reduce_sum(any_tensor(x), 1), untyped(), {6, 15});
+    CHECK(reduce_sum(square(x), 1).node()->inputs.size() == 1); // in the same pass
+    CHECK_THROWS_WITH(reduce_sum(x, 2), contains("reduce_sum: an axis is out of range") && contains("[2, 3]"));
+    CHECK_THROWS_WITH(reduce_max(x, {1, -1}), contains("reduce_max: an axis is named twice"));
+}
+
 TEST_CASE("reduce: of handles, constants and tensors of unknown type") {
     const graph g;
     const graph_scope here(g);

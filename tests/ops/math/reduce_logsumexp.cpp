@@ -64,7 +64,7 @@ TEST_CASE("reduce_logsumexp: along axes known at run time only") {
     const auto plain = s.run(reduce_logsumexp(x, {1}), feed(x, at));
     for (std::size_t i = 0; i < 2; ++i) {
         CHECK(kept.elements<double>()[i] == Approx(typed(i)));
-        CHECK(plain.elements<double>()[i] == Approx(typed(i)));
+        CHECK(plain(i) == Approx(typed(i)));
     }
     CHECK(s.run(reduce_logsumexp(any_tensor(x), {0, 1}), feed(x, at)).elements<double>()[0] ==
           Approx(s.run(reduce_logsumexp(x), feed(x, at))));

@@ -50,7 +50,7 @@ TEST_CASE("reduce_variance: along axes known at run time only") {
     const auto plain = s.run(reduce_variance(x, {1}), feed(x, at));
     for (std::size_t i = 0; i < 2; ++i) {
         CHECK(kept.elements<double>()[i] == Approx(typed(i)));
-        CHECK(plain.elements<double>()[i] == Approx(typed(i)));
+        CHECK(plain(i) == Approx(typed(i)));
     }
     CHECK(s.run(reduce_variance(any_tensor(x), {0, 1}), feed(x, at)).elements<double>()[0] ==
           Approx(s.run(reduce_variance(x), feed(x, at))));

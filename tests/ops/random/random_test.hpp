@@ -69,6 +69,8 @@ template <class Op> void known_at_run_time() {
     const any_tensor x = Op::untyped(dtype::float64, {2, 5}, 3);
     CHECK(s.run(x).type() == tensor_type{dtype::float64, {2, 5}});
     CHECK(list(s.run(x)) != list(s.run(x)));
+    const any_tensor of_float = Op::template like<float>(dims{2, 5}, 3); // the type said, the shape not
+    CHECK(s.run(of_float).type() == tensor_type{dtype::float32, {2, 5}});
     CHECK(s.run(Op::template unseeded<half, 7>()).size() == 7);
     CHECK(s.run(Op::template unseeded<float>()) != 0.f);
     CHECK(s.run(Op::template unseeded<float, 0, 3>()).size() == 0);

@@ -90,18 +90,15 @@ auto concat(const X&... x) {
     // where it is, only an operand can say: nothing stands behind so many
     return detail::concat_at<Axis>(std::source_location{}, x...);
 }
-/// Of tensors whose number or types are known at run time only.
-template <class... Unused> // a template, so that only programs that call it have its kernels
-any_tensor concat(const std::vector<any_tensor>& all, int axis,
-                  const std::source_location& where = std::source_location::current()) {
-    if (all.empty()) throw invalid_argument("concat: no tensors were given" + detail::at_place(where));
-    detail::require_kernel_for<concat_op, any_tensor>();
-    endpoint_list inputs;
-    for (const auto& x : all) {
-        if (!x) detail::refuse_null("concat", where);
-        inputs.push_back(x);
-    }
-    return endpoint{detail::add_node(all[0].graph(), make_op(concat_op{axis}), std::move(inputs), {}, false, where), 0};
+/// Of tensors whose number or types are known at run time only: concat({x, z}, 0), concat(parts, 0).
+template <tensor_list L = std::vector<any_tensor>>
+auto concat(const L& all, int axis, const std::source_location& where = std::source_location::current()) {
+    using X = typename L::value_type;
+    detail::require_kernel_for<concat_op, X>();
+    const auto inputs = detail::sealed_list("concat", all, where);
+    const graph g(*inputs[0].from->owner);
+    const endpoint made{detail::add_node(g, make_op(concat_op{axis}), inputs, {}, false, where), 0};
+    return detail::typed_result<void, X>(detail::rank_of_first, any_tensor(made));
 }
 
 }} // namespace rill::RILL_ABI

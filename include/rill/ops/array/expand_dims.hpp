@@ -38,8 +38,9 @@ auto expand_dims(const X& x, const std::source_location& where = std::source_loc
 }
 /// Of a tensor whose rank is known at run time only.
 template <graph_operand X>
-any_tensor expand_dims(const X& x, int axis, const std::source_location& where = std::source_location::current()) {
-    return apply_node(expand_dims_op{axis}, where, x);
+auto expand_dims(const X& x, int axis, const std::source_location& where = std::source_location::current()) {
+    constexpr auto rule = [](const dims& shape) { return rules::change_rank(shape, 1); };
+    return apply_node(expand_dims_op{axis}, rule, where, x);
 }
 
 }} // namespace rill::RILL_ABI

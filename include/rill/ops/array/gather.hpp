@@ -39,10 +39,6 @@ struct gather_op {
 
 /// The result has no more than 8 dimensions.
 template <class Table, class Ids> inline constexpr bool gathered_rank_fits = Table::rank - 1 + Ids::rank <= max_rank;
-/// Ids are int or std::int64_t.
-template <class X> inline constexpr bool are_ids = true;
-template <typed_operand X> inline constexpr bool are_ids<X> = is_index_type<value_type_of<X>>;
-
 namespace detail {
 
 /// Gradients of several look-ups are joined, and so are their ids.
@@ -50,25 +46,32 @@ template <class Ids> void require_joined_ids();
 
 } // namespace detail
 
-/// gather<1>(table, ids), or gather(table, ids) along axis 0; a negative axis counts from the end.
-template <int Axis = 0, graph_operand A, graph_operand B>
+/// gather<1>(table, ids), or gather(table, ids) along axis 0; a negative axis counts from the end. Ids of the host: gather(table, 3),
+/// gather(table, {0, 2}).
+template <int Axis = 0, graph_operand A, ids_argument B = std::vector<int>>
 auto gather(const A& table, const B& ids, const std::source_location& where = std::source_location::current()) {
     static_assert(are_ids<B>, "gather: the ids must be int or std::int64_t");
+    const auto& at = detail::ids_operand(ids, where);
+    using I = std::remove_cvref_t<decltype(at)>;
     if constexpr (typed_operand<A>) static_assert(axes_exist<extents_of<A>, Axis>, "gather: the axis is out of range");
-    if constexpr (typed_operand<A> && typed_operand<B>)
-        static_assert(gathered_rank_fits<extents_of<A>, extents_of<B>>,
+    if constexpr (typed_operand<A> && typed_operand<I>)
+        static_assert(gathered_rank_fits<extents_of<A>, extents_of<I>>,
                       "gather: the result would have more than 8 dimensions");
     constexpr auto rule = [](const dims& t, const dims& i) { return rules::gather(t, i, Axis); };
-    detail::require_joined_ids<B>();
-    return apply_node(gather_op{Axis}, rule, where, table, ids);
+    detail::require_joined_ids<I>();
+    return apply_node(gather_op{Axis}, rule, where, table, at);
 }
 /// Along an axis known at run time only.
-template <graph_operand A, graph_operand B>
-any_tensor gather(const A& table, const B& ids, int axis,
-                  const std::source_location& where = std::source_location::current()) {
+template <graph_operand A, ids_argument B = std::vector<int>>
+auto gather(const A& table, const B& ids, int axis,
+            const std::source_location& where = std::source_location::current()) {
     static_assert(are_ids<B>, "gather: the ids must be int or std::int64_t");
-    detail::require_joined_ids<B>();
-    return apply_node(gather_op{axis}, where, table, ids);
+    const auto& at = detail::ids_operand(ids, where);
+    constexpr auto rule = [](const dims& t, const dims& i) {
+        return i.known_rank() ? rules::change_rank(t, i.rank - 1) : shape_result{dims::unknown()};
+    };
+    detail::require_joined_ids<std::remove_cvref_t<decltype(at)>>();
+    return apply_node(gather_op{axis}, rule, where, table, at);
 }
 
 }} // namespace rill::RILL_ABI

@@ -14,9 +14,6 @@ template <class D> kernel copy_of_input(const kernel_request& request) {
     return kernel([=](const kernel_args& a) { D::copy(type, a.in<void>(0), a.out<void>(0), n); });
 }
 
-/// The shape rule of ops whose result has their first operand's.
-inline constexpr auto shape_of_first = [](const dims& x, const auto&...) { return shape_result{x}; };
-
 } // namespace detail
 
 /// x itself, as a node of its own: of any element type. Gradient: g.

@@ -11,6 +11,15 @@ namespace rill { inline namespace RILL_ABI {
 template <class I>
 inline constexpr bool is_index_type = std::is_same_v<I, std::int32_t> || std::is_same_v<I, std::int64_t>;
 
+/// Ids: a tensor, a whole number of the host or a range of them.
+template <class I>
+concept ids_argument = graph_operand<I> || host_integer<I> || (flat_range<I> && host_integer<host_element<I>>);
+
+/// Ids are int or std::int64_t.
+template <class X> inline constexpr bool are_ids = true;
+template <typed_operand X> inline constexpr bool are_ids<X> = is_index_type<value_type_of<X>>;
+template <flat_range X> inline constexpr bool are_ids<X> = is_index_type<host_element<X>>;
+
 namespace detail {
 
 /// Calls f with the element type of the indices.
@@ -19,6 +28,16 @@ template <class F> auto with_index_type(dtype type, F f) {
 }
 
 void check_index_type(dtype type, const char* what);
+
+/// Ids as a tensor: those of the host as a constant.
+template <ids_argument I> decltype(auto) ids_operand(const I& ids, const std::source_location& where) {
+    if constexpr (graph_operand<I>)
+        return (ids);
+    else if constexpr (host_integer<I>)
+        return constant(static_cast<std::int64_t>(ids), where);
+    else
+        return constant(ids, where);
+}
 
 /// "id 7 at [1, 0] is outside [0, 5)".
 [[noreturn]] void throw_outside(const outside_index& wrong, const dims& shape, index_t extent, const char* what);

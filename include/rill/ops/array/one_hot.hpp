@@ -63,12 +63,12 @@ auto one_hot(const X& ids, const std::type_identity_t<T>& on = T(1), const std::
 }
 /// To a depth known at run time only.
 template <element T = float, graph_operand X>
-any_tensor one_hot(const X& ids, index_t depth, const std::type_identity_t<T>& on = T(1),
-                   const std::type_identity_t<T>& off = T(0),
-                   const std::source_location& where = std::source_location::current()) {
+auto one_hot(const X& ids, index_t depth, const std::type_identity_t<T>& on = T(1),
+             const std::type_identity_t<T>& off = T(0),
+             const std::source_location& where = std::source_location::current()) {
     static_assert(detail::are_classes<X>, "one_hot: the ids must be int or std::int64_t");
-    detail::require_kernel_for<one_hot_op, T>();
-    return detail::add_op_node(make_op(detail::make_one_hot<T>(depth, on, off)), 0, where, ids);
+    constexpr auto rule = [](const dims& x) { return rules::insert_axis(x, -1, dyn); };
+    return apply_node<T, T>(detail::make_one_hot<T>(depth, on, off), rule, where, ids);
 }
 
 }} // namespace rill::RILL_ABI

@@ -143,14 +143,14 @@ auto pad(const X& x, const pad_constant& value = {},
 }
 /// By numbers known at run time only: pad(x, {{1, 1}, {0, 2}}).
 template <graph_operand X>
-any_tensor pad(const X& x, std::initializer_list<padding> all, const pad_constant& value = {},
-               const std::source_location& where = std::source_location::current()) {
-    return apply_node(detail::pad_by(std::span(all.begin(), all.size()), value), where, x);
+auto pad(const X& x, std::initializer_list<padding> all, const pad_constant& value = {},
+         const std::source_location& where = std::source_location::current()) {
+    return apply_node(detail::pad_by(std::span(all.begin(), all.size()), value), detail::rank_of_first, where, x);
 }
 /// With the tensor's own elements, mirrored: pad(x, {{1, 1}}, pad_mode::reflect).
 template <graph_operand X>
-any_tensor pad(const X& x, std::initializer_list<padding> all, pad_mode mode,
-               const std::source_location& where = std::source_location::current()) {
+auto pad(const X& x, std::initializer_list<padding> all, pad_mode mode,
+         const std::source_location& where = std::source_location::current()) {
     if (mode == pad_mode::constant) return pad(x, all, pad_constant(), where);
     detail::require_mirror<X>();
     any_tensor y = detail::seal(x);
@@ -162,7 +162,7 @@ any_tensor pad(const X& x, std::initializer_list<padding> all, pad_mode mode,
     int axis = 0;
     for (const auto& by : all)
         y = detail::mirrored(y, axis++, static_cast<int>(all.size()), by, mode == pad_mode::symmetric, where);
-    return y;
+    return detail::typed_result<void, X>(detail::rank_of_first, y);
 }
 
 }} // namespace rill::RILL_ABI

@@ -50,10 +50,9 @@ auto reverse(const X& x, const std::source_location& where = std::source_locatio
     return apply_node(reverse_op{axis_list{Axes...}}, rule, where, x);
 }
 /// Along axes known at run time only.
-template <graph_operand X>
-any_tensor reverse(const X& x, const axis_list& axes,
-                   const std::source_location& where = std::source_location::current()) {
-    return apply_node(reverse_op{axes}, where, x);
+template <graph_operand X, runtime_axes A = axis_list>
+auto reverse(const X& x, const A& axes, const std::source_location& where = std::source_location::current()) {
+    return apply_node(reverse_op{to_axes(axes)}, detail::shape_of_first, where, x);
 }
 
 }} // namespace rill::RILL_ABI

@@ -17,12 +17,8 @@ namespace detail {
 
 /// What is known of a shape that a vector of this shape says: its rank.
 constexpr dims rank_from(const dims& vector) {
-    dims r;
-    r.rank = vector.known_rank() && vector.rank == 1 && vector[0] >= 0 && vector[0] <= max_rank
-                 ? static_cast<int>(vector[0])
-                 : -1;
-    for (int i = 0; i < r.rank; ++i) r[i] = dyn;
-    return r;
+    const bool known = vector.known_rank() && vector.rank == 1 && vector[0] >= 0 && vector[0] <= max_rank;
+    return rules::of_rank(known ? static_cast<int>(vector[0]) : -1);
 }
 
 /// The shape that an input says: all of it where its value is known, else its rank, if that is. Throws invalid_argument if it

@@ -92,9 +92,9 @@ auto slice(const X& x, const dims& begin, const std::source_location& where = st
 }
 /// Of a size known at run time only.
 template <graph_operand X>
-any_tensor slice(const X& x, const dims& begin, const dims& size,
-                 const std::source_location& where = std::source_location::current()) {
-    return apply_node(slice_op{begin, size}, where, x);
+auto slice(const X& x, const dims& begin, const dims& size,
+           const std::source_location& where = std::source_location::current()) {
+    return apply_node(slice_op{begin, size}, detail::rank_of_first, where, x);
 }
 /// slice<2, 3>(x, begin): where the block begins is a tensor of whole numbers.
 template <index_t... Size, graph_operand X, graph_operand B>

@@ -70,8 +70,20 @@ namespace detail {
 
 inline constexpr index_t most_parts = 1 << 16; // more is a mistake
 
-/// Output number i of a node whose first output is given.
-inline endpoint output_of(const any_tensor& first, int i) { return {first.node(), i}; }
+/// Output number i of a node, as a handle like that to the first output.
+template <class H> H output_of(const H& first, int i) {
+    const any_tensor made(endpoint{first.node(), i});
+    if constexpr (typed_operand<H>)
+        return H(unchecked, made);
+    else
+        return made;
+}
+/// So many of them.
+template <class H> std::vector<H> outputs_of(const H& first, index_t count) {
+    std::vector<H> all;
+    for (index_t i = 0; i < count; ++i) all.push_back(output_of(first, static_cast<int>(i)));
+    return all;
+}
 
 } // namespace detail
 
@@ -85,29 +97,18 @@ auto split(const X& x, const std::source_location& where = std::source_location:
     }
     constexpr auto rule = [](const dims& shape) { return rules::split(shape, Axis, Count); };
     const auto first = apply_node(split_op{Axis, Count}, rule, where, x);
-    using part = std::remove_const_t<decltype(first)>;
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        const auto one = [&](std::size_t i) {
-            const any_tensor made(detail::output_of(first, static_cast<int>(i)));
-            if constexpr (typed_operand<part>)
-                return part(detail::unchecked, made);
-            else
-                return made;
-        };
-        return std::tuple{one(I)...};
+        return std::tuple{detail::output_of(first, static_cast<int>(I))...};
     }(std::make_index_sequence<static_cast<std::size_t>(Count)>{});
 }
-/// Into a number of equal parts known at run time only.
+/// Into a number of equal parts known at run time only, a std::vector: split(x, n, 1), split(x, n) along axis 0.
 template <graph_operand X>
-std::vector<any_tensor> split(const X& x, index_t count, int axis,
-                              const std::source_location& where = std::source_location::current()) {
+auto split(const X& x, index_t count, int axis = 0,
+           const std::source_location& where = std::source_location::current()) {
     if (count < 1 || count > detail::most_parts)
         throw invalid_argument("split: the number of parts must be 1 or more, and no more than 65536" +
                                detail::at_place(where));
-    const any_tensor first = apply_node(split_op{axis, count}, where, x);
-    std::vector<any_tensor> parts;
-    for (index_t i = 0; i < count; ++i) parts.push_back(detail::output_of(first, static_cast<int>(i)));
-    return parts;
+    return detail::outputs_of(apply_node(split_op{axis, count}, detail::rank_of_first, where, x), count);
 }
 
 }} // namespace rill::RILL_ABI

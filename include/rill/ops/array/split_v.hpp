@@ -28,15 +28,13 @@ struct split_v_op {
     }
 };
 
-/// split(x, {2, dyn, 3}, 0): into parts of these sizes along an axis.
+/// split(x, {2, dyn, 3}, 1): into parts of these sizes along an axis; split(x, {2, 3}) along axis 0.
 template <graph_operand X>
-std::vector<any_tensor> split(const X& x, const std::vector<index_t>& sizes, int axis,
-                              const std::source_location& where = std::source_location::current()) {
-    any_array own = detail::owned_copy(to_any_array<index_t>(sizes, dims{static_cast<index_t>(sizes.size())}));
-    const any_tensor first = apply_node(split_v_op{axis, std::move(own)}, where, x);
-    std::vector<any_tensor> parts;
-    for (std::size_t i = 0; i < sizes.size(); ++i) parts.push_back(detail::output_of(first, static_cast<int>(i)));
-    return parts;
+auto split(const X& x, const std::vector<index_t>& sizes, int axis = 0,
+           const std::source_location& where = std::source_location::current()) {
+    const auto count = static_cast<index_t>(sizes.size());
+    any_array own = detail::owned_copy(to_any_array<index_t>(sizes, dims{count}));
+    return detail::outputs_of(apply_node(split_v_op{axis, std::move(own)}, detail::rank_of_first, where, x), count);
 }
 
 }} // namespace rill::RILL_ABI

@@ -61,10 +61,14 @@ auto squeeze(const X& x, const std::source_location& where = std::source_locatio
     return apply_node(squeeze_op{axis_list{Axes...}}, rule, where, x);
 }
 /// Of a tensor whose rank is known at run time only.
-template <graph_operand X>
-any_tensor squeeze(const X& x, const axis_list& axes,
-                   const std::source_location& where = std::source_location::current()) {
-    return apply_node(squeeze_op{axes}, where, x);
+template <graph_operand X, runtime_axes A = axis_list>
+auto squeeze(const X& x, const A& axes, const std::source_location& where = std::source_location::current()) {
+    constexpr auto rule = [](const dims& shape) { return rules::reduce_later<A>(shape, false); };
+    return apply_node(squeeze_op{to_axes(axes)}, rule, where, x);
+}
+template <graph_operand X, std::size_t N>
+auto squeeze(const X& x, const int (&axes)[N], const std::source_location& where = std::source_location::current()) {
+    return squeeze(x, std::to_array(axes), where);
 }
 
 }} // namespace rill::RILL_ABI

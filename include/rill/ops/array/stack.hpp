@@ -50,18 +50,13 @@ auto stack(const X&... x) {
     // where it is, only an operand can say: nothing stands behind so many
     return detail::stack_at<Axis>(std::source_location{}, x...);
 }
-/// Of tensors whose number or types are known at run time only.
-template <class... Unused> // a template, so that only programs that call it have its kernels
-any_tensor stack(const std::vector<any_tensor>& all, int axis,
-                 const std::source_location& where = std::source_location::current()) {
-    if (all.empty()) throw invalid_argument("stack: no tensors were given" + detail::at_place(where));
+/// Of tensors whose number or types are known at run time only: stack({x, z}, 1), stack(rows).
+template <tensor_list L = std::vector<any_tensor>>
+auto stack(const L& all, int axis = 0, const std::source_location& where = std::source_location::current()) {
     std::vector<tensor_type> types;
-    for (const auto& x : all) {
-        if (!x) detail::refuse_null("stack", where);
-        types.push_back(type_of(x));
-    }
+    for (const auto& edge : detail::sealed_list("stack", all, where)) types.push_back(type_of(edge));
     detail::check_stack(types, axis, where);
-    std::vector<any_tensor> deeper;
+    std::vector<std::decay_t<decltype(expand_dims(*all.begin(), axis))>> deeper;
     for (const auto& x : all) deeper.push_back(expand_dims(x, axis, where));
     return concat(deeper, axis, where);
 }

@@ -43,9 +43,9 @@ auto strided_slice(const X& x, const std::source_location& where = std::source_l
 }
 /// By ranges known at run time only: strided_slice(x, {{0, -1, 2}, {}}).
 template <graph_operand X>
-any_tensor strided_slice(const X& x, std::initializer_list<slice_range> ranges,
-                         const std::source_location& where = std::source_location::current()) {
-    return apply_node(strided_slice_op{ranges}, where, x);
+auto strided_slice(const X& x, std::initializer_list<slice_range> ranges,
+                   const std::source_location& where = std::source_location::current()) {
+    return apply_node(strided_slice_op{ranges}, detail::rank_of_first, where, x);
 }
 
 }} // namespace rill::RILL_ABI

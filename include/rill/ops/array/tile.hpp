@@ -97,9 +97,9 @@ auto tile(const X& x, const std::source_location& where = std::source_location::
 }
 /// By multiples known at run time only.
 template <graph_operand X>
-any_tensor tile(const X& x, const dims& multiples,
-                const std::source_location& where = std::source_location::current()) {
-    return apply_node(tile_op{multiples}, where, x);
+auto tile(const X& x, const dims& multiples,
+          const std::source_location& where = std::source_location::current()) {
+    return apply_node(tile_op{multiples}, detail::rank_of_first, where, x);
 }
 /// By multiples that a tensor of whole numbers says.
 template <graph_operand X, graph_operand M>

@@ -49,9 +49,9 @@ auto transpose(const X& x, const std::source_location& where = std::source_locat
 
 /// By a permutation known at run time only: transpose(x, {1, 0}).
 template <graph_operand X>
-any_tensor transpose(const X& x, const axis_list& order,
-                     const std::source_location& where = std::source_location::current()) {
-    return apply_node(transpose_op{order}, where, x);
+auto transpose(const X& x, const axis_list& order,
+               const std::source_location& where = std::source_location::current()) {
+    return apply_node(transpose_op{order}, detail::rank_of_first, where, x);
 }
 
 }} // namespace rill::RILL_ABI

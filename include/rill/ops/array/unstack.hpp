@@ -21,16 +21,15 @@ auto unstack(const X& x, const std::source_location& where = std::source_locatio
 }
 /// Of a tensor whose extents are known when the graph is built, but not to types.
 template <graph_operand X>
-std::vector<any_tensor> unstack(const X& x, int axis,
-                                const std::source_location& where = std::source_location::current()) {
-    const any_tensor whole = detail::seal(x);
+auto unstack(const X& x, int axis = 0, const std::source_location& where = std::source_location::current()) {
+    const auto whole = sealed(x);
     const index_t count = rules::extent_along(type_of(whole.end()).shape, axis);
     if (count < 1)
         throw invalid_argument("unstack: the extent along axis " + std::to_string(axis) + " of " +
                                to_string(type_of(whole.end()).shape) + " must be known, and not 0" +
                                detail::at_place(where));
-    std::vector<any_tensor> slices;
-    for (const auto& part : split(whole, count, axis, where)) slices.push_back(squeeze(part, axis_list{axis}, where));
+    std::vector<std::decay_t<decltype(squeeze(whole, axis))>> slices;
+    for (const auto& part : split(whole, count, axis, where)) slices.push_back(squeeze(part, axis, where));
     return slices;
 }
 

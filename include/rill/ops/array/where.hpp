@@ -5,6 +5,7 @@
 #include <rill/ops/array/mask_over.hpp>
 #include <rill/ops/array/reshape.hpp>
 #include <rill/ops/array/squeeze.hpp>
+#include <rill/ops/math/select.hpp>
 #include <rill/runtime/all_control_flow.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -40,6 +41,13 @@ auto where(const X& condition, const std::source_location& where = std::source_l
     } else {
         return apply_node(where_op{}, where, condition);
     }
+}
+
+/// where(c, a, b): a where the condition holds, else b; select by TensorFlow's name.
+template <graph_operand C, class A, class B>
+    requires requires(const C& c, const A& a, const B& b) { select(c, a, b); }
+auto where(const C& condition, const A& a, const B& b) {
+    return select(condition, a, b);
 }
 
 namespace detail {

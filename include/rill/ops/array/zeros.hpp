@@ -8,8 +8,14 @@ namespace rill { inline namespace RILL_ABI {
 /// zeros<float, 2, 3>(): a constant. (Without template arguments: the initializer of variables.)
 template <element T, index_t... D> auto zeros(const std::source_location& where = std::source_location::current()) {
     static_assert(has_zero_and_one<T>, "zeros: the element type is no number");
-    static_assert(static_extents<D...>, "zeros: every extent must be known; zeros(dtype, dims) takes them at run time");
+    static_assert(static_extents<D...>, "zeros: every extent must be known; zeros<T>(dims{...}) takes them at run time");
     return detail::filled_constant<T, D...>(static_cast<T>(0), where);
+}
+/// Of a shape known at run time only: zeros<float>(dims{n, 4}).
+template <element T>
+any_tensor zeros(const dims& shape, const std::source_location& where = std::source_location::current()) {
+    static_assert(has_zero_and_one<T>, "zeros: the element type is no number");
+    return detail::constant_node(detail::filled_array(shape, static_cast<T>(0), where), where);
 }
 /// Of a type and shape known at run time only.
 inline any_tensor zeros(dtype type, const dims& shape,

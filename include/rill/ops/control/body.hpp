@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <functional>
+#include <span>
+#include <tuple>
 
 #include <rill/core/algorithm.hpp>
 #include <rill/expr/apply.hpp>
@@ -49,12 +52,42 @@ template <class... Op> void make_bodies_known() {
 
 // ---- what callables take and give ----------------------------------------------------------------------------------------
 
+/// Structures: tuples, pairs and arrays, whose parts types count, and vectors, whose parts run time counts; of tensors, or of such again.
 template <class X> inline constexpr bool is_tuple = false;
 template <class... X> inline constexpr bool is_tuple<std::tuple<X...>> = true;
+template <class A, class B> inline constexpr bool is_tuple<std::pair<A, B>> = true;
+template <class X, std::size_t N> inline constexpr bool is_tuple<std::array<X, N>> = true;
+template <class X> inline constexpr bool is_list = false;
+template <class X> inline constexpr bool is_list<std::vector<X>> = true;
 
-/// What a body may give, beside a tuple of it.
+/// What a body may give, beside a structure of it.
 template <class X>
 concept body_value = graph_operand<X> || literal<X>;
+
+/// A structure with F<X>::type in place of each leaf X.
+template <template <class> class F, class X> struct each_leaf : F<X> {};
+template <template <class> class F, class... X> struct each_leaf<F, std::tuple<X...>> {
+    using type = std::tuple<typename each_leaf<F, std::remove_cvref_t<X>>::type...>;
+};
+template <template <class> class F, class A, class B> struct each_leaf<F, std::pair<A, B>> {
+    using type = std::pair<typename each_leaf<F, A>::type, typename each_leaf<F, B>::type>;
+};
+template <template <class> class F, class X, std::size_t N> struct each_leaf<F, std::array<X, N>> {
+    using type = std::array<typename each_leaf<F, X>::type, N>;
+};
+template <template <class> class F, class X> struct each_leaf<F, std::vector<X>> {
+    using type = std::vector<typename each_leaf<F, X>::type>;
+};
+
+/// Calls f with each leaf of a structure, in order.
+template <class X, class F> void visit_leaves(const X& x, const F& f) {
+    if constexpr (is_list<X>)
+        for (const auto& each : x) visit_leaves(each, f);
+    else if constexpr (is_tuple<X>)
+        std::apply([&](const auto&... all) { (visit_leaves(all, f), ...); }, x);
+    else
+        f(x);
+}
 
 /// The handle through which a value comes back.
 template <class X> struct handle_for {
@@ -66,23 +99,17 @@ template <typed_operand X> struct handle_for<X> {
 template <literal X> struct handle_for<X> {
     using type = tensor<X>;
 };
-template <class... X> struct handle_for<std::tuple<X...>> {
-    using type = std::tuple<typename handle_for<std::remove_cvref_t<X>>::type...>;
-};
-template <class X> using handle_type = typename handle_for<std::remove_cvref_t<X>>::type;
+template <class X> using handle_type = typename each_leaf<handle_for, std::remove_cvref_t<X>>::type;
 
-template <class X> void add_endpoints(const X& x, const graph& g, std::vector<endpoint>& to) {
-    if constexpr (is_tuple<X>)
-        std::apply([&](const auto&... all) { (add_endpoints(all, g, to), ...); }, x);
-    else if constexpr (literal<X>)
-        to.push_back(seal(constant(x, std::source_location{}), g));
-    else if constexpr (graph_operand<X>)
-        to.push_back(seal(x, g));
-}
-/// The endpoints of a value, or of each value of a tuple, in a graph; none of an operation.
+/// The endpoints of the leaves of a structure, in a graph; none of an operation.
 template <class X> std::vector<endpoint> endpoints_of(const X& x, const graph& g) {
     std::vector<endpoint> ends;
-    add_endpoints(x, g, ends);
+    visit_leaves(x, [&]<class Leaf>(const Leaf& leaf) {
+        if constexpr (literal<Leaf>)
+            ends.push_back(seal(constant(leaf, std::source_location{}), g));
+        else if constexpr (graph_operand<Leaf>)
+            ends.push_back(seal(leaf, g));
+    });
     return ends;
 }
 /// The same of what a body has just returned.
@@ -91,20 +118,70 @@ template <class X> std::vector<endpoint> results_of(const X& x, const graph& g) 
     return endpoints_of(x, g);
 }
 
-/// Handles of a type (or of each type of a tuple) to endpoints, from the first on.
-template <class H> H handles(const std::vector<endpoint>& ends, std::size_t first = 0) {
-    if constexpr (is_tuple<H>)
-        return [&]<std::size_t... I>(std::index_sequence<I...>) {
-            return H{handles<std::tuple_element_t<I, H>>(ends, first + I)...};
-        }(std::make_index_sequence<std::tuple_size_v<H>>{});
-    else if constexpr (std::is_same_v<H, any_tensor>)
-        return any_tensor(ends[first]);
-    else
-        return H(unchecked, any_tensor(ends[first]));
+/// Appends how many parts the vectors of a structure have, in order.
+template <class X> void add_list_sizes(const X& x, std::vector<std::size_t>& to) {
+    if constexpr (is_list<X>) {
+        to.push_back(x.size());
+        for (const auto& each : x) add_list_sizes(each, to);
+    } else if constexpr (is_tuple<X>) {
+        std::apply([&](const auto&... all) { (add_list_sizes(all, to), ...); }, x);
+    }
 }
 
+/// Reads structures of handles off a row of edges. `lists` says how many parts their vectors have.
+class handle_reader {
+public:
+    explicit handle_reader(std::span<const endpoint> ends, std::span<const std::size_t> lists = {})
+        : ends_(ends), lists_(lists) {}
+
+    template <class H> H read() {
+        if constexpr (is_list<H>) {
+            H all(take(lists_));
+            for (auto& each : all) each = read<typename H::value_type>();
+            return all;
+        } else if constexpr (is_tuple<H>) {
+            return [&]<std::size_t... I>(std::index_sequence<I...>) {
+                return H{read<std::tuple_element_t<I, H>>()...}; // braces: in order
+            }(std::make_index_sequence<std::tuple_size_v<H>>{});
+        } else if constexpr (std::is_same_v<H, any_tensor>) {
+            return any_tensor(take(ends_));
+        } else {
+            return H(unchecked, any_tensor(take(ends_)));
+        }
+    }
+
+private:
+    template <class T> static T take(std::span<const T>& from) {
+        const T first = from.front();
+        from = from.subspan(1);
+        return first;
+    }
+
+    std::span<const endpoint> ends_;
+    std::span<const std::size_t> lists_;
+};
+
+/// How many leaves a structure without vectors has.
 template <class H> inline constexpr std::size_t handle_count = 1;
-template <class... H> inline constexpr std::size_t handle_count<std::tuple<H...>> = sizeof...(H);
+template <class... H> inline constexpr std::size_t handle_count<std::tuple<H...>> = (0 + ... + handle_count<H>);
+template <class A, class B>
+inline constexpr std::size_t handle_count<std::pair<A, B>> = handle_count<A> + handle_count<B>;
+template <class H, std::size_t N> inline constexpr std::size_t handle_count<std::array<H, N>> = N * handle_count<H>;
+
+/// Types count all parts of a structure.
+template <class H> inline constexpr bool is_counted = !is_list<H>;
+template <class... H> inline constexpr bool is_counted<std::tuple<H...>> = (is_counted<H> && ...);
+template <class A, class B> inline constexpr bool is_counted<std::pair<A, B>> = is_counted<A> && is_counted<B>;
+template <class H, std::size_t N> inline constexpr bool is_counted<std::array<H, N>> = is_counted<H>;
+
+/// Handles of a type, or of a structure of types, to endpoints.
+template <class H> H handles(const std::vector<endpoint>& ends) {
+    static_assert(is_counted<H>, "a std::vector of tensors is not taken here; a std::array is");
+    if constexpr (is_counted<H>)
+        return handle_reader(ends).read<H>();
+    else
+        return {};
+}
 
 inline std::vector<tensor_type> types_of(const std::vector<endpoint>& ends) {
     std::vector<tensor_type> types;
@@ -118,13 +195,7 @@ template <class... X> graph home_graph(const X&... x) {
     const auto look = [&]<class Y>(const Y& y) {
         if constexpr (!literal<Y>) home = home ? home : home_of(y);
     };
-    const auto each = [&]<class Y>(const Y& y) {
-        if constexpr (is_tuple<Y>)
-            std::apply([&](const auto&... all) { (look(all), ...); }, y);
-        else
-            look(y);
-    };
-    (each(x), ...);
+    (visit_leaves(x, look), ...);
     return graph_or_current(home);
 }
 

@@ -29,6 +29,9 @@ inline constexpr bool branches_agree<tensor<T, A...>, tensor<U, B...>> =
 template <> inline constexpr bool branches_agree<any_tensor, any_tensor> = true;
 template <class T, index_t... D> inline constexpr bool branches_agree<any_tensor, tensor<T, D...>> = true;
 template <class T, index_t... D> inline constexpr bool branches_agree<tensor<T, D...>, any_tensor> = true;
+template <class... A, class... B>
+    requires(sizeof...(A) == sizeof...(B))
+inline constexpr bool branches_agree<std::tuple<A...>, std::tuple<B...>> = (branches_agree<A, B> && ...);
 
 namespace detail {
 

@@ -16,17 +16,36 @@ inline constexpr bool state_keeps_its_type<tensor<T, S...>, tensor<T, N...>> = (
 template <class Next> inline constexpr bool state_keeps_its_type<any_tensor, Next> = true;
 template <class T, index_t... S> inline constexpr bool state_keeps_its_type<tensor<T, S...>, any_tensor> = true;
 
-/// As many values as the state has parts.
-template <std::size_t Given, std::size_t Parts> inline constexpr bool state_is_whole = Given == Parts;
+namespace detail {
+
+/// Structures that are built alike; with Types, of parts that keep their types, too.
+template <bool Types, class State, class Next> constexpr bool stands_for() {
+    if constexpr (is_list<State> && is_list<Next>) {
+        return stands_for<Types, typename State::value_type, typename Next::value_type>();
+    } else if constexpr (is_tuple<State> && is_tuple<Next>) {
+        if constexpr (std::tuple_size_v<State> == std::tuple_size_v<Next>)
+            return []<std::size_t... I>(std::index_sequence<I...>) {
+                return (stands_for<Types, std::tuple_element_t<I, State>, std::tuple_element_t<I, Next>>() && ...);
+            }(std::make_index_sequence<std::tuple_size_v<State>>{});
+        else
+            return false;
+    } else if constexpr (is_list<State> || is_tuple<State> || is_list<Next> || is_tuple<Next>) {
+        return false;
+    } else {
+        return !Types || state_keeps_its_type<State, Next>;
+    }
+}
+
+} // namespace detail
+
+/// What a body gives is built as the state is: tuple for tuple, vector for vector.
+template <class State, class Next> inline constexpr bool is_built_as = detail::stands_for<false, State, Next>();
+/// And each part keeps its element type and extents.
+template <class State, class Next> inline constexpr bool parts_keep_their_types = detail::stands_for<true, State, Next>();
 
 namespace detail {
 
-template <class States, class Given, std::size_t... I> constexpr void check_states(std::index_sequence<I...>) {
-    static_assert((state_keeps_its_type<std::tuple_element_t<I, States>, std::tuple_element_t<I, Given>> && ...),
-                  "the body of a loop gives a part of the state another element type or shape");
-}
-
-/// The state as condition and body get it: numbers know which part they are.
+/// The state as condition and body get it: numbers know which part they are, unless parts are structures.
 template <int Part, class H> struct loop_part_of {
     using type = H;
 };
@@ -40,20 +59,23 @@ template <class... H, std::size_t... I> struct loop_parts_of<std::tuple<H...>, s
     using type = std::tuple<typename loop_part_of<static_cast<int>(I), H>::type...>;
 };
 template <class States>
-using loop_parts = typename loop_parts_of<States, std::make_index_sequence<std::tuple_size_v<States>>>::type;
+using loop_parts = typename std::conditional_t<
+    handle_count<States> == std::tuple_size_v<States>,
+    loop_parts_of<States, std::make_index_sequence<std::tuple_size_v<States>>>, std::type_identity<States>>::type;
 
 /// The type of part i of a loop's state, for which the body gives such a value; throws invalid_argument if it can't be that.
 tensor_type next_type(const known_inputs& in, std::size_t i, const tensor_type& given);
 
 /// What a loop takes as its state: extents that a handle's type leaves open may change, whatever is known of the first value.
-template <class States> std::vector<tensor_type> state_types(const std::vector<endpoint>& first) {
-    auto types = types_of(first);
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-        const auto open = [&]<class H>(std::type_identity<H>, std::size_t i) {
-            if constexpr (typed_operand<H>) types[i] = static_type<H>;
-        };
-        (open(std::type_identity<std::tuple_element_t<I, States>>{}, I), ...);
-    }(std::make_index_sequence<std::tuple_size_v<States>>{});
+template <class States>
+std::vector<tensor_type> state_types(const std::vector<endpoint>& first, std::span<const std::size_t> lists = {}) {
+    std::vector<tensor_type> types;
+    visit_leaves(handle_reader(first, lists).read<States>(), [&]<class H>(const H& part) {
+        if constexpr (typed_operand<H>)
+            types.push_back(static_type<H>);
+        else
+            types.push_back(type_of(part.end()));
+    });
     return types;
 }
 
@@ -61,15 +83,12 @@ template <class States> std::vector<tensor_type> state_types(const std::vector<e
 template <class States, class Handles = States, class F>
 std::vector<endpoint> next_state(const F& f, const std::vector<endpoint>& arguments, const graph& g) {
     const auto given = std::apply([&](const auto&... state) { return f(state...); }, handles<Handles>(arguments));
-    using G = std::remove_cvref_t<decltype(given)>;
-    constexpr std::size_t parts = std::tuple_size_v<States>, count = handle_count<handle_type<G>>;
-    static_assert(state_is_whole<count, parts>, "the body of a loop gives every part of the state, as a tuple");
-    if constexpr (count == parts) {
-        if constexpr (is_tuple<G>)
-            check_states<States, handle_type<G>>(std::make_index_sequence<parts>{});
-        else
-            check_states<States, std::tuple<handle_type<G>>>(std::make_index_sequence<parts>{});
-    }
+    using G = handle_type<decltype(given)>;
+    using next = std::conditional_t<is_built_as<States, G>, G, std::tuple<G>>;
+    static_assert(is_built_as<States, next>, "the body of a loop gives every part of the state, as a tuple");
+    if constexpr (is_built_as<States, next>)
+        static_assert(parts_keep_their_types<States, next>,
+                      "the body of a loop gives a part of the state another element type or shape");
     return results_of(given, g);
 }
 

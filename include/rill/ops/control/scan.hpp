@@ -26,110 +26,183 @@ struct scan_options {
 namespace detail {
 
 /// The type of a slice along axis 0.
-template <class H> struct slice_type {
+template <class H> struct slice_of {
     using type = any_tensor;
 };
-template <class T, index_t N, index_t... D> struct slice_type<tensor<T, N, D...>> {
+template <class T, index_t N, index_t... D> struct slice_of<tensor<T, N, D...>> {
     using type = tensor<T, D...>;
 };
-template <class T> struct slice_type<tensor<T>> {
+template <class T> struct slice_of<tensor<T>> {
     static_assert(sizeof(T) == 0, "scan: what is gone through slice by slice needs an axis");
 };
-template <class... H> struct slice_type<std::tuple<H...>> {
-    using type = std::tuple<typename slice_type<H>::type...>;
-};
+template <class X> using slice_type = typename each_leaf<slice_of, handle_type<X>>::type;
 
-/// The extent along axis 0.
+/// The extent along axis 0, as far as some part of a structure tells.
 template <class H> inline constexpr index_t first_extent = dyn;
 template <class T, index_t N, index_t... D> inline constexpr index_t first_extent<tensor<T, N, D...>> = N;
-template <class H, class... More> inline constexpr index_t first_extent<std::tuple<H, More...>> = first_extent<H>;
+template <class H, class... More>
+inline constexpr index_t first_extent<std::tuple<H, More...>> =
+    first_extent<H> != dyn ? first_extent<H> : first_extent<std::tuple<More...>>;
+template <class A, class B> inline constexpr index_t first_extent<std::pair<A, B>> = first_extent<std::tuple<A, B>>;
+template <class H, std::size_t N> inline constexpr index_t first_extent<std::array<H, N>> = first_extent<H>;
 
 /// So many of them along a new axis 0.
-template <class H, index_t N> struct stack_type {
-    using type = any_tensor;
+template <index_t N> struct stacked {
+    template <class H> struct leaf {
+        using type = any_tensor;
+    };
+    template <class T, index_t... D> struct leaf<tensor<T, D...>> {
+        using type = tensor<T, N, D...>;
+    };
 };
-template <class T, index_t... D, index_t N> struct stack_type<tensor<T, D...>, N> {
-    using type = tensor<T, N, D...>;
+/// Of what is made slice by slice, as many as the inputs X have slices.
+template <class H, class X>
+using stack_type = typename each_leaf<stacked<first_extent<handle_type<X>>>::template leaf, handle_type<H>>::type;
+
+/// What a body gives: the next state, or apart from it, as a pair or a tuple of two, what is stacked.
+template <class State, class Given> struct given_state {
+    static constexpr bool with_outputs = false;
+    using next = Given;
 };
-template <class... H, index_t N> struct stack_type<std::tuple<H...>, N> {
-    using type = std::tuple<typename stack_type<H, N>::type...>;
+template <class State, class Next, class Outputs>
+    requires is_built_as<State, Next>
+struct given_state<State, std::tuple<Next, Outputs>> {
+    static constexpr bool with_outputs = true;
+    using next = Next;
+    using outputs = Outputs;
 };
+template <class State, class Next, class Outputs>
+struct given_state<State, std::pair<Next, Outputs>> : given_state<State, std::tuple<Next, Outputs>> {};
+
+template <class F, class S, class X>
+using given_of =
+    given_state<handle_type<S>,
+                handle_type<std::invoke_result_t<const F&, const handle_type<S>&, const slice_type<X>&>>>;
 
 /// A node that scans: the last state, then what is stacked. The body gets the state, of these types, and the slices.
 std::vector<endpoint> add_scan(const graph& g, const std::string& name, const std::vector<endpoint>& initial,
                                std::vector<tensor_type> types, const std::vector<endpoint>& slices, bool reverse,
                                const body_function& body, const std::source_location& where);
 
-/// The last state and all states of f(state, slice), for state and slices that are tensors or tuples of them.
+/// What a fold or scan gives: edges of the last state and of what is stacked, and how many parts its vectors have.
+struct folded {
+    std::vector<endpoint> ends;
+    std::vector<std::size_t> lists;
+
+    handle_reader read() const { return handle_reader(ends, lists); }
+};
+
+/// Throws invalid_argument where the vectors of a state change their size.
+void check_list_sizes(const char* name, std::span<const std::size_t> state, std::span<const std::size_t> next,
+                      const std::source_location& where);
+
+/// Folds f(state, slice), where state and slice are structures. What is stacked beside the last state: what f gives apart from
+/// the state, or all states if `all`.
 template <class F, class S, class X>
-std::vector<endpoint> add_fold(const char* name, const F& f, const S& initial, const X& inputs, bool reverse,
-                               bool stacked, const std::source_location& where) {
+folded add_fold(const char* name, const F& f, const S& initial, const X& inputs, bool reverse, bool all,
+                const std::source_location& where) {
     make_bodies_known<scan_slices_op>();
     using state = handle_type<S>;
-    using slice = typename slice_type<handle_type<X>>::type;
-    using states = std::conditional_t<is_tuple<state>, state, std::tuple<state>>;
+    using given_type = given_of<F, S, X>;
+    static_assert(is_built_as<state, typename given_type::next>,
+                  "the body of a scan or fold gives the next state, built as the state is, or std::tuple(next, outputs)");
+    if constexpr (is_built_as<state, typename given_type::next>)
+        static_assert(parts_keep_their_types<state, typename given_type::next>,
+                      "the body of a loop gives a part of the state another element type or shape");
     const graph g = home_graph(initial, inputs);
     const auto first = endpoints_of(initial, g);
-    return add_scan(
-        g, name, first, state_types<states>(first), endpoints_of(inputs, g), reverse,
+    folded result;
+    add_list_sizes(initial, result.lists);
+    auto lists = result.lists;
+    add_list_sizes(inputs, lists);
+    result.ends = add_scan(
+        g, name, first, state_types<state>(first, lists), endpoints_of(inputs, g), reverse,
         [&](const std::vector<endpoint>& arguments) {
-            const auto in = handles<slice>(arguments, handle_count<state>);
-            auto next = next_state<states>(
-                [&](const auto&... parts) {
-                    if constexpr (is_tuple<state>)
-                        return f(state(parts...), in);
-                    else
-                        return f(parts..., in);
-                },
-                arguments, g);
-            if (stacked) next.insert(next.end(), next.begin(), next.begin() + handle_count<state>);
-            return next;
+            handle_reader reader(arguments, lists);
+            const auto before = reader.read<state>();
+            const auto given = f(before, reader.read<slice_type<X>>());
+            std::vector<std::size_t> sizes;
+            if constexpr (given_type::with_outputs) {
+                add_list_sizes(std::get<0>(given), sizes);
+                check_list_sizes(name, result.lists, sizes, where);
+                add_list_sizes(std::get<1>(given), result.lists);
+                return results_of(given, g);
+            } else {
+                add_list_sizes(given, sizes);
+                check_list_sizes(name, result.lists, sizes, where);
+                auto next = results_of(given, g);
+                if (all) {
+                    const auto states = next;
+                    next.insert(next.end(), states.begin(), states.end());
+                    result.lists.insert(result.lists.end(), sizes.begin(), sizes.end());
+                }
+                return next;
+            }
         },
         where);
+    return result;
+}
+
+template <class F, class S, class X>
+handle_type<S> last_state(const char* name, const F& f, const S& initial, const X& inputs, bool reverse,
+                          const std::source_location& where) {
+    static_assert(!given_of<F, S, X>::with_outputs, "fold: the body gives the next state alone; scan takes outputs, too");
+    return add_fold(name, f, initial, inputs, reverse, false, where).read().template read<handle_type<S>>();
 }
 
 } // namespace detail
 
-/// All states of state = f(state, slice), slice after slice along axis 0 of the inputs, stacked along a new axis 0. State and inputs
-/// are tensors, or tuples, which f takes as tuples. A state that is scanned keeps its dtype and extents; that of a fold as in while_loop.
+/// Runs f(state, slice), slice after slice along axis 0 of the inputs. If f gives the next state, returns all states, stacked along a new
+/// axis 0. If it gives std::tuple(next state, outputs), returns a tuple of the last state and of the outputs, stacked likewise. State, inputs
+/// and outputs are tensors, or structures of them, which f takes as they are: tuples, pairs, arrays and vectors, also nested. A state that
+/// is scanned keeps its dtype and extents; that of a fold as in while_loop.
 template <class F, class S, class X>
 auto scan(const F& f, const S& initial, const X& inputs, const scan_options& options = {},
           const std::source_location& where = std::source_location::current()) {
+    using given = detail::given_of<F, S, X>;
     using state = detail::handle_type<S>;
     const auto ends = detail::add_fold("scan", f, initial, inputs, options.reverse, true, where);
-    using result = typename detail::stack_type<state, detail::first_extent<detail::handle_type<X>>>::type;
-    return detail::handles<result>(ends, detail::handle_count<state>);
+    auto reader = ends.read();
+    auto last = reader.template read<state>();
+    if constexpr (given::with_outputs) {
+        using outputs = detail::stack_type<typename given::outputs, X>;
+        return std::tuple<state, outputs>(std::move(last), reader.template read<outputs>());
+    } else {
+        return reader.template read<detail::stack_type<state, X>>();
+    }
 }
 
 /// The last state of state = f(state, slice), from the first slice along axis 0 of the inputs to the last.
 template <class F, class S, class X>
 auto fold(const F& f, const S& initial, const X& inputs,
           const std::source_location& where = std::source_location::current()) {
-    return detail::handles<detail::handle_type<S>>(detail::add_fold("fold", f, initial, inputs, false, false, where));
+    return detail::last_state("fold", f, initial, inputs, false, where);
 }
 /// The same from the last slice to the first.
 template <class F, class S, class X>
 auto fold_right(const F& f, const S& initial, const X& inputs,
                 const std::source_location& where = std::source_location::current()) {
-    return detail::handles<detail::handle_type<S>>(
-        detail::add_fold("fold_right", f, initial, inputs, true, false, where));
+    return detail::last_state("fold_right", f, initial, inputs, true, where);
 }
 
-/// f(slice) for each slice along axis 0 of the inputs (a tensor, or a tuple, which f takes as a tuple), stacked along axis 0.
+/// f(slice) for each slice along axis 0 of the inputs, stacked along axis 0. Inputs and what f gives are tensors, or structures of them.
 template <class F, class X>
 auto map(const F& f, const X& inputs, const std::source_location& where = std::source_location::current()) {
     detail::make_bodies_known<scan_slices_op>();
-    using slice = typename detail::slice_type<detail::handle_type<X>>::type;
-    using given = std::remove_cvref_t<std::invoke_result_t<const F&, const slice&>>;
-    using result =
-        typename detail::stack_type<detail::handle_type<given>, detail::first_extent<detail::handle_type<X>>>::type;
+    using slice = detail::slice_type<X>;
+    using result = detail::stack_type<std::invoke_result_t<const F&, const slice&>, X>;
     const graph g = detail::home_graph(inputs);
-    return detail::handles<result>(detail::add_scan(
+    std::vector<std::size_t> lists, given_lists;
+    detail::add_list_sizes(inputs, lists);
+    const auto ends = detail::add_scan(
         g, "map", {}, {}, detail::endpoints_of(inputs, g), false,
         [&](const std::vector<endpoint>& arguments) {
-            return detail::results_of(f(detail::handles<slice>(arguments)), g);
+            const auto given = f(detail::handle_reader(arguments, lists).read<slice>());
+            detail::add_list_sizes(given, given_lists);
+            return detail::results_of(given, g);
         },
-        where));
+        where);
+    return detail::handle_reader(ends, given_lists).template read<result>();
 }
 
 }} // namespace rill::RILL_ABI
@@ -166,6 +239,14 @@ RILL_INLINE std::vector<tensor_type> scan_slices_op::outputs(const known_inputs&
 
 RILL_INLINE std::vector<endpoint> scan_slices_op::gradient(const gradient_request& r) const {
     return detail::loop_gradient(r, *r.at.op);
+}
+
+RILL_INLINE void detail::check_list_sizes(const char* name, std::span<const std::size_t> state,
+                                          std::span<const std::size_t> next, const std::source_location& where) {
+    for (std::size_t i = 0; i < state.size(); ++i)
+        if (state[i] != next[i])
+            throw invalid_argument(std::string(name) + ": a vector of the state has " + std::to_string(state[i]) +
+                                   " parts, the body gives " + std::to_string(next[i]) + at_place(where));
 }
 
 RILL_INLINE std::vector<endpoint> detail::add_scan(const graph& g, const std::string& name,

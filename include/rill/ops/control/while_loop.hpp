@@ -28,6 +28,10 @@ struct while_options {
 
 namespace detail {
 
+/// A part of a state.
+template <class X>
+concept loop_value = body_value<X> || is_tuple<X>;
+
 std::vector<endpoint> add_while(const graph& g, std::vector<endpoint> initial, const std::vector<tensor_type>& types,
                                 const body_function& condition, const body_function& body, const while_options& options,
                                 const std::source_location& where);
@@ -40,7 +44,7 @@ untyped_while(const std::function<any_tensor(const std::vector<any_tensor>&)>& c
 } // namespace detail
 
 /// Runs the body as long as the condition holds: both take the state, part by part; the condition gives a bool of rank 0, the body the
-/// next state (a tuple if it has several parts). Returns the last state: a tensor, or a tuple of them. A part keeps its dtype and
+/// next state (a tuple if it has several parts). Returns the last state: a tensor, or a tuple of them. A part may be a tuple or an array itself. It keeps its dtype and
 /// the extents that its type says through all iterations; those that are dyn may change.
 template <class Cond, class Body, class... X>
 auto while_loop(const Cond& condition, const Body& body, const std::tuple<X...>& initial,
@@ -75,24 +79,31 @@ auto while_loop(const Cond& condition, const Body& body, const std::tuple<X...>&
         options, where);
     return detail::as_result<states>(ends);
 }
+/// The elements of an array are the parts.
+template <class Cond, class Body, class X, std::size_t N>
+auto while_loop(const Cond& condition, const Body& body, const std::array<X, N>& initial,
+                const while_options& options = {},
+                const std::source_location& where = std::source_location::current()) {
+    return while_loop(condition, body, std::tuple_cat(initial), options, where);
+}
 /// The parts of the first state, one by one; if it is one, with options.
 template <class Cond, class Body, detail::body_value X>
 auto while_loop(const Cond& condition, const Body& body, const X& initial, const while_options& options = {},
                 const std::source_location& where = std::source_location::current()) {
     return while_loop(condition, body, std::tuple<X>(initial), options, where);
 }
-template <class Cond, class Body, detail::body_value X, detail::body_value Y>
+template <class Cond, class Body, detail::loop_value X, detail::loop_value Y>
 auto while_loop(const Cond& condition, const Body& body, const X& x, const Y& y,
                 const std::source_location& where = std::source_location::current()) {
     return while_loop(condition, body, std::tuple<X, Y>(x, y), {}, where);
 }
-template <class Cond, class Body, detail::body_value X, detail::body_value Y, detail::body_value Z>
+template <class Cond, class Body, detail::loop_value X, detail::loop_value Y, detail::loop_value Z>
 auto while_loop(const Cond& condition, const Body& body, const X& x, const Y& y, const Z& z,
                 const std::source_location& where = std::source_location::current()) {
     return while_loop(condition, body, std::tuple<X, Y, Z>(x, y, z), {}, where);
 }
 template <class Cond, class Body, class... X>
-    requires(sizeof...(X) > 3 && (detail::body_value<X> && ...))
+    requires(sizeof...(X) > 3 && (detail::loop_value<X> && ...))
 auto while_loop(const Cond& condition, const Body& body, const X&... initial) {
     // where it is, only an operand can say: nothing stands behind so many
     return while_loop(condition, body, std::tuple<X...>(initial...), {}, std::source_location{});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rill/core/hash_map.hpp>
+#include <rill/expr/node_op.hpp>
 #include <rill/ops/math/add.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -11,24 +12,21 @@ namespace detail {
 /// The sum of tensors of one type: one pass over all of them.
 endpoint add_n(const std::vector<endpoint>& terms, const std::source_location& where = {});
 
+/// The same of tensors that may differ in type: then it throws invalid_argument.
+endpoint add_list(const endpoint_list& terms, const std::source_location& where);
+
 } // namespace detail
 
-/// add_n({a, b, c}): the sum of tensors of one dtype, in one pass. Shape: all broadcast.
-template <class... Unused> // a template, so that only programs that call it have its kernels
-any_tensor add_n(const std::vector<any_tensor>& terms,
-                 const std::source_location& where = std::source_location::current()) {
-    if (terms.empty()) throw invalid_argument("add_n: no tensors were given" + detail::at_place(where));
-    detail::require_for_untyped<add_op, 2>();
-    std::vector<endpoint> all;
-    for (const auto& t : terms) {
-        if (!t) detail::refuse_null("add_n", where);
-        if (t.dtype() != terms[0].dtype())
-            throw invalid_argument("add_n: the dtypes differ: '" + terms[0].name() + "' is " +
-                                   std::string(to_string(terms[0].dtype())) + ", '" + t.name() + "' " +
-                                   std::string(to_string(t.dtype())) + detail::at_place(where));
-        all.push_back(t.end());
-    }
-    return detail::add_n(all, where);
+/// add_n({a, b, c}), add_n(terms): the sum of tensors of one dtype, in one pass. Shape: all broadcast.
+template <tensor_list L = std::vector<any_tensor>>
+auto add_n(const L& terms, const std::source_location& where = std::source_location::current()) {
+    using X = typename L::value_type;
+    if constexpr (typed_operand<X>)
+        detail::require_uniform<add_op, value_type_of<X>>(std::make_index_sequence<2>{});
+    else
+        detail::require_for_untyped<add_op, 2>();
+    const auto edges = detail::sealed_list("add_n", terms, where);
+    return detail::typed_result<void, X>(detail::shape_of_first, any_tensor(detail::add_list(edges, where)));
 }
 
 }} // namespace rill::RILL_ABI
@@ -47,6 +45,16 @@ RILL_INLINE program_ptr sum_of_leaves(dtype type, std::size_t count) {
     int sum = t.leaf(0);
     for (std::size_t i = 1; i < count; ++i) sum = t.emit<add_op>({sum, t.leaf(static_cast<int>(i))});
     return known = t.finish({sum});
+}
+
+RILL_INLINE endpoint add_list(const endpoint_list& terms, const std::source_location& where) {
+    const tensor_type& first = type_of(terms[0]);
+    for (const auto& t : terms)
+        if (type_of(t).type != first.type)
+            throw invalid_argument("add_n: the dtypes differ: '" + name_of(terms[0]) + "' is " +
+                                   std::string(to_string(first.type)) + ", '" + name_of(t) + "' " +
+                                   std::string(to_string(type_of(t).type)) + at_place(where));
+    return add_n({terms.begin(), terms.end()}, where);
 }
 
 RILL_INLINE endpoint add_n(const std::vector<endpoint>& terms, const std::source_location& where) {

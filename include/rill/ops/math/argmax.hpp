@@ -50,7 +50,7 @@ struct argmax_op : detail::arg_extremum_of<true> {
 };
 
 /// argmax<1>(x) in int, argmax<1, std::int64_t>(x); a negative axis counts from the end.
-template <int Axis, element Out = std::int32_t, graph_operand X>
+template <int Axis = 0, element Out = std::int32_t, graph_operand X>
 auto argmax(const X& x, const std::source_location& where = std::source_location::current()) {
     static_assert(is_index_type<Out>, "argmax: the result must be int or std::int64_t");
     if constexpr (typed_operand<X>) {
@@ -61,9 +61,11 @@ auto argmax(const X& x, const std::source_location& where = std::source_location
 }
 /// Along an axis known at run time only.
 template <element Out = std::int32_t, graph_operand X>
-any_tensor argmax(const X& x, int axis, const std::source_location& where = std::source_location::current()) {
+auto argmax(const X& x, int axis, const std::source_location& where = std::source_location::current()) {
     static_assert(is_index_type<Out>, "argmax: the result must be int or std::int64_t");
-    return apply_node(argmax_op{{{axis, dtype_of<Out>}}}, where, x);
+    static_assert(are_real<X>, "argmax: the element type is not real");
+    constexpr auto rule = [](const dims& shape) { return rules::change_rank(shape, -1); };
+    return apply_node<Out>(argmax_op{{{axis, dtype_of<Out>}}}, rule, where, x);
 }
 
 }} // namespace rill::RILL_ABI

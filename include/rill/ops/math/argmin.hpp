@@ -11,7 +11,7 @@ struct argmin_op : detail::arg_extremum_of<false> {
 };
 
 /// argmin<1>(x) in int, argmin<1, std::int64_t>(x); a negative axis counts from the end.
-template <int Axis, element Out = std::int32_t, graph_operand X>
+template <int Axis = 0, element Out = std::int32_t, graph_operand X>
 auto argmin(const X& x, const std::source_location& where = std::source_location::current()) {
     static_assert(is_index_type<Out>, "argmin: the result must be int or std::int64_t");
     if constexpr (typed_operand<X>) {
@@ -22,9 +22,11 @@ auto argmin(const X& x, const std::source_location& where = std::source_location
 }
 /// Along an axis known at run time only.
 template <element Out = std::int32_t, graph_operand X>
-any_tensor argmin(const X& x, int axis, const std::source_location& where = std::source_location::current()) {
+auto argmin(const X& x, int axis, const std::source_location& where = std::source_location::current()) {
     static_assert(is_index_type<Out>, "argmin: the result must be int or std::int64_t");
-    return apply_node(argmin_op{{{axis, dtype_of<Out>}}}, where, x);
+    static_assert(are_real<X>, "argmin: the element type is not real");
+    constexpr auto rule = [](const dims& shape) { return rules::change_rank(shape, -1); };
+    return apply_node<Out>(argmin_op{{{axis, dtype_of<Out>}}}, rule, where, x);
 }
 
 }} // namespace rill::RILL_ABI

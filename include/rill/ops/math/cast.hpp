@@ -28,4 +28,18 @@ template <class To, class T> auto cast_to(const symbol<T>& x) {
 
 template <element To, graph_operand X> auto cast(const X& x) { return apply<cast_op<To>>(x); }
 
+/// To a type known at run time only: cast(x, y.dtype()).
+template <graph_operand X>
+any_tensor cast(const X& x, dtype to, const std::source_location& where = std::source_location::current()) {
+    const any_tensor from(x);
+    any_tensor made;
+    types::common::each([&]<class To>(std::type_identity<To>) {
+        if (to == dtype_of<To>) made = cast<To>(from);
+    });
+    if (!made)
+        throw invalid_argument("cast: to " + std::string(to_string(to)) + " converts cast<T>(x) only" +
+                               detail::at_place(where));
+    return made;
+}
+
 }} // namespace rill::RILL_ABI

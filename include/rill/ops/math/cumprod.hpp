@@ -34,9 +34,10 @@ auto cumprod(const X& x, const cumulative_options& how = {},
 }
 /// Along an axis known at run time only.
 template <graph_operand X>
-any_tensor cumprod(const X& x, int axis, const cumulative_options& how = {},
+auto cumprod(const X& x, int axis, const cumulative_options& how = {},
                    const std::source_location& where = std::source_location::current()) {
-    return apply_node(cumprod_op{{axis, how}}, where, x);
+    static_assert(are_numbers<X>, "cumprod: the element type is no number");
+    return detail::add_scan(x, cumprod_op{{axis, how}}, where);
 }
 
 }} // namespace rill::RILL_ABI

@@ -28,9 +28,10 @@ auto cumsum(const X& x, const cumulative_options& how = {},
 }
 /// Along an axis known at run time only.
 template <graph_operand X>
-any_tensor cumsum(const X& x, int axis, const cumulative_options& how = {},
+auto cumsum(const X& x, int axis, const cumulative_options& how = {},
                   const std::source_location& where = std::source_location::current()) {
-    return apply_node(cumsum_op{{axis, how}}, where, x);
+    static_assert(are_numbers<X>, "cumsum: the element type is no number");
+    return detail::add_scan(x, cumsum_op{{axis, how}}, where);
 }
 
 }} // namespace rill::RILL_ABI

@@ -9,9 +9,22 @@ namespace rill { inline namespace RILL_ABI {
 struct keep_dims_t {};
 inline constexpr keep_dims_t keep_dims{};
 
+/// What a reduction does where nothing is said.
+struct drop_dims_t {};
+template <class K>
+concept dims_option = std::same_as<K, keep_dims_t> || std::same_as<K, drop_dims_t>;
+
 /// The axes exist, and none is named twice.
 template <class E, int... Axes>
 inline constexpr bool axes_exist = rules::reduce(E::value, axis_list{Axes...}, false).ok();
+
+/// The elements are of a kind, as far as types show.
+template <class X> inline constexpr bool are_numbers = true;
+template <typed_operand X> inline constexpr bool are_numbers<X> = is_numeric<value_type_of<X>>;
+template <class X> inline constexpr bool are_real_floating = true;
+template <typed_operand X> inline constexpr bool are_real_floating<X> = is_real_floating<value_type_of<X>>;
+template <class X> inline constexpr bool are_bool = true;
+template <typed_operand X> inline constexpr bool are_bool<X> = std::is_same_v<value_type_of<X>, bool>;
 
 namespace detail {
 
@@ -33,27 +46,35 @@ template <combine How, class X> void require_reduction() {
 }
 
 /// The shared body of the reductions: a node that evaluates an expression and reduces it in the same pass.
-template <combine How, bool Keep, int... Axes, class X>
-auto reduce(const X& x, make_fused make, const std::source_location& where) {
+template <combine How, class X>
+any_tensor reduced(const X& x, const axis_list& axes, bool keep, make_fused make, const std::source_location& where) {
     require_reduction<How, X>();
-    const reduction how{How, axis_list{Axes...}, Keep};
+    const reduction how{How, axes, keep};
     if constexpr (typed_operand<X>) {
         using S = typename strip<X>::type;
         require_structure<S>();
         sealing s(graph_of_operand(x));
         gather_leaves(x, s);
-        return tensor_of<value_type_of<X>, extents_of_rule<reduce_rule<extents_of<X>, Keep, Axes...>>>(
-            unchecked, any_tensor(add_expression(program_of<S>(), s, how, make, {}, true, where)));
+        return add_expression(program_of<S>(), s, how, make, {}, true, where);
     } else {
-        return any_tensor(add_reduction(x, how, make, where));
+        return add_reduction(x, how, make, where);
     }
 }
+template <combine How, bool Keep, int... Axes, class X>
+auto reduce(const X& x, make_fused make, const std::source_location& where) {
+    const any_tensor made = reduced<How>(x, axis_list{Axes...}, Keep, make, where);
+    if constexpr (typed_operand<X>)
+        return tensor_of<value_type_of<X>, extents_of_rule<reduce_rule<extents_of<X>, Keep, Axes...>>>(unchecked, made);
+    else
+        return made;
+}
 
-/// The same along axes known at run time only.
-template <combine How, class X>
-any_tensor reduce_at(const X& x, const axis_list& axes, bool keep, make_fused make, const std::source_location& where) {
-    require_reduction<How, X>();
-    return any_tensor(add_reduction(any_tensor(seal(x)), {How, axes, keep}, make, where));
+/// The same along axes known at run time only: typed where the rank is known.
+template <combine How, class Keep, class A, class X>
+auto reduce_at(const X& x, const A& axes, make_fused make, const std::source_location& where) {
+    constexpr bool keep = std::is_same_v<Keep, keep_dims_t>;
+    constexpr auto rule = [](const dims& shape) { return rules::reduce_later<A>(shape, keep); };
+    return typed_result<void, X>(rule, reduced<How>(x, to_axes(axes), keep, make, where));
 }
 
 /// Refuses elements that are not floating, where types don't show them.
@@ -70,11 +91,6 @@ template <class X> void require_floating(const char* op, const X& x, const std::
 template <class X> auto floating_operand(const char* op, const X& x, const std::source_location& where) {
     require_floating(op, x, where);
     return sealed(x);
-}
-/// The same as a tensor of any type.
-template <class X> any_tensor floating_tensor(const char* op, const X& x, const std::source_location& where) {
-    if constexpr (typed_operand<X>) static_assert(is_real_floating<value_type_of<X>>, "the elements must be floating");
-    return any_tensor(floating_operand(op, x, where));
 }
 
 } // namespace detail

@@ -8,11 +8,9 @@ namespace rill { inline namespace RILL_ABI {
 namespace detail {
 
 template <bool Keep, int... Axes, class X> auto reduce_any(const X& x, const std::source_location& where) {
-    if constexpr (typed_operand<X>) {
+    if constexpr (typed_operand<X>)
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_any: an axis is out of range, or named twice");
-        static_assert(std::is_same_v<value_type_of<X>, bool>,
-                      "reduce_any: the elements must be bool; compare them first");
-    }
+    static_assert(are_bool<X>, "reduce_any: the elements must be bool; compare them first");
     return reduce<combine::any, Keep, Axes...>(x, &make_fused_op, where);
 }
 
@@ -29,16 +27,17 @@ auto reduce_any(const X& x, keep_dims_t, const std::source_location& where = std
     return detail::reduce_any<true, Axes...>(x, where);
 }
 
-/// Along axes known at run time only: reduce_any(x, {0, -1}).
-template <graph_operand X>
-any_tensor reduce_any(const X& x, const axis_list& axes,
-                      const std::source_location& where = std::source_location::current()) {
-    return detail::reduce_at<combine::any>(x, axes, false, &detail::make_fused_op, where);
+/// Along axes known at run time only: reduce_any(x, 1), reduce_any(x, {0, -1}), reduce_any(x, 1, keep_dims).
+template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
+auto reduce_any(const X& x, const A& axes, K = {},
+                const std::source_location& where = std::source_location::current()) {
+    static_assert(are_bool<X>, "reduce_any: the elements must be bool; compare them first");
+    return detail::reduce_at<combine::any, K>(x, axes, &detail::make_fused_op, where);
 }
-template <graph_operand X>
-any_tensor reduce_any(const X& x, const axis_list& axes, keep_dims_t,
-                      const std::source_location& where = std::source_location::current()) {
-    return detail::reduce_at<combine::any>(x, axes, true, &detail::make_fused_op, where);
+template <graph_operand X, std::size_t N, dims_option K = drop_dims_t>
+auto reduce_any(const X& x, const int (&axes)[N], K keep = {},
+                const std::source_location& where = std::source_location::current()) {
+    return reduce_any(x, std::to_array(axes), keep, where);
 }
 
 }} // namespace rill::RILL_ABI

@@ -9,6 +9,8 @@
 namespace rill { inline namespace RILL_ABI {
 
 template <class T> inline constexpr bool is_real = is_numeric<T> && !is_complex<T>;
+template <class X> inline constexpr bool are_real = true;
+template <typed_operand X> inline constexpr bool are_real<X> = is_real<value_type_of<X>>;
 
 namespace detail {
 

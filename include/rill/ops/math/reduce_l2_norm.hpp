@@ -32,8 +32,8 @@ template <class X> auto widened(const X& x) {
 }
 /// What was computed of widened elements, in the type of x.
 template <class X, class N> auto narrowed(const X& x, const N& n) {
-    if constexpr (!typed_operand<X>)
-        return with_dtype(any_tensor(n), x.dtype());
+    if constexpr (!typed_operand<X> || !typed_operand<N>)
+        return with_dtype(any_tensor(n), operand_type(x).type);
     else if constexpr (std::is_same_v<value_type_of<X>, value_type_of<N>>)
         return n;
     else
@@ -43,14 +43,18 @@ template <class X, class N> auto narrowed(const X& x, const N& n) {
 /// The norm of widened elements, given the sum of their squares, reduced by `how`.
 template <class X, class S>
 S l2_norm(const X& elements, const S& squares, const reduction& how, const std::source_location& where) {
-    require_kernel_for<l2_norm_op, S>();
+    require_kernel_for<l2_norm_op, X>();
     if constexpr (typed_operand<X>) {
         using structure = typename strip<X>::type;
         require_structure<structure>();
         sealing s(graph_of_operand(elements));
         gather_leaves(elements, s);
-        return S(unchecked,
-                 any_tensor(add_l2_norm(program_of<structure>(), s, how, squares.end(), &l2_norm_op::make, where)));
+        const any_tensor made =
+            add_l2_norm(program_of<structure>(), s, how, squares.end(), &l2_norm_op::make, where);
+        if constexpr (typed_operand<S>)
+            return S(unchecked, made);
+        else
+            return made;
     } else {
         return S(add_l2_norm({elements.end()}, how, squares.end(), &l2_norm_op::make, where));
     }
@@ -63,27 +67,27 @@ auto wide_l2_norm(const X& x, const std::source_location& where, Keep... keep) {
     const auto squares = rill::reduce_sum<Axes...>(square(elements), keep..., where);
     return l2_norm(elements, squares, {combine::sum, axis_list{Axes...}, sizeof...(keep) > 0}, where);
 }
-template <class... Keep>
-any_tensor wide_l2_norm_at(const any_tensor& x, const axis_list& axes, const std::source_location& where,
-                           Keep... keep) {
-    const any_tensor elements = widened(x), squares = rill::reduce_sum(square(elements), axes, keep..., where);
-    return l2_norm(elements, squares, {combine::sum, axes, sizeof...(keep) > 0}, where);
+template <class X, class A, class K>
+auto wide_l2_norm_at(const X& x, const A& axes, K keep, const std::source_location& where) {
+    const auto elements = widened(x);
+    const auto squares = rill::reduce_sum(square(elements), axes, keep, where);
+    return l2_norm(elements, squares, {combine::sum, to_axes(axes), std::is_same_v<K, keep_dims_t>}, where);
 }
 
 template <int... Axes, class X, class... Keep>
 auto reduce_l2_norm(const X& x, const std::source_location& where, Keep... keep) {
-    if constexpr (typed_operand<X>) {
+    if constexpr (typed_operand<X>)
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_l2_norm: an axis is out of range, or named twice");
-        static_assert(is_real_floating<value_type_of<X>>, "reduce_l2_norm: the elements must be floating");
-    }
+    static_assert(are_real_floating<X>, "reduce_l2_norm: the elements must be floating");
     require_floating("reduce_l2_norm", x, where);
     return narrowed(x, wide_l2_norm<Axes...>(x, where, keep...));
 }
 
-template <class X, class... Keep>
-any_tensor reduce_l2_norm_at(const X& x, const axis_list& axes, const std::source_location& where, Keep... keep) {
-    const any_tensor all = floating_tensor("reduce_l2_norm", x, where);
-    return narrowed(all, wide_l2_norm_at(all, axes, where, keep...));
+template <class X, class A, class K>
+auto reduce_l2_norm_at(const X& x, const A& axes, K keep, const std::source_location& where) {
+    static_assert(are_real_floating<X>, "reduce_l2_norm: the elements must be floating");
+    require_floating("reduce_l2_norm", x, where);
+    return narrowed(x, wide_l2_norm_at(x, axes, keep, where));
 }
 
 } // namespace detail
@@ -100,16 +104,16 @@ auto reduce_l2_norm(const X& x, keep_dims_t, const std::source_location& where =
     return detail::reduce_l2_norm<Axes...>(x, where, keep_dims);
 }
 
-/// Along axes known at run time only: reduce_l2_norm(x, {0, -1}).
-template <graph_operand X>
-any_tensor reduce_l2_norm(const X& x, const axis_list& axes,
-                          const std::source_location& where = std::source_location::current()) {
-    return detail::reduce_l2_norm_at(x, axes, where);
+/// Along axes known at run time only: reduce_l2_norm(x, 1), reduce_l2_norm(x, {0, -1}), reduce_l2_norm(x, 1, keep_dims).
+template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
+auto reduce_l2_norm(const X& x, const A& axes, K keep = {},
+                    const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_l2_norm_at(x, axes, keep, where);
 }
-template <graph_operand X>
-any_tensor reduce_l2_norm(const X& x, const axis_list& axes, keep_dims_t,
-                          const std::source_location& where = std::source_location::current()) {
-    return detail::reduce_l2_norm_at(x, axes, where, keep_dims);
+template <graph_operand X, std::size_t N, dims_option K = drop_dims_t>
+auto reduce_l2_norm(const X& x, const int (&axes)[N], K keep = {},
+                    const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_l2_norm_at(x, std::to_array(axes), keep, where);
 }
 
 }} // namespace rill::RILL_ABI

@@ -14,21 +14,20 @@ namespace detail {
 
 template <int... Axes, class X, class... Keep>
 auto reduce_logsumexp(const X& x, const std::source_location& where, Keep... keep) {
-    if constexpr (typed_operand<X>) {
+    if constexpr (typed_operand<X>)
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_logsumexp: an axis is out of range, or named twice");
-        static_assert(is_real_floating<value_type_of<X>>, "reduce_logsumexp: the elements must be floating");
-    }
+    static_assert(are_real_floating<X>, "reduce_logsumexp: the elements must be floating");
     require_floating("reduce_logsumexp", x, where);
     const auto most = [&](auto... kept) { return stop_gradient(rill::reduce_max<Axes...>(x, kept..., where)); };
     return log(rill::reduce_sum<Axes...>(apply<exp_below_op>(x, most(keep_dims)), keep..., where)) + most(keep...);
 }
 
-template <class X, class... Keep>
-any_tensor reduce_logsumexp_at(const X& x, const axis_list& axes, const std::source_location& where, Keep... keep) {
-    const any_tensor all = floating_tensor("reduce_logsumexp", x, where);
-    const auto most = [&](auto... kept) { return stop_gradient(rill::reduce_max(all, axes, kept..., where)); };
-    const any_tensor sum = rill::reduce_sum(apply<exp_below_op>(all, most(keep_dims)), axes, keep..., where);
-    return any_tensor(log(sum) + most(keep...));
+template <class X, class A, class K>
+auto reduce_logsumexp_at(const X& x, const A& axes, K keep, const std::source_location& where) {
+    static_assert(are_real_floating<X>, "reduce_logsumexp: the elements must be floating");
+    require_floating("reduce_logsumexp", x, where);
+    const auto most = [&](auto kept) { return stop_gradient(rill::reduce_max(x, axes, kept, where)); };
+    return log(rill::reduce_sum(apply<exp_below_op>(x, most(keep_dims)), axes, keep, where)) + most(keep);
 }
 
 } // namespace detail
@@ -45,16 +44,16 @@ auto reduce_logsumexp(const X& x, keep_dims_t, const std::source_location& where
     return detail::reduce_logsumexp<Axes...>(x, where, keep_dims);
 }
 
-/// Along axes known at run time only: reduce_logsumexp(x, {0, -1}).
-template <graph_operand X>
-any_tensor reduce_logsumexp(const X& x, const axis_list& axes,
-                            const std::source_location& where = std::source_location::current()) {
-    return detail::reduce_logsumexp_at(x, axes, where);
+/// Along axes known at run time only: reduce_logsumexp(x, 1), reduce_logsumexp(x, {0, -1}), reduce_logsumexp(x, 1, keep_dims).
+template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
+auto reduce_logsumexp(const X& x, const A& axes, K keep = {},
+                      const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_logsumexp_at(x, axes, keep, where);
 }
-template <graph_operand X>
-any_tensor reduce_logsumexp(const X& x, const axis_list& axes, keep_dims_t,
-                            const std::source_location& where = std::source_location::current()) {
-    return detail::reduce_logsumexp_at(x, axes, where, keep_dims);
+template <graph_operand X, std::size_t N, dims_option K = drop_dims_t>
+auto reduce_logsumexp(const X& x, const int (&axes)[N], K keep = {},
+                      const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_logsumexp_at(x, std::to_array(axes), keep, where);
 }
 
 }} // namespace rill::RILL_ABI

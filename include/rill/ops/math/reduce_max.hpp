@@ -13,10 +13,9 @@ struct reduce_max_op : detail::extremum<reduce_max_op, combine::max> {
 namespace detail {
 
 template <bool Keep, int... Axes, class X> auto reduce_max(const X& x, const std::source_location& where) {
-    if constexpr (typed_operand<X>) {
+    if constexpr (typed_operand<X>)
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_max: an axis is out of range, or named twice");
-        static_assert(is_real<value_type_of<X>>, "reduce_max: the element type is not real");
-    }
+    static_assert(are_real<X>, "reduce_max: the element type is not real");
     return reduce_extremum<reduce_max_op, combine::max, Keep, Axes...>(x, where);
 }
 
@@ -34,18 +33,18 @@ auto reduce_max(const X& x, keep_dims_t, const std::source_location& where = std
     return detail::reduce_max<true, Axes...>(x, where);
 }
 
-/// Along axes known at run time only: reduce_max(x, {0, -1}).
-template <graph_operand X>
-any_tensor reduce_max(const X& x, const axis_list& axes,
-                      const std::source_location& where = std::source_location::current()) {
+/// Along axes known at run time only: reduce_max(x, 1), reduce_max(x, {0, -1}), reduce_max(x, 1, keep_dims).
+template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
+auto reduce_max(const X& x, const A& axes, K = {},
+                const std::source_location& where = std::source_location::current()) {
+    static_assert(are_real<X>, "reduce_max: the element type is not real");
     detail::require_kernel_for<reduce_max_op, X>();
-    return detail::reduce_at<combine::max>(x, axes, false, &reduce_max_op::make, where);
+    return detail::reduce_at<combine::max, K>(x, axes, &reduce_max_op::make, where);
 }
-template <graph_operand X>
-any_tensor reduce_max(const X& x, const axis_list& axes, keep_dims_t,
-                      const std::source_location& where = std::source_location::current()) {
-    detail::require_kernel_for<reduce_max_op, X>();
-    return detail::reduce_at<combine::max>(x, axes, true, &reduce_max_op::make, where);
+template <graph_operand X, std::size_t N, dims_option K = drop_dims_t>
+auto reduce_max(const X& x, const int (&axes)[N], K keep = {},
+                const std::source_location& where = std::source_location::current()) {
+    return reduce_max(x, std::to_array(axes), keep, where);
 }
 
 }} // namespace rill::RILL_ABI

@@ -8,10 +8,9 @@ namespace rill { inline namespace RILL_ABI {
 namespace detail {
 
 template <bool Keep, int... Axes, class X> auto reduce_mean(const X& x, const std::source_location& where) {
-    if constexpr (typed_operand<X>) {
+    if constexpr (typed_operand<X>)
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_mean: an axis is out of range, or named twice");
-        static_assert(is_numeric<value_type_of<X>>, "reduce_mean: the element type is no number");
-    }
+    static_assert(are_numbers<X>, "reduce_mean: the element type is no number");
     return reduce<combine::mean, Keep, Axes...>(x, &make_fused_op, where);
 }
 
@@ -28,16 +27,17 @@ auto reduce_mean(const X& x, keep_dims_t, const std::source_location& where = st
     return detail::reduce_mean<true, Axes...>(x, where);
 }
 
-/// Along axes known at run time only: reduce_mean(x, {0, -1}).
-template <graph_operand X>
-any_tensor reduce_mean(const X& x, const axis_list& axes,
-                       const std::source_location& where = std::source_location::current()) {
-    return detail::reduce_at<combine::mean>(x, axes, false, &detail::make_fused_op, where);
+/// Along axes known at run time only: reduce_mean(x, 1), reduce_mean(x, {0, -1}), reduce_mean(x, 1, keep_dims).
+template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
+auto reduce_mean(const X& x, const A& axes, K = {},
+                const std::source_location& where = std::source_location::current()) {
+    static_assert(are_numbers<X>, "reduce_mean: the element type is no number");
+    return detail::reduce_at<combine::mean, K>(x, axes, &detail::make_fused_op, where);
 }
-template <graph_operand X>
-any_tensor reduce_mean(const X& x, const axis_list& axes, keep_dims_t,
-                       const std::source_location& where = std::source_location::current()) {
-    return detail::reduce_at<combine::mean>(x, axes, true, &detail::make_fused_op, where);
+template <graph_operand X, std::size_t N, dims_option K = drop_dims_t>
+auto reduce_mean(const X& x, const int (&axes)[N], K keep = {},
+                const std::source_location& where = std::source_location::current()) {
+    return reduce_mean(x, std::to_array(axes), keep, where);
 }
 
 }} // namespace rill::RILL_ABI

@@ -13,10 +13,9 @@ struct reduce_min_op : detail::extremum<reduce_min_op, combine::min> {
 namespace detail {
 
 template <bool Keep, int... Axes, class X> auto reduce_min(const X& x, const std::source_location& where) {
-    if constexpr (typed_operand<X>) {
+    if constexpr (typed_operand<X>)
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_min: an axis is out of range, or named twice");
-        static_assert(is_real<value_type_of<X>>, "reduce_min: the element type is not real");
-    }
+    static_assert(are_real<X>, "reduce_min: the element type is not real");
     return reduce_extremum<reduce_min_op, combine::min, Keep, Axes...>(x, where);
 }
 
@@ -34,18 +33,18 @@ auto reduce_min(const X& x, keep_dims_t, const std::source_location& where = std
     return detail::reduce_min<true, Axes...>(x, where);
 }
 
-/// Along axes known at run time only: reduce_min(x, {0, -1}).
-template <graph_operand X>
-any_tensor reduce_min(const X& x, const axis_list& axes,
-                      const std::source_location& where = std::source_location::current()) {
+/// Along axes known at run time only: reduce_min(x, 1), reduce_min(x, {0, -1}), reduce_min(x, 1, keep_dims).
+template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
+auto reduce_min(const X& x, const A& axes, K = {},
+                const std::source_location& where = std::source_location::current()) {
+    static_assert(are_real<X>, "reduce_min: the element type is not real");
     detail::require_kernel_for<reduce_min_op, X>();
-    return detail::reduce_at<combine::min>(x, axes, false, &reduce_min_op::make, where);
+    return detail::reduce_at<combine::min, K>(x, axes, &reduce_min_op::make, where);
 }
-template <graph_operand X>
-any_tensor reduce_min(const X& x, const axis_list& axes, keep_dims_t,
-                      const std::source_location& where = std::source_location::current()) {
-    detail::require_kernel_for<reduce_min_op, X>();
-    return detail::reduce_at<combine::min>(x, axes, true, &reduce_min_op::make, where);
+template <graph_operand X, std::size_t N, dims_option K = drop_dims_t>
+auto reduce_min(const X& x, const int (&axes)[N], K keep = {},
+                const std::source_location& where = std::source_location::current()) {
+    return reduce_min(x, std::to_array(axes), keep, where);
 }
 
 }} // namespace rill::RILL_ABI

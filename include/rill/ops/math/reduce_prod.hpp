@@ -31,10 +31,9 @@ struct reduce_prod_op {
 namespace detail {
 
 template <bool Keep, int... Axes, class X> auto reduce_prod(const X& x, const std::source_location& where) {
-    if constexpr (typed_operand<X>) {
+    if constexpr (typed_operand<X>)
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_prod: an axis is out of range, or named twice");
-        static_assert(op_takes<reduce_prod_op, value_type_of<X>>, "reduce_prod: the element type is no number");
-    }
+    static_assert(are_numbers<X>, "reduce_prod: the element type is no number");
     require_kernel_for<reduce_prod_op, X>();
     return reduce<combine::prod, Keep, Axes...>(x, &reduce_prod_op::make, where);
 }
@@ -52,18 +51,18 @@ auto reduce_prod(const X& x, keep_dims_t, const std::source_location& where = st
     return detail::reduce_prod<true, Axes...>(x, where);
 }
 
-/// Along axes known at run time only: reduce_prod(x, {0, -1}).
-template <graph_operand X>
-any_tensor reduce_prod(const X& x, const axis_list& axes,
-                       const std::source_location& where = std::source_location::current()) {
+/// Along axes known at run time only: reduce_prod(x, 1), reduce_prod(x, {0, -1}), reduce_prod(x, 1, keep_dims).
+template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
+auto reduce_prod(const X& x, const A& axes, K = {},
+                const std::source_location& where = std::source_location::current()) {
+    static_assert(are_numbers<X>, "reduce_prod: the element type is no number");
     detail::require_kernel_for<reduce_prod_op, X>();
-    return detail::reduce_at<combine::prod>(x, axes, false, &reduce_prod_op::make, where);
+    return detail::reduce_at<combine::prod, K>(x, axes, &reduce_prod_op::make, where);
 }
-template <graph_operand X>
-any_tensor reduce_prod(const X& x, const axis_list& axes, keep_dims_t,
-                       const std::source_location& where = std::source_location::current()) {
-    detail::require_kernel_for<reduce_prod_op, X>();
-    return detail::reduce_at<combine::prod>(x, axes, true, &reduce_prod_op::make, where);
+template <graph_operand X, std::size_t N, dims_option K = drop_dims_t>
+auto reduce_prod(const X& x, const int (&axes)[N], K keep = {},
+                const std::source_location& where = std::source_location::current()) {
+    return reduce_prod(x, std::to_array(axes), keep, where);
 }
 
 }} // namespace rill::RILL_ABI

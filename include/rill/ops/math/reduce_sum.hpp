@@ -8,10 +8,9 @@ namespace rill { inline namespace RILL_ABI {
 namespace detail {
 
 template <bool Keep, int... Axes, class X> auto reduce_sum(const X& x, const std::source_location& where) {
-    if constexpr (typed_operand<X>) {
+    if constexpr (typed_operand<X>)
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_sum: an axis is out of range, or named twice");
-        static_assert(is_numeric<value_type_of<X>>, "reduce_sum: the element type is no number");
-    }
+    static_assert(are_numbers<X>, "reduce_sum: the element type is no number");
     return reduce<combine::sum, Keep, Axes...>(x, &make_fused_op, where);
 }
 
@@ -28,16 +27,17 @@ auto reduce_sum(const X& x, keep_dims_t, const std::source_location& where = std
     return detail::reduce_sum<true, Axes...>(x, where);
 }
 
-/// Along axes known at run time only: reduce_sum(x, {0, -1}).
-template <graph_operand X>
-any_tensor reduce_sum(const X& x, const axis_list& axes,
-                      const std::source_location& where = std::source_location::current()) {
-    return detail::reduce_at<combine::sum>(x, axes, false, &detail::make_fused_op, where);
+/// Along axes known at run time only: reduce_sum(x, 1), reduce_sum(x, {0, -1}), reduce_sum(x, 1, keep_dims).
+template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
+auto reduce_sum(const X& x, const A& axes, K = {},
+                const std::source_location& where = std::source_location::current()) {
+    static_assert(are_numbers<X>, "reduce_sum: the element type is no number");
+    return detail::reduce_at<combine::sum, K>(x, axes, &detail::make_fused_op, where);
 }
-template <graph_operand X>
-any_tensor reduce_sum(const X& x, const axis_list& axes, keep_dims_t,
-                      const std::source_location& where = std::source_location::current()) {
-    return detail::reduce_at<combine::sum>(x, axes, true, &detail::make_fused_op, where);
+template <graph_operand X, std::size_t N, dims_option K = drop_dims_t>
+auto reduce_sum(const X& x, const int (&axes)[N], K keep = {},
+                const std::source_location& where = std::source_location::current()) {
+    return reduce_sum(x, std::to_array(axes), keep, where);
 }
 
 }} // namespace rill::RILL_ABI

@@ -11,18 +11,18 @@ namespace detail {
 
 template <int... Axes, class X, class... Keep>
 auto reduce_variance(const X& x, const std::source_location& where, Keep... keep) {
-    if constexpr (typed_operand<X>) {
+    if constexpr (typed_operand<X>)
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_variance: an axis is out of range, or named twice");
-        static_assert(is_real_floating<value_type_of<X>>, "reduce_variance: the elements must be floating");
-    }
+    static_assert(are_real_floating<X>, "reduce_variance: the elements must be floating");
     require_floating("reduce_variance", x, where);
     return rill::reduce_mean<Axes...>(square(x - rill::reduce_mean<Axes...>(x, keep_dims, where)), keep..., where);
 }
 
-template <class X, class... Keep>
-any_tensor reduce_variance_at(const X& x, const axis_list& axes, const std::source_location& where, Keep... keep) {
-    const any_tensor all = floating_tensor("reduce_variance", x, where);
-    return rill::reduce_mean(square(all - rill::reduce_mean(all, axes, keep_dims, where)), axes, keep..., where);
+template <class X, class A, class K>
+auto reduce_variance_at(const X& x, const A& axes, K keep, const std::source_location& where) {
+    static_assert(are_real_floating<X>, "reduce_variance: the elements must be floating");
+    require_floating("reduce_variance", x, where);
+    return rill::reduce_mean(square(x - rill::reduce_mean(x, axes, keep_dims, where)), axes, keep, where);
 }
 
 } // namespace detail
@@ -38,16 +38,16 @@ auto reduce_variance(const X& x, keep_dims_t, const std::source_location& where 
     return detail::reduce_variance<Axes...>(x, where, keep_dims);
 }
 
-/// Along axes known at run time only: reduce_variance(x, {0, -1}).
-template <graph_operand X>
-any_tensor reduce_variance(const X& x, const axis_list& axes,
-                           const std::source_location& where = std::source_location::current()) {
-    return detail::reduce_variance_at(x, axes, where);
+/// Along axes known at run time only: reduce_variance(x, 1), reduce_variance(x, {0, -1}), reduce_variance(x, 1, keep_dims).
+template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
+auto reduce_variance(const X& x, const A& axes, K keep = {},
+                     const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_variance_at(x, axes, keep, where);
 }
-template <graph_operand X>
-any_tensor reduce_variance(const X& x, const axis_list& axes, keep_dims_t,
-                           const std::source_location& where = std::source_location::current()) {
-    return detail::reduce_variance_at(x, axes, where, keep_dims);
+template <graph_operand X, std::size_t N, dims_option K = drop_dims_t>
+auto reduce_variance(const X& x, const int (&axes)[N], K keep = {},
+                     const std::source_location& where = std::source_location::current()) {
+    return detail::reduce_variance_at(x, std::to_array(axes), keep, where);
 }
 
 }} // namespace rill::RILL_ABI

@@ -38,7 +38,7 @@ struct running {
 };
 
 template <class Op, class X> auto add_scan(const X& x, const Op& op, const std::source_location& where) {
-    return apply_node(op, [](const dims& shape) { return shape_result{shape}; }, where, x);
+    return apply_node(op, shape_of_first, where, x);
 }
 
 } // namespace detail

@@ -49,7 +49,7 @@ auto log_softmax(const X& x, const std::source_location& where = std::source_loc
         static_assert(has_last_axis<extents_of<X>>, "log_softmax: a scalar has no last axis");
         static_assert(is_real_floating<value_type_of<X>>, "log_softmax: the element type is not floating");
     }
-    return apply_node(log_softmax_op{}, [](const dims& shape) { return shape_result{shape}; }, where, x);
+    return apply_node(log_softmax_op{}, detail::shape_of_first, where, x);
 }
 /// Along another axis: log_softmax<0>(x); a negative one counts from the end.
 template <int Axis, graph_operand X>
@@ -62,7 +62,8 @@ auto log_softmax(const X& x, const std::source_location& where = std::source_loc
 }
 /// Along an axis known at run time only.
 template <graph_operand X>
-any_tensor log_softmax(const X& x, int axis, const std::source_location& where = std::source_location::current()) {
+auto log_softmax(const X& x, int axis, const std::source_location& where = std::source_location::current()) {
+    static_assert(are_real_floating<X>, "log_softmax: the element type is not floating");
     return detail::along_axis("log_softmax", detail::log_softmax_formula, x, axis, where);
 }
 

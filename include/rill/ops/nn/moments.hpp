@@ -31,13 +31,14 @@ template <bool Keep, int... Axes, class X> auto moments(const X& x, const std::s
     }
 }
 
-template <class X, class... Keep>
-std::tuple<any_tensor, any_tensor> moments_at(const X& x, const axis_list& axes, const std::source_location& where,
-                                              Keep... keep) {
-    const any_tensor all = floating_tensor("moments", x, where);
-    const any_tensor kept = rill::reduce_mean(all, axes, keep_dims, where);
-    return {rill::reduce_mean(all, axes, keep..., where),
-            rill::reduce_mean(squared_difference(all, kept), axes, keep..., where)};
+template <class X, class A, class K>
+auto moments_at(const X& x, const A& axes, K keep, const std::source_location& where) {
+    static_assert(are_real_floating<X>, "moments: the element type is not floating");
+    require_floating("moments", x, where);
+    const auto all = sealed(x); // read twice
+    const auto kept = rill::reduce_mean(all, axes, keep_dims, where);
+    return std::tuple(rill::reduce_mean(all, axes, keep, where),
+                      rill::reduce_mean(squared_difference(all, kept), axes, keep, where));
 }
 
 } // namespace detail
@@ -53,16 +54,16 @@ auto moments(const X& x, keep_dims_t, const std::source_location& where = std::s
     return detail::moments<true, Axes...>(x, where);
 }
 
-/// Along axes known at run time only: moments(x, {0, -1}).
-template <graph_operand X>
-std::tuple<any_tensor, any_tensor> moments(const X& x, const axis_list& axes,
-                                           const std::source_location& where = std::source_location::current()) {
-    return detail::moments_at(x, axes, where);
+/// Along axes known at run time only: moments(x, 0), moments(x, {0, -1}), moments(x, 0, keep_dims).
+template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
+auto moments(const X& x, const A& axes, K keep = {},
+             const std::source_location& where = std::source_location::current()) {
+    return detail::moments_at(x, axes, keep, where);
 }
-template <graph_operand X>
-std::tuple<any_tensor, any_tensor> moments(const X& x, const axis_list& axes, keep_dims_t,
-                                           const std::source_location& where = std::source_location::current()) {
-    return detail::moments_at(x, axes, where, keep_dims);
+template <graph_operand X, std::size_t N, dims_option K = drop_dims_t>
+auto moments(const X& x, const int (&axes)[N], K keep = {},
+             const std::source_location& where = std::source_location::current()) {
+    return detail::moments_at(x, std::to_array(axes), keep, where);
 }
 
 }} // namespace rill::RILL_ABI

@@ -75,13 +75,14 @@ auto along_axis(const char* op, const Formula& formula, const X& x, const std::s
                    [&](const auto& v) { return rill::reduce_sum<Axis>(v, keep_dims, where); });
 }
 template <class Formula, class X>
-any_tensor along_axis(const char* op, const Formula& formula, const X& x, int axis, const std::source_location& where) {
-    const any_tensor all = floating_tensor(op, x, where);
+auto along_axis(const char* op, const Formula& formula, const X& x, int axis, const std::source_location& where) {
+    const auto all = floating_operand(op, x, where);
     if (const auto kept = rules::reduce(all.static_shape(), axis_list{axis}, true); !kept.ok())
         throw invalid_argument(std::string(op) + ": " + kept.reason() + " (" + to_string(all.static_shape()) + ")" +
                                at_place(where));
-    return formula(all - stop_gradient(rill::reduce_max(all, {axis}, keep_dims, where)),
-                   [&](const any_tensor& v) { return rill::reduce_sum(v, {axis}, keep_dims, where); });
+    const any_tensor made = formula(all - stop_gradient(rill::reduce_max(all, axis, keep_dims, where)),
+                                    [&](const auto& v) { return rill::reduce_sum(v, axis, keep_dims, where); });
+    return typed_result<void, X>(shape_of_first, made);
 }
 
 inline constexpr auto softmax_formula = [](const auto& below, const auto& sum) {
@@ -100,7 +101,7 @@ auto softmax(const X& x, const std::source_location& where = std::source_locatio
         static_assert(has_last_axis<extents_of<X>>, "softmax: a scalar has no last axis");
         static_assert(is_real_floating<value_type_of<X>>, "softmax: the element type is not floating");
     }
-    return apply_node(softmax_op{}, [](const dims& shape) { return shape_result{shape}; }, where, x);
+    return apply_node(softmax_op{}, detail::shape_of_first, where, x);
 }
 /// Along another axis: softmax<0>(x); a negative one counts from the end.
 template <int Axis, graph_operand X>
@@ -113,7 +114,8 @@ auto softmax(const X& x, const std::source_location& where = std::source_locatio
 }
 /// Along an axis known at run time only.
 template <graph_operand X>
-any_tensor softmax(const X& x, int axis, const std::source_location& where = std::source_location::current()) {
+auto softmax(const X& x, int axis, const std::source_location& where = std::source_location::current()) {
+    static_assert(are_real_floating<X>, "softmax: the element type is not floating");
     return detail::along_axis("softmax", detail::softmax_formula, x, axis, where);
 }
 

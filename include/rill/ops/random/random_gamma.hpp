@@ -43,7 +43,7 @@ auto random_gamma(const random_gamma_options& options = {},
                   const std::source_location& where = std::source_location::current()) {
     static_assert(is_real_floating<T>, "random_gamma: the element type is not floating");
     static_assert(random_extents_known<D...>,
-                  "random_gamma: every extent must be known; random_gamma(dtype, dims) takes them at run time");
+                  "random_gamma: every extent must be known; random_gamma<T>(dims{...}) takes them at run time");
     return detail::random_tensor<T, D...>(make_random_gamma(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options), where);
 }
 /// Of a type and shape known at run time only.
@@ -52,8 +52,8 @@ any_tensor random_gamma(dtype type, const dims& shape, const random_gamma_option
                         const std::source_location& where = std::source_location::current()) {
     return detail::random_any_tensor(make_random_gamma(type, shape, options), where);
 }
-/// Of the shape that a tensor says: random_gamma<float>(shape(x), {.alpha = 2}).
-template <element T, graph_operand S>
+/// Of a shape known at run time only: random_gamma<float>(dims{n, 4}), random_gamma<float>(shape(x)).
+template <element T, shape_argument S>
 auto random_gamma(const S& shape, const random_gamma_options& options = {},
                   const std::source_location& where = std::source_location::current()) {
     static_assert(is_real_floating<T>, "random_gamma: the element type is not floating");

@@ -36,7 +36,7 @@ auto random_normal(const random_normal_options& options = {},
                    const std::source_location& where = std::source_location::current()) {
     static_assert(is_real_floating<T>, "random_normal: the element type is not floating");
     static_assert(random_extents_known<D...>,
-                  "random_normal: every extent must be known; random_normal(dtype, dims) takes them at run time");
+                  "random_normal: every extent must be known; random_normal<T>(dims{...}) takes them at run time");
     return detail::random_tensor<T, D...>(make_random_normal(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options), where);
 }
 /// Of a type and shape known at run time only.
@@ -45,8 +45,8 @@ any_tensor random_normal(dtype type, const dims& shape, const random_normal_opti
                          const std::source_location& where = std::source_location::current()) {
     return detail::random_any_tensor(make_random_normal(type, shape, options), where);
 }
-/// Of the shape that a tensor says: random_normal<float>(shape(x), {.stddev = 0.1}).
-template <element T, graph_operand S>
+/// Of a shape known at run time only: random_normal<float>(dims{n, 4}), random_normal<float>(shape(x)).
+template <element T, shape_argument S>
 auto random_normal(const S& shape, const random_normal_options& options = {},
                    const std::source_location& where = std::source_location::current()) {
     static_assert(is_real_floating<T>, "random_normal: the element type is not floating");

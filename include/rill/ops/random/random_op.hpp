@@ -13,6 +13,10 @@ namespace rill { inline namespace RILL_ABI {
 /// Every extent of a random tensor is known.
 template <index_t... D> inline constexpr bool random_extents_known = extents<D...>::value.complete();
 
+/// What says a shape at run time: dims, or a tensor. (Deduced, so that braces are an op's options.)
+template <class S>
+concept shape_argument = graph_operand<S> || std::same_as<S, dims>;
+
 namespace detail {
 
 /// Base of the ops that draw numbers. The shape is a field, or the only input.
@@ -61,15 +65,20 @@ tensor<T, D...> random_tensor(const Op& op, const std::source_location& where) {
     return {unchecked, any_tensor(add_op_node(make_op(op), 0, where))};
 }
 
-/// The same of the shape that a tensor says.
-template <class T, class Op, class S>
-auto random_tensor_of(const Op& op, const S& shape, const std::source_location& where) {
-    if constexpr (typed_operand<S>)
-        static_assert(is_shape_tensor<extents_of<S>, value_type_of<S>>,
-                      "random numbers: the shape must be of rank 1, and of int or std::int64_t");
-    constexpr auto rule = [](const dims& s) { return shape_result{rank_from(s)}; };
-    let_data_decide();
-    return apply_node<T, T>(op, rule, where, shape);
+/// The same of a shape that run time knows, or a tensor says.
+template <class T, class Op, class S> auto random_tensor_of(Op op, const S& shape, const std::source_location& where) {
+    if constexpr (std::is_same_v<S, dims>) {
+        op.to = shape;
+        require_kernel_for<Op, T>();
+        return any_tensor(add_op_node(make_op(op), 0, where));
+    } else {
+        if constexpr (typed_operand<S>)
+            static_assert(is_shape_tensor<extents_of<S>, value_type_of<S>>,
+                          "random numbers: the shape must be of rank 1, and of int or std::int64_t");
+        constexpr auto rule = [](const dims& s) { return shape_result{rank_from(s)}; };
+        let_data_decide();
+        return apply_node<T, T>(op, rule, where, shape);
+    }
 }
 /// And of a type known at run time only.
 template <class Op, class... S>

@@ -43,7 +43,7 @@ auto random_poisson(const random_poisson_options& options = {},
                     const std::source_location& where = std::source_location::current()) {
     static_assert(op_takes<random_poisson_op, T>, "random_poisson: the element type is no real number");
     static_assert(random_extents_known<D...>,
-                  "random_poisson: every extent must be known; random_poisson(dtype, dims) takes them at run time");
+                  "random_poisson: every extent must be known; random_poisson<T>(dims{...}) takes them at run time");
     return detail::random_tensor<T, D...>(make_random_poisson(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options),
                                           where);
 }
@@ -53,8 +53,8 @@ any_tensor random_poisson(dtype type, const dims& shape, const random_poisson_op
                           const std::source_location& where = std::source_location::current()) {
     return detail::random_any_tensor(make_random_poisson(type, shape, options), where);
 }
-/// Of the shape that a tensor says: random_poisson<int>(shape(x), {.rate = 2.5}).
-template <element T, graph_operand S>
+/// Of a shape known at run time only: random_poisson<float>(dims{n, 4}), random_poisson<float>(shape(x)).
+template <element T, shape_argument S>
 auto random_poisson(const S& shape, const random_poisson_options& options = {},
                     const std::source_location& where = std::source_location::current()) {
     static_assert(op_takes<random_poisson_op, T>, "random_poisson: the element type is no real number");

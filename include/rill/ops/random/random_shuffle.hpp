@@ -56,7 +56,7 @@ auto random_shuffle(const X& x, const random_shuffle_options& options = {},
                     const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>)
         static_assert(has_an_axis<extents_of<X>>, "random_shuffle: there is no axis to shuffle along");
-    return apply_node(random_shuffle_op{options.seed}, [](const dims& shape) { return shape_result{shape}; }, where, x);
+    return apply_node(random_shuffle_op{options.seed}, detail::shape_of_first, where, x);
 }
 
 }} // namespace rill::RILL_ABI

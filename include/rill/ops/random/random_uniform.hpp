@@ -45,7 +45,7 @@ auto random_uniform(const random_uniform_options& options = {},
                     const std::source_location& where = std::source_location::current()) {
     static_assert(is_real_floating<T> || is_integral<T>, "random_uniform: the element type is no real number");
     static_assert(random_extents_known<D...>,
-                  "random_uniform: every extent must be known; random_uniform(dtype, dims) takes them at run time");
+                  "random_uniform: every extent must be known; random_uniform<T>(dims{...}) takes them at run time");
     return detail::random_tensor<T, D...>(make_random_uniform(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options),
                                           where);
 }
@@ -55,8 +55,8 @@ any_tensor random_uniform(dtype type, const dims& shape, const random_uniform_op
                           const std::source_location& where = std::source_location::current()) {
     return detail::random_any_tensor(make_random_uniform(type, shape, options), where);
 }
-/// Of the shape that a tensor says: random_uniform<float>(shape(x), {.seed = 7}).
-template <element T, graph_operand S>
+/// Of a shape known at run time only: random_uniform<float>(dims{n, 4}), random_uniform<float>(shape(x)).
+template <element T, shape_argument S>
 auto random_uniform(const S& shape, const random_uniform_options& options = {},
                     const std::source_location& where = std::source_location::current()) {
     static_assert(is_real_floating<T> || is_integral<T>, "random_uniform: the element type is no real number");

@@ -37,7 +37,7 @@ auto truncated_normal(const truncated_normal_options& options = {},
                       const std::source_location& where = std::source_location::current()) {
     static_assert(is_real_floating<T>, "truncated_normal: the element type is not floating");
     static_assert(random_extents_known<D...>,
-                  "truncated_normal: every extent must be known; truncated_normal(dtype, dims) takes them at run time");
+                  "truncated_normal: every extent must be known; truncated_normal<T>(dims{...}) takes them at run time");
     return detail::random_tensor<T, D...>(make_truncated_normal(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options),
                                           where);
 }
@@ -47,8 +47,8 @@ any_tensor truncated_normal(dtype type, const dims& shape, const truncated_norma
                             const std::source_location& where = std::source_location::current()) {
     return detail::random_any_tensor(make_truncated_normal(type, shape, options), where);
 }
-/// Of the shape that a tensor says: truncated_normal<float>(shape(x), {.stddev = 0.1}).
-template <element T, graph_operand S>
+/// Of a shape known at run time only: truncated_normal<float>(dims{n, 4}), truncated_normal<float>(shape(x)).
+template <element T, shape_argument S>
 auto truncated_normal(const S& shape, const truncated_normal_options& options = {},
                       const std::source_location& where = std::source_location::current()) {
     static_assert(is_real_floating<T>, "truncated_normal: the element type is not floating");
