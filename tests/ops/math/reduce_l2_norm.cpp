@@ -60,7 +60,8 @@ TEST_CASE("reduce_l2_norm: where squares are infinite or too small, and at 0") {
         const auto [d] = gradients(norm, x);
         const auto of = [&](const std::vector<float>& v) {
             const auto found = s.run(norm, feed(x, v));
-            CHECK(s.run(untyped, feed(x, v)).template value<float>() == found);
+            const float again = s.run(untyped, feed(x, v)).template value<float>();
+            CHECK((again == found || (std::isnan(again) && std::isnan(found))));
             return found;
         };
         const auto slopes = [&](const std::vector<float>& v) { return op_test::list(s.run(d, feed(x, v))); };
