@@ -58,7 +58,7 @@ TEST_CASE("places: of operands that don't fit") {
          [&] { return switch_case(two, [] { return constant(1.f); }, [] { return constant(2.f); }); });
     says("clip_by_norm: the elements of 'ids:0' are int32", [&] { return clip_by_norm(ids, 1, {0}); });
     says("gradients: 'ids:0' is int32 [2]: only floating", [&] { return gradients({ids}, {two}); });
-    says("the axis is out of range: 5", [&] { return argmax(m, 5); });
+    says("argmax: an axis is out of range: 5", [&] { return argmax(m, 5); });
     says("an axis is out of range: -3", [&] { return reduce_sum(m, {-3}); });
     says("an axis is named twice: -1", [&] { return reduce_sum(m, {1, -1}); });
     says("the axis is out of range: 7", [&] { return concat(std::vector<any_tensor>{m, m}, 7); });
