@@ -190,7 +190,7 @@ TEST_CASE("shape rules: a refusal is one phrase, its result well-formed") {
     CHECK(r.shape == dims{2, 5});
 }
 
-TEST_CASE("axes at run time: numbers, lists and ranges; of which types know the rank of a result") {
+TEST_CASE("axes at run time: numbers, lists and ranges, and what types know of the rank of a result") {
     STATIC_REQUIRE(to_axes(2) == axis_list{2});
     STATIC_REQUIRE(to_axes(index_t(-1)) == axis_list{-1});
     STATIC_REQUIRE(to_axes(std::array{0, 2}) == axis_list{0, 2});

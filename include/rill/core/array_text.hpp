@@ -72,8 +72,7 @@ template <class A>
 std::string to_string(const A& array) {
     if (array.empty()) return "any_array()";
     std::string text = to_string(array.type()) + " ";
-    detail::visit_dtype(array.dtype(),
-                        [&]<class T>(std::type_identity<T>) { detail::write_array<T>(text, array); });
+    detail::visit_dtype(array.dtype(), [&]<class T>(std::type_identity<T>) { detail::write_array<T>(text, array); });
     return text;
 }
 /// The elements of an xtensor expression: "{{1, 2}, {3, 0.5}}".

@@ -152,8 +152,7 @@ endpoint add_op_node(op_ptr op, std::uint32_t taken, const std::source_location&
 }
 
 /// The edges of tensors in a list, of which there is one at least.
-template <tensor_list L>
-endpoint_list sealed_list(const char* op, const L& all, const std::source_location& where) {
+template <tensor_list L> endpoint_list sealed_list(const char* op, const L& all, const std::source_location& where) {
     if (all.size() == 0) throw invalid_argument(std::string(op) + ": no tensors were given" + at_place(where));
     const graph_state* home = nullptr;
     for (const auto& x : all) {

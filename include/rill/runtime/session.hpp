@@ -185,15 +185,15 @@ public:
     auto run(const std::tuple<X...>& what, F&&... feeds) const {
         return run_list(what, feed_list<F...>{given<F>(feeds)...});
     }
-    template <class X = std::vector<any_tensor>>
-    auto run(const X& what, const std::vector<feed_value>& feeds) const {
+    template <class X = std::vector<any_tensor>> auto run(const X& what, const std::vector<feed_value>& feeds) const {
         detail::vector<const feed_value*> all;
         for (const auto& f : feeds) all.push_back(&f);
         return run_list(what, all);
     }
     /// The same, with a limit of time or a token that ends it: s.run(y, feed(x, v), {.timeout = 5s, .cancel = token}).
-    template <class X = std::vector<any_tensor>>
-    auto run(const X& what, const run_options& how) const { return run_list(what, {}, &how); }
+    template <class X = std::vector<any_tensor>> auto run(const X& what, const run_options& how) const {
+        return run_list(what, {}, &how);
+    }
     template <class X = std::vector<any_tensor>>
     auto run(const X& what, detail::feed_reference a, const run_options& how) const {
         return run_list(what, std::array{a.get()}, &how);

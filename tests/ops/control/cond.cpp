@@ -58,8 +58,8 @@ TEST_CASE("cond: types of results are joined, tuples, numbers and operations com
     const auto c = constant({1.f, 2.f});
     const auto joined = cond(p, [&] { return c; }, [&] { return v; });
     static_assert(std::is_same_v<std::remove_const_t<decltype(joined)>, tensor<float, dyn>>);
-    const auto [one, more] = cond(p, [&] { return std::tuple(1, std::tuple(c, 2.f)); },
-                                  [&] { return std::tuple(3, std::tuple(v, 4.f)); });
+    const auto [one, more] =
+        cond(p, [&] { return std::tuple(1, std::tuple(c, 2.f)); }, [&] { return std::tuple(3, std::tuple(v, 4.f)); });
     static_assert(std::is_same_v<std::remove_cvref_t<decltype(more)>, std::tuple<tensor<float, dyn>, tensor<float>>>);
     CHECK(session().run(std::tuple(one, std::get<1>(more)), feed(p, false), feed(v, {0.f})) == std::tuple(3, 4.f));
     const auto [a, b] = cond(p, [&] { return std::tuple(1, c + 1.f); }, [&] { return std::tuple(2, c * 2.f); });

@@ -7,7 +7,8 @@ using namespace rill;
 
 static_assert(is_built_as<std::tuple<any_tensor, tensor<int>>, std::pair<tensor<float>, any_tensor>>);
 static_assert(is_built_as<std::vector<any_tensor>, std::vector<tensor<int>>>);
-static_assert(!is_built_as<std::tuple<tensor<int>>, tensor<int>> && !is_built_as<std::tuple<tensor<int>>, std::tuple<>>);
+static_assert(!is_built_as<std::tuple<tensor<int>>, tensor<int>> &&
+              !is_built_as<std::tuple<tensor<int>>, std::tuple<>>);
 static_assert(parts_keep_their_types<std::tuple<tensor<int, dyn>>, std::tuple<tensor<int, 3>>>);
 static_assert(!parts_keep_their_types<std::array<tensor<int>, 1>, std::tuple<tensor<float>>>);
 static_assert(state_keeps_its_type<any_tensor, tensor<float>>);

@@ -83,9 +83,8 @@ TEST_CASE("scan: nested states, arrays and vectors") {
     const auto& [a, inner] = nested;
     CHECK((s.run(std::tuple(a, std::get<0>(inner), std::get<1>(inner))) ==
            std::tuple(xt::xtensor<int, 1>{1, 3, 6}, xt::xtensor<int, 1>{0, 2, 9}, xt::xtensor<int, 1>{1, -1, -4})));
-    const auto swapped = fold(
-        [](const auto& h, auto x) { return std::array<any_tensor, 2>{h[1] + x, h[0]}; },
-        std::array<any_tensor, 2>{constant(10), constant(20)}, xs);
+    const auto swapped = fold([](const auto& h, auto x) { return std::array<any_tensor, 2>{h[1] + x, h[0]}; },
+                              std::array<any_tensor, 2>{constant(10), constant(20)}, xs);
     CHECK(s.run(swapped[0]).value<int>() == 24);
     CHECK(s.run(swapped[1]).value<int>() == 12);
     const std::vector<any_tensor> start{constant(0), constant(1), constant(2)}, slices{xs, xs * xs};
@@ -99,7 +98,8 @@ TEST_CASE("scan: nested states, arrays and vectors") {
     const auto doubled = map([](const auto& in) { return std::vector{in[0] * 2, in[1]}; }, slices);
     CHECK(to_string(s.run(doubled[0])) == "int32 [3] {2, 4, 6}");
     const auto short_of_one = [](const auto& h, auto) { return std::vector<any_tensor>{h[0]}; };
-    CHECK_THROWS_WITH(fold(short_of_one, start, xs), contains("fold: a vector of the state has 3 parts, the body gives 1"));
+    CHECK_THROWS_WITH(fold(short_of_one, start, xs),
+                      contains("fold: a vector of the state has 3 parts, the body gives 1"));
 }
 
 TEST_CASE("fold, fold_right and map") {

@@ -41,11 +41,10 @@ TEST_CASE("while_loop: runs while its condition holds") {
 TEST_CASE("while_loop: parts that are tuples or arrays") {
     const graph_scope here{graph()};
     const session s;
-    const auto [n, pair] = while_loop([](auto k, const auto&) { return k < 4; },
-                                      [](auto k, const auto& p) {
-                                          return std::tuple(k + 1, std::tuple(std::get<1>(p), std::get<0>(p) * 2.f));
-                                      },
-                                      0, std::tuple(1.f, 10.f));
+    const auto [n, pair] = while_loop(
+        [](auto k, const auto&) { return k < 4; },
+        [](auto k, const auto& p) { return std::tuple(k + 1, std::tuple(std::get<1>(p), std::get<0>(p) * 2.f)); }, 0,
+        std::tuple(1.f, 10.f));
     CHECK(s.run(std::tuple(n, std::get<0>(pair), std::get<1>(pair))) == std::tuple(4, 4.f, 40.f));
     const auto [a, b] = while_loop([](auto x, auto) { return x < 100; },
                                    [](auto x, auto y) { return std::array<tensor<int>, 2>{x + y, x}; },

@@ -18,7 +18,8 @@ struct gather_op {
     static constexpr int inputs = 2;
     using domain_type = domains::every;
     using compiled_types = types::moved;
-    using brings = op_list<gather_grad_op, add_rows_op, concat_op, reshape_op>; // those of several uses are added, or joined
+    using brings =
+        op_list<gather_grad_op, add_rows_op, concat_op, reshape_op>; // those of several uses are added, or joined
     int axis = 0;
 
     static void fields(auto& op, auto& visit) { visit("axis", op.axis); }

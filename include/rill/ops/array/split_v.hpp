@@ -47,7 +47,8 @@ RILL_INLINE std::vector<tensor_type> split_v_op::outputs(std::span<const tensor_
         sizes.size() > detail::most_parts)
         throw invalid_argument("a list of sizes is expected, 65536 at most");
     const dims& x = in[0].shape;
-    if (x.known_rank() && rules::normal_axis(axis, x.rank) < 0) throw invalid_argument(shape_result::wrong_axis(x, axis).reason());
+    if (x.known_rank() && rules::normal_axis(axis, x.rank) < 0)
+        throw invalid_argument(shape_result::wrong_axis(x, axis).reason());
     const index_t extent = rules::extent_along(x, axis);
     index_t named = 0, rest = 0;
     for (const index_t n : sizes.elements<index_t>()) {

@@ -97,8 +97,7 @@ auto tile(const X& x, const std::source_location& where = std::source_location::
 }
 /// By multiples known at run time only.
 template <graph_operand X>
-auto tile(const X& x, const dims& multiples,
-          const std::source_location& where = std::source_location::current()) {
+auto tile(const X& x, const dims& multiples, const std::source_location& where = std::source_location::current()) {
     return apply_node(tile_op{multiples}, detail::rank_of_first, where, x);
 }
 /// By multiples that a tensor of whole numbers says.

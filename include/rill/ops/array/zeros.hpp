@@ -8,7 +8,8 @@ namespace rill { inline namespace RILL_ABI {
 /// zeros<float, 2, 3>(): a constant. (Without template arguments: the initializer of variables.)
 template <element T, index_t... D> auto zeros(const std::source_location& where = std::source_location::current()) {
     static_assert(has_zero_and_one<T>, "zeros: the element type is no number");
-    static_assert(static_extents<D...>, "zeros: every extent must be known; zeros<T>(dims{...}) takes them at run time");
+    static_assert(static_extents<D...>,
+                  "zeros: every extent must be known; zeros<T>(dims{...}) takes them at run time");
     return detail::filled_constant<T, D...>(static_cast<T>(0), where);
 }
 /// Of a shape known at run time only: zeros<float>(dims{n, 4}).

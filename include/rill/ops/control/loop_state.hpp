@@ -41,7 +41,8 @@ template <bool Types, class State, class Next> constexpr bool stands_for() {
 /// What a body gives is built as the state is: tuple for tuple, vector for vector.
 template <class State, class Next> inline constexpr bool is_built_as = detail::stands_for<false, State, Next>();
 /// And each part keeps its element type and extents.
-template <class State, class Next> inline constexpr bool parts_keep_their_types = detail::stands_for<true, State, Next>();
+template <class State, class Next>
+inline constexpr bool parts_keep_their_types = detail::stands_for<true, State, Next>();
 
 namespace detail {
 
@@ -59,9 +60,10 @@ template <class... H, std::size_t... I> struct loop_parts_of<std::tuple<H...>, s
     using type = std::tuple<typename loop_part_of<static_cast<int>(I), H>::type...>;
 };
 template <class States>
-using loop_parts = typename std::conditional_t<
-    handle_count<States> == std::tuple_size_v<States>,
-    loop_parts_of<States, std::make_index_sequence<std::tuple_size_v<States>>>, std::type_identity<States>>::type;
+using loop_parts =
+    typename std::conditional_t<handle_count<States> == std::tuple_size_v<States>,
+                                loop_parts_of<States, std::make_index_sequence<std::tuple_size_v<States>>>,
+                                std::type_identity<States>>::type;
 
 /// The type of part i of a loop's state, for which the body gives such a value; throws invalid_argument if it can't be that.
 tensor_type next_type(const known_inputs& in, std::size_t i, const tensor_type& given);

@@ -75,9 +75,8 @@ template <class State, class Next, class Outputs>
 struct given_state<State, std::pair<Next, Outputs>> : given_state<State, std::tuple<Next, Outputs>> {};
 
 template <class F, class S, class X>
-using given_of =
-    given_state<handle_type<S>,
-                handle_type<std::invoke_result_t<const F&, const handle_type<S>&, const slice_type<X>&>>>;
+using given_of = given_state<handle_type<S>,
+                             handle_type<std::invoke_result_t<const F&, const handle_type<S>&, const slice_type<X>&>>>;
 
 /// A node that scans: the last state, then what is stacked. The body gets the state, of these types, and the slices.
 std::vector<endpoint> add_scan(const graph& g, const std::string& name, const std::vector<endpoint>& initial,
@@ -104,8 +103,9 @@ folded add_fold(const char* name, const F& f, const S& initial, const X& inputs,
     make_bodies_known<scan_slices_op>();
     using state = handle_type<S>;
     using given_type = given_of<F, S, X>;
-    static_assert(is_built_as<state, typename given_type::next>,
-                  "the body of a scan or fold gives the next state, built as the state is, or std::tuple(next, outputs)");
+    static_assert(
+        is_built_as<state, typename given_type::next>,
+        "the body of a scan or fold gives the next state, built as the state is, or std::tuple(next, outputs)");
     if constexpr (is_built_as<state, typename given_type::next>)
         static_assert(parts_keep_their_types<state, typename given_type::next>,
                       "the body of a loop gives a part of the state another element type or shape");
@@ -146,7 +146,8 @@ folded add_fold(const char* name, const F& f, const S& initial, const X& inputs,
 template <class F, class S, class X>
 handle_type<S> last_state(const char* name, const F& f, const S& initial, const X& inputs, bool reverse,
                           const std::source_location& where) {
-    static_assert(!given_of<F, S, X>::with_outputs, "fold: the body gives the next state alone; scan takes outputs, too");
+    static_assert(!given_of<F, S, X>::with_outputs,
+                  "fold: the body gives the next state alone; scan takes outputs, too");
     return add_fold(name, f, initial, inputs, reverse, false, where).read().template read<handle_type<S>>();
 }
 

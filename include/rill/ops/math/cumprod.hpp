@@ -35,7 +35,7 @@ auto cumprod(const X& x, const cumulative_options& how = {},
 /// Along an axis known at run time only.
 template <graph_operand X>
 auto cumprod(const X& x, int axis, const cumulative_options& how = {},
-                   const std::source_location& where = std::source_location::current()) {
+             const std::source_location& where = std::source_location::current()) {
     static_assert(are_numbers<X>, "cumprod: the element type is no number");
     return detail::add_scan(x, cumprod_op{{axis, how}}, where);
 }

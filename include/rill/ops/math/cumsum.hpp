@@ -29,7 +29,7 @@ auto cumsum(const X& x, const cumulative_options& how = {},
 /// Along an axis known at run time only.
 template <graph_operand X>
 auto cumsum(const X& x, int axis, const cumulative_options& how = {},
-                  const std::source_location& where = std::source_location::current()) {
+            const std::source_location& where = std::source_location::current()) {
     static_assert(are_numbers<X>, "cumsum: the element type is no number");
     return detail::add_scan(x, cumsum_op{{axis, how}}, where);
 }

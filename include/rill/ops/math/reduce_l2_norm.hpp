@@ -49,8 +49,7 @@ S l2_norm(const X& elements, const S& squares, const reduction& how, const std::
         require_structure<structure>();
         sealing s(graph_of_operand(elements));
         gather_leaves(elements, s);
-        const any_tensor made =
-            add_l2_norm(program_of<structure>(), s, how, squares.end(), &l2_norm_op::make, where);
+        const any_tensor made = add_l2_norm(program_of<structure>(), s, how, squares.end(), &l2_norm_op::make, where);
         if constexpr (typed_operand<S>)
             return S(unchecked, made);
         else

@@ -30,13 +30,13 @@ auto reduce_mean(const X& x, keep_dims_t, const std::source_location& where = st
 /// Along axes known at run time only: reduce_mean(x, 1), reduce_mean(x, {0, -1}), reduce_mean(x, 1, keep_dims).
 template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
 auto reduce_mean(const X& x, const A& axes, K = {},
-                const std::source_location& where = std::source_location::current()) {
+                 const std::source_location& where = std::source_location::current()) {
     static_assert(are_numbers<X>, "reduce_mean: the element type is no number");
     return detail::reduce_at<combine::mean, K>(x, axes, &detail::make_fused_op, where);
 }
 template <graph_operand X, std::size_t N, dims_option K = drop_dims_t>
 auto reduce_mean(const X& x, const int (&axes)[N], K keep = {},
-                const std::source_location& where = std::source_location::current()) {
+                 const std::source_location& where = std::source_location::current()) {
     return reduce_mean(x, std::to_array(axes), keep, where);
 }
 

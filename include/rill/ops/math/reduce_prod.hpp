@@ -54,14 +54,14 @@ auto reduce_prod(const X& x, keep_dims_t, const std::source_location& where = st
 /// Along axes known at run time only: reduce_prod(x, 1), reduce_prod(x, {0, -1}), reduce_prod(x, 1, keep_dims).
 template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
 auto reduce_prod(const X& x, const A& axes, K = {},
-                const std::source_location& where = std::source_location::current()) {
+                 const std::source_location& where = std::source_location::current()) {
     static_assert(are_numbers<X>, "reduce_prod: the element type is no number");
     detail::require_kernel_for<reduce_prod_op, X>();
     return detail::reduce_at<combine::prod, K>(x, axes, &reduce_prod_op::make, where);
 }
 template <graph_operand X, std::size_t N, dims_option K = drop_dims_t>
 auto reduce_prod(const X& x, const int (&axes)[N], K keep = {},
-                const std::source_location& where = std::source_location::current()) {
+                 const std::source_location& where = std::source_location::current()) {
     return reduce_prod(x, std::to_array(axes), keep, where);
 }
 

@@ -26,7 +26,8 @@ struct running {
         visit("reverse", op.how.reverse);
     }
     constexpr shape_result shape(const dims& x) const {
-        return x.known_rank() && rules::normal_axis(axis, x.rank) < 0 ? shape_result::wrong_axis(x, axis) : shape_result{x};
+        return x.known_rank() && rules::normal_axis(axis, x.rank) < 0 ? shape_result::wrong_axis(x, axis)
+                                                                      : shape_result{x};
     }
     template <combine How, class D, class T> kernel bind_scan(kernel_request& request) const {
         const axis_view view(request.inputs[0].shape, axis);

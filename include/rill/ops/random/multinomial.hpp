@@ -71,10 +71,11 @@ auto multinomial(const X& logits, const multinomial_options& options = {},
 }
 /// A number of draws known at run time only.
 template <graph_operand X>
-any_tensor multinomial(const X& logits, index_t draws, const multinomial_options& options = {},
-                       const std::source_location& where = std::source_location::current()) {
+auto multinomial(const X& logits, index_t draws, const multinomial_options& options = {},
+                 const std::source_location& where = std::source_location::current()) {
     detail::check_logits(logits, where);
-    return apply_node(multinomial_op{draws, options.seed}, where, logits);
+    constexpr auto rule = [](const dims& x) { return shape_result{{rules::extent_along(x, 0), dyn}}; };
+    return apply_node<std::int64_t>(multinomial_op{draws, options.seed}, rule, where, logits);
 }
 /// As many as a tensor of rank 0 says: multinomial(logits, size(x)).
 template <graph_operand X, typed_operand N>

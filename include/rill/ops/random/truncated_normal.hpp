@@ -36,8 +36,9 @@ template <element T, index_t... D>
 auto truncated_normal(const truncated_normal_options& options = {},
                       const std::source_location& where = std::source_location::current()) {
     static_assert(is_real_floating<T>, "truncated_normal: the element type is not floating");
-    static_assert(random_extents_known<D...>,
-                  "truncated_normal: every extent must be known; truncated_normal<T>(dims{...}) takes them at run time");
+    static_assert(
+        random_extents_known<D...>,
+        "truncated_normal: every extent must be known; truncated_normal<T>(dims{...}) takes them at run time");
     return detail::random_tensor<T, D...>(make_truncated_normal(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options),
                                           where);
 }
