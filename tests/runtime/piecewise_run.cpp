@@ -11,6 +11,7 @@
 
 #include <rill/ops/catalogue.hpp>
 #include <rill/runtime/session.hpp>
+#include <rill/train/initializers.hpp>
 
 #include "seeds.hpp"
 
@@ -51,6 +52,34 @@ TEST_CASE("piecewise_run: concurrent runs of one session") {
         });
     for (auto& t : threads) t.join();
     CHECK(wrong == 0);
+}
+
+/// Counts the blocks that could hold a large variable.
+struct counting_allocator final : allocator {
+    static constexpr std::size_t large = std::size_t(1) << 18;
+    std::atomic<int> blocks{0};
+
+    void* allocate(std::size_t bytes) override {
+        blocks += bytes >= large;
+        return default_allocator().allocate(bytes);
+    }
+    void deallocate(void* block, std::size_t bytes) noexcept override { default_allocator().deallocate(block, bytes); }
+};
+
+TEST_CASE("piecewise_run: a variable that earlier lines of the step read is written where it is") {
+    counting_allocator memory;
+    const graph g;
+    const graph_scope here(g);
+    variable<float, counting_allocator::large / sizeof(float)> w("w", constant_initializer(1.f));
+    const tensor read = gather(w, constant({1, 2}));
+    const tensor sum = reduce_sum(boolean_mask(read, read > 0.f)); // data decides how many: another line
+    const auto write = w.scatter_add(constant({0}), expand_dims<0>(sum));
+    const session s(g, {.memory = &memory});
+    s.run(global_variables_initializer());
+    const int before = memory.blocks;
+    for (int i = 0; i < 3; ++i) s.run(operation(write.node()));
+    CHECK(memory.blocks == before);
+    CHECK(s.run(gather(w, constant(0))) == 1.f + 3 * 2.f);
 }
 
 /// Passes on its input; it says of itself that it takes long. If told so, each run of it waits for one that runs at the same time.

@@ -75,6 +75,8 @@ public:
     std::unique_ptr<frame> acquire();
     /// A run is over: the frame lets go of what it need not keep for one that follows.
     void finish(frame& f) const noexcept;
+    /// The frame lets go of the variables that another segment writes next, whose first write would be a copy otherwise.
+    void let_go(frame& f, const segment& writer) const noexcept;
     void release(std::unique_ptr<frame> f) noexcept;
 
     /// One step: the feeds' memory is borrowed until the frame is released.

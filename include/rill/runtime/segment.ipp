@@ -135,6 +135,12 @@ RILL_INLINE void segment::finish(frame& f) const noexcept {
     f.moved.clear();
 }
 
+RILL_COLD void segment::let_go(frame& f, const segment& writer) const noexcept {
+    for (const auto w : writer.b_.write_list)
+        for (std::size_t i = 0; i < b_.variables.size(); ++i)
+            if (b_.variables[i].state == writer.b_.variables[w].state) f.variables[i].reset();
+}
+
 RILL_INLINE void segment::release(std::unique_ptr<frame> f) noexcept {
     finish(*f);
     for (auto& v : f->variables) v.reset(); // nobody may ask for this frame for long
