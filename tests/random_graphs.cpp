@@ -12,7 +12,7 @@ using namespace rill;
 
 namespace test_random_graphs {
 
-using random_graph::made, random_graph::random, random_graph::build;
+using random_graph::made, random_graph::random, random_graph::build, random_graph::below, random_graph::pick;
 
 /// Every node on its own: its inputs are fed.
 std::map<std::pair<const node*, int>, any_array> one_by_one(const graph& g, const made& m) {
@@ -90,6 +90,76 @@ TEST_CASE("random graphs: the same where the work is enough for branches to run 
     CHECK(t.values > 500);
 }
 
+/// One more number, or truth value, of numbers of one element.
+any_tensor next_number(random& r, const std::vector<any_tensor>& numbers, const std::vector<any_tensor>& truths) {
+    const any_tensor a = pick(r, numbers), b = pick(r, numbers);
+    const any_tensor c = truths.empty() ? a > b : pick(r, truths);
+    switch (below(r, 20)) {
+    case 0: return a + b;
+    case 1: return a - b;
+    case 2: return a * b;
+    case 3: return a / (abs(b) + 1.0);
+    case 4: return maximum(a, b);
+    case 5: return a * 0.5 + b;
+    case 6: return tanh(a);
+    case 7: return sin(a);
+    case 8: return exp(minimum(a, b * 0.0 + 1.0));
+    case 9: return tan(a);
+    case 10: return pow(abs(a) + 0.5, tanh(b));
+    case 11: return a > b;
+    case 12: return less_equal(a, b);
+    case 13: return logical_not(c);
+    case 14: return logical_and(c, a > b);
+    case 15:
+    case 16: return select(c, a, b);
+    case 17: return tan(select(c, a, b));
+    case 18: return cast<float>(c);
+    default: return cast<float>(cast<double>(a) * 0.75);
+    }
+}
+
+/// A program over numbers of one element: a line of equal steps, then whatever is drawn, in loops too. Its values are numbers and truth
+/// values.
+made build_numbers(random& r) {
+    made m;
+    std::vector<any_tensor> numbers, truths;
+    const dims shape = below(r, 3) == 0 ? dims{1} : dims{};
+    for (int i = 0; i < 3; ++i) {
+        numbers.push_back(any_placeholder("x" + std::to_string(i), dtype::float32, shape));
+        any_array value(dtype::float32, shape);
+        *static_cast<float*>(value.mutable_data()) = static_cast<float>(below(r, 4001)) / 1000 - 2;
+        m.feeds.push_back(value);
+    }
+    m.values = numbers;
+    any_tensor line = numbers[0];
+    for (int k = below(r, 40); k > 0; --k) line = line * 0.5 + numbers[1];
+    numbers.push_back(line);
+    const auto draw = [&r](int count, std::vector<any_tensor>& of, std::vector<any_tensor>& is_true) {
+        for (int k = 0; k < count; ++k) {
+            const any_tensor v = next_number(r, of, is_true);
+            (v.dtype() == dtype::boolean ? is_true : of).push_back(v);
+        }
+    };
+    draw(10 + below(r, 15), numbers, truths);
+    if (below(r, 3) == 0) // a loop that is one kernel
+        numbers.push_back(fold(
+            [&](const any_tensor& state, const any_tensor& slice) {
+                auto inside = numbers, is_true = truths;
+                inside.insert(inside.end(), {state, slice, slice});
+                draw(5 + below(r, 15), inside, is_true);
+                return tanh(inside.back()) + state * 0.5;
+            },
+            numbers.back(), any_tensor(constant({0.3f, -0.7f, 0.5f}))));
+    draw(5 + below(r, 15), numbers, truths);
+    for (const auto* all : {&numbers, &truths})
+        for (const auto& v : *all)
+            if (below(r, 4) == 0) m.values.push_back(v);
+    m.values.push_back(numbers.back());
+    for (const auto& d : gradients({numbers.back()}, {numbers.begin(), numbers.begin() + 3}))
+        if (d) m.values.push_back(d);
+    return m;
+}
+
 /// What a graph's values are, as numbers.
 std::vector<double> numbers_of(const graph& g, const made& m, double scale) {
     std::vector<feed_value> feeds;
@@ -110,7 +180,7 @@ TEST_CASE("random graphs: of one element, on every level as without machine code
     for (int round = 0; round < 1000; ++round) {
         const graph g;
         const graph_scope here(g);
-        const made m = random_graph::build_numbers(r);
+        const made m = build_numbers(r);
         const auto found = numbers_of(g, m, 1);
         const without_emitter plain;
         const auto wanted = numbers_of(g, m, 1);
