@@ -22,8 +22,21 @@ namespace test_random_control_flow {
 /// A program: an expression over numbers that have been computed so far.
 struct program {
     enum kind {
-        argument, number, sum, product, sine, branch, choice, loop, fold_over, scan_over, map_over, call, write,
-        matrices, masked
+        argument,
+        number,
+        sum,
+        product,
+        sine,
+        branch,
+        choice,
+        loop,
+        fold_over,
+        scan_over,
+        map_over,
+        call,
+        write,
+        matrices,
+        masked
     } what = number;
     double value = 0;       // of a number
     int place = 0;          // of an argument; of a loop: how often at most
@@ -323,8 +336,8 @@ struct builder {
             if (unrolled) {
                 scalar_tensor all(constant(0.));
                 for (std::size_t k = 0; k < slices.size(); ++k)
-                    all = scalar_tensor(
-                        all + build(p.parts[0], with(known, {scalar_tensor(constant(slices[k]))})) * weights[k]);
+                    all = scalar_tensor(all + build(p.parts[0], with(known, {scalar_tensor(constant(slices[k]))})) *
+                                                  weights[k]);
                 return all;
             }
             return weighted(map([&](auto in) { return build(p.parts[0], with(known, {in})); }, over));
@@ -434,7 +447,8 @@ struct trial {
     jet value;
     double written = 0, nearest = 0, largest = 0;
 
-    trial(std::uint64_t seed, drawn kinds) : p(generator(seed, kinds).make(4, 2)), x(0.4 + static_cast<double>(seed % 300) * 0.01) {
+    trial(std::uint64_t seed, drawn kinds)
+        : p(generator(seed, kinds).make(4, 2)), x(0.4 + static_cast<double>(seed % 300) * 0.01) {
         *this = at(x);
     }
     trial at(double other_x) const {
@@ -496,7 +510,8 @@ TEST_CASE("random control flow: values, writes and gradients of two orders are t
         const auto [dx, dw] = gradients(b.z, b.x, b.w);
         const auto [dxx, dxw] = gradients(dx, b.x, b.w);
         const auto [dwx, dww] = gradients(dw, b.x, b.w);
-        const session s({.inter_op_threads = static_cast<int>(seed % 3), .intra_op_threads = static_cast<int>(seed % 3)});
+        const session s(
+            {.inter_op_threads = static_cast<int>(seed % 3), .intra_op_threads = static_cast<int>(seed % 3)});
         s.run(global_variables_initializer());
         const auto [z] = b.run(s, std::tuple(b.z, b.writes), t.x);
         CHECK(t.is(z, t.value.v));

@@ -150,7 +150,8 @@ TEST_CASE("raise: what two branches of one predicate use is computed once") {
     const tensor<float> one = merge(way.if_false, merge(inner.if_false, deep).value).value;
     const auto ones = switch_(one, p);
     const auto deeper = switch_(ones.if_true, sealed(way.if_true > 2.f));
-    const tensor<float> two = merge(ones.if_false + 1.f, merge(deeper.if_false, deeper.if_true + way.if_true).value).value;
+    const tensor<float> two =
+        merge(ones.if_false + 1.f, merge(deeper.if_false, deeper.if_true + way.if_true).value).value;
     check_both(two, 3.f * 7.f + 3.f, feed(x, 3.f), feed(p, true));
     check_both(two, 1.f, feed(x, 1.f), feed(p, true));
     check_both(two, 4.f, feed(x, 3.f), feed(p, false));

@@ -44,8 +44,7 @@ public:
         for (const auto* s : switches_) same[{s, 1}] = s->inputs[0];
         for (const auto* l : made_.leaves) {
             const auto e = g_.of(l->inputs[0]);
-            if (e.port != 0 || !switches_.contains(e.from) ||
-                !detail::contains(arguments, g_.of(e.from->inputs[0])))
+            if (e.port != 0 || !switches_.contains(e.from) || !detail::contains(arguments, g_.of(e.from->inputs[0])))
                 return {};
             parts_.insert(l);
         }
@@ -110,7 +109,9 @@ private:
     const std::vector<const node*>& nodes_;
     loop_form made_;
     const node* condition_ = nullptr;
-    hash_set<const node*> own_, parts_, switches_; // all nodes; those that are no nodes of a body; switches by the condition
+    hash_set<const node*> own_;      // all nodes of the loop
+    hash_set<const node*> parts_;    // those that belong to none of its bodies
+    hash_set<const node*> switches_; // by the condition
 };
 
 RILL_COLD std::optional<loop_form> find_loop(const flow_graph& g, int frame, const std::vector<const node*>& nodes) {

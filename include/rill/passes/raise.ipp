@@ -67,7 +67,7 @@ private:
         endpoint predicate;
         std::vector<std::pair<const node*, int>> merges; // with the number of the input that is live where it holds
         std::vector<body_walk> bodies = {};              // where it holds, then where not
-        std::vector<endpoint> passed = {};               // values of the bodies that later choices of the predicate take
+        std::vector<endpoint> passed = {};               // values that later choices of the predicate take
     };
 
     const vertex* vertex_with(const node* n) const {

@@ -340,7 +340,8 @@ RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const ten
     const auto& bodies = *it.origin->bodies;
     const auto operands = inputs.first(static_cast<std::size_t>(use.operands));
     using form = region_use::form;
-    if (detail::any_of(inputs, [](const tensor_type& t) { return is_ragged(t) || is_left_out(t); })) throw needs_pieces{};
+    if (detail::any_of(inputs, [](const tensor_type& t) { return is_ragged(t) || is_left_out(t); }))
+        throw needs_pieces{};
     if (detail::any_of(bodies, [&](const body& b) { return plans.at(b)->in_pieces() || plans.at(b)->by_frames(); }))
         throw needs_pieces{};
     if (auto loop = bind_scalar_loop(it, inputs))

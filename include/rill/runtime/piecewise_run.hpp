@@ -66,7 +66,7 @@ private:
 
     const piecewise_plan& plan_;
     std::vector<any_array> values_;
-    hash_map<int, any_array> stand_ins_; // of values that the branch taken left out
+    hash_map<int, any_array> stand_ins_;           // of values that the branch taken left out
     std::vector<std::unique_ptr<held_step>> held_; // per piece
     std::vector<int> missing_;                     // per piece
     std::size_t left_;

@@ -238,8 +238,8 @@ RILL_COLD bool piecewise_run::run_alone(std::size_t p) {
     for (std::size_t k = 0; k < takes.size(); ++k)
         if (plan_.kept_in(takes[k]))
             in.push_back(std::move(values_[takes[k]]));
-        else
-            in.push_back(has_bodies ? values_[takes[k]] : taken(p, k)); // bodies of other branches may take what is left out
+        else // bodies that do not run may take values that are left out
+            in.push_back(has_bodies ? values_[takes[k]] : taken(p, k));
     std::shared_ptr<const void> keep;
     if (auto bodies = alone.begin(in, keep)) {
         auto& begun = *bodies_.emplace_back(std::make_unique<body_run>(p, std::move(bodies), std::move(keep)));

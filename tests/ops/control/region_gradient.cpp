@@ -88,7 +88,8 @@ TEST_CASE("region_gradient: a variable that the body writes, as it was at the st
     CHECK(s.run(v) == 4.);
 }
 
-TEST_CASE("region_gradient: second gradients where a branch that is not taken, and sizes its values by data, keeps some") {
+TEST_CASE(
+    "region_gradient: second gradients where a branch that is not taken, and sizes its values by data, keeps some") {
     const graph_scope here{graph()};
     const placeholder<bool> p("p");
     const placeholder<double> x("x");
@@ -99,19 +100,23 @@ TEST_CASE("region_gradient: second gradients where a branch that is not taken, a
         return reduce_sum(square(boolean_mask(product, sealed(reduce_sum<1>(product) > 0.))));
     };
     const auto either = [&](const auto& m) {
-        return [&](auto v) { return cond(p, [&] { return rows(v, m); }, [&] { return v * v * v; }); };
+        return [&](auto v) {
+            return cond(p, [&] { return rows(v, m); }, [&] { return v * v * v; });
+        };
     };
     const auto nested = [&](const auto& m) {
-        return [&](auto v) { return cond(v > 0., [&] { return either(m)(v); }, [&] { return v * 1.; }); };
+        return [&](auto v) {
+            return cond(v > 0., [&] { return either(m)(v); }, [&] { return v * 1.; });
+        };
     };
     const auto numbered = [&](auto v) {
         return switch_case(cast<int>(p), [&] { return v * v * v; }, [&] { return rows(v, open); }, [&] { return v; });
     };
     const std::vector<tensor<double>> of_fixed{either(fixed)(x), function(either(fixed))(x),
                                                recompute(nested(fixed))(x)};
-    const std::vector<tensor<double>> of_open{either(open)(x),          function(either(open))(x),
-                                              recompute(nested(open))(x), function(nested(open))(x),
-                                              numbered(x),              function(numbered)(x)};
+    const std::vector<tensor<double>> of_open{
+        either(open)(x), function(either(open))(x), recompute(nested(open))(x), function(nested(open))(x),
+        numbered(x),     function(numbered)(x)};
     const session s;
     const auto check = [&](const tensor<double>& y, double factor) {
         const auto [d] = gradients(y, x);

@@ -126,11 +126,10 @@ private:
         }
         close();
     }
-    /// The truth values that it reads have places from here on, also those that groups alone were to read.
+    /// Adds a call that belongs to no group. The truth values that it reads get places, also if only groups were to read them.
     void alone(std::uint32_t call) {
         for (const int v : reads(code_.calls[call]))
-            if (const int maker = maker_of(v);
-                maker >= 0 && kind_[static_cast<std::size_t>(maker)] == kind::within) {
+            if (const int maker = maker_of(v); maker >= 0 && kind_[static_cast<std::size_t>(maker)] == kind::within) {
                 kind_[static_cast<std::size_t>(maker)] = kind::alone;
                 alone(static_cast<std::uint32_t>(maker));
             }
