@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random programs of branches, loops, folds, scans, maps, functions and writes, nested: what a graph computes of them, and its gradients
 // to second order, is what a plain interpreter computes in numbers that carry their derivatives; third gradients are what differences
-// say. Some programs have branches and loops made of primitives. RILL_PROGRAMS=10000 runs more of them, RILL_PROGRAM=17 that one alone.
+// say. Some programs have branches and loops made of primitives. Seeds: tests/seeds.hpp.
 #include <algorithm>
 #include <array>
 #include <cmath>
