@@ -3,8 +3,9 @@
 
 #include <rill/expr/apply.hpp>
 
-// Operators that tensors do not have, and functions of std:: that take none, but that many will write: each says in one line what to write instead. Their results
-// are declared, not deduced: a concept may ask whether two handles compare, and what uses a result adds no errors.
+// Operators that tensors do not have, and functions of std:: that take none, but that many will write: each says in one line
+// what to write instead. Their results are declared, not deduced: a concept may ask whether two handles compare, and what uses a
+// result adds no errors.
 
 namespace rill { inline namespace RILL_ABI {
 

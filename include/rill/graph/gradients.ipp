@@ -96,7 +96,8 @@ RILL_COLD std::vector<endpoint> add_gradients(std::span<const endpoint> ys, std:
         const bool given = i < seeds.size() && seeds[i];
         if (!is_differentiable(type_of(ys[i]).type))
             throw invalid_argument("gradients: '" + name_of(ys[i]) + "' is " + to_string(type_of(ys[i])) +
-                                   ": only floating and complex tensors have gradients (" + place_of(*ys[i].from) + ")");
+                                   ": only floating and complex tensors have gradients (" + place_of(*ys[i].from) +
+                                   ")");
         if (given && (type_of(ys[i]).type != type_of(seeds[i]).type ||
                       !rules::compatible(type_of(ys[i]).shape, type_of(seeds[i]).shape)))
             throw invalid_argument("gradients: grad_y '" + name_of(seeds[i]) + "' is " + to_string(type_of(seeds[i])) +

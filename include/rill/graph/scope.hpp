@@ -198,7 +198,8 @@ private:
 } // namespace detail
 
 /// Nodes made in this scope run after the given operations and tensors, or those of a std::vector. Scopes add up; without
-/// arguments the list is cleared, an empty vector adds nothing. What the body of a loop, branch, function or critical section returns in this scope belongs to it, also an expression.
+/// arguments the list is cleared, an empty vector adds nothing. What the body of a loop, branch, function or critical section
+/// returns in this scope belongs to it, also an expression.
 class control_dependencies : detail::control_scope {
 public:
     template <node_handle... H>

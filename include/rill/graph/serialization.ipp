@@ -121,7 +121,8 @@ RILL_COLD std::string bytes_of(const saved_graph& g) {
     if (!g.values.empty()) serialize_values(body, g);
     bounded_output all;
     all.saveBinary(graph_magic.data(), graph_magic.size());
-    all(g.values.empty() ? format_without_values : graph_format, crc32c(body.bytes), static_cast<std::uint64_t>(body.bytes.size()));
+    all(g.values.empty() ? format_without_values : graph_format, crc32c(body.bytes),
+        static_cast<std::uint64_t>(body.bytes.size()));
     return all.bytes + body.bytes;
 }
 

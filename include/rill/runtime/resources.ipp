@@ -54,7 +54,8 @@ RILL_INLINE variable_state::writer::writer(variable_state& v, std::shared_ptr<el
 RILL_COLD void variable_state::begin_with(const any_array& value) {
     std::shared_ptr<element_block> mine;
     writer to(*this, mine, true);
-    copy_between(cpu_device(), value.data(), space_ ? *space_ : cpu_device(), to.data(), type_.type, type_.shape.size());
+    copy_between(cpu_device(), value.data(), space_ ? *space_ : cpu_device(), to.data(), type_.type,
+                 type_.shape.size());
     to.commit();
 }
 

@@ -132,7 +132,8 @@ public:
     template <std::same_as<Options> Given = Options> explicit optimizer(const Given& options) : options_(options) {}
     /// Refused: adam({.lr = 0.1f}).
     template <std::same_as<detail::misnamed_rate> Given = detail::misnamed_rate> explicit optimizer(const Given&) {
-        static_assert(is_called<Self, Given>, "optimizer: the rate is called learning_rate: adam({.learning_rate = 0.001f})");
+        static_assert(is_called<Self, Given>,
+                      "optimizer: the rate is called learning_rate: adam({.learning_rate = 0.001f})");
     }
     /// A rate that the graph computes (a schedule's, a placeholder) in place of the options': adam(exponential_decay(…)).
     template <graph_operand Rate>

@@ -52,8 +52,8 @@ RILL_INLINE operation counted(const operation& updates, const step_counter& step
     require_fused();
     const endpoint one = add_constant(current_graph(), filled_array(type.type, type.shape, 1), false, {}, where);
     auto made = joined_write(info_of<assign_add_op::joins>, counter, one);
-    const node* added =
-        add_node(current_graph(), make_op(assign_add_op{{std::move(made.spec)}}), std::move(made.inputs), {}, false, where);
+    const node* added = add_node(current_graph(), make_op(assign_add_op{{std::move(made.spec)}}),
+                                 std::move(made.inputs), {}, false, where);
     return group(operation(added));
 }
 

@@ -47,7 +47,8 @@ TEST_CASE("writes: of values of the host") {
     CHECK(list(s.run(assign(v, std::vector<float>{3.f, 4.f}))) == std::vector<float>{3, 4});
     CHECK(list(s.run(assign_add(v, xt::xtensor<float, 1>{1.f, 1.f}))) == std::vector<float>{4, 5});
     CHECK(list(s.run(assign_sub(v, s.run(v)))) == std::vector<float>{0, 0});
-    CHECK_THROWS_WITH(assign(v, std::vector<double>{3., 4.}), contains("'v': the value is float64 [2], not float32 [2]"));
+    CHECK_THROWS_WITH(assign(v, std::vector<double>{3., 4.}),
+                      contains("'v': the value is float64 [2], not float32 [2]"));
     CHECK_THROWS_WITH(assign(v, xt::xtensor<float, 1>{1.f}), contains("'v'") && contains("writes.cpp"));
 }
 

@@ -189,7 +189,8 @@ public:
     tensor<T, D...> assign(const E& value, const std::source_location& where = std::source_location::current()) const {
         return write<assign_op>(value, where);
     }
-    tensor<T, D...> assign(const nested_list<T, rank>& list, std::source_location at = std::source_location::current()) const {
+    tensor<T, D...> assign(const nested_list<T, rank>& list,
+                           std::source_location at = std::source_location::current()) const {
         return write<assign_op>(list_to_any_array<T, rank>(list), at);
     }
     template <writable E>
@@ -197,7 +198,8 @@ public:
                                const std::source_location& where = std::source_location::current()) const {
         return write<assign_add_op>(value, where);
     }
-    tensor<T, D...> assign_add(const nested_list<T, rank>& list, std::source_location at = std::source_location::current()) const {
+    tensor<T, D...> assign_add(const nested_list<T, rank>& list,
+                               std::source_location at = std::source_location::current()) const {
         return write<assign_add_op>(list_to_any_array<T, rank>(list), at);
     }
     template <writable E>
@@ -205,7 +207,8 @@ public:
                                const std::source_location& where = std::source_location::current()) const {
         return write<assign_sub_op>(value, where);
     }
-    tensor<T, D...> assign_sub(const nested_list<T, rank>& list, std::source_location at = std::source_location::current()) const {
+    tensor<T, D...> assign_sub(const nested_list<T, rank>& list,
+                               std::source_location at = std::source_location::current()) const {
         return write<assign_sub_op>(list_to_any_array<T, rank>(list), at);
     }
 
@@ -297,7 +300,8 @@ private:
     template <class Op, class E> tensor<T, D...> write(const E& value, const std::source_location& where) const {
         if constexpr (literal<E>) {
             static_assert(literal_fits<T, E>, "assign: the literal does not fit the variable's dtype");
-            return write_array<Op>(detail::filled_array<T>(this->static_shape(), literal_value<T>(value, "assign")), where);
+            return write_array<Op>(detail::filled_array<T>(this->static_shape(), literal_value<T>(value, "assign")),
+                                   where);
         } else if constexpr (host_data<E>) {
             return write_array<Op>(host_value_of(this->node()->name, value, this->static_shape(), where), where);
         } else if constexpr (untyped_operand<E>) {
