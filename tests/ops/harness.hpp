@@ -158,6 +158,13 @@ std::string difference(const any_array& got, const dims& shape, const std::vecto
     return {};
 }
 
+/// The same of a fetched array whose rank is in its type.
+template <class R, class X>
+    requires(!std::is_same_v<X, any_array>)
+std::string difference(const X& got, const dims& shape, const std::vector<R>& wanted, double ulps = 4) {
+    return difference<R>(to_any_array<R>(got), shape, wanted, ulps);
+}
+
 // ---- running -------------------------------------------------------------------------------------------------------------
 
 std::vector<feed_value> feeds(const std::vector<any_tensor>& xs, const std::vector<any_array>& at);

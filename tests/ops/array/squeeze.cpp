@@ -44,7 +44,7 @@ TEST_CASE("squeeze: at run time") {
                       contains("squeeze: an extent to drop is not 1") && contains("[2, 3]"));
     CHECK_THROWS_WITH(squeeze(x, {2}), contains("squeeze: an axis is out of range"));
     CHECK_THROWS_WITH(squeeze(x, {0, -2}), contains("squeeze: an axis is named twice"));
-    CHECK(s.run(squeeze(x, {-2}), feed(x, xt::xtensor<float, 2>({1, 3}))).shape() == dims{3});
+    CHECK(s.run(squeeze(x, {-2}), feed(x, xt::xtensor<float, 2>({1, 3}))).shape(0) == 3);
     CHECK(s.run(squeeze(constant({{std::string("text")}}))) == "text");
 }
 

@@ -55,7 +55,7 @@ TEST_CASE("derivative: by a leaf that occurs often, otherwise, or not at all") {
     const auto y = x * x * z + sin(x) * exp(z) + x;
     const session s;
     const std::vector<double> v{0.5, -1}, u{2, 0.25};
-    const auto fed = std::vector{feed(x, v), feed(z, u)};
+    const std::vector<feed_value> fed{feed(x, v), feed(z, u)};
     const auto dx = s.run(derivative(y, x), fed), dz = s.run(derivative(y, z), fed);
     for (std::size_t i = 0; i < 2; ++i) {
         CHECK(dx(i) == Approx(2 * v[i] * u[i] + std::cos(v[i]) * std::exp(u[i]) + 1));
