@@ -71,7 +71,7 @@ TEST_CASE("derivative: nothing flows through comparisons and integers") {
     placeholder<int, dyn> n("n");
     const session s;
     const std::vector<double> v{0.5, -1};
-    const auto fed = std::vector{feed(x, v), feed(n, std::vector<int>{3, 4})};
+    const auto fed = std::vector<feed_value>{feed(x, v), feed(n, std::vector<int>{3, 4})};
     CHECK(op_test::list(s.run(derivative(select(x > 0, x * x, -3.0 * x), x), fed)) == std::vector<double>{1, -3});
     CHECK(op_test::list(s.run(derivative(cast<double>(n) * x, x), fed)) == std::vector<double>{3, 4});
     CHECK(op_test::list(s.run(derivative(cast<double>(x > 0) + x, x), fed)) == std::vector<double>{1, 1});
