@@ -69,8 +69,7 @@ TEST_CASE("binding: what reads or changes slices of a tensor is not taken to tak
     const tensor rows = gather(table, ids);
     const auto array = tensor_array(table).scatter(ids, rows);
     const auto microseconds = [&](index_t n) {
-        thread_pool pool(2);
-        detail::resource_store resources(default_allocator(), {&pool});
+        detail::resource_store resources(default_allocator(), {std::make_shared<thread_pool>(2)});
         const std::vector<endpoint> fetches{array.end()}, feeds{table.end(), ids.end()};
         const std::vector<tensor_type> types{{dtype::float32, dims{n, 8}}, {dtype::int32, dims{2}}};
         return detail::binder::bind(sort_items(prune(fetches, {}, feeds)), types, resources).microseconds;

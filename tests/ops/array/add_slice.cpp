@@ -46,7 +46,8 @@ TEST_CASE("add_slice: gradient, to second order") {
 TEST_CASE("add_slice: refuses what does not fit, and a block beyond the tensor") {
     const graph_scope here{graph()};
     const session s;
-    const tensor to = constant({1., 2., 3.}), two = constant({1., 2.});
+    const tensor to = constant({1., 2., 3.});
+    const tensor two = constant({1., 2.});
     CHECK_THROWS_AS(with_slice({{{0, 1}}}, {to, two}), invalid_argument);
     CHECK_THROWS_AS(with_slice({{{0, 2}}}, {to, tensor(constant({1.f, 2.f}))}), invalid_argument);
     CHECK_THROWS_AS(with_slice({}, {to, two, two}), invalid_argument);

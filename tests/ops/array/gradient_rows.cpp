@@ -20,7 +20,7 @@ TEST_CASE("gradient_rows: rows of several look-ups are joined, whatever the rank
     const session s;
     placeholder<double, 4, 2> table("table");
     const tensor wide = constant(xt::xtensor<std::int64_t, 2>{{1, 3}, {3, 2}});
-    const auto loss = reduce_sum(square(gather(table, constant({0, 3})))) + reduce_sum(gather(table, wide)) +
+    const tensor loss = reduce_sum(square(gather(table, constant({0, 3})))) + reduce_sum(gather(table, wide)) +
                       3. * reduce_sum(gather(table, constant(3)));
     const endpoint d = detail::gradient_endpoints({loss.end()}, {table.end()}, {})[0];
     REQUIRE(detail::is_rows(d));
