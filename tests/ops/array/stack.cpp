@@ -42,8 +42,8 @@ TEST_CASE("stack: at run time") {
     CHECK_THROWS_WITH(stack({a, longer}, 0), contains("stack: the shapes differ: int32 [2] and int32 [3]"));
     CHECK_THROWS_WITH(stack<0>(any, longer), contains("stack: the shapes differ: int32 [2] and int32 [3]"));
     CHECK_THROWS_WITH(stack<0>(a, floating), contains("stack: the dtypes differ: int32 [2] and float32 [2]"));
-    CHECK_THROWS_WITH(stack<2>(any), contains("stack: ") && contains("axis 2 of int32 [2]"));
-    CHECK_THROWS_WITH(stack({any}, -3), contains("stack: ") && contains("axis -3 of int32 [2]"));
+    CHECK_THROWS_WITH(stack<2>(any), contains("stack: the axis is out of range: 2 (int32 [2])"));
+    CHECK_THROWS_WITH(stack({any}, -3), contains("stack: the axis is out of range: -3 (int32 [2])"));
 }
 
 } // namespace test_ops_array_stack
