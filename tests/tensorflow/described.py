@@ -204,15 +204,25 @@ def pow_slopes(dx, a, b):
 
 
 def atan2_slopes(dx, a, b):
-    return [np.where((a == 0) & (b == 0), 0, d) for d in dx]
+    nowhere = (a == 0) & (b == 0)
+    return [
+        np.where(nowhere | (np.isinf(b) & np.isfinite(a)), 0, dx[0]),
+        np.where(nowhere | (np.isinf(a) & np.isfinite(b)), 0, dx[1]),
+    ]
+
+
+def just_below_zero(a, b):
+    """The quotient is a finite number over an infinite one, of another sign."""
+    return np.isinf(b) & np.isfinite(a) & (a != 0) & ((a < 0) != (b < 0))
 
 
 def floor_quotient(q, a, b):
-    """Finite over infinite; no quotient of the pairs here is rounded up to a whole number."""
-    if a.dtype.kind in "iu":
-        return q
-    below = np.isinf(b) & np.isfinite(a) & (a != 0) & ((a < 0) != (b < 0))
-    return np.where(below, np.asarray(-1, q.dtype), q)
+    """No finite quotient of the pairs that are compared is rounded up to a whole number."""
+    return q if a.dtype.kind in "iu" else np.where(just_below_zero(a, b), np.asarray(-1, q.dtype), q)
+
+
+def floor_mod_slopes(dx, a, b):
+    return [dx[0], np.where(just_below_zero(a, b), dx[0], dx[1])]
 
 
 def cumprod_slopes(x, g):

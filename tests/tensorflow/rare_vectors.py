@@ -17,6 +17,7 @@ from described import (
     array_text,
     atan2_slopes,
     described,
+    floor_mod_slopes,
     floor_quotient,
     name_of,
     np,
@@ -224,7 +225,7 @@ for op, f in {"Div": tf.truncatediv, "FloorDiv": tf.math.floordiv, "FloorMod": t
             HALVES,
             lambda dtype: pairs(dtype, second=usual(dtype)),
             here=floor_quotient if op == "FloorDiv" else None,
-            here_dx=(lambda dx, a, b: ["zero", "zero"]) if op == "FloorDiv" else None,
+            here_dx=(lambda dx, a, b: ["zero", "zero"]) if op == "FloorDiv" else floor_mod_slopes,
         )
 
 for dtype in REAL:

@@ -18,6 +18,7 @@ from described import (
     atan2_slopes,
     cumprod_slopes,
     described,
+    floor_mod_slopes,
     floor_quotient,
     np,
     one_op,
@@ -283,8 +284,10 @@ for op, f in {"Div": tf.divide, "Atan2": tf.atan2, "Pow": tf.pow}.items():
     elementwise(op, f, 2, here_dx={"Atan2": atan2_slopes, "Pow": pow_slopes}.get(op))
     beside(op, f)
 for op, f in {"FloorDiv": tf.math.floordiv, "FloorMod": tf.math.floormod}.items():
-    differs = {"here": floor_quotient, "here_dx": lambda dx, a, b: ["zero", "zero"]} if op == "FloorDiv" else {}
-    elementwise(op, f, 2, **differs)
+    if op == "FloorDiv":
+        elementwise(op, f, 2, here=floor_quotient, here_dx=lambda dx, a, b: ["zero", "zero"])
+    else:
+        elementwise(op, f, 2, here_dx=floor_mod_slopes)
     for dtype in WHOLE:
         a, b = np.array(list(itertools.product(FEW, [n for n in FEW if n]))).T.astype(dtype)
         graph(op, op, [a, b], f)

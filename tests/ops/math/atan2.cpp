@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/math/atan2.hpp>
 
+#include <cmath>
+#include <limits>
+#include <utility>
+
 #include "ops/harness.hpp"
 
 using namespace rill;
@@ -34,6 +38,13 @@ TEST_CASE("atan2: gradient of very large and small numbers, and at 0") {
             CHECK(s.run(db, feed(a, x * size), feed(b, y * size)) == Approx(-x / square / size));
         }
     for (const auto& d : {da, db, daa, dab}) CHECK(s.run(d, feed(a, 0.f), feed(b, 0.f)) == 0);
+    const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+    for (const auto& d : {da, db}) {
+        CHECK(s.run(d, feed(a, 2.f), feed(b, -inf)) == 0);
+        CHECK(s.run(d, feed(a, inf), feed(b, 0.f)) == 0);
+        CHECK(std::isnan(s.run(d, feed(a, 0.f), feed(b, nan))));
+        CHECK(std::isnan(s.run(d, feed(a, nan), feed(b, 0.f))));
+    }
 }
 
 TEST_CASE("atan2: known by name") {

@@ -26,7 +26,7 @@ struct atan2_op {
     template <class V> RILL_FN static auto pullback(const V& a, const V& b, const V&, const V& g) {
         const auto flat = abs(a) <= abs(b);
         const V larger = select(flat, b, a);
-        const auto nowhere = equal(larger, V(0));
+        const auto nowhere = equal(abs(a) + abs(b), V(0));
         const V by = select(nowhere, V(1), larger), ratio = select(flat, a, b) / by;
         const V share = select(nowhere, V(0), g / (by * (V(1) + ratio * ratio))), less = share * ratio;
         return adjoints<V, V>(select(flat, share, less), -select(flat, less, share));
