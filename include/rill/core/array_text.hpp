@@ -14,10 +14,6 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// What takes text: a standard stream. (<iostream> is the caller's to include.)
-template <class Stream>
-concept text_stream = requires(Stream& s) { s << std::string(); };
-
 template <class T> void write_element(std::string& to, const T& x) {
     if constexpr (std::is_same_v<T, std::string>) {
         to += '"' + x + '"';
@@ -85,8 +81,8 @@ std::string to_string(const X& array) {
 }
 
 /// Prints dtype, shape and elements.
-template <detail::text_stream Stream, class A>
-    requires std::is_same_v<A, any_array>
+template <class Stream, class A> // A is looked at first: the constraint on streams asks for operators itself
+    requires(std::is_same_v<A, any_array> && requires(Stream& s) { s << std::string(); })
 Stream& operator<<(Stream& out, const A& array) {
     out << to_string(array);
     return out;
