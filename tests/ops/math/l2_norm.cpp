@@ -7,7 +7,7 @@
 
 using namespace rill;
 
-TEST_CASE("l2_norm: several parts as if they were one, to second order") {
+TEST_CASE("l2_norm: several parts as if they were one, with gradients to second order") {
     const graph g;
     const graph_scope here(g);
     const session s(g);
