@@ -69,7 +69,7 @@ template <class T> void product_by_rows(const product_shape& s, const product_pa
 }
 
 /// Longer sums are those of two halves each, as often as it takes: their error grows with the logarithm of k.
-inline constexpr std::int64_t long_k = 1 << 14;
+inline constexpr std::int64_t long_k = long_sum;
 
 /// How often a sum is halved.
 inline std::int64_t halvings(std::int64_t k) {

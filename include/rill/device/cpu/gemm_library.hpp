@@ -49,11 +49,15 @@ template <class T>
 inline constexpr bool by_blas =
     RILL_WITH_BLAS && !wide_tiles && (std::is_same_v<T, float> || std::is_same_v<T, double>);
 
+/// Libraries add up long sums of few rows or columns one after the other: our own kernels, which add up blocks, keep these precise.
+inline constexpr std::int64_t long_sum = 1 << 14, few_sums = 32;
+
 /// The decision, by the shape alone: whether a product is a library's.
 template <class T> constexpr bool library_serves(std::int64_t m, std::int64_t n, std::int64_t k) {
     if (!by_onednn<T> && !by_blas<T>) return false;
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     if (m > most || n > most || k > most) return false;
+    if (k > long_sum && (m < few_sums || n < few_sums)) return false;
     return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) >=
            static_cast<double>(library_from);
 }
