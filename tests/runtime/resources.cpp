@@ -197,7 +197,9 @@ TEST_CASE("resources: in place, there is one version, which is written while oth
 
 TEST_CASE("resources: each node has its own variable, the same for every asker") {
     detail::resource_store store(default_allocator());
+    const graph g;
     node a, b, open;
+    a.owner = b.owner = open.owner = &g.state();
     a.outputs = b.outputs = {{dtype::float32, dims{2}}};
     open.name = "open";
     a.op = b.op = open.op = make_op(variable_op{a.outputs[0]});
