@@ -308,6 +308,8 @@ private:
             if (e && !detail::any_of(replaced_[i], is_e)) open.push_back(e.from);
         };
         for (const auto& r : b.results) need(r);
+        for (const auto* n : nodes_[i]) // all merges of a predicate become one node
+            if (n->op->flow()) open.push_back(n);
         while (!open.empty()) {
             const node* n = open.back();
             open.pop_back();
