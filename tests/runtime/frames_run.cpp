@@ -67,7 +67,7 @@ TEST_CASE("frames_run: errors say in which iteration, and in which node") {
     close_loop({{i, next_iteration(row)}});
     for (const auto& o : {session_options(), by_frames}) {
         const session s(o);
-        CHECK_THROWS_AS(s.run(leave(way.if_false), feed(n, 9)), out_of_range);
+        CHECK_THROWS_AS(s.run(leave(way.if_false), feed(n, 9)), invalid_argument);
         CHECK_THROWS_WITH(s.run(leave(way.if_false), feed(n, 9)), contains("in iteration 3") && contains("'gather'"));
         CHECK(s.run(leave(way.if_false), feed(n, 3)) == 3);
     }
