@@ -44,10 +44,12 @@ public:
     step_counter() = default; // none
     template <class Step> step_counter(const variable<Step>& counter) : counter_(counter) { // NOLINT: is one
         static_assert(is_integral<Step>, "minimize: global_step must be an integer variable of rank 0");
+        require_kernel<assign_add_op, void>();
         require_primitive<assign_add_op::joins, Step, Step>();
     }
     /// Of a graph that was read, say: an int32 or int64.
     template <std::same_as<any_tensor> V> step_counter(const V& counter) : counter_(counter) { // NOLINT
+        require_kernel<assign_add_op, void>();
         require_primitive<assign_add_op::joins, std::int32_t, std::int32_t>();
         require_primitive<assign_add_op::joins, std::int64_t, std::int64_t>();
     }
