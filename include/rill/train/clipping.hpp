@@ -39,7 +39,7 @@ template <class S, class N> auto clip_scale(const S& norm, const N& clip_norm) {
         else
             return minimum(widened(clip_norm), norm);
     }();
-    return select(norm > 0, shortened, 1) / select(norm > 0, norm, 1);
+    return sealed(select(norm > 0, shortened, 1) / select(norm > 0, norm, 1)); // one number, not one for each element
 }
 
 } // namespace detail

@@ -35,7 +35,7 @@ TEST_CASE("l2_norm: refusals, and its fields read back") {
     const tensor x = constant({1., 2.});
     const tensor y = constant({1., 2., 3.});
     CHECK_THROWS_WITH(detail::add_l2_norm({x.end()}, {combine::sum, {}, false}, y.end(), &l2_norm_op::make, {}),
-                      contains("the sum of squares must be"));
+                      contains("the sum of squares and its root must be"));
     const op_ptr made = reduce_l2_norm(x).node()->op;
     CHECK(make_op("L2Norm", 1, bytes_of_fields(*made))->equals(*made));
 }

@@ -7,15 +7,16 @@
 #include <vector>
 
 #include <rill/ops/math/abs.hpp>
+#include <rill/ops/math/add.hpp>
 #include <rill/ops/math/div.hpp>
 #include <rill/ops/math/equal.hpp>
 #include <rill/ops/math/greater.hpp>
-#include <rill/ops/math/less.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/reduce.hpp>
 #include <rill/ops/math/select.hpp>
 #include <rill/ops/math/sqrt.hpp>
 #include <rill/ops/math/square.hpp>
+#include <rill/ops/math/sub.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -50,32 +51,31 @@ private:
     inner_kernel largest_, squares_, finish_;
 };
 
-/// The kernel of l2_norm: takes roots, and where a sum of squares has left the range, computes scaled norms.
-class l2_norm_kernel {
+/// Computes the norms whose sum of squares has left the range.
+class l2_norm_rescue {
 public:
-    l2_norm_kernel(const fused_spec& elements, kernel_request& request, bind_fused bind);
-    /// Writes roots; NaN where the sum of squares has left the range.
-    void roots(const kernel_args& a) const;
-    /// Writes all norms, those that were finite as they were.
-    void scaled(const kernel_args& a) const;
+    l2_norm_rescue(const fused_spec& elements, kernel_request& request, bind_fused bind);
+    /// Writes all norms, those that are finite as they are.
+    void operator()(const kernel_args& a) const;
 
 private:
     std::size_t inputs_of_part_, parts_, norms_at_, bytes_; // bytes: of one part's norms
     std::vector<scaled_norm> norms_;                        // of each part; of several, then of all together
-    inner_kernel root_, choose_;
+    inner_kernel choose_;
 };
 
 } // namespace detail
 
-/// The Euclidean norm of elements whose squares are added up already: the root, or where the sum of squares has left the range of its
-/// type, a norm relative to the largest magnitude. Inputs: what the elements are made of, of one part or of several whose norms are
-/// taken together, and the sum of all squares. Gradient: g x / norm, 0 where the norm is 0.
+/// The Euclidean norm of elements whose squares are added up already: the root that is given, or where that is not finite, a norm relative to
+/// the largest magnitude. Inputs: what the elements are made of, of one part or of several whose norms are taken together; the sum of
+/// all squares; and its root, NaN where the sum is too small to be precise. Gradient: to the sum, g / (2 norm), g where the norm is 0 and so
+/// are the elements.
 struct l2_norm_op {
     static constexpr auto name = "L2Norm";
-    static constexpr int least_inputs = 2;
+    static constexpr int least_inputs = 3;
     using domain_type = domains::real_floating;
     using compiled_types = types::floats;
-    using brings = op_list<abs_op, div_op, mul_op, square_op, sqrt_op, select_op, equal_op, greater_op, less_op,
+    using brings = op_list<abs_op, add_op, div_op, mul_op, square_op, sqrt_op, select_op, equal_op, greater_op, sub_op,
                            combining<combine::max>, combining<combine::sum>>;
     fused_spec spec; // what gives the elements of a part, and how they are reduced
 
@@ -85,10 +85,13 @@ struct l2_norm_op {
     std::vector<endpoint> gradient(const gradient_request& r) const;
     template <class D, class T> kernel bind(kernel_request& request) const {
         const auto bind = +[](const fused_spec& s, kernel_request& r) { return D::fused(s, r); };
-        return kernel([k = std::make_unique<const detail::l2_norm_kernel>(spec, request, bind),
-                       size = request.outputs[0].shape.size()](const kernel_args& a) {
-            k->roots(a);
-            if (D::first_not_finite(a.out<T>(0), size).at >= 0) k->scaled(a);
+        return kernel([rescue = std::make_unique<const detail::l2_norm_rescue>(spec, request, bind),
+                       roots = static_cast<int>(request.inputs.size()) - 1,
+                       out = request.outputs[0]](const kernel_args& a) {
+            if (D::first_not_finite(a.in<T>(roots), out.shape.size()).at < 0)
+                D::copy(out.type, a.in<void>(roots), a.out<void>(0), out.shape.size());
+            else
+                (*rescue)(a);
         });
     }
 
@@ -169,22 +172,13 @@ template <class Build> fused_spec mapped(dtype type, int leaves, const Build& bu
     return spec;
 }
 
-RILL_INLINE int chosen_between(tracer& t, int x, double low, double high, int then, int otherwise) {
-    const dtype type = t.type_of(x);
-    const int above = t.emit(info_of<greater_op>, dtype::boolean, {x, t.constant(scalar_of(type, low))});
-    const int below = t.emit(info_of<less_op>, dtype::boolean, {x, t.constant(scalar_of(type, high))});
-    const int below_high = t.emit(info_of<select_op>, type, {below, then, otherwise});
-    return t.emit(info_of<select_op>, type, {above, below_high, otherwise});
-}
-/// The first where a sum of squares lies within the range in which nothing of weight was lost, else the second.
-RILL_INLINE int chosen_by_squares(tracer& t, int squares, int then, int otherwise) {
-    const double least = t.type_of(squares) == dtype::float64 ? 0x1p-970 : 0x1p-103; // the smallest normal over epsilon
-    return chosen_between(t, squares, least, std::numeric_limits<double>::infinity(), then, otherwise);
-}
-/// What elements are divided by: the largest magnitude, or 1 where that is 0 or infinite.
+/// What elements are divided by: the largest magnitude, or 1 where that is 0 or not finite.
 RILL_INLINE int scale_of(tracer& t, int largest) {
-    return chosen_between(t, largest, 0, std::numeric_limits<double>::infinity(), largest,
-                          t.constant(scalar_of(t.type_of(largest), 1)));
+    const dtype type = t.type_of(largest);
+    const int zero = t.constant(scalar_of(type, 0)), one = t.constant(scalar_of(type, 1));
+    const int positive = t.emit(info_of<greater_op>, dtype::boolean, {largest, zero});
+    const int finite = t.emit(info_of<equal_op>, dtype::boolean, {t.emit<sub_op>({largest, largest}), zero});
+    return t.emit(info_of<select_op>, type, {positive, t.emit(info_of<select_op>, type, {finite, largest, one}), one});
 }
 
 RILL_INLINE fused_spec largest_of(const fused_spec& elements) {
@@ -258,20 +252,16 @@ RILL_INLINE void scaled_norm::operator()(const kernel_args& outer, std::span<con
     finish_(outer, std::array<const void*, 2>{largest, squares}, out);
 }
 
-RILL_COLD l2_norm_kernel::l2_norm_kernel(const fused_spec& elements, kernel_request& request, bind_fused bind)
-    : inputs_of_part_(elements_program::inputs_of(elements)), parts_((request.inputs.size() - 1) / inputs_of_part_),
+RILL_COLD l2_norm_rescue::l2_norm_rescue(const fused_spec& elements, kernel_request& request, bind_fused bind)
+    : inputs_of_part_(elements_program::inputs_of(elements)), parts_((request.inputs.size() - 2) / inputs_of_part_),
       norms_at_(reserve_scratch(request.scratch_bytes, (parts_ + 1) * bytes_of(request.outputs[0]))),
       bytes_(bytes_of(request.outputs[0])),
-      root_(mapped(request.outputs[0].type, 1,
-                   [](tracer& t) {
-                       const int none =
-                           t.constant(scalar_of(t.type_of(t.leaf(0)), std::numeric_limits<double>::quiet_NaN()));
-                       return chosen_by_squares(t, t.leaf(0), t.emit<sqrt_op>({t.leaf(0)}), none);
-                   }),
-            request.outputs, request.outputs[0], request.scratch_bytes, bind),
       choose_(mapped(request.outputs[0].type, 2,
                      [](tracer& t) {
-                         return chosen_by_squares(t, t.leaf(0), t.emit<sqrt_op>({t.leaf(0)}), t.leaf(1));
+                         const dtype type = t.type_of(t.leaf(0));
+                         const int none = t.emit<sub_op>({t.leaf(0), t.leaf(0)}), zero = t.constant(scalar_of(type, 0));
+                         const int finite = t.emit(info_of<equal_op>, dtype::boolean, {none, zero});
+                         return t.emit(info_of<select_op>, type, {finite, t.leaf(0), t.leaf(1)});
                      }),
               std::array{request.outputs[0], request.outputs[0]}, request.outputs[0], request.scratch_bytes, bind) {
     const tensor_type& out = request.outputs[0];
@@ -288,11 +278,7 @@ RILL_COLD l2_norm_kernel::l2_norm_kernel(const fused_spec& elements, kernel_requ
     request.microseconds = 0.1; // the elements are read in rare cases alone
 }
 
-RILL_INLINE void l2_norm_kernel::roots(const kernel_args& a) const {
-    root_(a, std::array{a.in<const void>(static_cast<int>(parts_ * inputs_of_part_))}, a.out<void>(0));
-}
-
-RILL_INLINE void l2_norm_kernel::scaled(const kernel_args& a) const {
+RILL_INLINE void l2_norm_rescue::operator()(const kernel_args& a) const {
     auto* const first = a.scratch<std::byte>() + norms_at_;
     std::byte* norms = first;
     std::vector<const void*> in;
@@ -303,56 +289,38 @@ RILL_INLINE void l2_norm_kernel::scaled(const kernel_args& a) const {
         norms_[i](a, in, norms);
     }
     if (parts_ > 1) norms_.back()(a, std::array<const void*, 1>{first}, norms);
-    const void* const squares = a.in<void>(static_cast<int>(parts_ * inputs_of_part_));
-    choose_(a, std::array<const void*, 2>{squares, parts_ > 1 ? norms : first}, a.out<void>(0));
+    const void* const roots = a.in<void>(static_cast<int>(parts_ * inputs_of_part_ + 1)); // behind the sum of squares
+    choose_(a, std::array<const void*, 2>{roots, parts_ > 1 ? norms : first}, a.out<void>(0));
 }
 
 } // namespace detail
 
 RILL_INLINE std::vector<tensor_type> l2_norm_op::outputs(std::span<const tensor_type> in) const {
-    const std::size_t of_part = detail::elements_program::inputs_of(spec), given = in.size() - 1;
+    const std::size_t of_part = detail::elements_program::inputs_of(spec), given = in.size() - 2;
     if (of_part == 0 || given % of_part != 0)
         throw invalid_argument("parts of " + std::to_string(of_part) +
-                               " inputs are expected, and their sum of squares");
+                               " inputs are expected, the sum of their squares and its root");
     for (std::size_t i = 0; i < given; i += of_part) {
-        const auto sums = detail::fused_outputs(spec, in.subspan(i, of_part));
-        if (sums[0].type != in.back().type || !rules::compatible(sums[0].shape, in.back().shape))
-            throw invalid_argument("the sum of squares must be " + to_string(sums[0]) + ", not " +
-                                   to_string(in.back()));
+        const auto sum = detail::fused_outputs(spec, in.subspan(i, of_part))[0];
+        for (const auto& of_all : in.last(2))
+            if (sum.type != of_all.type || !rules::compatible(sum.shape, of_all.shape))
+                throw invalid_argument("the sum of squares and its root must be " + to_string(sum) + ", not " +
+                                       to_string(of_all));
     }
     return {in.back()};
 }
 
 RILL_INLINE std::vector<endpoint> l2_norm_op::gradient(const gradient_request& r) const {
-    const auto& inputs = r.at.inputs;
-    const std::size_t of_part = detail::elements_program::inputs_of(spec);
-    const graph g(*r.at.owner);
-    const auto& how = spec.results[0].reduce;
-    fused_spec elements = spec, slope = detail::mapped(type_of(r.output(0)).type, 3, [](tracer& t) {
-        const dtype type = t.type_of(t.leaf(1));
-        const int zero = t.constant(detail::scalar_of(type, 0));
-        const int at_zero = t.emit(info_of<equal_op>, dtype::boolean, {t.leaf(1), zero});
-        const int norm = t.emit(info_of<select_op>, type, {at_zero, t.constant(detail::scalar_of(type, 1)), t.leaf(1)});
-        return t.emit<mul_op>({t.emit<div_op>({t.leaf(0), norm}), t.leaf(2)});
+    fused_spec slope = detail::mapped(type_of(r.output(0)).type, 2, [](tracer& t) {
+        const dtype type = t.type_of(t.leaf(0));
+        const int zero = t.constant(detail::scalar_of(type, 0)), one = t.constant(detail::scalar_of(type, 1));
+        const int at_zero = t.emit(info_of<equal_op>, dtype::boolean, {t.leaf(0), zero});
+        const int twice = t.emit<add_op>({t.leaf(0), t.leaf(0)});
+        return t.emit<div_op>({t.leaf(1), t.emit(info_of<select_op>, type, {at_zero, one, twice})});
     });
-    elements.results[0].reduce = {};
-    for (const std::size_t reduced : {1u, 2u})
-        slope.leaves[reduced].view = {combine::sum, how.axes, how.keep_dims};
-    std::vector<endpoint> all(inputs.size());
-    for (std::size_t i = 0; i + of_part < inputs.size(); i += of_part) {
-        endpoint_list part;
-        for (std::size_t k = 0; k < of_part; ++k) part.push_back(inputs[i + k]);
-        const bool is_input = spec.body->code.empty();
-        const endpoint x = is_input ? part[0] : endpoint{detail::add_node(g, make_op(fused_op{elements}), part), 0};
-        const endpoint dx{detail::add_node(g, make_op(fused_op{slope}), {x, r.output(0), r.gradient()}), 0};
-        if (is_input) {
-            all[i] = dx;
-            continue;
-        }
-        const auto found =
-            detail::fused_gradient(elements, {*x.from, std::span(&dx, 1), r.wanted.subspan(i, of_part), r.ops});
-        for (std::size_t k = 0; k < of_part; ++k) all[i + k] = found[k];
-    }
+    std::vector<endpoint> all(r.at.inputs.size());
+    all[all.size() - 2] = {
+        detail::add_node(graph(*r.at.owner), make_op(fused_op{std::move(slope)}), {r.output(0), r.gradient()}), 0};
     return all;
 }
 

@@ -118,6 +118,7 @@ auto reduce_l2_norm(const X& x, const int (&axes)[N], K keep = {},
 }} // namespace rill::RILL_ABI
 
 #if RILL_DEFINE
+#include <limits>
 #include <utility>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -129,6 +130,18 @@ RILL_INLINE any_tensor with_dtype(const any_tensor& x, dtype type) {
     return add_program(graph(x.graph()), t.finish_op(converted), t.scalars(), {x.end()});
 }
 
+/// Roots of sums of squares; NaN where a sum is so small that much of it may have been lost.
+RILL_INLINE endpoint roots_of(const endpoint& squares) {
+    const dtype type = type_of(squares).type;
+    const double least = type == dtype::float64 ? 0x1p-970 : 0x1p-103; // the smallest normal number over epsilon
+    fused_spec spec = mapped(type, 1, [&](tracer& t) {
+        const int enough = t.emit(info_of<greater_op>, dtype::boolean, {t.leaf(0), t.constant(scalar_of(type, least))});
+        const int none = t.constant(scalar_of(type, std::numeric_limits<double>::quiet_NaN()));
+        return t.emit(info_of<select_op>, type, {enough, t.emit<sqrt_op>({t.leaf(0)}), none});
+    });
+    return {add_node(graph(*squares.from->owner), make_op(fused_op{std::move(spec)}), {squares}), 0};
+}
+
 RILL_INLINE endpoint add_l2_norm(const traced_structure& traced, const sealing& s, const reduction& how,
                                  const endpoint& squares, make_fused make, const std::source_location& where) {
     fused_spec spec = spec_without_leaves(traced, s);
@@ -136,6 +149,7 @@ RILL_INLINE endpoint add_l2_norm(const traced_structure& traced, const sealing& 
     endpoint_list inputs;
     for (const auto& l : s.leaves) spec.leaves.push_back({input_number(inputs, l), {}});
     inputs.push_back(squares);
+    inputs.push_back(roots_of(squares));
     return {add_node(s.home, make(std::move(spec)), std::move(inputs), {}, true, where), 0};
 }
 RILL_INLINE endpoint add_l2_norm(endpoint_list parts, const reduction& how, const endpoint& squares, make_fused make,
@@ -143,6 +157,7 @@ RILL_INLINE endpoint add_l2_norm(endpoint_list parts, const reduction& how, cons
     fused_spec spec = mapped(type_of(squares).type, 1, [](tracer& t) { return t.leaf(0); });
     spec.results[0].reduce = how;
     parts.push_back(squares);
+    parts.push_back(roots_of(squares));
     return {add_node(graph(*squares.from->owner), make(std::move(spec)), std::move(parts), {}, true, where), 0};
 }
 
