@@ -42,12 +42,16 @@ test:
 # What maintainers look at besides, in the same folder: the tests with the kernels of each level of x86-64; each header alone and
 # every error of the compiler, on g++ and clang; consumers of the package; a device whose memory the host can't read; the page on
 # adding an op, carried out; benchmarks build. consumer.conan is skipped where conan is neither installed nor to be downloaded.
-# CHECK_CMAKE and CHECK_SKIPPED leave out kinds of check, as .ci/run does: make check CHECK_SKIPPED="far|consumers".
+# CHECK_KINDS takes some kinds alone, the labels without "check_": make check CHECK_KINDS="far consumers".
+space := $(subst ,, )
+unless = $(if $(CHECK_KINDS),$(if $(filter $(1),$(CHECK_KINDS)),,$(2)))
 check:
 	$(call need,$(CHECK_PACKAGES))
 	@command -v conan >/dev/null || test -x build/conan-venv/bin/conan || { python3 -m venv build/conan-venv \
 	    && build/conan-venv/bin/pip install -q --retries 1 "conan>=2"; } || echo "conan can't be had: its package is not checked"
-	$(call tested,check,-URILL_KERNEL_LEVELS $(CHECK_CMAKE),$(if $(CHECK_SKIPPED),-LE '^check_($(CHECK_SKIPPED))$$'))
+	$(call tested,check,$(or $(call unless,levels,-DRILL_KERNEL_LEVELS=),-URILL_KERNEL_LEVELS) \
+	    $(call unless,far,-DRILL_TEST_FAR=OFF) $(call unless,rare,-DRILL_KERNEL_RARE_TYPES=OFF) \
+	    $(call unless,benchmarks,-DRILL_BUILD_BENCH=OFF),$(if $(CHECK_KINDS),-L '^check_($(subst $(space),|,$(strip $(CHECK_KINDS))))$$'))
 
 # docs/ops.md and a table of docs/gradients.md, which tests compare with the catalogue and with tests/data.
 docs:
@@ -69,7 +73,7 @@ sanitize:
 	    cmake --build --preset $$preset -j $(JOBS); ctest --preset $$preset -j $(JOBS); done
 
 # What the tests cost: CPU seconds and peak memory of each unit, seconds that each test file runs. BATCH=1: each file is a unit.
-BATCH ?= 8
+BATCH ?= 16
 test-costs:
 	$(call need,$(TEST_PACKAGES))
 	rm -rf build/costs; mkdir -p build/costs

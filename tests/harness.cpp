@@ -26,9 +26,7 @@ any_array spread_over(const any_array& a, const dims& space) { // of doubles
     return out;
 }
 
-std::vector<double> list(const any_array& x) {
-    return {x.elements<double>().begin(), x.elements<double>().end()};
-}
+std::vector<double> list(const any_array& x) { return {x.elements<double>().begin(), x.elements<double>().end()}; }
 
 std::vector<feed_value> feeds(const std::vector<any_tensor>& xs, const std::vector<any_array>& at) {
     std::vector<feed_value> all;
@@ -36,7 +34,7 @@ std::vector<feed_value> feeds(const std::vector<any_tensor>& xs, const std::vect
     return all;
 }
 any_array run(const session& s, const any_tensor& y, const std::vector<any_tensor>& xs,
-                     const std::vector<any_array>& at) {
+              const std::vector<any_array>& at) {
     return s.run(y, feeds(xs, at));
 }
 
@@ -51,7 +49,8 @@ bool near(double got, double wanted, double tolerance, double scale) {
     if (std::isnan(wanted)) return std::isnan(got);
     return got == wanted || std::abs(got - wanted) <= tolerance * (1 + std::abs(wanted) + scale);
 }
-std::string far_apart(const std::vector<double>& got, const std::vector<double>& wanted, double tolerance, double scale) {
+std::string far_apart(const std::vector<double>& got, const std::vector<double>& wanted, double tolerance,
+                      double scale) {
     if (got.size() != wanted.size())
         return std::to_string(got.size()) + " numbers instead of " + std::to_string(wanted.size());
     for (std::size_t i = 0; i < got.size(); ++i)
@@ -103,11 +102,12 @@ void gradient_check::check(const any_tensor& y, int order, const std::string& wh
 
 void gradient_check::check_sum(const any_tensor& y, const any_tensor& d, std::size_t k) const {
     const std::vector<double> ones(reals(run(s, y, xs, at)).size(), 1.0);
-    CHECK(far_apart(reals(run(s, d, xs, at)), numeric(y, k, ones), tolerance,
-                    magnitude(run(s, y, xs, at)) * 1e-4) == "");
+    CHECK(far_apart(reals(run(s, d, xs, at)), numeric(y, k, ones), tolerance, magnitude(run(s, y, xs, at)) * 1e-4) ==
+          "");
 }
 
-double gradient_check::dot(const any_tensor& y, const std::vector<any_array>& there, const std::vector<double>& w) const {
+double gradient_check::dot(const any_tensor& y, const std::vector<any_array>& there,
+                           const std::vector<double>& w) const {
     const auto value = reals(run(s, y, xs, there));
     double sum = 0;
     for (std::size_t i = 0; i < value.size(); ++i) sum += w[i] * value[i];
@@ -142,15 +142,14 @@ template struct value_check<float, float, float>;
 template struct value_check<double, double, double>;
 template struct value_check<int, int, int>;
 template struct value_check<std::uint8_t, std::uint8_t, std::uint8_t>;
-template void check_node(const any_tensor&, const std::vector<any_tensor>&, const std::vector<any_array>&, const xt::xarray<float>&,
-                         const node_options&);
-template void check_node(const any_tensor&, const std::vector<any_tensor>&, const std::vector<any_array>&, const xt::xarray<double>&,
-                         const node_options&);
-template void check_node(const any_tensor&, const std::vector<any_tensor>&, const std::vector<any_array>&, const xt::xarray<int>&,
-                         const node_options&);
+template void check_node(const any_tensor&, const std::vector<any_tensor>&, const std::vector<any_array>&,
+                         const xt::xarray<float>&, const node_options&);
+template void check_node(const any_tensor&, const std::vector<any_tensor>&, const std::vector<any_array>&,
+                         const xt::xarray<double>&, const node_options&);
+template void check_node(const any_tensor&, const std::vector<any_tensor>&, const std::vector<any_array>&,
+                         const xt::xarray<int>&, const node_options&);
 
-void pairs_refused(const std::string& name,
-                          const std::function<any_tensor(const any_tensor&, const any_tensor&)>& f) {
+void pairs_refused(const std::string& name, const std::function<any_tensor(const any_tensor&, const any_tensor&)>& f) {
     const auto three = any_placeholder("three", dtype::float32, {3}),
                four = any_placeholder("four", dtype::float32, {4}),
                doubles = any_placeholder("doubles", dtype::float64, {3});

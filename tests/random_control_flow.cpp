@@ -495,7 +495,8 @@ template <class F> void each_program(std::uint64_t usual, drawn kinds, const F& 
     seeds::each(usual, [&](std::uint64_t seed) { f(seed, trial(seed, kinds)); });
 }
 
-TEST_CASE("random control flow: values, writes and gradients of two orders are those of a plain interpreter", "[random]") {
+TEST_CASE("random control flow: values, writes and gradients of two orders are those of a plain interpreter",
+          "[random]") {
     int compared = 0, of = 0;
     each_program(300, drawn::all, [&](std::uint64_t seed, const trial& t) {
         ++of;

@@ -6,8 +6,8 @@
 
 #include "catch.hpp"
 #include "random_graph.hpp"
-#include "without_emitter.hpp"
 #include "seeds.hpp"
+#include "without_emitter.hpp"
 
 using namespace rill;
 

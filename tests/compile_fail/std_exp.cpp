@@ -1,7 +1,7 @@
 // expect: std::exp\(x\): of a tensor, write exp\(x\)
 // at most: 2000 bytes
-#include <rill/rill.hpp>
 #include <cmath>
+#include <rill/rill.hpp>
 
 int main() {
     using namespace rill;

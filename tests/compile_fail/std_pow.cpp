@@ -1,7 +1,7 @@
 // expect: std::pow\(x, y\): of a tensor, write pow\(x, y\)
 // at most: 2000 bytes
-#include <rill/rill.hpp>
 #include <cmath>
+#include <rill/rill.hpp>
 
 int main() {
     using namespace rill;

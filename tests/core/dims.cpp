@@ -16,6 +16,12 @@ struct scalar_rule {
 };
 } // namespace test_dims
 
+TEST_CASE("tensor_type: the memory of its elements") {
+    STATIC_REQUIRE(tensor_type{dtype::float64, {2, 3}}.bytes() == 48);
+    STATIC_REQUIRE(tensor_type{dtype::int16, {}}.bytes() == 2);
+    STATIC_REQUIRE(tensor_type{dtype::float32, {5, 0}}.bytes() == 0);
+}
+
 TEST_CASE("dims: what is known of a shape") {
     STATIC_REQUIRE(dims{}.complete());
     STATIC_REQUIRE(dims{}.size() == 1);

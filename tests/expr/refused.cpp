@@ -2,13 +2,22 @@
 #include <rill/expr/refused.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <complex>
 #include <map>
 #include <optional>
 #include <set>
 #include <vector>
 
 #include <rill/ops/array/identity.hpp>
+#include <rill/ops/math/abs.hpp>
+#include <rill/ops/math/add.hpp>
+#include <rill/ops/math/exp.hpp>
 #include <rill/ops/math/greater.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/pow.hpp>
+#include <rill/ops/math/sqrt.hpp>
+#include <rill/ops/math/sub.hpp>
 
 #include "ops/harness.hpp"
 
@@ -109,3 +118,20 @@ TEST_CASE("refused: handles may be null, and live in containers") {
     std::map<std::string, tensor<float, 3>> named{{"x", x}};
     CHECK(named.find("y") == named.end());
 }
+
+namespace refused_beside_std {
+using namespace std;
+using namespace rill;
+
+TEST_CASE("refused: functions of std:: that are seen too are the worse match") {
+    const placeholder<float, 2> x("x");
+    const placeholder<std::complex<float>, 2> z("z");
+    const std::vector<feed_value> fed{feed(x, {0.5f, 2.f}), feed(z, {{3.f, 4.f}, {0.f, 1.f}})};
+    session s;
+    CHECK(s.run(tensor(exp(x * 2.f)), fed)(1) == Approx(std::exp(4.f)));
+    CHECK(s.run(tensor(pow(x, 2.f) + pow(2.f, x)), fed)(1) == Approx(8.f));
+    CHECK(s.run(tensor(sqrt(abs(z) - 1.f)), fed)(0) == Approx(2.f));
+    CHECK(s.run(tensor(abs(exp(z))), fed)(1) == Approx(1.f));
+}
+
+} // namespace refused_beside_std

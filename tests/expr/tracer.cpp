@@ -28,6 +28,18 @@ TEST_CASE("tracer: numbers leaves, scalars and instructions, and spells the prog
     CHECK(p->type_of(4) == dtype::float32);
 }
 
+TEST_CASE("tracer: appends a program, to be gone on with") {
+    tracer first({dtype::float32}, {scalar_value(2.f)});
+    const auto p = first.finish({first.emit<mul_op>({first.leaf(0), first.scalar(0)})});
+    tracer t({dtype::float32, dtype::float32}, {scalar_value(2.f)});
+    const auto values = t.append(*p);
+    REQUIRE(values.size() == 3); // leaf, scalar, product
+    CHECK(values[0] == t.leaf(0));
+    CHECK(values[1] == t.scalar(0));
+    const auto more = t.finish({t.emit<add_op>({values[static_cast<std::size_t>(p->results[0])], t.leaf(1)})});
+    CHECK(more->key == "program float32 float32; float32; Mul:float32 0 2; Add:float32 3 1 -> 4");
+}
+
 TEST_CASE("tracer: equal instructions become one, unequal ones do not") {
     tracer t({dtype::float32, dtype::float64}, {});
     const int a = t.emit(info_of<tanh_op>, dtype::float32, {t.leaf(0)});

@@ -201,7 +201,8 @@ TEST_CASE_METHOD(test_gradients_fixture, "gradients: a chain of 100,000 nodes, w
     CHECK(g.size() == before + 1); // the ones
 }
 
-TEST_CASE_METHOD(test_gradients_fixture, "gradients: what is older than every x is not walked through, nor what is beyond a stop") {
+TEST_CASE_METHOD(test_gradients_fixture,
+                 "gradients: what is older than every x is not walked through, nor what is beyond a stop") {
     endpoint h = input("h");
     for (int i = 0; i < 100; ++i) h = plus({h}, "before");
     const auto x = plus({h}, "x"), a = plus({x, h}, "a");

@@ -307,7 +307,7 @@ TEST_CASE("serialization: values of variables travel, and no initializer has to 
     CHECK(t.run(fetch("loss"), flowers()).value<float>() == s.run(fetch("loss"), flowers()).value<float>());
     const float wanted = next(s, "");
     CHECK(next(t, "") == wanted);
-    CHECK(next(again, "") == wanted); // a session's writes are its own
+    CHECK(next(again, "") == wanted);                // a session's writes are its own
     CHECK(graph_to_bytes(h) == contents(file.path)); // a graph keeps the values that it was read with
     const graph k;
     const graph_scope here(k);
@@ -315,11 +315,13 @@ TEST_CASE("serialization: values of variables travel, and no initializer has to 
     const session u(k);
     CHECK(next(u, "part/") == wanted);
     u.run(global_variables_initializer()); // an initializer that runs gives its own
-    CHECK(u.run(fetch("part/loss"), [&] {
-               auto feeds = flowers();
-               for (auto& f : feeds) f.edge_name = "part/" + f.edge_name;
-               return feeds;
-           }()).value<float>() != wanted);
+    CHECK(u.run(fetch("part/loss"),
+                [&] {
+                    auto feeds = flowers();
+                    for (auto& f : feeds) f.edge_name = "part/" + f.edge_name;
+                    return feeds;
+                }())
+              .value<float>() != wanted);
     // parts, and variables without a value
     const graph part = graph_from_bytes(graph_to_bytes(with_values(s), {.fetches = {"logits"}}));
     CHECK(session(part).run(fetch("logits"), {flowers()[0]}).shape() == dims{8, 3});
@@ -335,8 +337,8 @@ TEST_CASE("serialization: values that don't belong are refused") {
     const auto bytes = [&](const node* n, any_array value) {
         return graph_to_bytes(valued_graph{g, {{n, std::move(value)}}});
     };
-    auto saved = detail::save_graph(g, {}, std::vector<std::pair<const node*, any_array>>{
-                                               {v.node(), any_array(dtype::float32, dims{2})}});
+    auto saved = detail::save_graph(
+        g, {}, std::vector<std::pair<const node*, any_array>>{{v.node(), any_array(dtype::float32, dims{2})}});
     REQUIRE(saved.values.size() == 1);
     saved.values[0].variable = 99;
     CHECK_THROWS_WITH(detail::load_graph(saved), contains("a value names node 99"));

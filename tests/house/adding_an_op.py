@@ -85,11 +85,11 @@ def compile_object(options, source):
     return "" if good else f"{source.stem} does not compile:\n{said[:4000]}"
 
 
-def run_program(options, program, main_object):
+def run_program(options, program, shared):
     catch3 = not any((Path(f) / "catch2" / "catch.hpp").exists() for f in [*options.include, "/usr/include"])
     libraries = ["-lCatch2Main", "-lCatch2"] if catch3 else []
     binary = program.with_suffix("")
-    linked = subprocess.run([options.compiler, program.with_suffix(".o"), main_object, "-o", binary, "-pthread", *libraries,
+    linked = subprocess.run([options.compiler, program.with_suffix(".o"), *shared, "-o", binary, "-pthread", *libraries,
                              "-ldl"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     if linked.returncode:
         return f"{program.stem} does not link:\n{linked.stdout[-4000:]}"
@@ -114,12 +114,12 @@ def main():
                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             if result.returncode:
                 problems.append(f"{check}:\n{result.stdout}")
-        main_source = root / "tests" / "main.cpp"
+        shared = [root / "tests" / "main.cpp", root / "tests" / "harness.cpp"]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            wrong = list(filter(None, pool.map(lambda p: compile_object(options, p), [*programs, main_source])))
+            wrong = list(filter(None, pool.map(lambda p: compile_object(options, p), [*programs, *shared])))
         problems += wrong
         if not wrong:
-            problems += filter(None, (run_program(options, p, main_source.with_suffix(".o")) for p in programs))
+            problems += filter(None, (run_program(options, p, [f.with_suffix(".o") for f in shared]) for p in programs))
     print("\n".join(problems) or f"{len(programs)} ops added, {FILES_EACH} files each")
     sys.exit(bool(problems))
 

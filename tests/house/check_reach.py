@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from reach import KINDS, SANITIZED, TURNS, changes, choose
+from reach import KINDS, SANITIZED, STEPS, TURNS, changes, choose, folder_of
 
 # changed file -> kinds that it reaches, kinds that it does not
 REACHED = {
@@ -20,9 +20,10 @@ REACHED = {
 
 
 def reached(root, files):
-    """Returns the kinds that run for these changed files in every turn."""
+    """Returns the kinds of check that run for these changed files in every turn."""
     change = changes(root, {f: "M" for f in files})
-    return set.intersection(*(set(choose(change, turn)[0]) for turn in range(TURNS)))
+    steps = set.intersection(*(set(choose(change, turn)) for turn in range(TURNS)))
+    return {s.removeprefix("check:") for s in steps if s.startswith("check:")}
 
 
 def check(root):
@@ -30,14 +31,13 @@ def check(root):
     folders = {f for turn in SANITIZED for f in turn}
     for file in tests.rglob("*.cpp"):
         parts = file.relative_to(tests).parts
-        folder = "rill" if len(parts) == 1 else "/".join(parts[:2] if parts[0] == "ops" and len(parts) > 2 else parts[:1])
+        folder = folder_of(parts)
         if parts[0] not in ("house", "compile_fail", "consumers", "rare") and folder not in folders and folder != "ops":
             problems.append(f"tests/{folder} is never run under the sanitizers: add it to SANITIZED in reach.py")
     labels = {label for file in tests.rglob("CMakeLists.txt") for label in re.findall(r"\bcheck_(\w+)\b(?=[ )])", file.read_text())}
     problems += [f"the label check_{k} is no kind of reach.py" for k in sorted(labels - KINDS.keys())]
     nothing = changes(root, {})
-    kinds = {k for turn in range(TURNS) for k in choose(nothing, turn)[0]}
-    problems += [f"{k} has no turn" for k in sorted(KINDS.keys() - kinds)]
+    problems += [f"{s} has no turn" for s in sorted({*STEPS} - {s for turn in range(TURNS) for s in choose(nothing, turn)})]
     for file, (runs, does_not) in REACHED.items():
         kinds = reached(root, [file])
         problems += [f"{file} should reach {k}" for k in runs.split() if k not in kinds]

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses the checks of .ci/run: the kinds of `make check` and the sanitizers' folders that a change can reach, and those whose
-turn it is. Every commit count has its turn of three, so each kind runs whole at least every third time.
+"""Chooses the checks of .ci/run: the kinds of `make check` and the sanitizers' folders whose turn it is, then those that a change
+can reach. Every commit count has its turn of three, so each kind runs whole at least every third time. .ci/run begins them in this
+order until its time is up.
 
-    reach.py ROOT [BASE]    writes lines for a shell: CHECK_CMAKE, CHECK_SKIPPED, FOLDERS, RILL_CHANGED and LEFT_OUT
+    reach.py ROOT [BASE]    writes lines for a shell: STEPS ("check:far sanitize:ops/math"), RILL_CHANGED and UNREACHED
+    reach.py ROOT all       the same with every step
 
 The change is what differs from BASE; without BASE, from the newest commit that is 12 hours older than the last one."""
 import re
@@ -12,13 +14,12 @@ from pathlib import Path
 
 HOURS = 12
 TURNS = 3
-# by turn: folders of tests, each with the minutes that both sanitizers take for it
+# by turn: folders of tests under the sanitizers
 SANITIZED = [
-    {"core": 1, "graph": 1, "runtime": 3, "passes": 1, "rill": 2, "saved": 1},
-    {"device": 3, "expr": 1, "train": 2, "data": 0.5, "tensorflow": 1, "ops/array": 2, "ops/linalg": 1, "ops/nn": 1},
-    {"ops/math": 4, "ops/control": 2, "ops/queue": 1, "ops/random": 1, "ops/state": 1, "ops/string": 0.5, "ops/sync": 1, "ops/table": 0.5},
+    ["core", "graph", "runtime", "passes", "rill", "saved"],
+    ["device", "expr", "train", "data", "tensorflow", "ops/array", "ops/linalg", "ops/nn"],
+    ["ops/math", "ops/control", "ops/queue", "ops/random", "ops/state", "ops/string", "ops/sync", "ops/table"],
 ]
-MOST_MINUTES = 11  # under the sanitizers; make sanitize has all
 
 
 def below(*folders):
@@ -42,20 +43,26 @@ def named_by_a_case(change):
 
 PACKAGES = below("CMakeLists.txt", "CMakePresets.json", "conanfile.py", "docs/packages", "tests/consumers", "include/rill/core",
                  "include/rill/config.hpp", "include/rill/src.hpp", "include/rill/rill.hpp", "include/rill/graph/op_registry.hpp")
-# kind (its tests have the label check_<kind>) -> its turn, whether a change reaches it, what cmake leaves out without it
+# kind (its tests have the label check_<kind>) -> its turn, whether a change reaches it
 KINDS = {
-    "headers": (0, below("include", "tests/house"), ""),
+    "headers": (0, below("include", "tests/house")),
     "compile_errors": (1, lambda c: below("tests/compile_fail", "tests/house", "include/rill/core", "include/rill/expr",
-                                          "include/rill/runtime", "include/rill/train")(c) or named_by_a_case(c), ""),
-    "consumers": (2, lambda c: PACKAGES(c) or added_or_removed(c), ""),
-    "levels": (1, of_kernels, "-DRILL_KERNEL_LEVELS="),
-    "far": (2, lambda c: of_kernels(c) or below("include/rill/passes", "include/rill/runtime", "tests/device/far")(c),
-            "-DRILL_TEST_FAR=OFF"),
-    "rare": (1, lambda c: of_kernels(c) or below("tests/rare")(c), "-DRILL_KERNEL_RARE_TYPES=OFF"),
-    "random": (0, below("include/rill/passes", "include/rill/runtime", "include/rill/ops/control", "tests/random_control_flow.cpp"), ""),
-    "adding_an_op": (2, below("docs/adding_an_op.md", "include/rill/graph", "include/rill/expr", "tests/ops/harness.hpp", "tests/house"), ""),
-    "benchmarks": (0, below("bench", "include/rill/device", "include/rill/runtime", "CMakeLists.txt"), "-DRILL_BUILD_BENCH=OFF"),
+                                          "include/rill/runtime", "include/rill/train")(c) or named_by_a_case(c)),
+    "consumers": (2, lambda c: PACKAGES(c) or added_or_removed(c)),
+    "levels": (1, of_kernels),
+    "far": (2, lambda c: of_kernels(c) or below("include/rill/passes", "include/rill/runtime", "tests/device/far")(c)),
+    "rare": (1, lambda c: of_kernels(c) or below("tests/rare")(c)),
+    "random": (0, below("include/rill/passes", "include/rill/runtime", "include/rill/ops/control", "tests/random_control_flow.cpp")),
+    "adding_an_op": (2, below("docs/adding_an_op.md", "include/rill/graph", "include/rill/expr", "tests/ops/harness.hpp", "tests/house")),
+    "benchmarks": (0, below("bench", "include/rill/device", "include/rill/runtime", "CMakeLists.txt")),
 }
+
+
+def folder_of(parts):
+    """Returns the entry of SANITIZED for a path below tests/ or include/rill/; families of ops have one each."""
+    if len(parts) == 1:
+        return "rill"
+    return "/".join(parts[:2] if parts[0] == "ops" and len(parts) > 2 else parts[:1])
 
 
 class changes:
@@ -70,39 +77,29 @@ class changes:
 
     def folders(self):
         """Returns the folders below tests/ that hold the tests of what changed."""
-        found = set()
-        for file in self.files:
-            if match := re.match(r"(?:include/rill|tests)/(.+)/[^/]+$", file):
-                parts = match[1].split("/")
-                found.add("/".join(parts[:2] if parts[0] == "ops" else parts[:1]))
-        return found
+        paths = [re.match(r"(?:include/rill|tests)/(.+)$", file) for file in self.files]
+        return {folder_of(path[1].split("/")) for path in paths if path}
+
+
+STEPS = [*(f"check:{k}" for k in KINDS), *(f"sanitize:{f}" for turn in SANITIZED for f in turn)]
 
 
 def choose(change, count):
-    """Returns (kinds, folders): what runs for a change, in this turn. Reached folders are added while there is time."""
-    turn = count % TURNS
-    kinds = [k for k, (whose, reached, _) in KINDS.items() if whose == turn or reached(change)]
-    folders, minutes = list(SANITIZED[turn]), sum(SANITIZED[turn].values())
-    for folder, more in [row for other in SANITIZED for row in other.items()]:
-        if folder in change.folders() and folder not in folders and minutes + more <= MOST_MINUTES:
-            folders.append(folder)
-            minutes += more
-    return kinds, sorted(folders)
+    """Returns the steps for a change, first those that have their turn."""
+    turn, folders = count % TURNS, change.folders()
+    mine = [*(f"check:{k}" for k, (whose, _) in KINDS.items() if whose == turn), *(f"sanitize:{f}" for f in SANITIZED[turn])]
+    reached = {*(f"check:{k}" for k, (_, reaches) in KINDS.items() if reaches(change)), *(f"sanitize:{f}" for f in folders)}
+    return mine + [s for s in STEPS if s in reached and s not in mine]
 
 
-def shell(change, count):
-    kinds, folders = choose(change, count)
-    left = [k for k in KINDS if k not in kinds]
-    every = sorted(f for turn in SANITIZED for f in turn)
-    headers_whole = KINDS["headers"][0] == count % TURNS or below("tests/house")(change)
+def shell(change, count, everything):
+    chosen = STEPS if everything else choose(change, count)
+    headers_whole = everything or KINDS["headers"][0] == count % TURNS or below("tests/house")(change)
     changed = sorted(f.removeprefix("include/") for f in change.files if f.startswith("include/"))
     return {
-        "CHECK_CMAKE": " ".join(filter(None, (KINDS[k][2] for k in left))),
-        "CHECK_SKIPPED": "|".join(left),
-        "FOLDERS": ";".join(folders),
+        "STEPS": " ".join(chosen),
         "RILL_CHANGED": "" if headers_whole else " ".join(changed),
-        "LEFT_OUT": f"{len(left)} kinds of check ({' '.join(left)}), sanitizers of {len(every) - len(folders)} folders"
-                    f" ({' '.join(f for f in every if f not in folders)})",
+        "UNREACHED": " ".join(s for s in STEPS if s not in chosen),
     }
 
 
@@ -111,13 +108,14 @@ def git(root, *arguments):
 
 
 def main():
-    root = Path(sys.argv[1])
-    base = sys.argv[2] if len(sys.argv) > 2 and sys.argv[2] else git(
-        root, "rev-list", "-1", f"--before={int(git(root, 'log', '-1', '--format=%ct')) - HOURS * 3600}", "HEAD")
+    root, base = Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else ""
+    everything = base == "all"
+    if not base or everything:
+        base = git(root, "rev-list", "-1", f"--before={int(git(root, 'log', '-1', '--format=%ct')) - HOURS * 3600}", "HEAD")
     lines = git(root, "diff", "--name-status", "--no-renames", base, "HEAD").splitlines() if base else [
         f"A\t{f}" for f in git(root, "ls-files").splitlines()]
     change = changes(root, {line.split("\t")[1]: line[0] for line in lines})
-    for name, value in shell(change, int(git(root, "rev-list", "--count", "HEAD"))).items():
+    for name, value in shell(change, int(git(root, "rev-list", "--count", "HEAD")), everything).items():
         print(f"{name}='{value}'")
 
 

@@ -168,7 +168,8 @@ std::string difference(const X& got, const dims& shape, const std::vector<R>& wa
 // ---- running -------------------------------------------------------------------------------------------------------------
 
 std::vector<feed_value> feeds(const std::vector<any_tensor>& xs, const std::vector<any_array>& at);
-any_array run(const session& s, const any_tensor& y, const std::vector<any_tensor>& xs, const std::vector<any_array>& at);
+any_array run(const session& s, const any_tensor& y, const std::vector<any_tensor>& xs,
+              const std::vector<any_array>& at);
 template <class... X> std::vector<any_tensor> handles(const std::tuple<X...>& xs) {
     return std::apply([](const auto&... x) { return std::vector<any_tensor>{x...}; }, xs);
 }
@@ -178,7 +179,8 @@ std::vector<double> reals(const any_array& a);
 /// Returns true if two numbers differ by at most a tolerance relative to 1, the wanted one and a scale, or both are NaN.
 bool near(double got, double wanted, double tolerance, double scale = 0);
 /// Returns what differs first by more than a tolerance relative to 1, the wanted value and a scale; empty if nothing does.
-std::string far_apart(const std::vector<double>& got, const std::vector<double>& wanted, double tolerance, double scale = 0);
+std::string far_apart(const std::vector<double>& got, const std::vector<double>& wanted, double tolerance,
+                      double scale = 0);
 
 // ---- gradients against finite differences ---------------------------------------------------------------------------------
 

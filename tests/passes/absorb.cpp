@@ -131,7 +131,8 @@ TEST_CASE("absorb: a variable by another name is read as itself, unless that was
     placeholder<float, 2, 2> x("x");
     const tensor named = identity(identity(w));
     CHECK(ops_of(absorbed({sealed(matmul(named, named))}, {})) == names{"VariableV2", "MatMul"});
-    CHECK(detail::contains(ops_of(absorbed({sealed(matmul(named, named)), named}, {})), std::string("Identity"))); // fetched
+    CHECK(detail::contains(ops_of(absorbed({sealed(matmul(named, named)), named}, {})),
+                           std::string("Identity"))); // fetched
     CHECK(detail::contains(ops_of(absorbed({sealed(matmul(tensor(identity(x)), w))}, {x})), std::string("Identity")));
     const auto written = w.assign(w + 1.f);
     CHECK(detail::contains(ops_of(absorbed({sealed(matmul(named, written))}, {})), std::string("Identity")));

@@ -85,7 +85,8 @@ struct random_steps {
 
 using test_lifetimes::random_steps;
 
-TEST_CASE("lifetimes: no value is written over while something may still read it, on one thread or in strands", "[random]") {
+TEST_CASE("lifetimes: no value is written over while something may still read it, on one thread or in strands",
+          "[random]") {
     int in_place = 0, stretches = 0, shared = 0;
     seeds::each(300, [&](std::uint64_t seed) {
         std::mt19937 random(static_cast<std::uint32_t>(seed));

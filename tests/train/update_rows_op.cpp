@@ -170,8 +170,9 @@ TEST_CASE("update_rows_op: looked up anywhere and any number of times, only thos
          }},
         {"cond",
          [&](auto& w) {
-             return cond(squares(w, ids()) > 0., [&] { return squares(w, ids()); },
-                         [&] { return reduce_sum(square(gather(w, wide()))); });
+             return cond(
+                 squares(w, ids()) > 0., [&] { return squares(w, ids()); },
+                 [&] { return reduce_sum(square(gather(w, wide()))); });
          }},
         {"cond without",
          [&](auto& w) {
@@ -237,7 +238,8 @@ TEST_CASE("update_rows_op: dense where a dense gradient joins the rows") {
     const graph g;
     const graph_scope here(g);
     variable<double, 4, 3> table("table", constant_initializer(1.));
-    const operation train = momentum(0.1).minimize(reduce_sum(gather(table, constant({1, 2}))) + reduce_sum(square(table)));
+    const operation train =
+        momentum(0.1).minimize(reduce_sum(gather(table, constant({1, 2}))) + reduce_sum(square(table)));
     session s;
     s.run(global_variables_initializer());
     CHECK(test_update_rows_op::ran(s.run_traced(train), "ApplyMomentum"));

@@ -50,10 +50,6 @@ void write_elements(std::string& to, const dims& shape, int axis, const T* at, i
     to += '}';
 }
 
-} // namespace detail
-
-namespace detail {
-
 /// "{{1, 2}, {3, 0.5}}"; of more than 1,000 elements only the ends of each axis.
 template <class T> void write_array(std::string& to, const any_array& array) {
     const index_t ends = array.size() > 1000 ? 3 : 1000;

@@ -85,6 +85,8 @@ struct tensor_type {
     dtype type = dtype::invalid;
     dims shape;
 
+    /// The memory of all elements; every extent is known.
+    constexpr std::size_t bytes() const { return static_cast<std::size_t>(shape.size()) * size_of(type); }
     /// The number of elements, and of bytes, is a number.
     constexpr bool countable() const {
         std::uint64_t bytes = 16; // of the largest element

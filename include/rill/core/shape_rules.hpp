@@ -66,7 +66,7 @@ concept runtime_axes = host_integer<A> || std::same_as<A, axis_list> || requires
     axes.begin();
 };
 
-/// Those axes as a list.
+/// Returns axes of any form as a list.
 template <runtime_axes A> constexpr axis_list to_axes(const A& axes) {
     axis_list all;
     if constexpr (host_integer<A>)

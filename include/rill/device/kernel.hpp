@@ -116,9 +116,7 @@ struct kernel_request {
     std::uint64_t seed = 0;  // of a random op: graph seed and node name, or the op's own
 
     /// It reads or writes no more of its other operands than these slices hold.
-    void moves_only(const tensor_type& slices) {
-        moved_bytes = 2 * static_cast<double>(slices.shape.size()) * static_cast<double>(size_of(slices.type));
-    }
+    void moves_only(const tensor_type& slices) { moved_bytes = 2 * static_cast<double>(slices.bytes()); }
 
     /// What the node's handle stands for, made if it is not there; `described` is what it would say of itself.
     std::function<std::shared_ptr<resource>(

@@ -63,13 +63,7 @@ RILL_COLD adjoint_program differentiate(const program& p, const vector<scalar_va
 
     std::vector<int> value;
     if (recomputes) {
-        for (int i = 0; i < p.first_scalar(); ++i) value.push_back(t.leaf(i));
-        for (std::size_t i = 0; i < p.scalars.size(); ++i) value.push_back(t.scalar(i));
-        for (const auto& i : p.code) {
-            std::vector<int> args;
-            for (const int a : i.args) args.push_back(value[a]);
-            value.push_back(t.emit(*i.op, i.type, std::move(args)));
-        }
+        value = t.append(p);
     } else {
         value.resize(static_cast<std::size_t>(p.first_instruction()) + p.code.size(), -1); // nobody reads them
         if (out.reads == pullback_reads::result) value[p.results[0]] = t.leaf(0);

@@ -116,38 +116,83 @@ const A& operator/=(const A& a, const B&) {
 
 } // namespace detail::refused
 
-}} // namespace rill::RILL_ABI
-
-namespace rill { inline namespace RILL_ABI {
-
 /// Functions of std:: take numbers.
 template <class... A> inline constexpr bool std_takes = false;
 
-/// A tensor or handle whose type names nothing of std:: (as complex numbers do, also within expressions). An unqualified exp(z) of
-/// others looks into std::, too, and must not find what stands there below.
+namespace detail {
+
+/// The type names something of std::, as that of a tensor of complex numbers does, also within an expression.
+template <class A> inline constexpr bool names_std = false;
+template <typed_operand A> inline constexpr bool names_std<A> = !std::is_arithmetic_v<value_type_of<A>>;
+template <class Op, class... A>
+    requires typed_operand<expression<Op, A...>>
+inline constexpr bool names_std<expression<Op, A...>> =
+    !std::is_arithmetic_v<value_type_of<expression<Op, A...>>> || (names_std<A> || ...);
+
+} // namespace detail
+
+/// An operand whose type names nothing of std::. An unqualified exp(z) of others looks into std::, too, and must not find what stands
+/// there below.
 template <class A>
-concept foreign_to_std =
-    graph_operand<A> && !detail::is_expression<A> && (!typed_operand<A> || std::is_arithmetic_v<value_type_of<A>>);
+concept foreign_to_std = graph_operand<A> && !detail::names_std<A>;
 
 }} // namespace rill::RILL_ABI
 
-// What std::exp(x) finds, so that its error is one line; the standard's own overloads take no tensor. Only tensors come here.
-// clang-format off: a line each
+// std::exp(x) finds these functions, so that its error is one line; the standard's own overloads take no tensor. The pack, which is
+// empty, makes them the worse match where `using namespace std` lets an exp(x) find both.
 namespace std {
 
-template <rill::foreign_to_std A> const A& abs(const A& x) { static_assert(rill::std_takes<A>, "std::abs(x): of a tensor, write abs(x)"); return x; }
-template <rill::foreign_to_std A> const A& ceil(const A& x) { static_assert(rill::std_takes<A>, "std::ceil(x): of a tensor, write ceil(x)"); return x; }
-template <rill::foreign_to_std A> const A& cos(const A& x) { static_assert(rill::std_takes<A>, "std::cos(x): of a tensor, write cos(x)"); return x; }
-template <rill::foreign_to_std A> const A& exp(const A& x) { static_assert(rill::std_takes<A>, "std::exp(x): of a tensor, write exp(x)"); return x; }
-template <rill::foreign_to_std A> const A& floor(const A& x) { static_assert(rill::std_takes<A>, "std::floor(x): of a tensor, write floor(x)"); return x; }
-template <rill::foreign_to_std A> const A& log(const A& x) { static_assert(rill::std_takes<A>, "std::log(x): of a tensor, write log(x)"); return x; }
-template <rill::foreign_to_std A> const A& round(const A& x) { static_assert(rill::std_takes<A>, "std::round(x): of a tensor, write round(x)"); return x; }
-template <rill::foreign_to_std A> const A& sin(const A& x) { static_assert(rill::std_takes<A>, "std::sin(x): of a tensor, write sin(x)"); return x; }
-template <rill::foreign_to_std A> const A& sqrt(const A& x) { static_assert(rill::std_takes<A>, "std::sqrt(x): of a tensor, write sqrt(x)"); return x; }
-template <rill::foreign_to_std A> const A& tan(const A& x) { static_assert(rill::std_takes<A>, "std::tan(x): of a tensor, write tan(x)"); return x; }
-template <rill::foreign_to_std A> const A& tanh(const A& x) { static_assert(rill::std_takes<A>, "std::tanh(x): of a tensor, write tanh(x)"); return x; }
-template <rill::foreign_to_std A, class B> const A& pow(const A& x, const B&) { static_assert(rill::std_takes<A, B>, "std::pow(x, y): of a tensor, write pow(x, y)"); return x; }
-template <rill::literal A, rill::foreign_to_std B> const B& pow(const A&, const B& y) { static_assert(rill::std_takes<A, B>, "std::pow(x, y): of a tensor, write pow(x, y)"); return y; }
+template <rill::foreign_to_std A, class... None> const A& abs(const A& x, None...) {
+    static_assert(rill::std_takes<A>, "std::abs(x): of a tensor, write abs(x)");
+    return x;
+}
+template <rill::foreign_to_std A, class... None> const A& ceil(const A& x, None...) {
+    static_assert(rill::std_takes<A>, "std::ceil(x): of a tensor, write ceil(x)");
+    return x;
+}
+template <rill::foreign_to_std A, class... None> const A& cos(const A& x, None...) {
+    static_assert(rill::std_takes<A>, "std::cos(x): of a tensor, write cos(x)");
+    return x;
+}
+template <rill::foreign_to_std A, class... None> const A& exp(const A& x, None...) {
+    static_assert(rill::std_takes<A>, "std::exp(x): of a tensor, write exp(x)");
+    return x;
+}
+template <rill::foreign_to_std A, class... None> const A& floor(const A& x, None...) {
+    static_assert(rill::std_takes<A>, "std::floor(x): of a tensor, write floor(x)");
+    return x;
+}
+template <rill::foreign_to_std A, class... None> const A& log(const A& x, None...) {
+    static_assert(rill::std_takes<A>, "std::log(x): of a tensor, write log(x)");
+    return x;
+}
+template <rill::foreign_to_std A, class... None> const A& round(const A& x, None...) {
+    static_assert(rill::std_takes<A>, "std::round(x): of a tensor, write round(x)");
+    return x;
+}
+template <rill::foreign_to_std A, class... None> const A& sin(const A& x, None...) {
+    static_assert(rill::std_takes<A>, "std::sin(x): of a tensor, write sin(x)");
+    return x;
+}
+template <rill::foreign_to_std A, class... None> const A& sqrt(const A& x, None...) {
+    static_assert(rill::std_takes<A>, "std::sqrt(x): of a tensor, write sqrt(x)");
+    return x;
+}
+template <rill::foreign_to_std A, class... None> const A& tan(const A& x, None...) {
+    static_assert(rill::std_takes<A>, "std::tan(x): of a tensor, write tan(x)");
+    return x;
+}
+template <rill::foreign_to_std A, class... None> const A& tanh(const A& x, None...) {
+    static_assert(rill::std_takes<A>, "std::tanh(x): of a tensor, write tanh(x)");
+    return x;
+}
+template <rill::foreign_to_std A, class B, class... None> const A& pow(const A& x, const B&, None...) {
+    static_assert(rill::std_takes<A, B>, "std::pow(x, y): of a tensor, write pow(x, y)");
+    return x;
+}
+template <rill::literal A, rill::foreign_to_std B, class... None> const B& pow(const A&, const B& y, None...) {
+    static_assert(rill::std_takes<A, B>, "std::pow(x, y): of a tensor, write pow(x, y)");
+    return y;
+}
 
 } // namespace std
-// clang-format on

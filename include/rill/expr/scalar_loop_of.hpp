@@ -133,7 +133,8 @@ template <class C, class... N> void require_scalar_loop(std::type_identity<std::
 
 } // namespace detail
 
-/// The loop of a condition and of what a body gives (a value, or a tuple, pair or array of them) becomes part of the program, where both are numbers.
+/// Makes the loop of a condition and a body a part of the program, if both are numbers. Given: what the body gives, a value or a
+/// tuple, pair or array of values.
 template <class Condition, class Given> void require_scalar_loop() {
     if constexpr (requires { std::tuple_size<Given>::value; })
         detail::require_scalar_loop<Condition>(std::type_identity<decltype(std::tuple_cat(std::declval<Given>()))>{});

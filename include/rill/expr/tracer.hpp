@@ -29,6 +29,8 @@ public:
     void fix_scalars(std::size_t n) { fixed_scalars_ = n; }
 
     int emit(const elementwise_info& op, dtype type, std::vector<int> args);
+    /// Emits a program whose leaves and scalars this one begins with. Returns its values, by their numbers in the program.
+    std::vector<int> append(const program& p);
     /// An op whose result has its last operand's type.
     template <class Op> int emit(std::vector<int> args) {
         const dtype type = type_of(args.back());

@@ -31,6 +31,18 @@ RILL_COLD int tracer::emit(const elementwise_info& op, dtype type, std::vector<i
     return at->second;
 }
 
+RILL_COLD std::vector<int> tracer::append(const program& p) {
+    std::vector<int> values;
+    for (int i = 0; i < p.first_scalar(); ++i) values.push_back(leaf(i));
+    for (std::size_t i = 0; i < p.scalars.size(); ++i) values.push_back(scalar(i));
+    for (const auto& i : p.code) {
+        std::vector<int> args;
+        for (const int a : i.args) args.push_back(values[static_cast<std::size_t>(a)]);
+        values.push_back(emit(*i.op, i.type, std::move(args)));
+    }
+    return values;
+}
+
 RILL_COLD dtype tracer::type_of(int value) const {
     if (value >= code_base) return code_[value - code_base].type;
     if (value >= scalar_base) return scalars_[value - scalar_base].type;

@@ -30,7 +30,7 @@ struct region_use {
 
     /// The counts of a node that has so many inputs: a file may say anything.
     bool counts(std::size_t inputs) const;
-    /// What its bodies write; only asked where `counts` holds.
+    /// Returns the inputs that the bodies write. Precondition: `counts`.
     input_list writes() const;
     /// How many of the operands are the state of a loop: 0 of what is none.
     int state() const { return how == form::repeat ? operands : how == form::scan ? carried : 0; }

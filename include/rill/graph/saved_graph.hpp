@@ -60,7 +60,7 @@ struct saved_loop {
     saved_edge back;
 };
 
-/// What a variable begins with.
+/// The value that a variable begins with.
 struct saved_value {
     std::uint32_t variable = 0;
     std::string array; // bytes_of_array

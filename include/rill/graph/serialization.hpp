@@ -11,8 +11,8 @@
 #include <rill/graph/scope.hpp>
 
 // Graphs as files. Nodes travel with their names, ops, fields, edges and devices; so do collections, seeds and the initializers of
-// variables. Values of variables travel if with_values(session) adds them. To read a graph, a program needs its ops: those of the catalogue come with rill::kernels
-// or <rill/all_kernels.hpp>. Without rill::kernels this header needs cereal, which is headers alone (libcereal-dev).
+// variables. Values of variables travel if with_values(session) adds them. To read a graph, a program needs its ops: those of the
+// catalogue come with rill::kernels or <rill/all_kernels.hpp>. Without rill::kernels this header needs cereal, which is headers alone (libcereal-dev).
 
 #if !RILL_COMPILED && !RILL_KERNELS_HAVE_CEREAL
 #error "rill/graph/serialization.hpp needs the headers of cereal (Debian: libcereal-dev)"

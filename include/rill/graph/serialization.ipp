@@ -89,7 +89,7 @@ template <class Archive> void serialize_loops(Archive& a, const saved_graph& g) 
 }
 
 template <class Archive> void serialize(Archive& a, saved_value& v) { a(v.variable, v.array); }
-/// What came with version 4.
+/// Writes or reads the values of variables, which came with version 4.
 template <class Archive> void serialize_values(Archive& a, const saved_graph& g) {
     auto values = list_of<12>(g.values);
     a(values);

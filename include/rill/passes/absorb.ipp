@@ -39,8 +39,8 @@ inline bool reads_variables(const subgraph& g, const subgraph::item& it) {
 inline bool is_variable_by_another_name(const subgraph& g, const subgraph::item& it) {
     if (!it.origin || it.op->alias() != 0 || it.is_write() || !it.after.empty()) return false;
     const auto& of = g.items[it.inputs[0].item];
-    return g.role(it.inputs[0].item) == op_role::variable && of.origin && it.origin->outputs[0] == of.origin->outputs[0] &&
-           it.origin->device == of.origin->device;
+    return g.role(it.inputs[0].item) == op_role::variable && of.origin &&
+           it.origin->outputs[0] == of.origin->outputs[0] && it.origin->device == of.origin->device;
 }
 
 /// How often each item is read, run or waited for.

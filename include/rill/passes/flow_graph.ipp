@@ -86,7 +86,7 @@ RILL_COLD int flow_graph::deepest(const node* n) {
         if (at == frame_of_.end()) return; // fed
         int f = one_of(at->second);
         if (lies_in(deep, f)) return;
-        if (!lies_in(f, deep) && unite(deep, f)) {
+        while (!lies_in(f, deep) && unite(deep, f)) { // outer loops first: only then do those within lie in one place
             deep = one_of(deep);
             f = one_of(f);
             if (lies_in(deep, f)) return;

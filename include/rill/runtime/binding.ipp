@@ -154,7 +154,7 @@ RILL_COLD void binder::assign_slots(resource_store& resources) {
             }
             slot_value s;
             s.type = types[i][port];
-            s.bytes = static_cast<std::size_t>(s.type.shape.size()) * size_of(s.type.type);
+            s.bytes = s.type.bytes();
             s.space = it.memory();
             using home = slot_value::home;
             if (it.feed >= 0)

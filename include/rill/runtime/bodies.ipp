@@ -302,6 +302,32 @@ private:
     std::int64_t length_;
 };
 
+/// A scan over no slices whose body does not fit what came, as with extents that only an iteration would have told: the state stays.
+class empty_scan_step final : public bodies_step {
+public:
+    using bodies_step::bodies_step;
+
+    std::unique_ptr<frame_region_step::memory> make_memory() const override {
+        return std::make_unique<frame_region_step::memory>();
+    }
+    std::int64_t run(frame_region_step::memory&, const kernel_args& args) const override {
+        for (int i = 0; i < use_.carried; ++i)
+            if (void* const out = args.out<void>(i); out != args.in<void>(i))
+                copy_elements(inputs_[i].type, args.in<void>(i), out, inputs_[i].shape.size());
+        return 0;
+    }
+    /// What op::outputs is told that the body gives.
+    std::vector<std::vector<tensor_type>> results(const body& b) const {
+        std::vector<tensor_type> all(inputs_.begin(), inputs_.begin() + use_.carried);
+        for (auto r = all.size(); r < b.results.size(); ++r) {
+            auto& each = all.emplace_back(type_of(b.results[r]));
+            for (int i = 0; i < each.shape.rank; ++i)
+                if (each.shape[i] == dyn) each.shape[i] = 0;
+        }
+        return {std::move(all)};
+    }
+};
+
 /// Whether any run of the bodies gives what this one does: all branches the same, a loop what it got.
 inline bool keeps_extents(const region_use& use, const std::vector<std::vector<tensor_type>>& results,
                           std::span<const tensor_type> operands) {
@@ -366,7 +392,11 @@ RILL_COLD bound_region bind_region(const subgraph::item& it, std::span<const ten
     } catch (const error&) {
         // what does not run need not fit what came: a branch that is not taken, the body of a loop that ends at once
         if (may_change) throw needs_pieces{};
-        throw;
+        if (use.how != form::scan || operands[use.carried].shape[0] != 0) throw;
+        auto empty = detail::make_shared<empty_scan_step>(it, inputs);
+        auto outputs = it.op->outputs({inputs, {}, empty->results(bodies[0])});
+        empty->set_outputs(outputs);
+        return {std::move(outputs), std::move(empty)};
     }
     const auto results = made->results();
     if (may_change && !keeps_extents(use, results, operands) && are_as_said(*it.origin, results)) throw needs_pieces{};

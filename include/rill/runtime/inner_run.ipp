@@ -23,10 +23,14 @@ RILL_COLD std::unique_ptr<inner_run> inner_run_of(plan& p, std::span<const any_a
     return p.in_pieces() ? std::make_unique<piecewise_run>(*p.in_pieces(), feeds) : nullptr;
 }
 
-RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> given, const step_context* context) {
-    std::vector<any_array> feeds(given.begin(), given.end());
-    for (std::size_t i = 0; i < feeds.size(); ++i)
-        if (feeds[i].empty()) feeds[i] = stand_in(type_of(p.graph().feeds[i]));
+RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> feeds, const step_context* context) {
+    std::vector<any_array> filled;
+    if (detail::any_of(feeds, [](const any_array& f) { return f.empty(); })) {
+        filled.assign(feeds.begin(), feeds.end());
+        for (std::size_t i = 0; i < filled.size(); ++i)
+            if (filled[i].empty()) filled[i] = stand_in(type_of(p.graph().feeds[i]));
+        feeds = filled;
+    }
     if (!p.in_pieces())
         for (const auto& f : feeds) refuse_ragged({&f.type(), 1});
     struct holder {

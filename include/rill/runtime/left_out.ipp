@@ -13,8 +13,7 @@ RILL_COLD any_array stand_in(const tensor_type& declared) {
     if (declared.shape.known_rank())
         for (int i = 0; i < declared.shape.rank; ++i) shape.push(declared.shape[i] == dyn ? 1 : declared.shape[i]);
     any_array zeros(declared.type, shape);
-    if (declared.type != dtype::string)
-        std::memset(zeros.mutable_data(), 0, static_cast<std::size_t>(shape.size()) * size_of(declared.type));
+    if (declared.type != dtype::string) std::memset(zeros.mutable_data(), 0, zeros.type().bytes());
     return zeros;
 }
 

@@ -219,9 +219,9 @@ RILL_COLD void piecewise_run::run_line(std::size_t p) {
             step.of->place(*step.memory, k, {&to, make_kept}, data);
             values_[piece.gives[k]] = std::move(to.made);
         }
-    // whatever reads what this line writes is over
-    for (const auto& other : held_)
-        if (other && other.get() != &step) other->of->let_go(*other->memory, *step.of);
+    if (!step.of->bound().write_list.empty()) // lines that read these variables are over
+        for (const auto& other : held_)
+            if (other && other.get() != &step) other->of->let_go(*other->memory, *step.of);
     step.of->run(*step.memory, data);
     step.memory->pinned = nullptr;
     for (std::size_t k = 0; k < piece.gives.size(); ++k)

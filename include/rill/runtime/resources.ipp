@@ -139,7 +139,7 @@ RILL_INLINE std::size_t resource_store::variable_bytes() {
     const std::lock_guard lock(mutex_);
     std::size_t bytes = 0;
     for (const auto& [n, v] : variables_)
-        if (v->read()) bytes += static_cast<std::size_t>(v->type().shape.size()) * size_of(v->type().type);
+        if (v->read()) bytes += v->type().bytes();
     return bytes;
 }
 

@@ -30,6 +30,9 @@ auto clip_by_value(const X& x, const A& low, const B& high) {
 
 namespace detail {
 
+/// x times a scale of the widened type, in the type of x.
+template <class X, class S> auto scaled(const X& x, const S& scale) { return narrowed(x, widened(x) * scale); }
+
 /// What shortens a vector of this norm to one of clip_norm: 1 where it is as short, and where the norm is 0. Neither 0 / 0 nor inf / inf
 /// comes up, in gradients either.
 template <class S, class N> auto clip_scale(const S& norm, const N& clip_norm) {
@@ -57,7 +60,7 @@ auto clip_by_norm(const X& x, const N& clip_norm) {
         else
             return detail::wide_l2_norm<Axes...>(x, {}, keep_dims);
     }();
-    return detail::narrowed(x, detail::widened(x) * detail::clip_scale(norm, clip_norm));
+    return detail::scaled(x, detail::clip_scale(norm, clip_norm));
 }
 /// Along axes known at run time only: clip_by_norm(x, 5.f, 1), clip_by_norm(x, 5.f, {0, 1}).
 template <graph_operand X, class N, runtime_axes A = axis_list>
@@ -67,7 +70,7 @@ auto clip_by_norm(const X& x, const N& clip_norm, const A& axes,
     static_assert(are_real_floating<X>, "clip_by_norm: the element type is not floating");
     detail::require_floating("clip_by_norm", x, where);
     const auto norm = detail::wide_l2_norm_at(x, axes, keep_dims, where);
-    const any_tensor made = detail::narrowed(x, detail::widened(x) * detail::clip_scale(norm, clip_norm));
+    const any_tensor made = detail::scaled(x, detail::clip_scale(norm, clip_norm));
     return detail::typed_result<void, X>(detail::shape_of_first, made);
 }
 
@@ -80,7 +83,7 @@ endpoint with_values(const endpoint& gradient, const endpoint& values);
 
 template <class N> endpoint scaled_gradient(const any_tensor& gradient, const N& scale) {
     const any_tensor values(values_of_gradient(gradient));
-    return with_values(gradient, sealed(narrowed(values, widened(values) * scale)).end());
+    return with_values(gradient, sealed(scaled(values, scale)).end());
 }
 
 /// Of all of them; refuses none at all.

@@ -42,10 +42,11 @@ RILL_EXPORT RILL_COLD asked_variable ask_for_variable(const std::string& name, c
     const std::string made = " (made at " + to_string(there->where) + ")";
     if (there->op->role() != op_role::variable) throw already_exists(text() + " is the name of another node" + made);
     if (how == reuse::never)
-        throw already_exists(text() + " exists" + made +
-                             ": open its variable_scope with {.reuse = reuse::automatic} to share it, or one of another "
-                             "name to make a second one" +
-                             at_place(where));
+        throw already_exists(
+            text() + " exists" + made +
+            ": open its variable_scope with {.reuse = reuse::automatic} to share it, or one of another "
+            "name to make a second one" +
+            at_place(where));
     const auto& has = type_of({there, 0});
     if (has.type != type.type || !rules::compatible(has.shape, type.shape))
         throw invalid_argument(text() + " is " + to_string(has) + made + ", and asked for as " + to_string(type) +

@@ -29,7 +29,7 @@ struct gradient_and_variable {
 class trained_variables {
 public:
     trained_variables() = default;
-    trained_variables(std::vector<any_tensor> given) : given_(std::move(given)) {}                  // NOLINT: as a list
+    trained_variables(std::vector<any_tensor> given) : given_(std::move(given)) {} // NOLINT: as a list
     trained_variables(std::initializer_list<any_tensor> given) : trained_variables(std::vector(given)) {} // NOLINT
 
     const std::optional<std::vector<any_tensor>>& given() const noexcept { return given_; }
@@ -41,7 +41,7 @@ private:
 /// A counter of steps: an integer variable of rank 0.
 class step_counter {
 public:
-    step_counter() = default; // none
+    step_counter() = default;                                                               // none
     template <class Step> step_counter(const variable<Step>& counter) : counter_(counter) { // NOLINT: is one
         static_assert(is_integral<Step>, "minimize: global_step must be an integer variable of rank 0");
         require_kernel<assign_add_op, void>();
@@ -208,8 +208,8 @@ private:
     const Self& self() const { return static_cast<const Self&>(*this); }
 
     template <graph_operand Loss>
-    static std::vector<gradient_and_variable>
-    gradients_of(const Loss& loss, const trained_variables& variables, const std::source_location& where) {
+    static std::vector<gradient_and_variable> gradients_of(const Loss& loss, const trained_variables& variables,
+                                                           const std::source_location& where) {
         if constexpr (typed_operand<Loss>) {
             static_assert(is_differentiable(dtype_of<value_type_of<Loss>>), "minimize: the loss must be floating");
             static_assert(extents_of<Loss>::rank == 0,

@@ -17,8 +17,8 @@
 #include <rill/rill.hpp>
 
 #include "catch.hpp"
-#include "without_emitter.hpp"
 #include "seeds.hpp"
+#include "without_emitter.hpp"
 
 using namespace rill;
 

@@ -19,7 +19,7 @@ TEST_CASE("a library is asked for large products only") {
           (RILL_WITH_ONEDNN || (RILL_WITH_BLAS && !detail::wide_tiles)));
     CHECK(detail::library_serves<double>(4096, 4096, 4096) == (RILL_WITH_BLAS && !detail::wide_tiles));
     CHECK_FALSE(detail::library_serves<float>(1, 1, std::int64_t(1) << 40)); // its integers have 32 bits
-    CHECK_FALSE(detail::library_serves<float>(4, 4096, 1 << 20));               // its sums would be long ones
+    CHECK_FALSE(detail::library_serves<float>(4, 4096, 1 << 20));            // its sums would be long ones
     CHECK_FALSE(detail::library_serves<float>(4096, 4, 1 << 20));
 }
 

@@ -9,8 +9,8 @@ namespace test_ops_array_add_slice {
 
 any_tensor with_slice(const add_slice_op& op, const std::vector<any_tensor>& inputs) {
     require_kernel<add_slice_op, double>();
-    return endpoint{detail::add_node(inputs[0].graph(), make_op(op), std::vector<endpoint>(inputs.begin(), inputs.end())),
-                    0};
+    return endpoint{
+        detail::add_node(inputs[0].graph(), make_op(op), std::vector<endpoint>(inputs.begin(), inputs.end())), 0};
 }
 
 TEST_CASE("add_slice: adds a block where ranges or a tensor say, and leaves the tensor as it was if it is needed") {
@@ -25,9 +25,9 @@ TEST_CASE("add_slice: adds a block where ranges or a tensor say, and leaves the 
     const any_tensor by_tensor = with_slice({}, {to, block, tensor(constant({0, 1}))});
     CHECK(op_test::difference<double>(op_test::run(s, by_tensor, xs, at), {2, 3}, {1, 12, 23, 4, 35, 46}) == "");
     const tensor<double, dyn, dyn> twice = to * 2.;
-    const auto [changed, whole] = s.run(
-        std::tuple(tensor<double, dyn, dyn>(with_slice({{{1, 2}, {0, 1}}}, {twice, block})), twice),
-        feed(to, {{1., 1.}, {1., 1.}}), feed(block, {{5.}}));
+    const auto [changed, whole] =
+        s.run(std::tuple(tensor<double, dyn, dyn>(with_slice({{{1, 2}, {0, 1}}}, {twice, block})), twice),
+              feed(to, {{1., 1.}, {1., 1.}}), feed(block, {{5.}}));
     CHECK(changed(1, 0) == 7.);
     CHECK(whole(1, 0) == 2.);
 }

@@ -10,8 +10,7 @@ using namespace rill;
 namespace test_ops_array_gradient_rows {
 
 int count(const graph& g, std::string_view op) {
-    return static_cast<int>(
-        std::ranges::count_if(g.nodes(), [&](const node* n) { return n->op->name() == op; }));
+    return static_cast<int>(std::ranges::count_if(g.nodes(), [&](const node* n) { return n->op->name() == op; }));
 }
 
 TEST_CASE("gradient_rows: rows of several look-ups are joined, whatever the ranks and types of their ids") {
@@ -21,7 +20,7 @@ TEST_CASE("gradient_rows: rows of several look-ups are joined, whatever the rank
     placeholder<double, 4, 2> table("table");
     const tensor wide = constant(xt::xtensor<std::int64_t, 2>{{1, 3}, {3, 2}});
     const tensor loss = reduce_sum(square(gather(table, constant({0, 3})))) + reduce_sum(gather(table, wide)) +
-                      3. * reduce_sum(gather(table, constant(3)));
+                        3. * reduce_sum(gather(table, constant(3)));
     const endpoint d = detail::gradient_endpoints({loss.end()}, {table.end()}, {})[0];
     REQUIRE(detail::is_rows(d));
     const auto rows = detail::rows_of(d);
@@ -31,13 +30,15 @@ TEST_CASE("gradient_rows: rows of several look-ups are joined, whatever the rank
     const endpoint one = detail::with_joined_rows(d);
     CHECK(one.from->op->name() == "GatherGrad");
     CHECK(detail::with_joined_rows(one) == one);
-    const auto [all, same] = s.run(std::tuple(tensor<double, 4, 2>(any_tensor(d)), tensor<double, 4, 2>(any_tensor(one))),
-                                   feed(table, {{1., 2.}, {3., 4.}, {5., 6.}, {7., 8.}}));
+    const auto [all, same] =
+        s.run(std::tuple(tensor<double, 4, 2>(any_tensor(d)), tensor<double, 4, 2>(any_tensor(one))),
+              feed(table, {{1., 2.}, {3., 4.}, {5., 6.}, {7., 8.}}));
     CHECK(all == xt::xtensor<double, 2>{{2, 4}, {1, 1}, {1, 1}, {19, 21}});
     CHECK(all == same);
 }
 
-TEST_CASE("gradient_rows: dense where a dense gradient joins them, along another axis, or where rows have unknown extents") {
+TEST_CASE(
+    "gradient_rows: dense where a dense gradient joins them, along another axis, or where rows have unknown extents") {
     const graph g;
     const graph_scope here(g);
     placeholder<double, 4, 2> table("table");

@@ -100,14 +100,10 @@ TEST_CASE(
         return reduce_sum(square(boolean_mask(product, sealed(reduce_sum<1>(product) > 0.))));
     };
     const auto either = [&](const auto& m) {
-        return [&](auto v) {
-            return cond(p, [&] { return rows(v, m); }, [&] { return v * v * v; });
-        };
+        return [&](auto v) { return cond(p, [&] { return rows(v, m); }, [&] { return v * v * v; }); };
     };
     const auto nested = [&](const auto& m) {
-        return [&](auto v) {
-            return cond(v > 0., [&] { return either(m)(v); }, [&] { return v * 1.; });
-        };
+        return [&](auto v) { return cond(v > 0., [&] { return either(m)(v); }, [&] { return v * 1.; }); };
     };
     const auto numbered = [&](auto v) {
         return switch_case(cast<int>(p), [&] { return v * v * v; }, [&] { return rows(v, open); }, [&] { return v; });

@@ -15,8 +15,8 @@ TEST_CASE("l2_norm: several parts as if they were one, with gradients to second 
     placeholder<double, dyn, 2> b("b");
     const auto squares = sealed(reduce_sum(square(a)) + reduce_sum(square(b)));
     detail::require_kernel_for<l2_norm_op, double>();
-    const any_tensor norm(detail::add_l2_norm({a.end(), b.end()}, {combine::sum, {}, false}, squares.end(),
-                                              &l2_norm_op::make, {}));
+    const any_tensor norm(
+        detail::add_l2_norm({a.end(), b.end()}, {combine::sum, {}, false}, squares.end(), &l2_norm_op::make, {}));
     const auto at = [&](double scale) {
         return std::vector<any_array>{op_test::make_array<double>({1}, {2 * scale}),
                                       op_test::make_array<double>({1, 2}, {3 * scale, 6 * scale})};

@@ -145,8 +145,8 @@ TEST_CASE("variable: of a shape that only run time knows") {
     CHECK(half_open.static_shape() == dims{3, 2});
     CHECK(computed.static_shape() == dims{3});
     const session s(g);
-    for (const auto& v : {listed.initializer(), flat.initializer(), both.initializer(), half_open.initializer(),
-                          w.initializer()})
+    for (const auto& v :
+         {listed.initializer(), flat.initializer(), both.initializer(), half_open.initializer(), w.initializer()})
         s.run(v);
     s.run(computed.initializer());
     CHECK(s.run(w)(2, 1) == 0.5f);

@@ -82,7 +82,8 @@ TEST_CASE("mutex_state: a session that has ended holds nothing") {
     CHECK_FALSE(m->is_held());
 }
 
-TEST_CASE("mutex_state: any schedule of takes, releases, failures, give-ups and ends of sessions loses nothing", "[random]") {
+TEST_CASE("mutex_state: any schedule of takes, releases, failures, give-ups and ends of sessions loses nothing",
+          "[random]") {
     seeds::each(200, [](std::uint64_t seed) {
         seeds::draws next(seed);
         const auto m = std::make_shared<detail::mutex_state>("m");

@@ -68,12 +68,9 @@ template <class T> void product_by_rows(const product_shape& s, const product_pa
         }
 }
 
-/// Longer sums are those of two halves each, as often as it takes: their error grows with the logarithm of k.
-inline constexpr std::int64_t long_k = long_sum;
-
-/// How often a sum is halved.
+/// How often a sum is halved. Sums longer than long_sum are those of two halves each: their error grows with the logarithm of k.
 inline std::int64_t halvings(std::int64_t k) {
-    return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>((k - 1) / long_k)));
+    return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>((k - 1) / long_sum)));
 }
 
 enum class product_kind { by_rows, in_place, by_blocks };
@@ -121,7 +118,7 @@ RILL_FN void finish_part(const product_shape& s, const product_part& p, T* c, co
                    last.from_column(p.column));
 }
 
-/// A part of c, of up to long_k products.
+/// A part of c, of up to long_sum products.
 template <class T>
 RILL_FN void product_of_part(product_kind kind, const product_shape& s, const product_part& p, const T* a, const T* b,
                              T* c, T* copy, const product_epilogue<T>& last) {
@@ -132,10 +129,10 @@ RILL_FN void product_of_part(product_kind kind, const product_shape& s, const pr
     }
 }
 
-/// A part of c, [.., n], of any number of products, of which multiply(part, to) computes up to long_k. `spare` has room for halves.
+/// A part of c, [.., n], of any number of products, of which multiply(part, to) computes up to long_sum. `spare` has room for halves.
 template <class T, class Multiply>
 void product_by_halves(product_part p, std::int64_t m, std::int64_t n, T* c, T* spare, const Multiply& multiply) {
-    if (p.last_k - p.k <= long_k) return multiply(p, c);
+    if (p.last_k - p.k <= long_sum) return multiply(p, c);
     product_part second = p;
     p.last_k = second.k = p.k + (p.last_k - p.k + 1) / 2;
     product_by_halves(p, m, n, c, spare, multiply);
@@ -159,7 +156,7 @@ template <class T>
 void tiled_product(const product_shape& s, const T* a, const T* b, T* c, T* scratch, thread_pool* pool,
                    const product_epilogue<T>& last) { // no column
     const auto kind = kind_of<T>(s);
-    if (s.k > long_k) return long_product(kind, s, a, b, c, scratch, pool, last);
+    if (s.k > long_sum) return long_product(kind, s, a, b, c, scratch, pool, last);
     share_product(s, kind, scratch, pool,
                   [&](const product_part& p, T* copy) { product_of_part(kind, s, p, a, b, c, copy, last); });
 }

@@ -33,12 +33,12 @@ struct add_slice_op {
         };
         if (request.inputs.size() > 2)
             return detail::with_index_type(request.inputs[2].type, [&]<class I>(std::type_identity<I>) {
-                return kernel([=, l = detail::block_layout(x, block, false), empty = block.size() == 0](
-                                  const kernel_args& a) {
-                    const index_t begin = l.begin(a.in<I>(2));
-                    T* const to = changed(a);
-                    if (!empty) D::add(a.in<T>(1), to + begin, l.layout);
-                });
+                return kernel(
+                    [=, l = detail::block_layout(x, block, false), empty = block.size() == 0](const kernel_args& a) {
+                        const index_t begin = l.begin(a.in<I>(2));
+                        T* const to = changed(a);
+                        if (!empty) D::add(a.in<T>(1), to + begin, l.layout);
+                    });
             });
         return kernel([=, l = detail::layout_of_slice(x, ranges, false)](const kernel_args& a) {
             T* const to = changed(a);
@@ -67,8 +67,7 @@ RILL_INLINE std::vector<tensor_type> add_slice_op::outputs(std::span<const tenso
 }
 
 RILL_INLINE std::vector<endpoint> add_slice_op::gradient(const gradient_request& r) const {
-    if (r.at.inputs.size() == 2)
-        return {r.gradient(), r.add<add_slice_op>(strided_slice_op{ranges}, {r.gradient()})};
+    if (r.at.inputs.size() == 2) return {r.gradient(), r.add<add_slice_op>(strided_slice_op{ranges}, {r.gradient()})};
     const endpoint size = r.add<add_slice_op>(shape_op{dtype::int64}, {r.input(1)});
     return {r.gradient(), r.add<add_slice_op>(slice_op{}, {r.gradient(), r.input(2), size}), {}};
 }

@@ -54,9 +54,9 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// One of the parts that a gradient consists of.
 struct gradient_part {
-    op_ptr add; // what adds it to a tensor, its first input
+    op_ptr add;           // what adds it to a tensor, its first input
     endpoint_list values; // the inputs behind that
-    endpoint table; // of the part that is added to nothing
+    endpoint table;       // of the part that is added to nothing
 };
 
 /// The struct of a node's op, if it is an Op.
@@ -114,8 +114,8 @@ RILL_INLINE gradient_rows gradient_rows::flat() const {
     if (shape.rank == 1) return *this;
     const index_t count = shape.complete() ? shape.size() : dyn;
     const dims rows = rules::gather(type_of(table).shape, dims{count}, 0).shape;
-    return {add_part_node(make_op(reshape_op{rows}), {slices}),
-            add_part_node(make_op(reshape_op{dims{count}}), {ids}), table};
+    return {add_part_node(make_op(reshape_op{rows}), {slices}), add_part_node(make_op(reshape_op{dims{count}}), {ids}),
+            table};
 }
 
 RILL_INLINE endpoint gradient_rows::wide_ids() const {
@@ -133,8 +133,8 @@ RILL_INLINE gradient_rows rows_of(const endpoint& gradient) {
         slices.push_back(flat.slices);
         ids.push_back(wide ? flat.wide_ids() : flat.ids);
     }
-    return {add_part_node(make_op(concat_op{0}), std::move(slices)), add_part_node(make_op(concat_op{0}), std::move(ids)),
-            all[0].table};
+    return {add_part_node(make_op(concat_op{0}), std::move(slices)),
+            add_part_node(make_op(concat_op{0}), std::move(ids)), all[0].table};
 }
 
 RILL_INLINE endpoint with_joined_rows(const endpoint& gradient) {

@@ -9,7 +9,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// What stands for one axis: a whole number drops it, a range keeps it.
+/// An index of one axis: a whole number drops the axis, a range keeps it.
 template <class I>
 concept axis_index = host_integer<I> || std::same_as<I, slice_range>;
 

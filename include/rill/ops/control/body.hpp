@@ -60,7 +60,7 @@ template <class X, std::size_t N> inline constexpr bool is_tuple<std::array<X, N
 template <class X> inline constexpr bool is_list = false;
 template <class X> inline constexpr bool is_list<std::vector<X>> = true;
 
-/// What a body may give, beside a structure of it.
+/// A value that a body may give, alone or as a part of a structure.
 template <class X>
 concept body_value = graph_operand<X> || literal<X>;
 
@@ -298,7 +298,8 @@ public:
     }
 
 private:
-    /// What its results and effects need: what else its nodes read it does not take, lest a loop keep that for a gradient.
+    /// Returns the nodes that a body's results and effects depend on. Inputs of other nodes are not captured: a loop would keep them for
+    /// gradients.
     hash_set<const node*> needed_nodes(std::size_t i) const {
         const auto& b = bodies_[i];
         hash_set<const node*> needed;

@@ -38,7 +38,7 @@ template <bool Types, class State, class Next> constexpr bool stands_for() {
 
 } // namespace detail
 
-/// What a body gives is built as the state is: tuple for tuple, vector for vector.
+/// The next state is built as the state is: tuple for tuple, vector for vector.
 template <class State, class Next> inline constexpr bool is_built_as = detail::stands_for<false, State, Next>();
 /// And each part keeps its element type and extents.
 template <class State, class Next>

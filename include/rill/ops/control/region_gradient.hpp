@@ -116,13 +116,15 @@ inline std::vector<endpoint> body_gradients(const gradient_ops& ops, const std::
 
 /// Whether an optimizer may ask for the gradient by it, and so for rows.
 inline bool may_be_trained(endpoint e) {
-    while (e.from->op->struct_name() == type_name<identity_op>()) e = e.from->inputs[0];
+    while (op_of<identity_op>(*e.from->op)) e = e.from->inputs[0];
     return e.from->op->role() == op_role::variable;
 }
 
 /// Rows of a table that no look-up in a body reads.
 inline gradient_rows no_rows(const endpoint& table) {
-    const auto none = [](dtype type, const dims& shape) { return constant_node(filled_array(type, shape, 0), {}).end(); };
+    const auto none = [](dtype type, const dims& shape) {
+        return constant_node(filled_array(type, shape, 0), {}).end();
+    };
     const auto& [type, shape] = type_of(table);
     return {none(type, rules::gather(shape, dims{0}, 0).shape), none(dtype::int32, dims{0}), table};
 }

@@ -153,10 +153,10 @@ handle_type<S> last_state(const char* name, const F& f, const S& initial, const 
 
 } // namespace detail
 
-/// Runs f(state, slice), slice after slice along axis 0 of the inputs. If f gives the next state, returns all states, stacked along a new
-/// axis 0. If it gives std::tuple(next state, outputs), returns a tuple of the last state and of the outputs, stacked likewise. State, inputs
-/// and outputs are tensors, or structures of them, which f takes as they are: tuples, pairs, arrays and vectors, also nested. A state that
-/// is scanned keeps its dtype and extents; that of a fold as in while_loop.
+/// Runs f(state, slice), slice after slice along axis 0 of the inputs. If f gives the next state, returns all states, stacked along a
+/// new axis 0. If it gives std::tuple(next state, outputs), returns a tuple of the last state and of the outputs, stacked likewise.
+/// State, inputs and outputs are tensors, or structures of them, which f takes as they are: tuples, pairs, arrays and vectors, also
+/// nested. A state that is scanned keeps its dtype and extents; that of a fold as in while_loop.
 template <class F, class S, class X>
 auto scan(const F& f, const S& initial, const X& inputs, const scan_options& options = {},
           const std::source_location& where = std::source_location::current()) {

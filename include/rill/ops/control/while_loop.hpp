@@ -44,8 +44,8 @@ untyped_while(const std::function<any_tensor(const std::vector<any_tensor>&)>& c
 } // namespace detail
 
 /// Runs the body as long as the condition holds: both take the state, part by part; the condition gives a bool of rank 0, the body the
-/// next state (a tuple if it has several parts). Returns the last state: a tensor, or a tuple of them. A part may be a tuple or an array itself. It keeps its dtype and
-/// the extents that its type says through all iterations; those that are dyn may change.
+/// next state (a tuple if it has several parts). Returns the last state: a tensor, or a tuple of them. A part may be a tuple or an
+/// array itself. It keeps its dtype and the extents that its type says through all iterations; those that are dyn may change.
 template <class Cond, class Body, class... X>
 auto while_loop(const Cond& condition, const Body& body, const std::tuple<X...>& initial,
                 const while_options& options = {},

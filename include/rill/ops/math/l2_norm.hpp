@@ -66,10 +66,10 @@ private:
 
 } // namespace detail
 
-/// The Euclidean norm of elements whose squares are added up already: the root that is given, or where that is not finite, a norm relative to
-/// the largest magnitude. Inputs: what the elements are made of, of one part or of several whose norms are taken together; the sum of
-/// all squares; and its root, NaN where the sum is too small to be precise. Gradient: to the sum, g / (2 norm), g where the norm is 0 and so
-/// are the elements.
+/// The Euclidean norm of elements whose squares are added up already: the root that is given, or where that is not finite, a norm
+/// relative to the largest magnitude. Inputs: operands of the elements, of one part or of several whose norms are taken together; the
+/// sum of all squares; and its root, NaN where the sum is too small to be precise. Gradient: to the sum, g / (2 norm), g where the
+/// norm is 0 and so are the elements.
 struct l2_norm_op {
     static constexpr auto name = "L2Norm";
     static constexpr int least_inputs = 3;
@@ -120,17 +120,8 @@ struct elements_program {
     elements_program(const fused_spec& elements, bool grouped)
         : spec(elements), t(leaf_types(elements, grouped), elements.scalars),
           group(static_cast<int>(elements.leaves.size())) {
-        const program& p = *elements.body;
         t.fix_scalars(elements.scalars.size());
-        std::vector<int> values;
-        for (int i = 0; i < p.first_scalar(); ++i) values.push_back(t.leaf(i));
-        for (std::size_t i = 0; i < p.scalars.size(); ++i) values.push_back(t.scalar(i));
-        for (const auto& i : p.code) {
-            std::vector<int> args;
-            for (const int a : i.args) args.push_back(values[static_cast<std::size_t>(a)]);
-            values.push_back(t.emit(*i.op, i.type, std::move(args)));
-        }
-        element = values[static_cast<std::size_t>(p.results[0])];
+        element = t.append(*elements.body)[static_cast<std::size_t>(elements.body->results[0])];
         const auto& how = elements.results[0].reduce;
         if (grouped)
             spec.leaves.push_back(
@@ -196,9 +187,6 @@ RILL_INLINE std::size_t reserve_scratch(std::size_t& scratch_bytes, std::size_t 
     constexpr std::size_t line = 64;
     return std::exchange(scratch_bytes, scratch_bytes + (bytes + line - 1) / line * line);
 }
-RILL_INLINE std::size_t bytes_of(const tensor_type& t) {
-    return static_cast<std::size_t>(t.shape.size()) * size_of(t.type);
-}
 
 RILL_INLINE inner_kernel::inner_kernel(fused_spec spec, std::span<const tensor_type> in, const tensor_type& out,
                                        std::size_t& scratch_bytes, bind_fused bind)
@@ -231,14 +219,12 @@ RILL_INLINE std::vector<tensor_type> and_one(std::span<const tensor_type> in, co
 
 RILL_COLD scaled_norm::scaled_norm(const fused_spec& elements, std::span<const tensor_type> in, const tensor_type& out,
                                    std::size_t& scratch_bytes, bind_fused bind)
-    : largest_at_(reserve_scratch(scratch_bytes, bytes_of(out))),
-      squares_at_(reserve_scratch(scratch_bytes, bytes_of(out))),
+    : largest_at_(reserve_scratch(scratch_bytes, out.bytes())),
+      squares_at_(reserve_scratch(scratch_bytes, out.bytes())),
       largest_(largest_of(elements), in, out, scratch_bytes, bind),
       squares_(scaled_squares_of(elements), and_one(in, out), out, scratch_bytes, bind),
       finish_(mapped(out.type, 2,
-                     [](tracer& t) {
-                         return t.emit<mul_op>({scale_of(t, t.leaf(0)), t.emit<sqrt_op>({t.leaf(1)})});
-                     }),
+                     [](tracer& t) { return t.emit<mul_op>({scale_of(t, t.leaf(0)), t.emit<sqrt_op>({t.leaf(1)})}); }),
               std::array{out, out}, out, scratch_bytes, bind) {}
 
 RILL_INLINE void scaled_norm::operator()(const kernel_args& outer, std::span<const void* const> in, void* out) const {
@@ -254,8 +240,8 @@ RILL_INLINE void scaled_norm::operator()(const kernel_args& outer, std::span<con
 
 RILL_COLD l2_norm_rescue::l2_norm_rescue(const fused_spec& elements, kernel_request& request, bind_fused bind)
     : inputs_of_part_(elements_program::inputs_of(elements)), parts_((request.inputs.size() - 2) / inputs_of_part_),
-      norms_at_(reserve_scratch(request.scratch_bytes, (parts_ + 1) * bytes_of(request.outputs[0]))),
-      bytes_(bytes_of(request.outputs[0])),
+      norms_at_(reserve_scratch(request.scratch_bytes, (parts_ + 1) * request.outputs[0].bytes())),
+      bytes_(request.outputs[0].bytes()),
       choose_(mapped(request.outputs[0].type, 2,
                      [](tracer& t) {
                          const dtype type = t.type_of(t.leaf(0));

@@ -32,9 +32,8 @@ auto reduce_logsumexp_at(const X& x, const A& axes, K keep, const std::source_lo
 
 } // namespace detail
 
-/// log(sum of e^x) over axes, free of overflow; of nothing, -infinity. Gradient: g softmax(x); where the largest are infinite, g in equal
-/// shares to them. All axes without a list; negative
-/// axes count from the end.
+/// log(sum of e^x) over axes, free of overflow; of nothing, -infinity. Gradient: g softmax(x); where the largest are infinite, g in
+/// equal shares to them. All axes without a list; negative axes count from the end.
 template <int... Axes, graph_operand X>
 auto reduce_logsumexp(const X& x, const std::source_location& where = std::source_location::current()) {
     return detail::reduce_logsumexp<Axes...>(x, where);

@@ -102,7 +102,7 @@ RILL_COLD element_slots::element_slots(std::span<const tensor_type> components, 
     for (const auto& t : components) {
         auto& c = components_.emplace_back(component{t});
         if (!t.shape.complete() || t.type == dtype::string) continue;
-        const auto bytes = static_cast<std::size_t>(t.shape.size()) * size_of(t.type);
+        const auto bytes = t.bytes();
         if (bytes <= small) c.bytes = bytes;
     }
 }
@@ -170,7 +170,7 @@ RILL_INLINE void element_slots::put(std::span<const any_array> batch, index_t k,
         for (std::size_t i = 0; i < components_.size(); ++i) {
             auto& c = components_[i];
             const tensor_type one{batch[i].dtype(), rules::slice(batch[i].shape())};
-            const auto bytes = static_cast<std::size_t>(one.shape.size()) * size_of(one.type);
+            const auto bytes = one.bytes();
             const auto* from = static_cast<const std::byte*>(batch[i].data()) + bytes * static_cast<std::size_t>(k);
             for (auto rest = std::span<const std::int32_t>(slots); !rest.empty();) {
                 const std::size_t n = c.bytes > 0 ? run_length(rest) : 1;

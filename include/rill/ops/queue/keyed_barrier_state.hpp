@@ -98,7 +98,7 @@ RILL_INLINE void keyed_barrier_state::insert_many(index_t i, const any_array& ke
     check_insert(i, keys, values);
     const auto at = static_cast<std::size_t>(i);
     const tensor_type one{values.dtype(), rules::slice(values.shape())};
-    const std::size_t bytes = static_cast<std::size_t>(one.shape.size()) * size_of(one.type);
+    const std::size_t bytes = one.bytes();
     const auto names = keys.elements<std::string>();
     change([&] {
         std::unordered_set<std::string> new_here;

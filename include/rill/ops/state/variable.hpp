@@ -369,8 +369,8 @@ RILL_INLINE const std::string& checked_shape(const std::string& name, const dims
         throw invalid_argument("variable '" + name + "': the value has the shape " + to_string(given) + ", not " +
                                to_string(wanted) + at_place(where));
     if (!given.complete())
-        throw invalid_argument("variable '" + name + "': every extent must be known, the shape is " +
-                               to_string(given) + at_place(where));
+        throw invalid_argument("variable '" + name + "': every extent must be known, the shape is " + to_string(given) +
+                               at_place(where));
     return name;
 }
 
