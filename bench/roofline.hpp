@@ -12,7 +12,7 @@
 #include <benchmark/benchmark.h>
 
 #include <rill/core/allocator.hpp>
-#include <rill/device/cpu/pack.hpp>
+#include <rill/device/cpu/simd/pack.hpp>
 
 namespace roofline {
 

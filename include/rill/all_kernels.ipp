@@ -91,8 +91,8 @@ inline void compile_catalogue() {
 }}}} // namespace rill::RILL_ABI::detail::RILL_ISA
 
 #if !RILL_KERNELS_LEVEL // which a file of rill::kernels says that holds kernels of a better level and nothing else
-#include <rill/device/cpu/emitted_program.hpp>
-#include <rill/device/cpu/vector_math.hpp>
+#include <rill/device/cpu/jit/emitted_program.hpp>
+#include <rill/device/cpu/jit/vector_math.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

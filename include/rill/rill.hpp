@@ -10,10 +10,10 @@
 #include <rill/data/csv.hpp>
 #include <rill/ops/catalogue.hpp>
 #include <rill/ops/state/writes.hpp>
-#include <rill/runtime/eager_variable.hpp>
-#include <rill/runtime/evaluate.hpp>
-#include <rill/runtime/session.hpp>
-#include <rill/runtime/value_and_grad.hpp>
+#include <rill/eager/eager_variable.hpp>
+#include <rill/eager/evaluate.hpp>
+#include <rill/session/session.hpp>
+#include <rill/eager/value_and_grad.hpp>
 #include <rill/train/any_variable.hpp>
 #include <rill/train/catalogue.hpp>
 #include <rill/train/clipping.hpp>

@@ -13,7 +13,7 @@ rill::any_tensor make(const rill::graph& g) {
 #else
 #include <cstdio>
 
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 
 rill::any_tensor make(const rill::graph& g);
 

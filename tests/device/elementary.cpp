@@ -4,7 +4,7 @@
 #include <complex>
 #include <vector>
 
-#include <rill/device/cpu/pack.hpp>
+#include <rill/device/cpu/simd/pack.hpp>
 #include <rill/device/lane.hpp>
 
 #include "catch.hpp"

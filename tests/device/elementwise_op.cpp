@@ -3,7 +3,7 @@
 
 #include <complex>
 
-#include <rill/device/cpu/pack.hpp>
+#include <rill/device/cpu/simd/pack.hpp>
 #include <rill/device/lane.hpp>
 
 #include "catch.hpp"

@@ -10,7 +10,7 @@
 #include <rill/ops/math/square.hpp>
 #include <rill/ops/math/sub.hpp>
 #include <rill/ops/math/tanh.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 
 #include "catch.hpp"
 

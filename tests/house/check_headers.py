@@ -2,7 +2,7 @@
 """Compiles every public header alone, twice over, with the warnings of our own programs: with g++ as programs that link
 rill::kernels see it, with clang header-only where a header brings definitions of its own. What most of them include is
 precompiled (a third of the time), and given only to headers that include it anyway: nothing that is missing is hidden.
-RILL_CHANGED in the environment names changed headers ("rill/core/error.hpp rill/graph/op.ipp"): only those and what includes them
+RILL_CHANGED in the environment names changed headers ("rill/core/error.hpp rill/graph/op/op.ipp"): only those and what includes them
 are compiled."""
 import os
 import re

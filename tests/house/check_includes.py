@@ -24,7 +24,7 @@ FOR_ALL = {"config.hpp", "options.hpp"}  # the only headers of the top folder th
 PARTICULAR = re.compile(r"device/(cpu|cuda)/")
 NAMES_DEVICES = "device/devices.hpp"
 # what runs the nodes of some ops comes with these ops, so that header-only programs without them have none of it
-COMES_WITH_OPS = "runtime/all_control_flow.hpp"
+COMES_WITH_OPS = "runtime/control_flow/all_control_flow.hpp"
 # rill.hpp stays light: these belong to headers of their own
 TOO_DEAR = re.compile(r"^(iostream|filesystem|cereal/.*|tbb/.*|oneapi/.*|nlohmann/.*|zmq.*|rill/device/cuda/.*"
                       r"|rill/distributed.*)$")

@@ -42,7 +42,7 @@ def named_by_a_case(change):
 
 
 PACKAGES = below("CMakeLists.txt", "CMakePresets.json", "conanfile.py", "docs/packages", "tests/consumers", "include/rill/core",
-                 "include/rill/config.hpp", "include/rill/src.hpp", "include/rill/rill.hpp", "include/rill/graph/op_registry.hpp")
+                 "include/rill/config.hpp", "include/rill/src.hpp", "include/rill/rill.hpp", "include/rill/graph/op/op_registry.hpp")
 # kind (its tests have the label check_<kind>) -> its turn, whether a change reaches it
 KINDS = {
     "headers": (0, below("include", "tests/house")),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program that brings nothing but the catalogue: what is in it works by name.
 #include <rill/all_kernels.hpp>
-#include <rill/graph/field_bytes.hpp>
+#include <rill/graph/op/field_bytes.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -23,7 +23,7 @@
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/math/derivative.hpp>
 #include <rill/ops/math/gradients.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 
 #if __has_include(<xtensor/containers/xarray.hpp>)
 #include <xtensor/containers/xarray.hpp>

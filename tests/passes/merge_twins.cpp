@@ -3,7 +3,7 @@
 
 #include <rill/ops/catalogue.hpp>
 #include <rill/passes/prune.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 
 #include "catch.hpp"
 

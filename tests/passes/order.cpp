@@ -11,7 +11,7 @@
 #include <rill/ops/state/variable.hpp>
 #include <rill/ops/sync/mutex.hpp>
 #include <rill/passes/prune.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 
 #include "catch.hpp"
 #include "seeds.hpp"

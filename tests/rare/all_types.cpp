@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <rill/graph/serialization.hpp>
+#include <rill/graph/serialization/serialization.hpp>
 
 #include "catch.hpp"
 

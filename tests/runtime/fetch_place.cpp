@@ -3,8 +3,8 @@
 
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/math/add.hpp>
-#include <rill/runtime/plan.hpp>
-#include <rill/runtime/session_core.hpp>
+#include <rill/runtime/plan/plan.hpp>
+#include <rill/session/session_core.hpp>
 
 #include <array>
 #include <vector>

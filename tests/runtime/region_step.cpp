@@ -2,7 +2,7 @@
 #include <rill/runtime/region_step.hpp>
 
 #include <rill/ops/catalogue.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 #include <rill/train/initializers.hpp>
 
 #include "catch.hpp"

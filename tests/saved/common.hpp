@@ -15,7 +15,7 @@
 #include <vector>
 
 #include <rill/all_kernels.hpp>
-#include <rill/graph/serialization.hpp>
+#include <rill/graph/serialization/serialization.hpp>
 
 namespace saved_graphs {
 

@@ -15,8 +15,8 @@
 
 #include <rill/all_kernels.hpp>
 #include <rill/core/crc32c.hpp>
-#include <rill/graph/saved_graph.hpp>
-#include <rill/graph/serialization.hpp>
+#include <rill/graph/serialization/saved_graph.hpp>
+#include <rill/graph/serialization/serialization.hpp>
 
 namespace {
 

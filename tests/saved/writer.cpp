@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <rill/graph/json.hpp>
+#include <rill/graph/serialization/json.hpp>
 
 #include "common.hpp"
 

@@ -2,7 +2,7 @@
 #include <rill/train/any_variable.hpp>
 
 #include <rill/ops/state/writes.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 
 #include "catch.hpp"
 

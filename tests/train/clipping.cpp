@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include <rill/runtime/evaluate.hpp>
+#include <rill/eager/evaluate.hpp>
 #include <rill/train/adagrad.hpp>
 #include <rill/train/gradient_descent.hpp>
 #include <rill/train/initializers.hpp>

@@ -5,7 +5,7 @@
 #include <rill/ops/linalg/matmul.hpp>
 #include <rill/ops/math/add.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 #include <rill/train/gradient_descent.hpp>
 
 #include <atomic>

@@ -10,7 +10,7 @@
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 #include <rill/train/optimizer.hpp>
 
 #include "catch.hpp"

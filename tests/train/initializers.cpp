@@ -2,8 +2,8 @@
 #include <rill/train/initializers.hpp>
 
 #include <rill/ops/array/identity.hpp>
-#include <rill/runtime/evaluate.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/eager/evaluate.hpp>
+#include <rill/session/session.hpp>
 
 #include "catch.hpp"
 

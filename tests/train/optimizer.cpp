@@ -7,7 +7,7 @@
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
 #include <rill/ops/math/square.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 #include <rill/train/adagrad.hpp>
 #include <rill/train/adam.hpp>
 #include <rill/train/gradient_descent.hpp>

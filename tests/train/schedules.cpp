@@ -2,7 +2,7 @@
 #include <rill/train/schedules.hpp>
 
 #include <rill/ops/state/variable.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 
 #include "catch.hpp"
 #include "train/vectors.hpp"

@@ -23,7 +23,7 @@
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
-struct trace_scope; // runtime/step_recorder.hpp
+struct trace_scope; // runtime/trace/step_recorder.hpp
 }
 
 /// The step that kernels run in: what they may ask besides their operands.

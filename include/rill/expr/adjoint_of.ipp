@@ -15,7 +15,7 @@
 #include <rill/core/vector.hpp>
 #include <rill/expr/fused_gradient.hpp>
 #include <rill/expr/tracer.hpp>
-#include <rill/graph/op_registry.hpp>
+#include <rill/graph/op/op_registry.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <rill/graph/op_registry.hpp>
+#include <rill/graph/op/op_registry.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

@@ -8,7 +8,7 @@
 #include <rill/device/devices.hpp>
 #include <rill/expr/handle.hpp>
 #include <rill/expr/tracer.hpp>
-#include <rill/graph/op_registry.hpp>
+#include <rill/graph/op/op_registry.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

@@ -16,7 +16,7 @@
 #include <rill/core/hash_map.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/expr/tracer.hpp>
-#include <rill/graph/op_registry.hpp>
+#include <rill/graph/op/op_registry.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

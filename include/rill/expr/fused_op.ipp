@@ -21,7 +21,7 @@
 #include <rill/core/host_array.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/expr/tracer.hpp>
-#include <rill/graph/op_registry.hpp>
+#include <rill/graph/op/op_registry.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <rill/core/hash_map.hpp>
-#include <rill/graph/op.hpp>
+#include <rill/graph/op/op.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

@@ -52,19 +52,19 @@
 #include <rill/ops/array/zeros.hpp>
 #include <rill/ops/array/zeros_like.hpp>
 
-#include <rill/ops/control/argument.hpp>
+#include <rill/ops/control/region/argument.hpp>
 #include <rill/ops/control/case.hpp>
 #include <rill/ops/control/cond.hpp>
-#include <rill/ops/control/enter.hpp>
+#include <rill/ops/control/dataflow/enter.hpp>
 #include <rill/ops/control/function.hpp>
 #include <rill/ops/control/group.hpp>
 #include <rill/ops/control/host_call.hpp>
-#include <rill/ops/control/leave.hpp>
-#include <rill/ops/control/loop_cond.hpp>
-#include <rill/ops/control/merge.hpp>
-#include <rill/ops/control/next_iteration.hpp>
+#include <rill/ops/control/dataflow/leave.hpp>
+#include <rill/ops/control/dataflow/loop_cond.hpp>
+#include <rill/ops/control/dataflow/merge.hpp>
+#include <rill/ops/control/dataflow/next_iteration.hpp>
 #include <rill/ops/control/scan.hpp>
-#include <rill/ops/control/switch.hpp>
+#include <rill/ops/control/dataflow/switch.hpp>
 #include <rill/ops/control/tensor_array.hpp>
 #include <rill/ops/control/while_loop.hpp>
 
@@ -190,12 +190,12 @@
 #include <rill/ops/queue/enqueue.hpp>
 #include <rill/ops/queue/enqueue_many.hpp>
 #include <rill/ops/queue/fifo_queue.hpp>
-#include <rill/ops/queue/keyed_barrier.hpp>
-#include <rill/ops/queue/keyed_barrier_close.hpp>
-#include <rill/ops/queue/keyed_barrier_incomplete_size.hpp>
-#include <rill/ops/queue/keyed_barrier_insert_many.hpp>
-#include <rill/ops/queue/keyed_barrier_ready_size.hpp>
-#include <rill/ops/queue/keyed_barrier_take_many.hpp>
+#include <rill/ops/barrier/keyed_barrier.hpp>
+#include <rill/ops/barrier/keyed_barrier_close.hpp>
+#include <rill/ops/barrier/keyed_barrier_incomplete_size.hpp>
+#include <rill/ops/barrier/keyed_barrier_insert_many.hpp>
+#include <rill/ops/barrier/keyed_barrier_ready_size.hpp>
+#include <rill/ops/barrier/keyed_barrier_take_many.hpp>
 #include <rill/ops/queue/padding_fifo_queue.hpp>
 #include <rill/ops/queue/priority_queue.hpp>
 #include <rill/ops/queue/queue_close.hpp>
@@ -203,10 +203,10 @@
 #include <rill/ops/queue/queue_runner.hpp>
 #include <rill/ops/queue/queue_size.hpp>
 #include <rill/ops/queue/random_shuffle_queue.hpp>
-#include <rill/ops/queue/stack_pop.hpp>
-#include <rill/ops/queue/stack_push.hpp>
-#include <rill/ops/queue/stack_size.hpp>
-#include <rill/ops/queue/tensor_stack.hpp>
+#include <rill/ops/stack/stack_pop.hpp>
+#include <rill/ops/stack/stack_push.hpp>
+#include <rill/ops/stack/stack_size.hpp>
+#include <rill/ops/stack/tensor_stack.hpp>
 
 #include <rill/ops/random/bernoulli.hpp>
 #include <rill/ops/random/multinomial.hpp>
@@ -235,13 +235,13 @@
 #include <rill/ops/string/string_select.hpp>
 #include <rill/ops/string/string_to_number.hpp>
 
-#include <rill/ops/sync/accumulator_apply_gradient.hpp>
-#include <rill/ops/sync/accumulator_counts.hpp>
-#include <rill/ops/sync/accumulator_set_global_step.hpp>
-#include <rill/ops/sync/accumulator_take_gradient.hpp>
+#include <rill/ops/accumulator/accumulator_apply_gradient.hpp>
+#include <rill/ops/accumulator/accumulator_counts.hpp>
+#include <rill/ops/accumulator/accumulator_set_global_step.hpp>
+#include <rill/ops/accumulator/accumulator_take_gradient.hpp>
 #include <rill/ops/sync/barrier.hpp>
 #include <rill/ops/sync/barrier_wait.hpp>
-#include <rill/ops/sync/conditional_accumulator.hpp>
+#include <rill/ops/accumulator/conditional_accumulator.hpp>
 #include <rill/ops/sync/mutex.hpp>
 #include <rill/ops/sync/mutex_acquire.hpp>
 #include <rill/ops/sync/mutex_release.hpp>

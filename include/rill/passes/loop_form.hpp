@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include <rill/passes/body_walk.hpp>
+#include <rill/passes/functionalize/body_walk.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

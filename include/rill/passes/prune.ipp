@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <rill/core/algorithm.hpp>
-#include <rill/passes/raised_flow.hpp>
+#include <rill/passes/functionalize/raised_flow.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

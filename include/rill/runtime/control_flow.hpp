@@ -8,7 +8,7 @@
 
 #include <rill/core/owned.hpp>
 #include <rill/device/kernel.hpp>
-#include <rill/graph/op.hpp>
+#include <rill/graph/op/op.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/plan_key.hpp>
 #include <rill/runtime/region_step.hpp>

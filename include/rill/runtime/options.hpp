@@ -17,7 +17,7 @@ struct gpu_options {
     bool allow_growth = false;
 };
 
-struct step_trace; // runtime/trace.hpp
+struct step_trace; // runtime/trace/trace.hpp
 
 /// No limit of time.
 inline constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::max();

@@ -8,7 +8,7 @@
 
 #include <rill/core/hash_map.hpp>
 #include <rill/device/kernel.hpp>
-#include <rill/graph/op.hpp>
+#include <rill/graph/op/op.hpp>
 #include <rill/passes/subgraph.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <rill/runtime/resources.hpp>
+#include <rill/resources/resources.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

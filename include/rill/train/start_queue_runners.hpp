@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <rill/ops/queue/queue_runner.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 #include <rill/train/coordinator.hpp>
 
 namespace rill { inline namespace RILL_ABI {

@@ -2,7 +2,7 @@
 #include <rill/ops/array/placeholder.hpp>
 
 #include <rill/ops/math/add.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 
 #include "catch.hpp"
 

@@ -4,7 +4,7 @@
 #include <rill/ops/math/gradients.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/math/reduce_sum.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 
 #include "catch.hpp"
 

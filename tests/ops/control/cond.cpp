@@ -2,7 +2,7 @@
 #include <rill/ops/control/cond.hpp>
 
 #include <rill/ops/catalogue.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 #include <rill/train/gradient_descent.hpp>
 
 #include "catch.hpp"

@@ -2,7 +2,7 @@
 #include <rill/ops/control/function.hpp>
 
 #include <rill/ops/catalogue.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 #include <rill/train/initializers.hpp>
 
 #include "catch.hpp"

@@ -6,7 +6,7 @@
 
 #include <rill/core/array_text.hpp>
 #include <rill/ops/catalogue.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 #include <rill/train/initializers.hpp>
 
 #include "catch.hpp"

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include <rill/ops/catalogue.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 #include <rill/train/gradient_descent.hpp>
 
 #include "catch.hpp"

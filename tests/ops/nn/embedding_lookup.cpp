@@ -2,7 +2,7 @@
 #include <rill/ops/nn/embedding_lookup.hpp>
 
 #include <rill/core/array_text.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 
 #include "catch.hpp"
 

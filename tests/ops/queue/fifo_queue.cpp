@@ -4,7 +4,7 @@
 #include <thread>
 
 #include <rill/ops/catalogue.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 
 #include "catch.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/queue/queue.hpp>
 
-#include <rill/graph/serialization.hpp>
+#include <rill/graph/serialization/serialization.hpp>
 #include <rill/ops/catalogue.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 
 #include "catch.hpp"
 

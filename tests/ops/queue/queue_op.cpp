@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/queue/queue_op.hpp>
 
-#include <rill/graph/field_bytes.hpp>
+#include <rill/graph/op/field_bytes.hpp>
 #include <rill/ops/catalogue.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 
 #include "catch.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/queue/queue_runner.hpp>
 
-#include <rill/graph/serialization.hpp>
+#include <rill/graph/serialization/serialization.hpp>
 #include <rill/ops/catalogue.hpp>
 
 #include "catch.hpp"

@@ -2,7 +2,7 @@
 #include <rill/ops/queue/random_shuffle_queue.hpp>
 
 #include <rill/ops/catalogue.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 
 #include "catch.hpp"
 

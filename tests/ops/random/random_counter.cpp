@@ -2,7 +2,7 @@
 #include <rill/ops/random/random_counter.hpp>
 
 #include <rill/rill.hpp>
-#include <rill/runtime/resources.hpp>
+#include <rill/resources/resources.hpp>
 
 #include "catch.hpp"
 

@@ -7,7 +7,7 @@
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/state/assign_add.hpp>
 #include <rill/ops/state/variable.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 
 #include "catch.hpp"
 

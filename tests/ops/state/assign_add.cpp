@@ -5,7 +5,7 @@
 #include <rill/ops/control/group.hpp>
 #include <rill/ops/math/mul.hpp>
 #include <rill/ops/state/variable.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 
 #include <thread>
 

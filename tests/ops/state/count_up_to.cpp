@@ -3,7 +3,7 @@
 
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/state/variable.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 
 #include "catch.hpp"
 

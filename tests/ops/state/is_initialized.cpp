@@ -5,7 +5,7 @@
 #include <rill/ops/array/zeros.hpp>
 #include <rill/ops/math/div.hpp>
 #include <rill/ops/state/variable.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 
 #include "catch.hpp"
 

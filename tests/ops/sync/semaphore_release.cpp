@@ -2,7 +2,7 @@
 #include <rill/ops/sync/semaphore_release.hpp>
 
 #include <rill/ops/catalogue.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 
 #include "catch.hpp"
 

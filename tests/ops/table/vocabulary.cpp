@@ -5,10 +5,10 @@
 #include <fstream>
 #include <sstream>
 
-#include <rill/graph/saved_graph.hpp>
-#include <rill/graph/serialization.hpp>
+#include <rill/graph/serialization/saved_graph.hpp>
+#include <rill/graph/serialization/serialization.hpp>
 #include <rill/ops/catalogue.hpp>
-#include <rill/runtime/session.hpp>
+#include <rill/session/session.hpp>
 
 #include "catch.hpp"
 

@@ -4,19 +4,19 @@
 #include <string_view>
 
 #include <rill/core/any_array.hpp>
-#include <rill/device/cpu/expression_kernel.hpp>
-#include <rill/device/cpu/fused.hpp>
-#include <rill/device/cpu/gemm.hpp>
-#include <rill/device/cpu/indexing.hpp>
-#include <rill/device/cpu/number_loop_kernel.hpp>
-#include <rill/device/cpu/random.hpp>
-#include <rill/device/cpu/random_gamma.hpp>
+#include <rill/device/cpu/fusion/expression_kernel.hpp>
+#include <rill/device/cpu/fusion/fused.hpp>
+#include <rill/device/cpu/gemm/gemm.hpp>
+#include <rill/device/cpu/primitives/indexing.hpp>
+#include <rill/device/cpu/scalar/number_loop_kernel.hpp>
+#include <rill/device/cpu/random/random.hpp>
+#include <rill/device/cpu/random/random_gamma.hpp>
 #include <rill/device/cpu/random_multinomial.hpp>
-#include <rill/device/cpu/random_poisson.hpp>
-#include <rill/device/cpu/rows.hpp>
-#include <rill/device/cpu/scan.hpp>
-#include <rill/device/cpu/strided_copy.hpp>
-#include <rill/device/cpu/update.hpp>
+#include <rill/device/cpu/random/random_poisson.hpp>
+#include <rill/device/cpu/primitives/rows.hpp>
+#include <rill/device/cpu/primitives/scan.hpp>
+#include <rill/device/cpu/primitives/strided_copy.hpp>
+#include <rill/device/cpu/primitives/update.hpp>
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include <rill/device/cpu/combiners.hpp>
-#include <rill/device/cpu/random.hpp>
+#include <rill/device/cpu/fusion/combiners.hpp>
+#include <rill/device/cpu/random/random.hpp>
 #include <rill/device/primitives.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {

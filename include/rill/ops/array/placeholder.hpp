@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rill/expr/tensor.hpp>
-#include <rill/graph/op_registry.hpp>
+#include <rill/graph/op/op_registry.hpp>
 #include <rill/ops/array/identity.hpp> // what a handle with another name is
 
 namespace rill { inline namespace RILL_ABI {

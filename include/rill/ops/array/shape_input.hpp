@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rill/ops/array/indices.hpp>
-#include <rill/runtime/all_control_flow.hpp>
+#include <rill/runtime/control_flow/all_control_flow.hpp>
 
 // Shapes that are values: inputs whose numbers a shape rule looks at.
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/ops/control/region_gradient.hpp>
+#include <rill/ops/control/region/region_gradient.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

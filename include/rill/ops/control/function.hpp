@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include <rill/core/shared.hpp>
-#include <rill/ops/control/region_gradient.hpp>
+#include <rill/ops/control/region/region_gradient.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

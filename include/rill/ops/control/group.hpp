@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <rill/expr/handle.hpp>
-#include <rill/graph/op_registry.hpp>
+#include <rill/graph/op/op_registry.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

@@ -4,7 +4,7 @@
 #include <rill/core/host_array.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/expr/node_op.hpp>
-#include <rill/runtime/all_control_flow.hpp>
+#include <rill/runtime/control_flow/all_control_flow.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/ops/control/loop_state.hpp>
-#include <rill/ops/control/region_gradient.hpp>
+#include <rill/ops/control/region/loop_state.hpp>
+#include <rill/ops/control/region/region_gradient.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

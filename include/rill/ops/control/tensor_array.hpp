@@ -5,7 +5,7 @@
 #include <rill/ops/array/shape.hpp>
 #include <rill/ops/array/tensor_array_write.hpp>
 #include <rill/ops/control/cond.hpp>
-#include <rill/ops/control/loop_state.hpp>
+#include <rill/ops/control/region/loop_state.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

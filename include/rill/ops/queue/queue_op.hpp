@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <rill/core/shared.hpp>
-#include <rill/ops/queue/element_queue.hpp>
+#include <rill/resources/element_queue.hpp>
 #include <rill/ops/state/resource_op.hpp>
 
 // What the ops of queues have in common.

@@ -9,7 +9,7 @@
 
 #include <rill/core/algorithm.hpp>
 #include <rill/ops/array/identity.hpp>
-#include <rill/ops/control/body.hpp>
+#include <rill/ops/control/region/body.hpp>
 
 // Nodes between a node that takes something and one that gives it back.
 

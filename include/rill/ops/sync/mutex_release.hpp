@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rill/ops/state/resource_op.hpp>
-#include <rill/ops/sync/mutex_state.hpp>
+#include <rill/resources/mutex_state.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

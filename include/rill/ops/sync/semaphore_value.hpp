@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rill/ops/state/resource_op.hpp>
-#include <rill/ops/sync/semaphore_state.hpp>
+#include <rill/resources/semaphore_state.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

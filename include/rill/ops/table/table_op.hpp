@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rill/ops/state/resource_op.hpp>
-#include <rill/ops/table/table_state.hpp>
+#include <rill/resources/table_state.hpp>
 
 // What the ops of tables have in common.
 

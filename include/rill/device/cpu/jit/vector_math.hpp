@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <rill/device/cpu/simd/tanh_rows.hpp>
+#include <rill/device/cpu/jit/vector_code.hpp>
+#include <rill/device/elementwise_op.hpp>
+#include <rill/device/structure.hpp>
+
+// Elementwise ops of floats as vector code. Value functions run on `value` as they do on registers and numbers, and append to the code
+// that is being made. The functions of registers (device/cpu/simd/pack_math.hpp) are of the compiler's own registers alone: here they are
+// once more, with the same arithmetic, so that rounding alone differs.
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+namespace vectors {
+
+/// What values are appended to, by this thread.
+inline vector_code*& code_now() {
+    static thread_local vector_code* code = nullptr;
+    return code;
+}
+
+/// The number of a value; -1 if it is made of what there is no code for.
+template <class... V> int appended(vector_op op, int number, const V&... v) {
+    if (((v.id < 0) || ...)) return -1;
+    vector_instruction i{op, number};
+    std::size_t k = 0;
+    ((i.args[k++] = v.id), ...);
+    return code_now()->emit(i);
+}
+
+/// Truth values: all bits of a lane, or none.
+struct truth {
+    using value_type = bool;
+    static constexpr bool is_computed = true;
+    int id;
+
+    friend truth operator&&(truth a, truth b) { return {appended(vector_op::bit_and, 0, a, b)}; }
+    friend truth operator||(truth a, truth b) { return {appended(vector_op::bit_or, 0, a, b)}; }
+    friend truth operator!=(truth a, truth b) { return {appended(vector_op::bit_xor, 0, a, b)}; }
+    friend truth operator!(truth a) { return a != truth{code_now()->constant_bits(0xffffffff)}; }
+    friend truth operator==(truth a, truth b) { return !(a != b); }
+
+    template <class Op, class... V> static truth computed(const V&...) { return {-1}; }
+};
+
+/// Floats, with the operators of pack<float, N>.
+struct value {
+    using value_type = float;
+    static constexpr bool is_computed = true;
+    static constexpr bool rounds_once = true; // fma
+    int id;
+
+    struct numbered {
+        int id;
+    };
+    value(numbered n) : id(n.id) {}
+    template <class A>
+        requires std::is_arithmetic_v<A>
+    value(A number) : id(code_now()->constant(static_cast<float>(number))) {}
+
+    static value bits(std::uint32_t x) { return numbered{code_now()->constant_bits(x)}; }
+
+    template <class... V> value with(vector_op op, int number, const V&... v) const {
+        return numbered{appended(op, number, *this, v...)};
+    }
+    truth compared(int how, value b) const { return {appended(vector_op::compare, how, *this, b)}; }
+
+    friend value operator+(value a, value b) { return a.with(vector_op::add, 0, b); }
+    friend value operator-(value a, value b) { return a.with(vector_op::sub, 0, b); }
+    friend value operator*(value a, value b) { return a.with(vector_op::mul, 0, b); }
+    friend value operator/(value a, value b) { return a.with(vector_op::div, 0, b); }
+    friend value operator-(value a) { return a ^ bits(0x80000000); }
+    friend value operator&(value a, value b) { return a.with(vector_op::bit_and, 0, b); }
+    friend value operator|(value a, value b) { return a.with(vector_op::bit_or, 0, b); }
+    friend value operator^(value a, value b) { return a.with(vector_op::bit_xor, 0, b); }
+    // ordered ones are false of NaN
+    friend truth operator==(value a, value b) { return a.compared(0, b); }
+    friend truth operator!=(value a, value b) { return a.compared(4, b); }
+    friend truth operator<(value a, value b) { return a.compared(17, b); }
+    friend truth operator<=(value a, value b) { return a.compared(18, b); }
+    friend truth operator>(value a, value b) { return b < a; }
+    friend truth operator>=(value a, value b) { return b <= a; }
+
+    /// An op without a value function: by one of the functions below.
+    template <class Op, class... V> static auto computed(const V&... v) {
+        if constexpr (requires { Op::registers(v...); })
+            return Op::registers(v...);
+        else
+            return value(numbered{-1});
+    }
+};
+
+inline value select(truth m, value a, value b) { return value::numbered{appended(vector_op::choose, 0, m, a, b)}; }
+inline truth select(truth m, truth a, truth b) { return (m && a) || (!m && b); }
+template <class T, class V> auto cast_to(V x) {
+    if constexpr (std::is_same_v<T, typename V::value_type>)
+        return x;
+    else if constexpr (std::is_same_v<T, bool>)
+        return x != value(0);
+    else
+        return select(x, value(1), value(0));
+}
+inline value fma(value a, value b, value c) { return a.with(vector_op::multiply_add, 0, b, c); }
+inline value fnma(value a, value b, value c) { return a.with(vector_op::sub_product, 0, b, c); }
+inline value larger(value a, value b) { return a.with(vector_op::larger, 0, b); }
+inline value smaller(value a, value b) { return a.with(vector_op::smaller, 0, b); }
+inline value max(value a, value b) { return select(b == b, larger(b, a), b); }
+inline value min(value a, value b) { return select(b == b, smaller(b, a), b); }
+inline value abs(value x) { return x & value::bits(0x7fffffff); }
+inline value sign_bit(value x) { return x & value::bits(0x80000000); }
+inline value sqrt(value x) { return x.with(vector_op::sqrt, 0); }
+inline value floor(value x) { return x.with(vector_op::round, 9); }
+inline value ceil(value x) { return x.with(vector_op::round, 10); }
+inline value rsqrt(value x) { return 1 / sqrt(x); }
+// there is no code for these: nothing else by these names is to be found for them
+void tan(value) = delete;
+void pow(value, value) = delete;
+inline value int_add(value x, std::uint32_t n) { return x.with(vector_op::int_add, 0, value::bits(n)); }
+inline value left(value x, int bits) { return x.with(vector_op::int_left, bits); }
+inline value right(value x, int bits) { return x.with(vector_op::int_right, bits); }
+inline value sign(value x) {
+    const value zero = value(0);
+    return select(x < zero, value(-1), select(x > zero, value(1), x));
+}
+
+template <std::size_t N> value polynomial(value x, const float (&c)[N]) {
+    value y = value(c[N - 1]);
+    for (std::size_t k = N - 1; k-- > 0;) y = fma(y, x, value(c[k]));
+    return y;
+}
+
+constexpr float much = 12582912.f; // 1.5 · 2^23: the low bits of a sum with it hold an integer
+
+/// x = n ln 2 + r.
+struct exp_reduction {
+    value sum, n, r;
+    explicit exp_reduction(value x)
+        : sum(fma(x, value(1.44269504088896340736f), value(much))), n(sum - much),
+          r(fnma(n, value(-2.12194440e-4f), fnma(n, value(0.693359375f), x))) {}
+};
+
+inline value exp(value x) {
+    // beyond the bounds all results are infinite or zero; NaN passes through
+    const exp_reduction e(larger(value(-104), smaller(value(89), x)));
+    const value one = value(1);
+    const value q = polynomial(e.r, {0.4999999343f, 0.166665204f, 0.04166839081f, 0.008368745157f, 0.001381453895f});
+    const value p = fma(fma(q, e.r, one), e.r, one);
+    if (code_now()->lanes() == 16) return p.with(vector_op::scale, 0, e.n);
+    const truth small = e.sum < value(much - 124); // such powers go through the middle of the range
+    const value biased = int_add(e.sum, 126).with(vector_op::int_add, 0, select(small, value::bits(64), value(0)));
+    return p * left(biased, 23) * select(small, value::bits(64u << 23), value(2));
+}
+
+inline value expm1(value x) {
+    const exp_reduction e(larger(value(-20), smaller(value(89), x)));
+    const value q = polynomial(
+        e.r, {0.5000000044f, 0.1666666637f, 0.04166636043f, 0.008333389457f, 0.001394066847f, 0.0001984588225f});
+    const value s = left(int_add(e.sum, 126), 23), h = fma(s, fma(e.r * e.r, q, e.r), s - 0.5f);
+    return select(abs(x) < value(std::numeric_limits<float>::epsilon() / 4), x, h + h);
+}
+
+template <class Rows> value tanh_by(value x) {
+    const value a = smaller(value(Rows::most), abs(x));
+    const value entry = right(fma(a, value(Rows::scale), value(Rows::shift)), code_now()->lanes() == 16 ? 20 : 22);
+    const auto row = [&](int k) {
+        const float* const from = Rows::rows[k];
+        const int low = code_now()->constant_row(from);
+        const int high = code_now()->lanes() == 16 ? code_now()->constant_row(from + 16) : low;
+        return entry.with(vector_op::lookup, 0, value(value::numbered{low}), value(value::numbered{high}));
+    };
+    const value r = a - row(0);
+    value y = row(Rows::degree + 1);
+    for (int k = Rows::degree; k > 0; --k) y = fma(y, r, row(k));
+    return y | sign_bit(x);
+}
+inline value tanh(value x) {
+    return code_now()->lanes() == 16 ? tanh_by<tanh_rows_of_16>(x) : tanh_by<tanh_rows_of_8>(x);
+}
+
+/// x = 2^exponent (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), for positive normal x.
+struct log_reduction {
+    value u, biased, f, exponent;
+    explicit log_reduction(value x)
+        : u(int_add(x, 0x3f800000u - 0x3f3504f3u)), biased(right(u, 23)),
+          f(int_add(u & value::bits(0x007fffff), 0x3f3504f3) - 1.f),
+          exponent((biased | value::bits(0x4b000000)) - (8388608.f + 127)) {}
+};
+inline value log_of_parts(value exponent, value f) {
+    const value square = f * f, half_square = f * 0.5f * f;
+    const value p = polynomial(f, {0.333333126f, -0.250000096f, 0.2000211866f, -0.1666799584f, 0.1421955242f,
+                                   -0.1240558915f, 0.1188816206f, -0.1167565031f, 0.06746639084f});
+    const value tail = fma(exponent, value(-2.12194440e-4f), square * f * p);
+    return fma(exponent, value(0.693359375f), f + (tail - half_square));
+}
+/// What a logarithm of x gives where y, computed for positive finite x, does not hold.
+inline value log_at_ends(value x, value y) {
+    const value infinity = value::bits(0x7f800000), zero = value(0);
+    const value upper = select(x < infinity, y, x);
+    return select(x <= zero, select(x == zero, value::bits(0xff800000), value::bits(0x7fc00000)), upper);
+}
+inline value log(value x) {
+    const truth subnormal = x < value(std::numeric_limits<float>::min());
+    const log_reduction parts(select(subnormal, x * 8388608.f, x));
+    return log_at_ends(x, log_of_parts(parts.exponent - select(subnormal, value(23), value(0)), parts.f));
+}
+inline value log1p(value x) {
+    const value u = 1.f + x, x_in_u = u - 1.f, one_in_u = u - x_in_u;
+    const value lost = (1.f - one_in_u) + (x - x_in_u);
+    const log_reduction parts(u);
+    // 2^(1 - exponent): 255 - biased, as ~biased + 256
+    const value shrink = left(int_add(parts.biased ^ value::bits(0xffffffff), 256), 23);
+    const value y = log_at_ends(u, log_of_parts(parts.exponent, fma(lost * 0.5f, shrink, parts.f)));
+    return select(abs(x) < value(std::numeric_limits<float>::epsilon() / 4), x, y);
+}
+
+/// |x| = n π/2 + r with |r| <= π/4, in the low bits of `sum` n. Of r the part behind the last place of a float stands apart and is
+/// added at the end: loops of numbers wait for every operation that leads to a sine.
+struct angle {
+    value x, sum, r, behind;
+    explicit angle(value number)
+        : x(abs(number)), sum(fma(x, value(0.636619772367581343076f), value(much))), r(0), behind(0) {
+        const value m = sum - much, next = fnma(m, value(0x1.fb4p-12f), fnma(m, value(0x1.92p+0f), x));
+        r = fnma(m, value(0x1.444p-24f), next);
+        behind = fnma(m, value(0x1.68c234p-39f), fnma(m, value(0x1.444p-24f), next - r));
+    }
+    truth odd() const { return (left(sum, 31) | value(1)) < value(0); }
+    /// The sign bit, from bit 1 of n + ahead.
+    value sign(int ahead) const { return sign_bit(left(int_add(sum, static_cast<std::uint32_t>(ahead)), 30)); }
+    value sine() const {
+        const value z = r * r;
+        const value p = fma(z * z, fma(z, value(2.718046476e-6f), value(-0.0001983930442f)),
+                            fma(z, value(0.008333329281f), value(-0.1666666664f)));
+        return r + fma(z * r, p, behind);
+    }
+    value cosine() const {
+        const value z = r * r;
+        const value p = polynomial(z, {0.04166664555f, -0.001388730987f, 2.4432413e-5f});
+        return fma(z, value(-0.5f), value(1)) + fma(z * z, p, -(behind * r));
+    }
+    /// What was computed of the number, where that is right.
+    value within(value y, exact_number function, value number) const {
+        return y.with(vector_op::exact, function, x, number, value(exact_functions[function].most));
+    }
+};
+inline value sin(value x) {
+    const angle a(x);
+    return a.within(select(a.odd(), a.cosine(), a.sine()) ^ a.sign(0) ^ sign_bit(x), exact_sine, x);
+}
+inline value cos(value x) {
+    const angle a(x);
+    return a.within(select(a.odd(), a.sine(), a.cosine()) ^ a.sign(1), exact_cosine, x);
+}
+
+/// The vector type of an element type, if there is one.
+template <class T> struct type_of;
+template <> struct type_of<float> {
+    using type = value;
+    static value make(int id) { return value::numbered{id}; }
+};
+template <> struct type_of<bool> {
+    using type = truth;
+    static truth make(int id) { return {id}; }
+};
+
+template <class T> inline constexpr bool is_known = std::is_same_v<T, float> || std::is_same_v<T, bool>;
+
+template <class Op, class... T, std::size_t... I>
+int append_op(vector_code& to, const int* args, std::index_sequence<I...>) {
+    const auto before = std::exchange(code_now(), &to);
+    const int id = compute<Op>(type_of<T>::make(args[I])...).id;
+    code_now() = before;
+    return id;
+}
+
+} // namespace vectors
+
+/// Appends an op of values: the number of its result, or -1 where there is no code for it.
+using vector_emitter = int (*)(vector_code& to, const int* args);
+
+void register_vector_op(const std::string& key, vector_emitter emit);
+/// That of a one-op program's key; null if there is none.
+vector_emitter find_vector_op(const std::string& key);
+
+template <class Op, class... T> void register_vector_op() {
+    using R = elementwise_result<Op, T...>;
+    if constexpr (vectors::is_known<R> && (vectors::is_known<T> && ...))
+        register_vector_op(key_of<structure<Op, R, leaf<T>...>>(), [](vector_code& to, const int* args) {
+            return vectors::append_op<Op, T...>(to, args, std::index_sequence_for<T...>());
+        });
+}
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/device/cpu/jit/vector_math.ipp>
+#endif

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/device/cpu/jit/x86_assembler.hpp>
+
+#include <initializer_list>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD void x86_assembler::bytes(std::initializer_list<int> all) {
+    for (const int b : all) code_.push_back(static_cast<std::uint8_t>(b));
+}
+
+RILL_COLD void x86_assembler::number(std::int64_t value, int count) {
+    for (int k = 0; k < count; ++k)
+        code_.push_back(static_cast<std::uint8_t>(static_cast<std::uint64_t>(value) >> (8 * k)));
+}
+
+RILL_COLD void x86_assembler::vector(vector_opcode op, int first, int second, operand last, int immediate, int mask) {
+    // all extension bits are stored inverted
+    const int number = last.kind == operand::is::vector || last.kind == operand::is::element ? last.number : 0;
+    const int r = ~first >> 3 & 1, b = ~number >> 3 & 1;
+    if (wide_) {
+        const int x = last.kind == operand::is::vector ? ~number >> 4 & 1 : 1;
+        bytes({0x62, r << 7 | x << 6 | b << 5 | (~first >> 4 & 1) << 4 | op.map, (~second & 15) << 3 | 4 | op.prefix,
+               2 << 5 | (~second >> 4 & 1) << 3 | mask});
+    } else {
+        bytes({0xc4, r << 7 | 1 << 6 | b << 5 | op.map, (~second & 15) << 3 | 4 | op.prefix});
+    }
+    bytes({op.code});
+    last_operand(first, last, immediate);
+    if (immediate >= 0) bytes({immediate});
+}
+
+RILL_COLD void x86_assembler::last_operand(int first, operand last, int immediate) {
+    const int reg = (first & 7) << 3;
+    switch (last.kind) {
+    case operand::is::vector: return bytes({0xc0 | reg | (last.number & 7)});
+    case operand::is::stack: bytes({0x84 | reg, 0x24}); return number(last.number, 4);
+    case operand::is::element: return bytes({0x04 | reg, last.number & 7});
+    case operand::is::partial: bytes({0x84 | reg, rbx << 3 | rsp}); return number(last.number, 4);
+    case operand::is::constant:
+        bytes({0x05 | reg});
+        fixes_.push_back({here(), here() + 4 + (immediate >= 0 ? 1 : 0), last.number});
+        return number(0, 4);
+    }
+}
+
+RILL_COLD void x86_assembler::load(general to, general base, int offset) {
+    bytes({0x48 | (to >> 3) << 2 | base >> 3, 0x8b, 0x80 | (to & 7) << 3 | (base & 7)}); // no base here is rsp or r12
+    number(offset, 4);
+}
+
+RILL_COLD void x86_assembler::spread(int to, general from) {
+    // [from]: none of rsp, rbp, r12, r13
+    const int r = ~to >> 3 & 1, b = ~from >> 3 & 1;
+    if (wide_)
+        bytes({0x62, r << 7 | 1 << 6 | b << 5 | (~to >> 4 & 1) << 4 | 2, 0x7d, 2 << 5 | 1 << 3});
+    else
+        bytes({0xc4, r << 7 | 1 << 6 | b << 5 | 2, 0x7d});
+    bytes({0x18, (to & 7) << 3 | (from & 7)});
+}
+
+RILL_COLD void x86_assembler::lead(std::size_t at, std::size_t to) {
+    set(at, static_cast<std::uint32_t>(to - (at + 4)));
+}
+
+RILL_COLD void x86_assembler::set(std::size_t at, std::uint32_t number) {
+    for (std::size_t k = 0; k < 4; ++k) code_[at + k] = static_cast<std::uint8_t>(number >> (8 * k));
+}
+
+}}} // namespace rill::RILL_ABI::detail

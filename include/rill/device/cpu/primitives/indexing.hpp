@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/device/cpu/fusion/combiners.hpp>
+#include <rill/device/primitives.hpp>
+
+// Slices chosen by index. An array is seen as [outer, extent, inner]: the indices count along `extent`.
+
+namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
+
+/// The first id that is not in [0, extent): its place (-1 if there is none), and what it is.
+template <class I> outside_index first_outside(const I* ids, index_t n, index_t extent) {
+    using U = std::make_unsigned_t<I>;
+    constexpr auto most = static_cast<index_t>(std::numeric_limits<I>::max());
+    const U end = extent > most ? U(static_cast<U>(most) + 1) : static_cast<U>(extent); // a negative id is a large one
+    bool wrong = false;
+    for (index_t i = 0; i < n; ++i) wrong |= static_cast<U>(ids[i]) >= end;
+    if (!wrong) return {};
+    const I* const first = std::find_if(ids, ids + n, [&](I id) { return static_cast<U>(id) >= end; });
+    return {first - ids, static_cast<std::int64_t>(*first)};
+}
+
+/// The first element that is infinite or NaN (then the value is 1): its place, -1 if there is none.
+template <class T> outside_index first_not_finite(const T* x, index_t n) {
+    using C = compute_type<T>;
+    const auto finite = [](const T& v) {
+        const C wide = static_cast<C>(v);
+        return wide - wide == C(0);
+    };
+    bool all = true; // without a branch for each, which vectorises
+    for (index_t i = 0; i < n; ++i) all &= finite(x[i]);
+    if (all) return {};
+    const T* const first = std::find_if_not(x, x + n, finite);
+    const C wide = static_cast<C>(*first);
+    return {first - x, wide != wide};
+}
+
+/// to[o, k, :] = table[o, ids[k], :]
+template <class T, class I>
+void gather_slices(const T* table, const I* ids, T* to, index_t outer, index_t extent, index_t inner, index_t count) {
+    for (index_t o = 0; o < outer; ++o, table += extent * inner) {
+        if (inner == 1)
+            to = std::transform(ids, ids + count, to, [&](I id) { return table[id]; });
+        else
+            for (index_t k = 0; k < count; ++k)
+                to = std::copy_n(table + static_cast<index_t>(ids[k]) * inner, inner, to);
+    }
+}
+
+/// to[o, ids[k], :] += from[o, k, :], in the order of k.
+template <class T, class I>
+void scatter_add_slices(const T* from, const I* ids, T* to, index_t outer, index_t extent, index_t inner,
+                        index_t count) {
+    for (index_t o = 0; o < outer; ++o, to += extent * inner)
+        for (index_t k = 0; k < count; ++k, from += inner) {
+            T* const at = to + static_cast<index_t>(ids[k]) * inner;
+            if (inner == 1)
+                *at = (lane<T>(*at) + lane<T>(*from)).v;
+            else
+                detail::combine_merge<sum_combine, T>(at, from, inner);
+        }
+}
+
+/// Rows of `off` with one `on` where the id says; an id outside [0, depth) gives none.
+template <class T, class I> void one_hot_rows(const I* ids, T* to, index_t count, index_t depth, T on, T off) {
+    std::fill_n(to, count * depth, off);
+    for (index_t k = 0; k < count; ++k, to += depth)
+        if (ids[k] >= 0 && static_cast<index_t>(ids[k]) < depth) to[ids[k]] = on;
+}
+
+}}} // namespace rill::RILL_ABI::RILL_ISA
+
+namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
+
+/// a goes before b; NaN before every number.
+template <class Combine, class T> bool goes_before(const T& a, const T& b) {
+    const lane<T> x(a), y(b);
+    if ((y != y).v) return false;
+    if ((x != x).v) return true;
+    if constexpr (std::is_same_v<Combine, max_combine>)
+        return (x > y).v;
+    else
+        return (x < y).v;
+}
+
+/// Where the extreme of a row is: a fold and a search, both of them in registers.
+template <class Combine, class T> index_t place_of_extreme(const T* row, index_t n) {
+    constexpr index_t long_enough = 4 * lanes_for<T>;
+    if (n < long_enough) {
+        index_t best = 0;
+        for (index_t i = 1; i < n; ++i)
+            if (goes_before<Combine>(row[i], row[best])) best = i;
+        return best;
+    }
+    T best = Combine::template identity<T>();
+    combine_fold<Combine, T>(&best, row, n);
+    const lane<T> b(best);
+    const bool nan = (b != b).v;
+    return std::find_if(row, row + n,
+                        [&](const T& v) {
+                            const lane<T> x(v);
+                            return nan ? (x != x).v : (x == b).v;
+                        }) -
+           row;
+}
+
+}}}} // namespace rill::RILL_ABI::detail::RILL_ISA
+
+namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
+
+/// to[o, i] = where along `extent` the extreme is: the first of equals, the first NaN if there is one.
+template <class Combine, class T, class Out>
+void arg_extreme(const T* x, Out* to, index_t outer, index_t extent, index_t inner) {
+    for (index_t o = 0; o < outer; ++o, x += extent * inner, to += inner) {
+        if (inner == 1) {
+            *to = static_cast<Out>(detail::place_of_extreme<Combine>(x, extent));
+            continue;
+        }
+        std::fill_n(to, inner, Out(0));
+        for (index_t e = 1; e < extent; ++e)
+            for (index_t i = 0; i < inner; ++i)
+                if (detail::goes_before<Combine>(x[e * inner + i], x[static_cast<index_t>(to[i]) * inner + i]))
+                    to[i] = static_cast<Out>(e);
+    }
+}
+
+}}} // namespace rill::RILL_ABI::RILL_ISA

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <rill/core/shared.hpp>
+#include <rill/ops/state/variable.hpp>
+#include <rill/session/session.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+class variable_state;
+
+/// A named value that belongs to no session: private graphs share it.
+class eager_state {
+public:
+    /// Throws invalid_argument if the first value does not have the shape.
+    eager_state(const std::string& name, const any_array& first, const dims& shape);
+
+    const std::string& name() const noexcept { return name_; }
+    const std::shared_ptr<variable_state>& state() const noexcept { return state_; }
+
+    /// The version of now, which stays as it is.
+    any_array read() const;
+    void write(const any_array& value);
+
+private:
+    std::string name_;
+    std::shared_ptr<variable_state> state_;
+};
+
+} // namespace detail
+
+/// A variable without a session: eager_variable<float, 3> w("w", zeros()). Given to a function of value_and_grad it is its value; an
+/// eager_optimizer changes it. Copies are the same variable. May be used from several threads at once.
+template <class T, index_t... D> class eager_variable {
+public:
+    using tensor_type = tensor<T, D...>;
+    static constexpr int rank = static_cast<int>(sizeof...(D));
+    static_assert(extents<D...>::value.complete(), "eager_variable: every extent must be known");
+
+    /// The first value: nested braces, a host value, a number that fills the variable, or an initializer.
+    eager_variable(const std::string& name, const nested_list<T, rank>& value)
+        : state_(made(name, list_to_any_array<T, rank>(value))) {}
+    template <variable_initializer I>
+    eager_variable(const std::string& name, const I& value) : state_(made(name, initial_value(name, value))) {}
+    template <class X>
+        requires(!variable_initializer<X> && feeds_as<X, T>)
+    eager_variable(const std::string& name, const X& value) : state_(made(name, host_array_of(value))) {}
+
+    /// Refused: there is no first value.
+    template <class Name>
+        requires std::is_convertible_v<const Name&, std::string>
+    explicit eager_variable(const Name&) {
+        static_assert(starts_without_value<eager_variable>,
+                      "eager_variable: give it a first value: eager_variable<T, D...> w(\"w\", zeros()), or ones(), "
+                      "glorot_uniform(), an array, a number, {1.f, 2.f}");
+    }
+
+    const std::string& name() const noexcept { return state_->name(); }
+
+    /// Its value: T for rank 0, else xt::xtensor<T, rank>.
+    host_value<T, rank> value() const {
+        const any_array now = array();
+        return to_host_value<T, rank>(now.shape(), now.data());
+    }
+    /// The same without a copy.
+    any_array array() const { return state_->read(); }
+
+    template <class X>
+        requires feeds_as<X, T>
+    void assign(const X& value) const {
+        state_->write(host_array_of(value));
+    }
+    void assign(const nested_list<T, rank>& value) const { state_->write(list_to_any_array<T, rank>(value)); }
+
+    const detail::eager_state& state() const noexcept { return *state_; }
+
+private:
+    static std::shared_ptr<detail::eager_state> made(const std::string& name, const any_array& first) {
+        return detail::make_shared<detail::eager_state>(name, first, extents<D...>::value);
+    }
+    template <class I> static any_array initial_value(const std::string& name, const I& initializer) {
+        const graph home;
+        const graph_scope here(home);
+        const name_scope below(name); // random ones differ by it
+        return session(home).run(any_tensor(initializer.template initial_value<T>(extents<D...>::value)));
+    }
+    template <class X> static any_array host_array_of(const X& value) {
+        if constexpr (literal<X>)
+            return detail::filled_array<T>(extents<D...>::value, literal_value<T>(value, "eager_variable"));
+        else
+            return to_any_array<T>(value, extents<D...>::value);
+    }
+
+    std::shared_ptr<detail::eager_state> state_;
+};
+
+namespace detail {
+
+template <class X> inline constexpr bool is_eager_variable = false;
+template <class T, index_t... D> inline constexpr bool is_eager_variable<eager_variable<T, D...>> = true;
+
+} // namespace detail
+
+}} // namespace rill::RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/eager/eager_variable.ipp>
+#endif

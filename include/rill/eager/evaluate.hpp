@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <rill/core/shared.hpp>
+#include <rill/core/vector.hpp>
+#include <rill/ops/array/placeholder.hpp>
+#include <rill/session/session.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+/// The constants of an expression become inputs, so that one plan serves every value of them.
+template <class A>
+auto with_inputs(const A& a, std::vector<any_array>& values, std::vector<any_tensor>& inputs,
+                 const std::source_location& where) {
+    if constexpr (is_constant_value<A>) {
+        tensor_of<value_type_of<A>, extents_of<A>> input(
+            unchecked, any_placeholder({}, dtype_of<value_type_of<A>>, extents_of<A>::value, where));
+        values.push_back(a.value());
+        inputs.push_back(input);
+        return input;
+    } else if constexpr (is_expression<A>) {
+        return spread(
+            [&](const auto&... x) {
+                return [&]<class... Y>(std::tuple<Y...> args) {
+                    return std::apply([](const auto&... y) { return expression<typename A::op_type, Y...>(y...); },
+                                      args);
+                }(std::tuple<decltype(with_inputs(x, values, inputs, where))...>{
+                           with_inputs(x, values, inputs, where)...});
+            },
+            a.args());
+    } else {
+        return a;
+    }
+}
+
+template <class A> void gather_constants(const A& a, std::vector<any_array>& values, vector<scalar_value>& scalars) {
+    if constexpr (is_constant_value<A>)
+        values.push_back(a.value());
+    else if constexpr (is_expression<A>)
+        spread([&](const auto&... x) { (gather_constants(x, values, scalars), ...); }, a.args());
+    else if constexpr (requires { a.value; })
+        scalars.emplace_back(a.value);
+}
+
+template <class A> inline constexpr bool constants_only = is_constant_value<A>;
+template <class T> inline constexpr bool constants_only<scalar<T>> = true;
+template <class Op, class... Args>
+inline constexpr bool constants_only<expression<Op, Args...>> = (constants_only<Args> && ...);
+
+/// An expression of constants, planned: for one set of scalars, which are attributes of its node and no inputs, and one of
+/// shapes.
+struct evaluation {
+    vector<scalar_value> scalars;
+    std::vector<dims> shapes;
+    std::shared_ptr<session_core> core;
+    std::shared_ptr<plan> steps;
+};
+
+/// The evaluations of one structure that were used last.
+class kept_evaluations {
+public:
+    std::shared_ptr<const evaluation> find(const vector<scalar_value>& scalars, const std::vector<any_array>& values);
+    void add(std::shared_ptr<const evaluation> made);
+
+private:
+    std::mutex mutex_;
+    vector<std::shared_ptr<const evaluation>> kept_;
+};
+
+} // namespace detail
+
+/// The value of an expression, without a session in sight: evaluate(2.f * constant({1.f, 2.f}) + 1.f). One made of
+/// constants runs in a private graph, planned once per structure; tensors of a graph are computed in a session of their
+/// own, so they may depend on neither variables nor placeholders.
+template <graph_operand E>
+auto evaluate(const E& e, const std::source_location& where = std::source_location::current()) {
+    if constexpr (is_constant_value<E>) {
+        return to_host_value<value_type_of<E>, extents_of<E>::rank>(e.value().shape(), e.value().data());
+    } else if constexpr (detail::is_expression<E> && detail::constants_only<E>) {
+        static auto& kept = *new detail::kept_evaluations; // leaked: what dies with the program may still evaluate
+        std::vector<any_array> values;
+        detail::vector<scalar_value> scalars;
+        detail::gather_constants(e, values, scalars);
+        auto planned = kept.find(scalars, values);
+        if (!planned) {
+            const graph home;
+            const graph_scope here(home);
+            detail::evaluation made;
+            made.scalars = std::move(scalars);
+            for (const auto& v : values) made.shapes.push_back(v.shape());
+            made.core = detail::make_session_core(home, session_options{});
+            std::vector<any_array> unused;
+            std::vector<any_tensor> inputs;
+            const auto over_inputs = detail::with_inputs(e, unused, inputs, where);
+            detail::plan_key key;
+            key.fetches = {detail::seal(over_inputs, home, {}, true, where)};
+            key.feeds.assign(inputs.begin(), inputs.end());
+            made.steps = made.core->find_plan(key);
+            planned = detail::make_shared<const detail::evaluation>(std::move(made));
+            kept.add(planned);
+        }
+        const auto result = planned->core->run(*planned->steps, values);
+        return to_host_value<value_type_of<E>, extents_of<E>::rank>(result.type(0).shape, result.data(0));
+    } else {
+        return session(detail::graph_of_operand(e)).run(e);
+    }
+}
+
+/// The same of what a function makes, whatever nodes that takes, in a graph that goes when it is done:
+/// evaluate([&] { return reduce_sum(constant(values)); }).
+template <class Make>
+    requires(!graph_operand<Make>) && requires(const Make& make) { requires graph_operand<decltype(make())>; }
+auto evaluate(const Make& make, const std::source_location& where = std::source_location::current()) {
+    const graph home;
+    const graph_scope here(home);
+    return evaluate(make(), where);
+}
+
+}} // namespace rill::RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/eager/evaluate.ipp>
+#endif

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/device/lane.hpp>
+#include <rill/ops/state/resource_op.hpp>
+#include <rill/resources/accumulator_state.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Adds a gradient to an accumulator; one of a local step below the accumulator's is dropped. Never waits.
+struct accumulator_apply_gradient_op : detail::resource_user {
+    static constexpr auto name = "AccumulatorApplyGradient";
+    static constexpr int inputs = 3; // the handle, the gradient, the local step
+    using domain_type = domains::numeric;
+    using compiled_types = types::numbers;
+    static constexpr auto no_gradient = "what an accumulator adds up is cut off: gradients end there";
+
+    input_list host_inputs() const { return {0, 1, 2}; }
+    dtype kernel_type(std::span<const tensor_type> in, std::span<const tensor_type>) const { return in[1].type; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
+        detail::check_count_operand(in[2], "the local step");
+        return {};
+    }
+    template <class D, class T> kernel bind(kernel_request& r) const {
+        return kernel([type = r.inputs[1], step = r.inputs[2].type](const kernel_args& a) {
+            detail::resource_of<detail::accumulator_state>(a)->apply(
+                a.array(type, 1), detail::count_of(step, a.in<void>(2)),
+                [](const void* gradient, void* sum, index_t n) {
+                    const auto* const from = static_cast<const T*>(gradient);
+                    auto* const to = static_cast<T*>(sum);
+                    for (index_t i = 0; i < n; ++i) to[i] = (lane<T>(to[i]) + lane<T>(from[i])).v;
+                });
+        });
+    }
+};
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/resources/keyed_barrier_state.hpp>
+#include <rill/ops/queue/queue_op.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// How many elements of a keyed barrier lack a component: an int of rank 0.
+struct keyed_barrier_incomplete_size_op : detail::resource_question<&detail::keyed_barrier_state::incomplete_size> {
+    static constexpr auto name = "BarrierIncompleteSize", label = "incomplete_size";
+    static constexpr auto no_gradient = detail::queue_user::no_gradient;
+};
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/resources/keyed_barrier_state.hpp>
+#include <rill/ops/queue/queue_op.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// How many complete elements a keyed barrier holds: an int of rank 0.
+struct keyed_barrier_ready_size_op : detail::resource_question<&detail::keyed_barrier_state::ready_size> {
+    static constexpr auto name = "BarrierReadySize", label = "ready_size";
+    static constexpr auto no_gradient = detail::queue_user::no_gradient;
+};
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/control/dataflow/flow_node.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Brings a value into a loop, which is known by its name: into its first iteration, or, of a constant, into every one.
+struct enter_op : detail::flow_primitive {
+    static constexpr auto name = "Enter";
+    static constexpr int inputs = 1;
+    std::string frame;
+    bool is_constant = false;
+    std::int32_t parallel_iterations = 10;
+
+    static void fields(auto& op, auto& visit) {
+        visit("frame_name", op.frame);
+        visit("is_constant", op.is_constant);
+        visit("parallel_iterations", op.parallel_iterations);
+    }
+    flow_use flow() const { return {flow_use::form::enters, &frame, is_constant, parallel_iterations}; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+};
+
+struct enter_options {
+    bool is_constant = false;     // the same in all iterations: it goes through no merge
+    int parallel_iterations = 10; // so many may be under way at once
+};
+
+/// enter(x, "loop"): x within the loop of that name. All that enters with one name from one place enters one loop.
+template <graph_operand X>
+auto enter(const X& x, const std::string& frame, const enter_options& options = {},
+           const std::source_location& where = std::source_location::current()) {
+    return detail::handle_like<X>(
+        {detail::add_flow_node(enter_op{{}, frame, options.is_constant, options.parallel_iterations}, where, x), 0});
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> enter_op::outputs(std::span<const tensor_type> in) const {
+    if (frame.empty()) throw invalid_argument("a loop needs a name");
+    if (parallel_iterations < 1)
+        throw invalid_argument("parallel_iterations must be at least 1, not " + std::to_string(parallel_iterations));
+    return {in[0]};
+}
+
+}} // namespace rill::RILL_ABI
+#endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/node_op.hpp>
+
+// What the primitives of control flow share. Their nodes have no kernels: a run turns them into branches and loops
+// (passes/functionalize/raise.hpp), or sends values through them one by one (runtime/dataflow/frames.hpp).
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// A handle to an output that has the type of an operand.
+template <class X> auto handle_like(const endpoint& e) {
+    if constexpr (typed_operand<X>)
+        return tensor_of<value_type_of<X>, extents_of<X>>(unchecked, any_tensor(e));
+    else
+        return any_tensor(e);
+}
+
+/// The type of its operand, whatever that is.
+inline std::vector<tensor_type> type_of_first(std::span<const tensor_type> in) { return {in[0]}; }
+
+/// Throws invalid_argument unless it is a bool of rank 0.
+void check_predicate(const tensor_type& t, const char* what);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_INLINE void check_predicate(const tensor_type& t, const char* what) {
+    if (t.type != dtype::boolean || (t.shape.known_rank() && t.shape.rank != 0))
+        throw invalid_argument(std::string(what) + " must be a bool of rank 0, not " + to_string(t));
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif

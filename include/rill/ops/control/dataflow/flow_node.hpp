@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/expr/constant.hpp>
+#include <rill/ops/control/cond.hpp>
+#include <rill/ops/control/dataflow/flow.hpp>
+#include <rill/ops/control/function.hpp>
+#include <rill/ops/control/while_loop.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Base of the primitives' ops.
+struct flow_primitive {
+    using domain_type = domains::every;
+    static constexpr auto no_gradient = "loops and branches of primitives have none: use cond and while_loop";
+
+    static flow_ops stand_ins() {
+        return {make_op(case_op{}), make_op(while_op{}), make_op(call_op{}),
+                [](int value) { return make_op(constant_op{owned_copy(dtype::int32, {}, &value)}); }};
+    }
+};
+
+/// The node of a primitive: it has an entry by name, and no kernel.
+template <class Op, class... X>
+const node* add_flow_node(const Op& op, const std::source_location& where, const X&... x) {
+    make_known<Op>();
+    return add_op_node(make_op(op), 0, where, x...).from;
+}
+
+}}} // namespace rill::RILL_ABI::detail

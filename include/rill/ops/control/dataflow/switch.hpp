@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/ops/control/dataflow/flow_node.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// Sends a value to one of its two outputs: to the second where the predicate holds, else to the first. The other is dead, and so is
+/// what is computed from it.
+struct switch_op : detail::flow_primitive {
+    static constexpr auto name = "Switch";
+    static constexpr int inputs = 2;
+
+    static flow_use flow() { return {flow_use::form::switches}; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
+};
+
+/// What switch_ gives: only one of the two is live.
+template <class H> struct switched {
+    H if_false, if_true;
+};
+
+/// auto [off, on] = switch_(x, p): x comes out of `on` where p, a bool of rank 0, holds, else of `off`. The other is dead: what needs
+/// it does not run, and a fetch of it is invalid_argument. A merge brings the two ways together.
+template <graph_operand X, graph_operand P>
+auto switch_(const X& x, const P& predicate, const std::source_location& where = std::source_location::current()) {
+    if constexpr (typed_operand<P>) {
+        static_assert(same_dtype<value_type_of<P>, bool>, "switch_: the predicate must be a bool");
+        static_assert(extents_of<P>::rank == 0, "switch_: the predicate must have rank 0");
+    }
+    const node* n = detail::add_flow_node(switch_op{}, where, x, predicate);
+    return switched{detail::handle_like<X>({n, 0}), detail::handle_like<X>({n, 1})};
+}
+
+}} // namespace rill::RILL_ABI
+
+#if RILL_DEFINE
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE std::vector<tensor_type> switch_op::outputs(std::span<const tensor_type> in) const {
+    detail::check_predicate(in[1], "the predicate");
+    return {in[0], in[0]};
+}
+
+}} // namespace rill::RILL_ABI
+#endif

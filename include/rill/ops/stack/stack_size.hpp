@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/resources/stack_state.hpp>
+#include <rill/ops/state/resource_op.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+/// How many tensors a stack holds: an int of rank 0.
+struct stack_size_op : detail::resource_question<&detail::stack_state::size> {
+    static constexpr auto name = "StackSize";
+};
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <rill/core/algorithm.hpp>
+#include <rill/resources/element_order.hpp>
+#include <rill/resources/element_slots.hpp>
+#include <rill/resources/waited_resource.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// What a queue is, as its node says it.
+struct queue_traits {
+    std::string kind = {}; // TensorFlow's name of the op
+    std::vector<tensor_type> components = {};
+    index_t capacity = -1; // -1: no limit
+    index_t reserve = 0;   // so many stay while it is open
+    std::uint64_t seed = 0;
+    bool random = false;
+    bool pads = false;              // batches are filled up to the longest element
+    bool priority = false;          // the first component says who leaves first
+    std::string when_full = "wait"; // or "drop_lowest", "refuse"
+
+    /// Throws invalid_argument.
+    void check() const;
+    std::string described() const;
+};
+
+/// A queue of tuples. Two lines wait, one to put in and one to take out.
+class RILL_EXPORT element_queue final : public waited_resource {
+public:
+    static constexpr auto kind = "queue";
+
+    element_queue(queue_traits traits, std::string name, allocator& memory);
+
+    std::string described() const override { return traits_.described(); }
+    const std::vector<tensor_type>& components() const noexcept { return traits_.components; }
+    allocator* memory() const noexcept override { return &slots_.memory(); }
+
+    // Each returns whether it is done; else `wait` hears of it. Outputs go to `out`. Errors that are known at once are thrown.
+    /// One element, or a batch of them, one after another as there is room.
+    bool enqueue(std::vector<any_array> given, bool batch, waiting& wait);
+    bool dequeue(waiting& wait, any_array* out);
+    bool dequeue_many(index_t n, bool up_to, waiting& wait, any_array* out);
+    /// What waits to be put in goes in before, or is told `cancelled`.
+    bool close(bool cancel_pending_enqueues, waiting& wait);
+    index_t size() const;
+    bool is_closed() const;
+
+private:
+    enum class form { enqueue, enqueue_many, dequeue, dequeue_many, dequeue_up_to, close };
+    struct call : attempt {
+        form what;
+        std::vector<any_array> given = {};
+        std::vector<std::int32_t> taken = {};
+    };
+
+    bool start(form what, index_t count, waiting& wait, any_array* out, std::vector<any_array> given = {});
+    std::string described_kind() const override { return traits_.kind; }
+    RILL_INLINE bool serve(attempt& a) override;
+    RILL_INLINE attempt_ptr kept(attempt& a) override;
+    RILL_INLINE void undo(attempt& a) override;
+    void put(call& c);
+    void take(call& c);
+    index_t room() const;
+    index_t available() const;
+    void refuse_closed(const call& c) const;
+    void check_element(std::span<const any_array> given, bool batch) const;
+
+    const queue_traits traits_;
+    element_slots slots_;
+    std::unique_ptr<element_order> order_;
+    std::vector<std::int32_t> put_ = {}; // kept for its memory
+    bool closed_ = false;
+};
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if RILL_DEFINE
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <rill/core/shape_rules.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD void queue_traits::check() const {
+    if (components.empty()) throw invalid_argument("a queue's elements have one component or more");
+    check_capacity(capacity);
+    if (reserve < 0 || (capacity >= 0 && reserve >= capacity))
+        throw invalid_argument("min_after_dequeue is " + std::to_string(reserve) + ", of a capacity of " +
+                               std::to_string(capacity) + ": it must be less, and not below 0");
+    if (when_full != "wait" && when_full != "drop_lowest" && when_full != "refuse")
+        throw invalid_argument("'" + when_full + "' is nothing that a full queue does");
+    for (const auto& c : components)
+        if (pads && !c.shape.known_rank())
+            throw invalid_argument("of every component of a padding_fifo_queue the rank must be known");
+    if (priority && components[0] != tensor_type{dtype::int64, dims{}})
+        throw invalid_argument("the first component of a priority_queue is an int64 of rank 0");
+}
+
+RILL_COLD std::string queue_traits::described() const {
+    std::string text = kind + " of " + tuple_text(components);
+    if (capacity >= 0) text += ", capacity " + std::to_string(capacity);
+    if (reserve > 0) text += ", min_after_dequeue " + std::to_string(reserve);
+    if (when_full != "wait") text += ", when full: " + when_full;
+    return text;
+}
+
+RILL_COLD element_queue::element_queue(queue_traits traits, std::string name, allocator& memory)
+    : waited_resource(std::move(name), 2), traits_(std::move(traits)), slots_(traits_.components, memory),
+      order_(traits_.priority ? by_priority()
+             : traits_.random ? in_random_order(traits_.seed)
+                              : first_in_first_out()) {}
+
+RILL_INLINE void element_queue::check_element(std::span<const any_array> given, bool batch) const {
+    const auto refuse = [&](const std::string& why) { throw invalid_argument(named() + ": " + why); };
+    if (given.size() != traits_.components.size())
+        refuse("its elements have " + std::to_string(traits_.components.size()) + " components, not " +
+               std::to_string(given.size()));
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        const auto& wanted = traits_.components[i];
+        const auto& is = given[i].type();
+        const auto which = [&] { return "component " + std::to_string(i) + " is " + to_string(wanted); };
+        if (is.type != wanted.type) refuse(which() + ", not " + to_string(is));
+        if (!batch) {
+            if (is.shape != wanted.shape && !rules::compatible(is.shape, wanted.shape))
+                refuse(which() + ", not " + to_string(is));
+            continue;
+        }
+        if (is.shape.rank < 1 || is.shape[0] != given[0].shape()[0])
+            refuse("a batch has the elements along its first axis, of one extent; " + to_string(given[0].type()) +
+                   " and " + to_string(is) + " have not");
+        if (!rules::compatible(rules::slice(is.shape), wanted.shape))
+            refuse(which() + ", a batch has not the shape " + to_string(is.shape));
+    }
+}
+
+RILL_INLINE bool element_queue::enqueue(std::vector<any_array> given, bool batch, waiting& wait) {
+    check_element(given, batch);
+    const index_t count = batch ? given[0].shape()[0] : 1;
+    return start(batch ? form::enqueue_many : form::enqueue, count, wait, nullptr, std::move(given));
+}
+
+RILL_INLINE bool element_queue::dequeue(waiting& wait, any_array* out) { return start(form::dequeue, 1, wait, out); }
+
+RILL_INLINE bool element_queue::dequeue_many(index_t n, bool up_to, waiting& wait, any_array* out) {
+    if (n < 0) throw invalid_argument(named() + ": " + std::to_string(n) + " elements are asked for");
+    if (traits_.priority && traits_.capacity >= 0 && n > traits_.capacity && !(up_to && is_closed()))
+        throw invalid_argument(named() + ": " + std::to_string(n) + " elements are asked for at once, it holds " +
+                               std::to_string(traits_.capacity));
+    return start(up_to ? form::dequeue_up_to : form::dequeue_many, n, wait, out);
+}
+
+RILL_INLINE bool element_queue::close(bool cancel_pending_enqueues, waiting& wait) {
+    change([&] {
+        const bool closing =
+            detail::any_of(line(0), [](const auto& a) { return static_cast<const call&>(*a).what == form::close; });
+        if (!cancel_pending_enqueues && (closed_ || closing)) throw cancelled(named() + " is already closed");
+        closed_ = cancel_pending_enqueues;
+    });
+    return cancel_pending_enqueues || start(form::close, 0, wait, nullptr);
+}
+
+RILL_INLINE index_t element_queue::size() const {
+    const std::lock_guard lock(mutex_);
+    return static_cast<index_t>(order_->size());
+}
+
+RILL_INLINE bool element_queue::is_closed() const {
+    const std::lock_guard lock(mutex_);
+    return closed_;
+}
+
+RILL_INLINE bool element_queue::start(form what, index_t count, waiting& wait, any_array* out,
+                                      std::vector<any_array> given) {
+    const bool takes = what == form::dequeue || what == form::dequeue_many || what == form::dequeue_up_to;
+    return waited_resource::start(call{{.count = count, .line = takes}, what, std::move(given)}, wait, out);
+}
+
+RILL_INLINE waited_resource::attempt_ptr element_queue::kept(attempt& a) {
+    auto& c = static_cast<call&>(a);
+    for (auto& x : c.given)
+        if (!x.memory()) x = owned_copy(x);
+    return std::make_shared<call>(std::move(c));
+}
+
+RILL_INLINE index_t element_queue::room() const {
+    if (traits_.capacity < 0) return std::numeric_limits<index_t>::max();
+    return std::max<index_t>(traits_.capacity - static_cast<index_t>(order_->size()),
+                             0); // more may be in: what was taken came back
+}
+
+RILL_INLINE index_t element_queue::available() const {
+    return std::max<index_t>(static_cast<index_t>(order_->size()) - (closed_ ? 0 : traits_.reserve), 0);
+}
+
+RILL_COLD void element_queue::refuse_closed(const call& c) const {
+    if (c.what == form::enqueue || c.what == form::enqueue_many)
+        throw cancelled(named() + " is closed: nothing is put into it any more");
+    throw out_of_range(named() + " is closed and has insufficient elements (requested " + std::to_string(c.count) +
+                       ", current size " + std::to_string(order_->size() + c.taken.size()) + ")");
+}
+
+RILL_INLINE bool element_queue::serve(attempt& a) {
+    auto& c = static_cast<call&>(a);
+    if (c.what == form::close)
+        closed_ = true;
+    else if (c.line == 0)
+        put(c);
+    else
+        take(c);
+    return c.done == c.count;
+}
+
+RILL_INLINE void element_queue::put(call& c) {
+    if (closed_ && c.done < c.count) refuse_closed(c);
+    while (c.done < c.count) {
+        const index_t free = room();
+        if (free == 0) {
+            if (traits_.when_full == "wait") return;
+            if (traits_.when_full == "refuse")
+                throw resource_exhausted(named() + " is full: it holds " + std::to_string(order_->size()));
+        }
+        const index_t together = traits_.priority || free == 0 ? 1 : std::min(free, c.count - c.done);
+        put_.resize(static_cast<std::size_t>(together));
+        if (c.what == form::enqueue)
+            put_[0] = slots_.put(std::move(c.given));
+        else
+            slots_.put(c.given, c.done, put_);
+        if (traits_.priority)
+            order_->put(put_[0], slots_.priority(put_[0]));
+        else
+            order_->put_all(put_);
+        c.done += together;
+        if (free > 0) continue;
+        const auto lowest = order_->take_last(); // perhaps this one
+        slots_.drop({&lowest, 1});
+    }
+}
+
+RILL_INLINE void element_queue::take(call& c) {
+    // in order of priority only if they are all there
+    if (traits_.priority && !closed_ && available() < c.count) return;
+    if (c.what == form::dequeue && available() > 0) {
+        c.outputs = slots_.take(order_->take());
+        c.done = 1;
+        return;
+    }
+    const index_t there = std::min(c.count - c.done, available());
+    order_->take_many(static_cast<std::size_t>(there), c.taken);
+    c.done += there;
+    if (c.done < c.count) {
+        if (!closed_) return;
+        if (c.what != form::dequeue_up_to || c.done == 0) refuse_closed(c);
+        c.count = c.done; // what is left
+    }
+    c.outputs = slots_.stacked(c.taken, traits_.pads);
+    slots_.drop(c.taken);
+    c.taken.clear();
+}
+
+/// What was taken goes back.
+RILL_INLINE void element_queue::undo(attempt& a) {
+    for (auto& taken = static_cast<call&>(a).taken; !taken.empty(); taken.pop_back())
+        order_->put_back(taken.back(), traits_.priority ? slots_.priority(taken.back()) : 0);
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif

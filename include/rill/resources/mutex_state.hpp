@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/core/algorithm.hpp>
+#include <rill/resources/waited_resource.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Held by one session at a time, whichever of its steps has taken it. A step that fails lets go of what it took, a session that ends
+/// of what it holds.
+class RILL_EXPORT mutex_state final : public waited_resource {
+public:
+    static constexpr auto kind = "mutex";
+
+    explicit mutex_state(std::string name) : waited_resource(std::move(name)) {}
+
+    static std::string described_as() { return kind; }
+    std::string described() const override { return described_as(); }
+
+    /// Whether it is done; else `wait` hears of it.
+    bool acquire(const std::shared_ptr<session_end>& session, const step_context* step, waiting& wait);
+    /// Throws failed_precondition if that session does not hold it.
+    void release(const session_end* session);
+    bool is_held() const;
+
+private:
+    std::string described_kind() const override { return kind; }
+    RILL_INLINE bool serve(attempt& a) override;
+    RILL_INLINE void give_back(holding& of) override;
+    void session_over(const session_end* session);
+
+    bool held_ = false;
+    taker by_;
+    std::vector<const session_end*> known_; // sessions that tell when they end
+};
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if RILL_DEFINE
+#include <algorithm>
+#include <utility>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_INLINE bool mutex_state::acquire(const std::shared_ptr<session_end>& session, const step_context* step,
+                                      waiting& wait) {
+    const bool done = start({.by = {session.get(), held_by(step, true)}}, wait);
+    bool fresh = false;
+    if (session) {
+        const std::lock_guard lock(mutex_);
+        fresh = !detail::contains(known_, session.get());
+        if (fresh) known_.push_back(session.get());
+    }
+    // last: a session that has ended meanwhile lets go at once
+    if (fresh)
+        session->call(
+            [self = std::weak_ptr(std::static_pointer_cast<mutex_state>(shared_from_this())), s = session.get()] {
+                if (const auto m = self.lock()) m->session_over(s);
+            });
+    return done;
+}
+
+RILL_INLINE bool mutex_state::serve(attempt& a) {
+    if (held_) return false;
+    held_ = true;
+    by_ = a.by;
+    return true;
+}
+
+RILL_INLINE void mutex_state::release(const session_end* session) {
+    change([&] {
+        if (!held_) throw failed_precondition(named() + " is not held: there is nothing to release");
+        if (by_.session != session) throw failed_precondition(named() + " is held by another session");
+        held_ = false;
+    });
+}
+
+RILL_COLD bool mutex_state::is_held() const {
+    const std::lock_guard lock(mutex_);
+    return held_;
+}
+
+RILL_COLD void mutex_state::give_back(holding& of) {
+    if (held_ && by_.step.get() == &of) held_ = false;
+}
+
+RILL_COLD void mutex_state::session_over(const session_end* session) {
+    change([&] {
+        std::erase(known_, session);
+        if (held_ && by_.session == session) held_ = false;
+        refuse_waiting([&](const attempt& a) { return a.by.session == session; },
+                       std::make_exception_ptr(cancelled(named() + ": the session has ended")));
+    });
+}
+
+}}} // namespace rill::RILL_ABI::detail
+#endif

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/plan/plan.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <rill/core/log.hpp>
+#include <rill/core/shared.hpp>
+#include <rill/passes/absorb.hpp>
+#include <rill/passes/merge_twins.hpp>
+#include <rill/passes/order.hpp>
+#include <rill/passes/place.hpp>
+#include <rill/passes/prune.hpp>
+#include <rill/passes/share.hpp>
+#include <rill/passes/transfer.hpp>
+#include <rill/runtime/control_flow.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// In debug builds, what a pass made is checked.
+inline subgraph checked_pass(subgraph g, [[maybe_unused]] bool ordered) {
+#ifndef NDEBUG
+    check(g, ordered);
+#endif
+    return g;
+}
+
+inline const graph_state* graph_of(const plan_key& key) {
+    if (!key.fetches.empty()) return key.fetches[0].from->owner;
+    return key.targets.empty() ? nullptr : key.targets[0]->owner;
+}
+
+RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::shared_ptr<resource_store> resources,
+                     const device_type& otherwise)
+    : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()) {
+    const auto* in = graph_of(key);
+    const auto* control = bodies_.control = in ? in->control() : nullptr;
+    if (key.raised && key.raised->by_frames) {
+        frames_ = control->by_frames(key, options, resources_, otherwise);
+        return;
+    }
+    if (const auto* primitive = in ? in->primitive() : nullptr)
+        flow_ = control->raise(key, primitive->stand_ins(), options.raise_primitives);
+    graph_ = checked_pass(prune(key.fetches, key.targets, key.feeds, key.within, flow_.get()), !flow_);
+    if (flow_) graph_ = checked_pass(sort_items(std::move(graph_)), true);
+    graph_ = checked_pass(merge_twins(std::move(graph_)), true);
+    graph_ = checked_pass(share_common(std::move(graph_)), true);
+    graph_ = checked_pass(absorb_producers(std::move(graph_)), true);
+    graph_ = checked_pass(order_turns(std::move(graph_)), true);
+    graph_ = checked_pass(order_variables(std::move(graph_)), false);
+    graph_ = checked_pass(sort_items(std::move(graph_)), true);
+    if (control && control->needs_cut(graph_)) {
+        cut_up(graph_, options, otherwise);
+    } else {
+        if (control && control->may_need_cut(graph_)) uncut_.reset(new uncut{graph_, options, otherwise});
+        place_items(options, otherwise);
+    }
+}
+
+RILL_COLD plan::plan(subgraph part, const session_options& options, std::shared_ptr<resource_store> resources,
+                     const device_type& otherwise, const control_flow& control)
+    : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()),
+      graph_(checked_pass(std::move(part), true)) {
+    bodies_.control = &control;
+    place_items(options, otherwise);
+}
+
+RILL_COLD void plan::place_items(const session_options& options, const device_type& otherwise) {
+    std::function<void(const node&, const std::string&)> report;
+    if (options.log_device_placement)
+        report = [](const node& n, const std::string& device) {
+            log_message(log_level::info, n.name + ": (" + std::string(n.op->name()) + "): " + device);
+        };
+    graph_ = checked_pass(place(std::move(graph_), options.allow_soft_placement, report, otherwise), true);
+    graph_ = checked_pass(transfer_values(std::move(graph_)), true);
+    if (!bodies_.control) return;
+    for (const auto& it : graph_.items) bodies_.control->compile_bodies(bodies_, it, options, resources_, otherwise);
+}
+
+RILL_COLD void plan::cut_up(const subgraph& g, const session_options& options, const device_type& otherwise) {
+    pieces_ = control().in_pieces(g, options, resources_, otherwise);
+    in_pieces_.store(pieces_.get(), std::memory_order_release);
+}
+
+RILL_COLD void plan::cut_late() {
+    if (!uncut_) throw internal("a straight line was cut too late");
+    cut_up(uncut_->graph, uncut_->options, uncut_->otherwise);
+}
+
+RILL_COLD void plan::cut() {
+    const std::lock_guard lock(mutex_);
+    if (uncut_ && !in_pieces()) cut_late();
+}
+
+RILL_INLINE plan::~plan() { delete ready_.load(); }
+
+RILL_INLINE std::unique_ptr<held_step> plan::acquire(std::span<const any_array> feeds) {
+    if (in_pieces()) return begin_in_pieces(feeds);
+    std::unique_ptr<held_step> step(ready_.exchange(nullptr, std::memory_order_acquire));
+    if (step) {
+        if (step->of->serves(feeds)) return step;
+        step->of->release(std::move(step->memory));
+    } else {
+        step = std::make_unique<held_step>();
+    }
+    return acquire_new(std::move(step), feeds);
+}
+
+RILL_COLD std::unique_ptr<held_step> plan::acquire_new(std::unique_ptr<held_step> step,
+                                                       std::span<const any_array> feeds) {
+    std::vector<tensor_type> types;
+    for (const auto& f : feeds) types.push_back(f.type());
+    try {
+        step->of = bind(types);
+    } catch (const needs_pieces&) {
+        return begin_in_pieces(feeds);
+    }
+    step->memory = step->of->acquire();
+    return step;
+}
+
+RILL_COLD std::unique_ptr<held_step> plan::begin_in_pieces(std::span<const any_array> feeds) {
+    if (closed_) throw cancelled("the session is closed");
+    auto step = std::make_unique<held_step>();
+    step->in_pieces = control().begin(*in_pieces(), feeds);
+    return step;
+}
+
+RILL_INLINE void plan::release(std::unique_ptr<held_step> step) noexcept {
+    if (!step->of) return; // in pieces, which give back their own
+    step->of->finish(*step->memory);
+    held_step* none = nullptr;
+    if (!ready_.compare_exchange_strong(none, step.get())) return step->of->release(std::move(step->memory));
+    step.release();
+    // closed meanwhile? Both sides write first and look then, so one of them sees the other
+    if (closed_) delete ready_.exchange(nullptr);
+}
+
+RILL_COLD void plan::close() noexcept {
+    closed_ = true;
+    delete ready_.exchange(nullptr);
+    const std::lock_guard lock(mutex_);
+    if (pieces_ || frames_) control().close(frames_.get(), pieces_.get());
+    bodies_.each([](plan& p) { p.close(); });
+    segments_.clear();
+}
+
+RILL_COLD std::string plan::memory_report() {
+    std::string what;
+    const auto list = [&](const std::string& name) { what += (what.empty() ? "" : ", ") + name; };
+    for (const auto& f : graph_.fetches) list(graph_.name_of(f.item));
+    for (const int t : graph_.targets) list(graph_.name_of(t));
+    const std::lock_guard lock(mutex_);
+    std::string lines;
+    for (const auto& s : segments_) {
+        const auto arena = s->arena_bytes(), bound = s->lower_bound();
+        char ratio[32] = "1";
+        if (bound > 0)
+            std::snprintf(ratio, sizeof ratio, "%.2f", static_cast<double>(arena) / static_cast<double>(bound));
+        lines += what + ": " + std::to_string(s->steps()) + " steps, " + std::to_string(arena) + " bytes a step, " +
+                 ratio + " of the least possible (" + std::to_string(bound) + "), in " + std::to_string(s->frames()) +
+                 " frames\n";
+    }
+    return lines;
+}
+
+RILL_COLD std::shared_ptr<segment> plan::bind(std::span<const tensor_type> feeds) {
+    const std::lock_guard lock(mutex_);
+    if (closed_) throw cancelled("the session is closed"); // while this run began
+    for (auto at = segments_.begin(); at != segments_.end(); ++at)
+        if ((*at)->serves(feeds)) {
+            if (at != segments_.begin()) segments_.splice(segments_.begin(), segments_, at);
+            return segments_.front();
+        }
+    if (in_pieces()) throw needs_pieces{};
+    try {
+        segments_.push_front(detail::make_shared<segment>(graph_, feeds, *resources_, memory_, bodies_));
+    } catch (const needs_pieces&) {
+        cut_late();
+        throw;
+    }
+    if (segments_.size() > kept) segments_.pop_back();
+    return segments_.front();
+}
+
+}}} // namespace rill::RILL_ABI::detail

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include <rill/core/hash_map.hpp>
+#include <rill/core/vector.hpp>
+#include <rill/device/registry.hpp>
+#include <rill/runtime/program/bound_graph.hpp>
+#include <rill/passes/known_values.hpp>
+#include <rill/runtime/program/lifetimes.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Binds a subgraph: shapes, then slots, kernels and memory. All the work that a hot step does not do.
+class binder : private bound_graph {
+public:
+    static bound_graph bind(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources,
+                            const body_plans& bodies = {});
+
+private:
+    void infer(std::span<const tensor_type> feed_types, const body_plans& bodies, allocator& memory);
+    /// Of an item in the host's memory, which no step need compute then.
+    const std::vector<any_array>* known_value(std::size_t i) const;
+    void find_folded();
+    void find_chains();
+    bool stays_in_block(std::size_t i, std::size_t port) const;
+
+    void assign_slots(resource_store& resources);
+
+    /// The slot of an input whose memory an output shares: of an alias, or of a write (its variable), else -1.
+    int aliased_slot(std::size_t i, std::size_t port) const;
+
+    bool is_step(std::size_t i) const;
+
+    void bind_steps(resource_store& resources);
+
+    void bind_chain(const chain& c, resource_store& resources);
+
+    /// Adds a step that is bound: its slot numbers and its scratch memory.
+    void add_step(step s, std::span<const subgraph::value> inputs, std::span<const int> outputs,
+                  const kernel_request& request, bool is_folded);
+
+    std::int32_t variable_index(const subgraph::value& v, const node& writer) const;
+
+    /// Variables that are read before any write of this step must have a value when it starts.
+    void note_start_reads();
+
+    hash_map<int, std::shared_ptr<const frame_region_step>> region_of_; // per item that runs bodies
+    known_values known_{graph, types};
+    vector<shared_place> may_share_;
+    vector<step_cost> costs_; // per step
+
+    static const device_type& device_of(const subgraph::item& it);
+    static kernel bind_kernel(const subgraph::item& it, kernel_request& request);
+    kernel copy_kernel(const subgraph::item& it) const;
+};
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/runtime/program/binding.ipp>
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <rill/core/environment.hpp>
+#include <rill/device/kernel.hpp>
+#include <rill/graph/op/region_use.hpp>
+#include <rill/runtime/trace/trace.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Writes down what a step does, from any of its threads.
+class step_recorder {
+public:
+    step_recorder(step_trace& into, environment& around);
+    step_recorder(const step_recorder&) = delete;
+    /// What was broken off ends here.
+    ~step_recorder();
+
+    /// What is known once something is over.
+    struct outcome {
+        std::int64_t bytes = 0, iterations = -1;
+        std::int64_t at = -1; // when; -1: now
+    };
+
+    /// Since the step began.
+    std::int64_t now() const;
+    /// They begin now, on this thread. Gives the number of the first.
+    int begin(std::vector<step_trace::entry> together);
+    int begin(step_trace::entry e) { return begin(std::vector{std::move(e)}); }
+    void end(int first, int count);
+    void end(int entry, const outcome& o);
+
+private:
+    static constexpr std::int64_t open = -1;
+
+    step_trace& into_;
+    environment& around_;
+    const environment::time_point start_;
+    std::mutex mutex_;
+    std::vector<std::thread::id> threads_;
+};
+
+/// Where in a traced step something happens.
+struct trace_scope {
+    step_recorder& to;
+    int inside = -1; // the entry of the node whose bodies run
+    int piece = -1;
+    std::int64_t iteration = -1;
+    bool counts = false; // who runs the bodies of a loop does not say which iteration it is: each begins with 0
+    std::vector<std::pair<const void*, std::int64_t>> runs = {};
+
+    std::int64_t iterations = -1; // of the loop whose bodies run, once it is over
+
+    /// What runs the bodies of a node within what this is of.
+    trace_scope within(int entry, const region_use& how) const;
+    step_trace::entry entry_of(std::string node, std::string_view op) const;
+    std::int64_t iteration_of(const void* body);
+};
+
+/// Of the elements; what strings hold beside theirs is not counted.
+std::int64_t bytes_of(std::span<const any_array> all);
+
+inline void note_iterations(const step_context* context, std::int64_t n) {
+    if (context && context->trace) context->trace->iterations = n;
+}
+
+/// A step's context, for a part of it that is written down as something else's.
+struct traced_context : step_context {
+    traced_context(const step_context& like, trace_scope s) : step_context(like), scope(std::move(s)) {
+        trace = &scope;
+    }
+    traced_context(const traced_context&) = delete;
+
+    trace_scope scope;
+};
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/runtime/trace/step_recorder.ipp>
+#endif

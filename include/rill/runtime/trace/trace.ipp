@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/trace/trace.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+
+#include <rill/core/error.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+RILL_INLINE int step_trace::position(const std::string& node) const {
+    for (std::size_t i = 0; i < entries.size(); ++i)
+        if (entries[i].node == node) return static_cast<int>(i);
+    return -1;
+}
+
+namespace detail {
+
+RILL_COLD std::string json_text(const std::string& s) {
+    std::string text = "\"";
+    for (const char c : s) {
+        char code[8];
+        if (c == '"' || c == '\\')
+            text += {'\\', c};
+        else if (static_cast<unsigned char>(c) >= 0x20)
+            text += c;
+        else if (std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c)) > 0)
+            text += code;
+    }
+    return text + '"';
+}
+
+/// The format counts in microseconds.
+RILL_COLD std::string json_time(std::int64_t nanoseconds) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%lld.%03d", static_cast<long long>(nanoseconds / 1000),
+                  static_cast<int>(nanoseconds % 1000));
+    return text;
+}
+
+RILL_COLD std::string chrome_args(const step_trace& t, const step_trace::entry& e) {
+    std::string text = "\"args\":{\"op\":" + json_text(e.op) + ",\"bytes\":" + std::to_string(e.bytes);
+    const auto add = [&](const char* name, std::int64_t value) {
+        if (value >= 0) text += ",\"" + std::string(name) + "\":" + std::to_string(value);
+    };
+    if (e.inside >= 0) text += ",\"inside\":" + json_text(t.entries[static_cast<std::size_t>(e.inside)].node);
+    add("iteration", e.iteration);
+    add("iterations", e.iterations);
+    add("strand", e.strand);
+    add("piece", e.piece);
+    return text + "}";
+}
+
+/// An event, as all kinds begin.
+RILL_COLD std::string chrome_event(const char* phase, const std::string& name, int thread) {
+    return "{\"ph\":\"" + std::string(phase) + "\",\"pid\":1,\"tid\":" + std::to_string(thread) +
+           ",\"name\":" + json_text(name);
+}
+
+} // namespace detail
+
+RILL_COLD std::string step_trace::chrome_json() const {
+    std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+    text += detail::chrome_event("M", "process_name", 0) + ",\"args\":{\"name\":\"rill\"}}";
+    int threads = 1;
+    for (const auto& e : entries) threads = std::max(threads, e.thread + 1);
+    for (int t = 0; t < threads; ++t)
+        text += ",\n" + detail::chrome_event("M", "thread_name", t) + ",\"args\":{\"name\":\"" +
+                (t == 0 ? "caller" : "thread " + std::to_string(t)) + "\"}}";
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const auto& e = entries[i];
+        const auto args = "," + detail::chrome_args(*this, e) + "}";
+        const auto from = ",\"ts\":" + detail::json_time(e.begin);
+        if (e.what == kind::ran) {
+            text += ",\n" + detail::chrome_event("X", e.node, e.thread) + ",\"cat\":\"ran\"" + from +
+                    ",\"dur\":" + detail::json_time(std::max<std::int64_t>(e.end - e.begin, 0)) + args;
+            continue;
+        }
+        const auto id = (e.what == kind::waited ? ",\"cat\":\"waited\",\"id\":" : ",\"cat\":\"lasted\",\"id\":") +
+                        std::to_string(i + 1);
+        text += ",\n" + detail::chrome_event("b", e.node, e.thread) + id + from + args;
+        text += ",\n" + detail::chrome_event("e", e.node, e.thread) + id +
+                ",\"ts\":" + detail::json_time(std::max(e.begin, e.end)) + "}";
+    }
+    return text + "\n]}\n";
+}
+
+RILL_COLD void step_trace::write_chrome(const std::string& path) const {
+    const auto text = chrome_json();
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"), &std::fclose);
+    if (!file) throw not_found("write_chrome: '" + path + "' can't be opened");
+    const bool whole = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();
+    if (std::fclose(file.release()) != 0 || !whole) throw data_loss("write_chrome: '" + path + "' can't be written");
+}
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/core/vector.hpp>
+#include <rill/session/fetch.hpp>
+#include <rill/runtime/trace/trace.hpp>
+
+#include <vector>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+/// What a host value is in the checks of a call, as dtype_tag is for operands.
+template <class X> struct given_tag {
+    using type = host_element<X>;
+};
+template <literal X> struct given_tag<X> {
+    using type = number<X>;
+};
+template <> struct given_tag<any_array> {
+    using type = unknown_dtype;
+};
+
+} // namespace detail
+
+/// As many values, as listed in the first tuple, as a callable has inputs.
+template <class Values, class Inputs>
+inline constexpr bool one_value_each = std::tuple_size_v<Values> == std::tuple_size_v<Inputs>;
+
+/// Each value, as listed in the first tuple, has the element type of its input, as listed in the second.
+template <class Values, class Inputs> inline constexpr bool values_fit = true;
+template <class... V, class... T>
+    requires(sizeof...(V) == sizeof...(T))
+inline constexpr bool values_fit<std::tuple<V...>, std::tuple<T...>> = (dtypes_agree<T, V> && ...);
+
+template <std::size_t Values, class... Arrays> inline constexpr bool one_array_each = Values == sizeof...(Arrays);
+
+/// A prepared run: fetches and feeds are fixed, a call only brings values. Keeps graph and plan alive; throws `cancelled`
+/// after its session closed. May be called from several threads at once.
+template <class Fetches, class... Inputs> class callable {
+public:
+    callable(std::shared_ptr<detail::session_core> core, Fetches fetches, Inputs... inputs)
+        : core_(std::move(core)), fetches_(std::move(fetches)), inputs_(std::move(inputs)...) {
+        detail::fetch_list list(*core_);
+        std::apply([&](const auto&... f) { (list.add(f), ...); }, fetches_);
+        std::apply([&](const auto&... x) { (list.key.feeds.push_back(x.end()), ...); }, inputs_);
+        plan_ = core_->find_plan(list.key);
+        operations_ = std::move(list.operations);
+    }
+
+    /// The fetched values as a tuple; operations give no element. One value for each input, in the order of make_callable.
+    template <class... X> auto operator()(X&&... values) const { return call(fetches_, std::forward<X>(values)...); }
+
+    /// step.into(array)(x): the values go into arrays of the caller's, one for each in order; see rill::into. What it returns keeps references
+    /// to them.
+    template <class... A> auto into(A&... arrays) const {
+        const auto given = std::tie(arrays...);
+        constexpr auto arrays_wanted = []<class... X>(std::type_identity<std::tuple<X...>>) {
+            return (std::size_t(0) + ... + std::size_t(!is_valueless<X>));
+        }(std::type_identity<Fetches>{});
+        static_assert(one_array_each<arrays_wanted, A...>, "callable: one array for each fetched value is expected");
+        auto fetches = [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return std::tuple_cat(placed_fetch<I>(given)...);
+        }(std::make_index_sequence<std::tuple_size_v<Fetches>>{});
+        return [self = *this, fetches = std::move(fetches)]<class... X>(X&&... values) {
+            return self.call(fetches, std::forward<X>(values)...);
+        };
+    }
+
+    /// The same calls, each with a limit of time or a token: step.with({.timeout = 5s})(x).
+    callable with(const run_options& how) const {
+        callable same = *this;
+        same.how_ = how;
+        return same;
+    }
+
+private:
+    /// Fetch I, into its array if it has a value.
+    template <std::size_t I, class Arrays> auto placed_fetch(const Arrays& arrays) const {
+        const auto& what = std::get<I>(fetches_);
+        using X = std::remove_cvref_t<decltype(what)>;
+        if constexpr (is_valueless<X>) {
+            return std::tuple<X>(what);
+        } else {
+            constexpr std::size_t before = []<std::size_t... K>(std::index_sequence<K...>) {
+                return (std::size_t(0) + ... + std::size_t(!is_valueless<std::tuple_element_t<K, Fetches>>));
+            }(std::make_index_sequence<I>{});
+            return std::tuple(rill::into(what, std::get<before>(arrays)));
+        }
+    }
+
+    template <class Wanted, class... X> auto call(const Wanted& fetches, X&&... values) const {
+        using given = std::tuple<typename detail::given_tag<std::remove_cvref_t<X>>::type...>;
+        using wanted = std::tuple<dtype_tag<Inputs>...>;
+        static_assert(
+            one_value_each<given, wanted>,
+            "callable: one value for each input is expected, in the order of the inputs given to make_callable");
+        static_assert(values_fit<given, wanted>,
+                      "callable: a value's element type differs from its input's; values come "
+                      "in the order of the inputs given to make_callable");
+        detail::fetch_arrays<Wanted> into(fetches);
+        if constexpr (one_value_each<given, wanted> && values_fit<given, wanted>) {
+            const auto feeds = arrays(std::index_sequence_for<X...>{}, std::forward<X>(values)...);
+            const auto result = core_->run(*plan_, feeds, into.places_without(operations_), how_ ? &*how_ : nullptr);
+            return detail::take_values(fetches, result, into, operations_);
+        } else { // a static_assert has spoken
+            return detail::take_values(fetches, core_->run(*plan_, {}), into, operations_);
+        }
+    }
+
+    template <std::size_t... I, class... X>
+    std::array<any_array, sizeof...(X)> arrays(std::index_sequence<I...>, X&&... values) const {
+        return {detail::checked_feed(std::get<I>(inputs_), std::forward<X>(values))...};
+    }
+
+    std::shared_ptr<detail::session_core> core_;
+    Fetches fetches_;
+    std::tuple<Inputs...> inputs_;
+    std::shared_ptr<detail::plan> plan_;
+    std::vector<std::size_t> operations_; // names of operations among the fetches
+    std::optional<run_options> how_;
+};
+
+namespace detail {
+
+/// A run that is over, with the values it fetched.
+struct finished_run {
+    std::shared_ptr<plan> steps;
+    std::vector<any_array> fed;
+    step_result result;
+
+    ~finished_run();
+};
+
+/// Runs what a list asks for, with values by edge or by name.
+finished_run run_once(fetch_list& list, std::span<const feed_value* const> feeds, std::span<const fetch_place> places,
+                      const run_options* how);
+
+} // namespace detail
+
+class coordinator; // train/coordinator.hpp
+class coordinated_thread;
+
+/// Runs parts of a graph and keeps its variables. May be used from several threads at once; several sessions on one graph
+/// are independent. The graph may grow meanwhile.
+class session {
+public:
+    /// On the current graph (see graph_scope), or a given one.
+    session() : session(current_graph(), session_options{}) {}
+    explicit session(const rill::graph& g, const session_options& options = {})
+        : core_(detail::make_session_core(g, options)) {}
+    /// session s({.intra_op_threads = 1}): on the current graph.
+    explicit session(const session_options& options) : session(current_graph(), options) {}
+    session(const session&) = delete;
+    session& operator=(const session&) = delete;
+    ~session() { close({}); }
+
+    /// Ends the session: later runs, and calls of its callables, throw `cancelled`, which says where it was closed.
+    void close(const std::source_location& where = std::source_location::current()) noexcept { core_->close(where); }
+    const rill::graph& graph() const noexcept { return core_->graph(); }
+
+    /// Empties containers (none named: all) and closes the sessions that use them. `target` is empty: the containers of this process.
+    static void reset(const std::string& target = {}, const std::vector<std::string>& containers = {}) {
+        detail::reset_containers(target, containers);
+    }
+
+    /// The graph, and the values that its variables have in this session: see with_values.
+    valued_graph variable_values() const;
+
+    /// The memory of variables and, for each kind of run so far, of a step: beside the least that any layout would need.
+    std::string memory_report() const { return core_->memory_report(); }
+
+    /// Runs what is asked for and returns its host value: T for rank 0, xt::xtensor<T, rank>, an any_array where the type
+    /// is not known, nothing for an operation (by name: an any_array that is empty()). Of a list, a vector: s.run({a, b}) gives a
+    /// std::vector<any_array>.
+    template <class X = std::vector<any_tensor>, any_feed... F>
+        requires is_fetchable<X>
+    auto run(const X& what, F&&... feeds) const {
+        return run_list(what, feed_list<F...>{given<F>(feeds)...});
+    }
+    /// Several at once, in one step: a tuple without elements for operations.
+    template <class... X, any_feed... F>
+        requires(is_fetchable<X> && ...)
+    auto run(const std::tuple<X...>& what, F&&... feeds) const {
+        return run_list(what, feed_list<F...>{given<F>(feeds)...});
+    }
+    template <class X = std::vector<any_tensor>> auto run(const X& what, const std::vector<feed_value>& feeds) const {
+        detail::vector<const feed_value*> all;
+        for (const auto& f : feeds) all.push_back(&f);
+        return run_list(what, all);
+    }
+    /// The same, with a limit of time or a token that ends it: s.run(y, feed(x, v), {.timeout = 5s, .cancel = token}).
+    template <class X = std::vector<any_tensor>> auto run(const X& what, const run_options& how) const {
+        return run_list(what, {}, &how);
+    }
+    template <class X = std::vector<any_tensor>>
+    auto run(const X& what, detail::feed_reference a, const run_options& how) const {
+        return run_list(what, std::array{a.get()}, &how);
+    }
+    template <class X = std::vector<any_tensor>>
+    auto run(const X& what, detail::feed_reference a, detail::feed_reference b, const run_options& how) const {
+        return run_list(what, std::array{a.get(), b.get()}, &how);
+    }
+    template <class X = std::vector<any_tensor>>
+    auto run(const X& what, detail::feed_reference a, detail::feed_reference b, detail::feed_reference c,
+             const run_options& how) const {
+        return run_list(what, std::array{a.get(), b.get(), c.get()}, &how);
+    }
+    template <class X = std::vector<any_tensor>>
+    auto run(const X& what, detail::feed_reference a, detail::feed_reference b, detail::feed_reference c,
+             detail::feed_reference d, const run_options& how) const {
+        return run_list(what, std::array{a.get(), b.get(), c.get(), d.get()}, &how);
+    }
+    template <class X = std::vector<any_tensor>>
+    auto run(const X& what, detail::feed_reference a, detail::feed_reference b, detail::feed_reference c,
+             detail::feed_reference d, detail::feed_reference e, const run_options& how) const {
+        return run_list(what, std::array{a.get(), b.get(), c.get(), d.get(), e.get()}, &how);
+    }
+    /// Of more feeds they are a vector.
+    template <class X = std::vector<any_tensor>>
+    auto run(const X& what, const std::vector<feed_value>& feeds, const run_options& how) const {
+        detail::vector<const feed_value*> all;
+        for (const auto& f : feeds) all.push_back(&f);
+        return run_list(what, all, &how);
+    }
+    /// Also returns what ran and what it waited for. It runs as it would untraced: the same plan, the same threads.
+    template <class X = std::vector<any_tensor>, any_feed... F> auto run_traced(const X& what, F&&... feeds) const {
+        step_trace trace;
+        const run_options how{.trace = &trace};
+        const feed_list<F...> all{given<F>(feeds)...};
+        if constexpr (is_valueless<X>) {
+            run_list(what, all, &how);
+            return trace;
+        } else {
+            auto value = run_list(what, all, &how);
+            return std::pair(std::move(value), std::move(trace));
+        }
+    }
+
+    /// Prepares a run: make_callable(std::tuple(loss, train), x, y), then auto [l] = step(xs, ys).
+    template <class... X, class... In> auto make_callable(const std::tuple<X...>& fetches, const In&... inputs) const {
+        return callable<std::tuple<X...>, std::decay_t<decltype(input_handle(inputs))>...>(core_, fetches,
+                                                                                           input_handle(inputs)...);
+    }
+    template <class X, class... In>
+        requires is_fetchable<X>
+    auto make_callable(const X& fetch, const In&... inputs) const {
+        return make_callable(std::tuple<X>(fetch), inputs...);
+    }
+
+private:
+    friend std::vector<coordinated_thread> start_queue_runners(const session& s, const coordinator& c);
+
+    template <class... F> using feed_list = std::array<const feed_value*, sizeof...(F)>;
+    template <class F> static const feed_value* given(std::remove_reference_t<F>& feed) {
+        static_assert(may_be_fed<F>, "session::run: a feed that borrows its value was kept; keep it as feed_value, "
+                                     "which copies the value");
+        if constexpr (may_be_fed<F>)
+            return detail::feed_reference(static_cast<F&&>(feed)).get();
+        else
+            return nullptr;
+    }
+
+    template <class In> static auto input_handle(const In& input) {
+        if constexpr (typed_operand<In>)
+            return detail::as_argument(input);
+        else
+            return any_tensor(input);
+    }
+
+    template <class X>
+    auto run_list(const X& what, std::span<const feed_value* const> feeds, const run_options* how = nullptr) const {
+        detail::fetch_list list(*core_);
+        if constexpr (requires { std::tuple_size<X>::value; }) {
+            std::apply([&](const auto&... x) { (list.add(x), ...); }, what);
+            detail::fetch_arrays<X> into(what);
+            const auto run = detail::run_once(list, feeds, into.places_without(list.operations), how);
+            return detail::take_values(what, run.result, into, list.operations);
+        } else if constexpr (is_valueless<X>) {
+            list.add(what);
+            detail::run_once(list, feeds, {}, how);
+        } else if constexpr (returns_nothing<X>) {
+            run_list(std::tuple<X>(what), feeds, how);
+        } else {
+            list.add(what);
+            detail::fetch_arrays<std::tuple<X>> into(std::tuple<const X&>{what});
+            const auto run = detail::run_once(list, feeds, into.places_without(list.operations), how);
+            detail::value_cursor at{list.operations};
+            return detail::take_value(what, run.result, at, std::get<0>(into.all));
+        }
+    }
+
+    std::shared_ptr<detail::session_core> core_;
+};
+
+/// export_graph(with_values(s), "model.rill"): a session's graph with the values of all variables that it has used, slots of
+/// optimizers too, as of one step.
+inline valued_graph with_values(const session& s) { return s.variable_values(); }
+
+namespace detail {
+
+RILL_EXPORT const session*& default_session_slot();
+
+const session& default_session(const char* who);
+
+} // namespace detail
+
+/// Makes a session the default of this thread: x.eval(), op.run().
+class session_scope : detail::scoped<const session*> {
+public:
+    explicit session_scope(const session& s) : scoped(detail::default_session_slot(), &s) {}
+};
+
+template <class... Feeds>
+    requires(sizeof...(Feeds) > 0)
+void operation::run(Feeds&&... feeds) const {
+    detail::default_session("operation::run").run(*this, std::forward<Feeds>(feeds)...);
+}
+
+template <class T, index_t... D> template <class... Feeds> auto tensor<T, D...>::eval(Feeds&&... feeds) const {
+    return detail::default_session("eval").run(*this, std::forward<Feeds>(feeds)...);
+}
+
+template <class Op, class... Args>
+template <class... Feeds>
+auto expression<Op, Args...>::eval(Feeds&&... feeds) const {
+    return detail::default_session("eval").run(*this, std::forward<Feeds>(feeds)...);
+}
+
+}} // namespace rill::RILL_ABI
+
+#if !RILL_COMPILED
+#include <rill/session/session.ipp>
+#endif

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/device/cpu/primitives/indexing.hpp>
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <rill/core/half.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+TEST_CASE("indexing: the first id outside") {
+    const std::vector<int> ids{0, 4, 3, 5, -1};
+    CHECK(first_outside(ids.data(), 5, 6).at == 4);
+    CHECK(first_outside(ids.data(), 5, 5).at == 3);
+    CHECK(first_outside(ids.data(), 4, 6).at == -1);
+    CHECK(first_outside(ids.data(), 0, 0).at == -1);
+    CHECK(first_outside(ids.data(), 1, 0).at == 0);
+    const std::vector<int> large{0, std::numeric_limits<int>::max(), std::numeric_limits<int>::min()};
+    CHECK(first_outside(large.data(), 3, index_t(1) << 40).at == 2); // an extent that no id reaches
+    const std::vector<std::int64_t> wide{0, std::int64_t(1) << 33, -1};
+    CHECK(first_outside(wide.data(), 3, index_t(1) << 40).at == 2);
+    CHECK(first_outside(wide.data(), 3, index_t(1) << 33).at == 1);
+}
+
+TEST_CASE("indexing: gather and scatter_add undo one another") {
+    const std::vector<int> ids{2, 0, 2};
+    for (const index_t inner : {1, 3, 50}) {
+        const index_t outer = 2, extent = 4, count = 3;
+        std::vector<float> table(static_cast<std::size_t>(outer * extent * inner)),
+            slices(static_cast<std::size_t>(outer * count * inner));
+        std::iota(table.begin(), table.end(), 1.f);
+        gather_slices(table.data(), ids.data(), slices.data(), outer, extent, inner, count);
+        const auto at = [&](const std::vector<float>& v, index_t o, index_t e, index_t i, index_t n) {
+            return v[static_cast<std::size_t>((o * n + e) * inner + i)];
+        };
+        std::vector<float> back(table.size());
+        scatter_add_slices(slices.data(), ids.data(), back.data(), outer, extent, inner, count);
+        bool right = true;
+        for (index_t o = 0; o < outer; ++o)
+            for (index_t i = 0; i < inner; ++i) {
+                for (index_t k = 0; k < count; ++k)
+                    right = right &&
+                            at(slices, o, k, i, count) == at(table, o, ids[static_cast<std::size_t>(k)], i, extent);
+                for (index_t e = 0; e < extent; ++e)
+                    right = right && at(back, o, e, i, extent) == at(table, o, e, i, extent) * (e == 2   ? 2.f
+                                                                                                : e == 0 ? 1.f
+                                                                                                         : 0.f);
+            }
+        CHECK(right);
+    }
+    const std::string words[] = {"a", "b"};
+    std::string out[3];
+    gather_slices(words, std::vector<std::int64_t>{1, 1, 0}.data(), out, 1, 2, 1, 3);
+    CHECK(out[0] + out[1] + out[2] == "bba");
+    half sum[] = {half(1.f), half(2.f)};
+    const half more[] = {half(4.f), half(0.5f)};
+    scatter_add_slices(more, std::vector<int>{1, 1}.data(), sum, 1, 2, 1, 2);
+    CHECK(static_cast<float>(sum[1]) == 6.5f);
+}
+
+TEST_CASE("indexing: one_hot") {
+    std::vector<int> out(8, 7);
+    one_hot_rows(std::vector<std::int64_t>{1, -1, 2, 0}.data(), out.data(), 4, 2, 5, -5);
+    CHECK(out == std::vector<int>{-5, 5, -5, -5, -5, -5, 5, -5});
+}
+
+TEST_CASE("indexing: where extremes are") {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<float> x{1, 3, 3, 0, 0, 2, nan, 5, 1};
+    std::vector<std::int64_t> at(9);
+    arg_extreme<max_combine>(x.data(), at.data(), 3, 3, 1);
+    CHECK(std::vector(at.begin(), at.begin() + 3) == std::vector<std::int64_t>{1, 2, 0});
+    arg_extreme<min_combine>(x.data(), at.data(), 3, 3, 1);
+    CHECK(std::vector(at.begin(), at.begin() + 3) == std::vector<std::int64_t>{0, 0, 0});
+    arg_extreme<max_combine>(x.data(), at.data(), 1, 3, 3); // down the columns
+    CHECK(std::vector(at.begin(), at.begin() + 3) == std::vector<std::int64_t>{2, 2, 0});
+    const std::vector<half> halves{half(1.f), half(2.f)};
+    arg_extreme<max_combine>(halves.data(), at.data(), 1, 2, 1);
+    CHECK(at[0] == 1);
+}
