@@ -91,7 +91,7 @@ inline void compile_catalogue() {
 }}}} // namespace rill::RILL_ABI::detail::RILL_ISA
 
 #if !RILL_KERNELS_LEVEL // which a file of rill::kernels says that holds kernels of a better level and nothing else
-#include <rill/device/cpu/jit/emitted_program.hpp>
+#include <rill/device/cpu/jit/jit_program.hpp>
 #include <rill/device/cpu/jit/vector_math.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -138,7 +138,7 @@ template <class T> void register_vector_ops() {
 
 inline void fill_registries() {
     require_fused();
-    let_data_decide();
+    enable_dynamic_shapes();
     register_vector_ops<float>();
     register_vector_ops<bool>();
     if (emits_programs) register_emitter(&the_emitter);

@@ -14,9 +14,9 @@ TEST_CASE("node: how its outputs and its place are called") {
     CHECK(name_of(second) == "layer/split:1");
     CHECK(type_of(second) == tensor_type{dtype::int32, dims{}});
     CHECK(place_of(n) == "node 'layer/split', made at node.cpp:" + std::to_string(n.where.line()));
-    const auto said = said_at(n, "split", "too long");
+    const auto said = error_at(n, "split", "too long");
     CHECK(said == "split: too long (" + place_of(n) + ")");
-    CHECK(said_at(n, "call", said) == said); // once
+    CHECK(error_at(n, "call", said) == said); // once
     CHECK(bool(second));
     CHECK_FALSE(bool(endpoint()));
     CHECK_FALSE(second == endpoint{&n, 0});

@@ -31,7 +31,7 @@ struct fixture {
     /// The nodes (and copies) in order of execution.
     std::vector<std::string> ordered(const std::vector<endpoint>& fetches,
                                      const std::vector<const node*>& targets = {}) const {
-        auto sub = order_variables(prune(fetches, targets, {}));
+        auto sub = order_variable_accesses(prune(fetches, targets, {}));
         check(sub, false);
         sub = sort_items(std::move(sub));
         check(sub, true);
@@ -320,7 +320,7 @@ TEST_CASE_METHOD(test_order_fixture, "order: takes and releases of one lock go i
     const mutex a("a"), b("b");
     const operation a1 = a.acquire(), b1 = b.acquire(), a2 = a.release(), a3 = a.acquire(), b2 = b.release();
     const std::vector<const node*> all{a3.node(), b2.node(), a1.node(), a2.node(), b1.node()};
-    const auto sub = order_turns(prune({}, all, {}));
+    const auto sub = serialize_lock_ops(prune({}, all, {}));
     check(sub, true);
     const auto waits_for = [&](const operation& later, const operation& before) {
         for (const auto& it : sub.items)

@@ -140,7 +140,7 @@ void change_part(saved_graph& g) {
     auto& body = one_of(bodies.all);
     switch (below(8)) {
     case 0: return number(bodies.node);
-    case 1: return number(bodies.first_twin);
+    case 1: return number(bodies.first_variant);
     case 2: return number(body.of);
     case 3: return change_list(below(2) ? body.arguments : body.results, edge);
     case 4: return change_list(body.captures, edge);
@@ -237,7 +237,7 @@ graph wired(const std::vector<saved_node>& pool) {
     }
     const auto nodes = g.nodes();
     for (const auto* n : nodes)
-        if (n->op->flow().what == flow_use::form::merges) try {
+        if (n->op->flow().what == control_flow_kind::form::merges) try {
                 const loop_edge e{n, {nodes[below(nodes.size())], 0}};
                 g.state().close_loops({&e, 1});
             } catch (const error&) {}

@@ -143,7 +143,7 @@ WITHOUT["_Arg"] = "what a body is given: an input of it as Placeholder is of a g
 for name in ("Case", "While", "ScanSlices", "PartitionedCall"):
     WITHOUT[name] = "what its bodies compute is compared with plain C++ by tests/random_control_flow.cpp"
 for name in ("Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond"):
-    WITHOUT[name] = "a primitive has no kernel; tests/passes/functionalize/raise.cpp and tests/runtime/dataflow/frames_run.cpp say what they give together"
+    WITHOUT[name] = "a primitive has no kernel; tests/passes/functionalize/functionalize_control_flow.cpp and tests/runtime/dataflow/dataflow_executor.cpp say what they give together"
 for name in ("HostCall", "AsyncHostCall"):
     WITHOUT[name] = "a function of the program's; its test says what comes back"
 for name in ("Where", "Unique"):

@@ -141,7 +141,7 @@ struct fused_spec {
 
 /// Fused nodes over one space: each block of elements goes through all of them, one after the other, while it is in the
 /// first-level cache.
-struct fused_chain {
+struct fusion_group {
     /// A result of an earlier link; of link -1, an input of the chain.
     struct source {
         int link, index;

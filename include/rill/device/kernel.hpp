@@ -73,7 +73,7 @@ struct kernel_args {
     const step_context* step;
     any_array* sized = nullptr; // the outputs of an op whose extents only its run decides: it puts them there
     waiting* wait = nullptr;    // of an op that waits: it copies what it needs of its inputs
-    any_array* given = nullptr; // the inputs of an op that keeps them (keeps_operands) and stands alone
+    any_array* given = nullptr; // the inputs of an op that keeps them (takes_ownership) and stands alone
 
     template <class T> const T* in(int i) const { return static_cast<const T*>(slots[inputs[i]]); }
     /// The same as an array of the type it was bound to, borrowed.

@@ -15,10 +15,10 @@ namespace rill { inline namespace RILL_ABI {
 /// each operand is, and what stays; it changes the state (outputs), writes what is stacked from the first place on, and counts the
 /// iterations that it ran in a last output (an int64), also when it throws. Fewer than it may run: the condition said so.
 struct number_loop {
-    using source = fused_chain::source;
+    using source = fusion_group::source;
     static constexpr std::string_view name = "NumberLoop"; // what its kernel is registered as
 
-    fused_chain chain;         // of the condition, then of the body; its results are those below
+    fusion_group chain;         // of the condition, then of the body; its results are those below
     std::vector<dtype> inputs; // of the chain
     int slices = 0;
     bool conditional = false;    // else it goes on as long as it may

@@ -45,7 +45,7 @@ template <class D>
 concept device_primitives =
     requires(const float* x, float* y, const std::int32_t* ids, std::int32_t* to, std::int64_t* classes, void* scratch,
              thread_pool* pool, index_t n, const detail::strided_layout& layout, const random_stream& stream,
-             const fused_spec& spec, const fused_chain& chain, kernel_request& request) {
+             const fused_spec& spec, const fusion_group& chain, kernel_request& request) {
         { D::type } -> std::convertible_to<std::string_view>;
         D::template compile_expression<leaf<float>>();
         D::template compile_one_op<leaf<float>>();

@@ -34,7 +34,7 @@ struct block_kernels {
 
 /// The loops that bring blocks together, for one way of combining and one dtype. Where `widen` is there, they work on
 /// elements of so many bytes, which hold more than the dtype does.
-struct combiner {
+struct reducer {
     void (*init)(void* to, std::int64_t n) = nullptr;                                           // the identity
     void (*merge)(void* to, const void* from, std::int64_t n) = nullptr;                        // elementwise
     void (*fold)(void* to, const void* from, std::int64_t n) = nullptr;                         // n elements into one
@@ -103,7 +103,7 @@ struct program_nodes {
 struct code_emitter {
     /// The block function of a chain of fused nodes with so many results over so many elements; null where what was compiled for it
     /// is better.
-    block_function (*chain)(const fused_chain& chain, std::size_t results, index_t elements,
+    block_function (*chain)(const fusion_group& chain, std::size_t results, index_t elements,
                             const operand_forms& forms);
     /// Whether there is code for an instruction.
     bool (*knows)(const program& p, const program::instruction& i);
@@ -116,7 +116,7 @@ struct code_emitter {
 struct RILL_EXPORT kernel_registry {
     detail::registry_table<kernel_factory> factories;        // "cpu/MatMul/float32"
     detail::registry_table<block_kernels> blocks;            // a program's key
-    detail::registry_table<combiner> combiners;              // "Sum/float32"
+    detail::registry_table<reducer> reducers;              // "Sum/float32"
     detail::registry_table<detail::pullback_rule> pullbacks; // a one-op program's key
     detail::registry_table<scalar_loop> loops;               // the keys of its expressions
     std::atomic<void (*)()> rare{nullptr};                   // adds those for types that few programs use
@@ -156,7 +156,7 @@ void register_factory(std::string_view device, std::string_view op, dtype type, 
 void register_blocks(const std::string& key, int level, const block_kernels& kernels);
 /// As above, of one op: in place of what was compiled for lesser instruction sets, and beside an expression's adjoint.
 void register_primitive_blocks(const std::string& key, int level, block_function forward, int lanes = 1);
-void register_combiner(std::string_view how, dtype type, int level, const combiner& loops);
+void register_reducer(std::string_view how, dtype type, int level, const reducer& loops);
 void register_pullback(const std::string& key, const pullback_rule& rule);
 void register_scalar_loop(const std::string& key, int level, scalar_loop loop);
 void register_emitter(const code_emitter* emit);

@@ -126,8 +126,8 @@ RILL_COLD void register_primitive_blocks(const std::string& key, int level, bloc
     register_blocks(key, level, k);
 }
 
-RILL_COLD void register_combiner(std::string_view how, dtype type, int level, const combiner& loops) {
-    if (supports_level(level)) kernel_tables().combiners.add(kernel_key(how, type), level, loops);
+RILL_COLD void register_reducer(std::string_view how, dtype type, int level, const reducer& loops) {
+    if (supports_level(level)) kernel_tables().reducers.add(kernel_key(how, type), level, loops);
 }
 
 RILL_COLD void register_scalar_loop(const std::string& key, int level, scalar_loop loop) {

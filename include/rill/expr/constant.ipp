@@ -17,7 +17,7 @@ namespace detail {
 
 RILL_INLINE endpoint add_constant(const graph& g, const any_array& value, bool share, const std::string& name,
                                   const std::source_location& where) {
-    make_known<constant_op>();
+    ensure_registered<constant_op>();
     return {add_node(g, make_op(constant_op{value}), {}, name, share, where), 0};
 }
 

@@ -138,7 +138,7 @@ private:
     std::deque<node> nodes_;
     std::deque<region> regions_;
     std::deque<node_bodies> bodies_;
-    detail::hash_map<const node*, const node*> last_twins_;
+    detail::hash_map<const node*, const node*> last_variants_;
     detail::hash_map<const node*, endpoint> back_edges_;
     std::atomic<const op*> primitive_{nullptr};
     std::atomic<const detail::control_flow*> control_{nullptr};

@@ -46,7 +46,7 @@ RILL_INLINE const node* graph_state::add(node_spec spec) {
     if (key) shared_.add(key, n.id);
     if (n.op->flow()) primitive_ = n.op.get();
     if (const auto* by = n.op->control()) control_ = by;
-    if (bodies && bodies->first_twin) last_twins_[bodies->first_twin] = &n;
+    if (bodies && bodies->first_variant) last_variants_[bodies->first_variant] = &n;
     return &n;
 }
 
@@ -74,9 +74,9 @@ RILL_COLD std::vector<const region*> graph_state::regions() const {
 
 RILL_COLD const node* graph_state::last_twin(const node* n) const {
     const std::lock_guard lock(mutex_);
-    const node* first = first_twin(*n);
-    const auto at = last_twins_.find(first);
-    return at == last_twins_.end() ? first : at->second;
+    const node* first = first_variant(*n);
+    const auto at = last_variants_.find(first);
+    return at == last_variants_.end() ? first : at->second;
 }
 
 RILL_COLD void graph_state::close_loops(std::span<const loop_edge> edges) {
@@ -97,9 +97,9 @@ RILL_COLD void graph_state::check_loop_edge(const loop_edge& e) const {
                                name_of(e.back) + "', made at " + to_string(e.back.from->where) + ")");
     };
     if (e.merge->owner != this || e.back.from->owner != this) refuse("and its back edge belong to different graphs");
-    if (e.merge->op->flow().what != flow_use::form::merges || e.merge->inputs.size() != 1)
+    if (e.merge->op->flow().what != control_flow_kind::form::merges || e.merge->inputs.size() != 1)
         refuse("is no merge of one value, which alone begins a loop");
-    if (e.back.from->op->flow().what != flow_use::form::next_iteration)
+    if (e.back.from->op->flow().what != control_flow_kind::form::next_iteration)
         refuse("gets '" + name_of(e.back) + "', which comes from no next_iteration");
     if (e.merge->inside != e.back.from->inside) refuse("and its back edge lie in different bodies");
     const auto &first = type_of({e.merge, 0}), &next = type_of(e.back);

@@ -31,7 +31,7 @@ struct node {
 };
 
 /// Of a node that has bodies: the one whose twin it is, or itself.
-inline const node* first_twin(const node& n) { return n.bodies && n.bodies->first_twin ? n.bodies->first_twin : &n; }
+inline const node* first_variant(const node& n) { return n.bodies && n.bodies->first_variant ? n.bodies->first_variant : &n; }
 
 inline endpoint gradient_request::input(int i) const { return at.inputs[i]; }
 inline endpoint gradient_request::output(int i) const { return {&at, i}; }
@@ -48,7 +48,7 @@ std::string name_of(const endpoint& e);
 std::string place_of(const node& n);
 
 /// "label: what (node 'layer/add', made at model.cpp:42)": what went wrong there. What names the place already stays as it is.
-std::string said_at(const node& n, const std::string& label, const std::string& what);
+std::string error_at(const node& n, const std::string& label, const std::string& what);
 
 }} // namespace rill::RILL_ABI
 

@@ -16,7 +16,7 @@ RILL_INLINE std::string name_of(const endpoint& e) { return e.from->name + ":" +
 
 RILL_INLINE std::string place_of(const node& n) { return "node '" + n.name + "', made at " + to_string(n.where); }
 
-RILL_COLD std::string said_at(const node& n, const std::string& label, const std::string& what) {
+RILL_COLD std::string error_at(const node& n, const std::string& label, const std::string& what) {
     const std::string place = place_of(n);
     return what.find(place) != std::string::npos ? what : label + ": " + what + " (" + place + ")";
 }

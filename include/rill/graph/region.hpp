@@ -27,10 +27,10 @@ struct region {
 using endpoint_map = detail::hash_map<std::pair<const node*, int>, endpoint>;
 
 /// What a body made of primitives of control flow holds: its nodes lie where the node that runs it does.
-struct raised_part {
+struct functionalized_part {
     detail::hash_set<const node*> nodes; // of which each waits for the others
     endpoint_map same;                   // values that are others there
-    bool by_frames = false;              // its nodes run one by one, primitives among them
+    bool is_dataflow = false;              // its nodes run one by one, primitives among them
 };
 
 /// What a node runs of a region: a run whose fetches are its results, fed with its arguments and what it takes from outside.
@@ -41,13 +41,13 @@ struct body {
     std::vector<endpoint> captures;  // fed with those inputs of the node that `captured` numbers
     std::vector<int> captured;
     std::vector<const node*> effects;               // run whether or not results need them
-    std::shared_ptr<const raised_part> raised = {}; // of a body that is no region of its own
+    std::shared_ptr<const functionalized_part> raised = {}; // of a body that is no region of its own
 };
 
 /// The bodies of a node. Nodes that run the same and give more, each all that the one before gives, are twins: of those that a plan
 /// needs, it runs the last alone.
 struct node_bodies : std::vector<body> {
-    const node* first_twin = nullptr; // null: the node itself
+    const node* first_variant = nullptr; // null: the node itself
     bool sized = false;               // one run of a body may give other extents than another
 };
 

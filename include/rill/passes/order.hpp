@@ -24,10 +24,10 @@ private:
 /// Variables keep their meaning: within a step a use of a variable is its value at the step's start, unless a control
 /// dependency puts the use after a write. Reads are put before the next write; where that would close a cycle (and for a
 /// fetch, which is read at the end), the value is copied first.
-subgraph order_variables(subgraph g);
+subgraph order_variable_accesses(subgraph g);
 
 /// Nodes that take and free one lock, and those whose bodies do, run in order of creation: a step does not wait for itself.
-subgraph order_turns(subgraph g);
+subgraph serialize_lock_ops(subgraph g);
 
 /// Sorts the items so that each runs after what it depends on; otherwise in order of creation.
 subgraph sort_items(subgraph g);

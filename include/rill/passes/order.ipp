@@ -308,17 +308,17 @@ RILL_COLD subgraph::value variable_order::copy_of(std::size_t version, const sub
 
 } // namespace detail
 
-RILL_COLD subgraph order_variables(subgraph g) {
+RILL_COLD subgraph order_variable_accesses(subgraph g) {
     const bool writes = detail::any_of(g.items, [](const subgraph::item& it) { return it.origin && it.is_write(); });
     if (writes) detail::variable_order(g).run();
     return g;
 }
 
-RILL_COLD subgraph order_turns(subgraph g) {
-    const auto takes_turns = [](const subgraph::item& it) {
+RILL_COLD subgraph serialize_lock_ops(subgraph g) {
+    const auto holds_lock = [](const subgraph::item& it) {
         return it.origin && it.op->ordering() == step_ordering::turns;
     };
-    if (detail::none_of(g.items, takes_turns)) return g;
+    if (detail::none_of(g.items, holds_lock)) return g;
     // two nodes may stand for one lock, by its shared name
     using lock = std::tuple<std::string, std::string, int>;
     const auto lock_at = [&](int i) -> lock {
@@ -331,10 +331,10 @@ RILL_COLD subgraph order_turns(subgraph g) {
     };
     detail::hash_map<lock, int> last; // who had it before
     for (const auto& it : g.items)
-        if (takes_turns(it)) last[lock_at(it.inputs[0].item)] = -1;
+        if (holds_lock(it)) last[lock_at(it.inputs[0].item)] = -1;
     for (int i = 0; i < static_cast<int>(g.items.size()); ++i) {
         auto& it = g.items[i];
-        const bool turn = takes_turns(it);
+        const bool turn = holds_lock(it);
         if (!turn && !(it.origin && it.origin->bodies)) continue;
         for (std::size_t k = 0; k < (turn ? 1 : it.inputs.size()); ++k) {
             const auto at = last.find(lock_at(it.inputs[k].item));

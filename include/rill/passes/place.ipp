@@ -62,7 +62,7 @@ RILL_COLD subgraph place(subgraph g, bool soft, const std::function<void(const n
         }
         if (detail::has_text(*it.origin)) it.device = &cpu_device();
         // who asks for a variable, but not for its value, and an update run where the variables lie
-        for (const int k : it.op->may_lack_value())
+        for (const int k : it.op->may_be_uninitialized())
             if (const auto* there = device_at(it.inputs[k])) it.device = there;
         const auto written = it.op->writes();
         for (std::size_t k = 0; k < written.size(); ++k) {

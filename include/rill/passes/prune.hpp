@@ -9,7 +9,7 @@
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
-class raised_flow;
+class functionalized_graph;
 }
 
 /// Takes from a graph what the fetches and targets need. A fed edge cuts the graph: nothing before it is taken for its
@@ -17,7 +17,7 @@ class raised_flow;
 /// constants and for the variables that it writes; what it waits for outside has run before. With `flow`, which stands in for
 /// primitives of control flow, nodes come in no order.
 subgraph prune(std::span<const endpoint> fetches, std::span<const node* const> targets, std::span<const endpoint> feeds,
-               const region* within = nullptr, const detail::raised_flow* flow = nullptr);
+               const region* within = nullptr, const detail::functionalized_graph* flow = nullptr);
 
 }} // namespace rill::RILL_ABI
 

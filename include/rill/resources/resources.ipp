@@ -87,7 +87,7 @@ resource_store::shared(const node* n, const resource_name& name, const std::stri
     try {
         return shared_resources::of_process().find(name, n->name, described, make, weak_from_this());
     } catch (const invalid_argument& two_of_one_name) {
-        throw invalid_argument(said_at(*n, n->op->label(), two_of_one_name.what()));
+        throw invalid_argument(error_at(*n, n->op->label(), two_of_one_name.what()));
     }
 }
 

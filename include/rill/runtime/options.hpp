@@ -52,7 +52,7 @@ struct session_options {
     /// as all others of them do. The values are the same.
     bool raise_primitives = true;
     /// How long a run waits for others (a queue, a host_call) while nothing of it happens, before it throws deadline_exceeded.
-    std::chrono::nanoseconds patience = std::chrono::minutes(10);
+    std::chrono::nanoseconds progress_timeout = std::chrono::minutes(10);
     environment* around = nullptr; // clock and order of its runs; null: the real one
     allocator* memory = nullptr;   // where step memory and variables come from; null: default_allocator()
 };

@@ -19,12 +19,12 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 // Names only: programs compile none of what runs them.
 class plan;
 class variable_state;
-struct held_step;
+struct execution_state;
 
 /// A finished step of a plan, which must outlive it: the fetched values stay in the frame until it goes.
 class step_result {
 public:
-    step_result(plan& p, std::unique_ptr<held_step> step);
+    step_result(plan& p, std::unique_ptr<execution_state> step);
     step_result(step_result&&) noexcept;
     ~step_result();
 
@@ -37,7 +37,7 @@ public:
 
 private:
     plan& plan_;
-    std::unique_ptr<held_step> step_;
+    std::unique_ptr<execution_state> step_;
 };
 
 /// What a session is made of, shared with its callables. Everything here is independent of static types.
@@ -86,7 +86,7 @@ private:
     void check_open(const plan_key* asked = nullptr) const;
     [[noreturn]] void refuse_closed(const plan_key* asked) const;
     step_context context_of(const run_options& how) const;
-    void run_as_told(step_result& step, std::span<const fetch_place> places, std::span<const void* const> feeds,
+    void run_with_options(step_result& step, std::span<const fetch_place> places, std::span<const void* const> feeds,
                      const run_options& how) const;
     void check_key(const plan_key& key) const;
 

@@ -29,14 +29,14 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE step_result::step_result(plan& p, std::unique_ptr<held_step> step) : plan_(p), step_(std::move(step)) {}
+RILL_INLINE step_result::step_result(plan& p, std::unique_ptr<execution_state> step) : plan_(p), step_(std::move(step)) {}
 RILL_INLINE step_result::step_result(step_result&&) noexcept = default;
 RILL_INLINE step_result::~step_result() {
     if (step_) plan_.release(std::move(step_));
 }
 RILL_INLINE void step_result::run(std::span<const fetch_place> places, std::span<const void* const> feeds,
                                   const step_context& context) {
-    if (step_->in_pieces) return plan_.control().run(*step_->in_pieces, context);
+    if (step_->is_staged) return plan_.control().run(*step_->is_staged, context);
     auto& f = *step_->memory;
     f.context = &context;
     for (std::size_t i = 0; i < places.size(); ++i)
@@ -44,15 +44,15 @@ RILL_INLINE void step_result::run(std::span<const fetch_place> places, std::span
     step_->of->run(f, feeds);
 }
 RILL_INLINE const tensor_type& step_result::type(std::size_t i) const {
-    return step_->of ? step_->of->fetch_type(i) : plan_.control().fetched(*step_->in_pieces, i).type();
+    return step_->of ? step_->of->fetch_type(i) : plan_.control().fetched(*step_->is_staged, i).type();
 }
 RILL_INLINE const void* step_result::data(std::size_t i) const {
-    return step_->of ? step_->of->fetch_data(*step_->memory, i) : plan_.control().fetched(*step_->in_pieces, i).data();
+    return step_->of ? step_->of->fetch_data(*step_->memory, i) : plan_.control().fetched(*step_->is_staged, i).data();
 }
 RILL_INLINE bool step_result::placed(std::size_t i) const { return step_->of && step_->of->placed(*step_->memory, i); }
 
 /// The plans used last: a session that is asked for something new each time must not grow. Callables hold on to theirs.
-class kept_plans {
+class plan_cache {
 public:
     std::shared_ptr<plan> find(const plan_key& key);
     /// Adds a plan, unless there is one meanwhile; returns the one that is kept, and in `gone` the one given up for it.
@@ -77,14 +77,14 @@ private:
     vector<std::weak_ptr<plan>> given_up_;
 };
 
-RILL_INLINE std::shared_ptr<plan> kept_plans::find(const plan_key& key) {
+RILL_INLINE std::shared_ptr<plan> plan_cache::find(const plan_key& key) {
     const auto at = plans_.find(key);
     if (at == plans_.end()) return nullptr;
     latest_.splice(latest_.begin(), latest_, at->second.place);
     return at->second.steps;
 }
 
-RILL_COLD std::shared_ptr<plan> kept_plans::add(const plan_key& key, std::shared_ptr<plan> made,
+RILL_COLD std::shared_ptr<plan> plan_cache::add(const plan_key& key, std::shared_ptr<plan> made,
                                                 std::shared_ptr<plan>& gone) {
     if (auto known = find(key)) return known;
     if (plans_.size() == most) {
@@ -101,7 +101,7 @@ RILL_COLD std::shared_ptr<plan> kept_plans::add(const plan_key& key, std::shared
     return at->second.steps;
 }
 
-RILL_COLD void kept_plans::clear() {
+RILL_COLD void plan_cache::clear() {
     plans_.clear();
     latest_.clear();
     given_up_.clear();
@@ -114,7 +114,7 @@ struct session_core::state {
     std::shared_ptr<resource_store> resources;
     const step_context context; // of every step
     std::mutex mutex;
-    kept_plans plans;
+    plan_cache plans;
     hash_set<std::string> done_once;
     std::source_location closed_at; // set before the resources end
 };
@@ -202,7 +202,7 @@ RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> fe
     try {
         step_result step(p, p.acquire(feeds)); // gives the frame back, whatever happens
         if (how)
-            run_as_told(step, places, data, *how);
+            run_with_options(step, places, data, *how);
         else
             step.run(places, data, state_->context);
         return step;
@@ -212,7 +212,7 @@ RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> fe
     }
 }
 
-RILL_COLD void session_core::run_as_told(step_result& step, std::span<const fetch_place> places,
+RILL_COLD void session_core::run_with_options(step_result& step, std::span<const fetch_place> places,
                                          std::span<const void* const> feeds, const run_options& how) const {
     auto context = context_of(how);
     context.check();

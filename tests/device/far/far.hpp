@@ -61,7 +61,7 @@ public:
     static kernel fused(const fused_spec& spec, kernel_request& request) {
         return test_far::translated(cpu::fused(spec, request), request);
     }
-    static kernel fused(const fused_chain& chain, kernel_request& request) {
+    static kernel fused(const fusion_group& chain, kernel_request& request) {
         return test_far::translated(cpu::fused(chain, request), request);
     }
 

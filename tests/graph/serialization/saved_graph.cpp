@@ -222,8 +222,8 @@ TEST_CASE("saved_graph: bodies that are none are refused, with the node") {
     refused([](auto& s) { s.bodies[0].all[1].captured.push_back(0); });
     refused([](auto& s) { s.bodies[0].all[1].captured[0] = 88; });
     refused([](auto& s) { s.bodies[0].all[1].effects.push_back(0); });
-    refused([](auto& s) { s.bodies[1].first_twin = s.bodies[1].node + 1; });
-    refused([](auto& s) { s.bodies[1].first_twin = 1; });
+    refused([](auto& s) { s.bodies[1].first_variant = s.bodies[1].node + 1; });
+    refused([](auto& s) { s.bodies[1].first_variant = 1; });
     refused([](auto& s) { s.bodies[1].all[1].results[0] = s.bodies[1].all[1].results[1]; });
     const auto counts = [&](int operands, int captures, int written) {
         refused([&](auto& s) {

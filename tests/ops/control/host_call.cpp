@@ -103,14 +103,14 @@ TEST_CASE("host_call: the first result counts") {
     for (auto& w : workers) w.join();
 }
 
-TEST_CASE("host_call: one that never comes back ends with its step's time, its patience or its token") {
+TEST_CASE("host_call: one that never comes back ends with its step's time, its progress_timeout or its token") {
     const graph_scope here{graph()};
     std::vector<host_result<float>> kept;
     const auto never = host_call<float>([&](float, host_result<float> done) { kept.push_back(done); }, constant(1.f));
     const session s;
     CHECK_THROWS_AS(s.run(never, {.timeout = std::chrono::milliseconds(20)}), deadline_exceeded);
-    const session hasty({.patience = std::chrono::milliseconds(20)});
-    CHECK_THROWS_WITH(hasty.run(never), contains("patience"));
+    const session hasty({.progress_timeout = std::chrono::milliseconds(20)});
+    CHECK_THROWS_WITH(hasty.run(never), contains("progress_timeout"));
     const cancellation_token token;
     std::thread ends([&] { token.cancel(); });
     CHECK_THROWS_AS(s.run(never, {.cancel = token}), cancelled);

@@ -15,8 +15,8 @@ TEST_CASE("dequeue: waits, is cancelled, times out, nothing is lost") {
     const graph_scope here{graph()};
     const fifo_queue<tensor<int>> q;
     const auto got = q.dequeue();
-    const session s({.patience = 20ms});
-    CHECK_THROWS_WITH(s.run(got), contains("patience") && contains("0.02 s") && contains("node 'dequeue'"));
+    const session s({.progress_timeout = 20ms});
+    CHECK_THROWS_WITH(s.run(got), contains("progress_timeout") && contains("0.02 s") && contains("node 'dequeue'"));
     CHECK_THROWS_AS(s.run(got, {.timeout = 1ms}), deadline_exceeded);
     const cancellation_token token;
     token.cancel();

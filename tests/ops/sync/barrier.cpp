@@ -65,7 +65,7 @@ TEST_CASE("barrier: one whose run ends before has not arrived") {
     const graph_scope here{graph()};
     const barrier b("b", {.parties = 2});
     const operation wait = b.arrive_and_wait();
-    const session s, hasty({.patience = std::chrono::milliseconds(20)});
+    const session s, hasty({.progress_timeout = std::chrono::milliseconds(20)});
     CHECK_THROWS_AS(s.run(wait, {.timeout = std::chrono::milliseconds(20)}), deadline_exceeded);
     CHECK_THROWS_AS(hasty.run(wait), deadline_exceeded);
     const cancellation_token token;

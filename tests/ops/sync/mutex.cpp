@@ -84,7 +84,7 @@ TEST_CASE("mutex: two handles of one shared name are one mutex, within a step to
     const variable<float> v("v", 0.f);
     const auto x = a.critical([&] { return v.assign(v + 1.f); });
     const auto y = b.critical([&] { return v.assign(v + 1.f); });
-    const session s({.patience = std::chrono::seconds(60)});
+    const session s({.progress_timeout = std::chrono::seconds(60)});
     s.run(v.initializer());
     CHECK(s.run(std::tuple(x, y)) == std::tuple(1.f, 2.f));
     const operation hold = a.acquire();

@@ -83,9 +83,9 @@ TEST_CASE("semaphore: one that waits in vain leaves it as it was") {
     const graph_scope here{graph()};
     const semaphore s("s", {.count = 1});
     const operation take = s.acquire(2);
-    const session run, hasty({.patience = std::chrono::milliseconds(20)});
+    const session run, hasty({.progress_timeout = std::chrono::milliseconds(20)});
     CHECK_THROWS_AS(run.run(take, {.timeout = std::chrono::milliseconds(20)}), deadline_exceeded);
-    CHECK_THROWS_WITH(hasty.run(take), contains("patience") && contains("semaphore_acquire"));
+    CHECK_THROWS_WITH(hasty.run(take), contains("progress_timeout") && contains("semaphore_acquire"));
     const cancellation_token token;
     token.cancel();
     CHECK_THROWS_AS(run.run(take, {.cancel = token}), cancelled);

@@ -9,8 +9,8 @@ TEST_CASE("all_control_flow: one table, and nothing missing in it") {
     const auto& all = detail::control_flow_of_program();
     CHECK(&all == &detail::control_flow_of_program());
     CHECK(all.raise);
-    CHECK(all.by_frames);
-    CHECK(all.in_pieces);
+    CHECK(all.is_dataflow);
+    CHECK(all.is_staged);
     CHECK(all.close);
     CHECK(all.compile_bodies);
     CHECK(all.bind_region);

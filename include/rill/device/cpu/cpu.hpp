@@ -33,7 +33,7 @@ struct cpu {
     template <combine How, class T> static void compile_combiner() { rill::compile_combiner<How, T>(); }
     /// A fused node, or a chain of them, over one space: maps, reductions and broadcasts.
     static kernel fused(const fused_spec& spec, kernel_request& request) { return detail::fused_loops(spec, request); }
-    static kernel fused(const fused_chain& chain, kernel_request& request) {
+    static kernel fused(const fusion_group& chain, kernel_request& request) {
         return detail::fused_loops(chain, request);
     }
     /// A loop over numbers: of devices whose memory is the host's alone.

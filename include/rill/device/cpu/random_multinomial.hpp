@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include <rill/device/cpu/fusion/combiners.hpp>
+#include <rill/device/cpu/fusion/reducers.hpp>
 #include <rill/device/cpu/random/random.hpp>
 #include <rill/device/primitives.hpp>
 

@@ -17,7 +17,7 @@
 #include <rill/core/resource.hpp>
 #include <rill/core/small_vector.hpp>
 #include <rill/graph/op/fields.hpp>
-#include <rill/graph/op/flow_use.hpp>
+#include <rill/graph/op/control_flow_kind.hpp>
 #include <rill/graph/op/known_inputs.hpp>
 #include <rill/graph/op/region_use.hpp>
 
@@ -110,7 +110,7 @@ RILL_EXPORT inline std::atomic<const control_flow*> noted_control_flow{nullptr};
 
 /// What an op's struct says, as a row of values and of functions of the struct (`self`); null where it says nothing. No virtual
 /// functions: a compiler keeps those of every struct that it has seen, for calls that might lead to them.
-struct op_row {
+struct op_def {
     std::string_view name, struct_name;
     const char* label = nullptr;
     const char* no_gradient = nullptr;
@@ -119,8 +119,8 @@ struct op_row {
     int alias = -1, updates = -1;
     op_role role = op_role::ordinary;
     step_ordering ordering = step_ordering::none;
-    bool takes_handle = false, stateful = false, untyped = false, initialises = false, sizes_itself = false,
-         waits = false, keeps_operands = false, takes = false;
+    bool takes_handle = false, stateful = false, untyped = false, initialises = false, has_dynamic_outputs = false,
+         waits = false, takes_ownership = false, takes = false;
 
     void (*destroy)(const op* made) = nullptr;
     // one of these
@@ -134,7 +134,7 @@ struct op_row {
     dtype (*kernel_type)(const void* self, std::span<const tensor_type> inputs,
                          std::span<const tensor_type> outputs) = nullptr;
     input_list (*writes)(const void* self) = nullptr;
-    input_list (*may_lack_value)(const void* self) = nullptr;
+    input_list (*may_be_uninitialized)(const void* self) = nullptr;
     input_list (*host_inputs)(const void* self) = nullptr;
     input_list (*shape_inputs)(const void* self) = nullptr;
     const any_array& (*constant)(const void* self) = nullptr;
@@ -146,11 +146,11 @@ struct op_row {
     const fused_spec* (*fused)(const void* self) = nullptr;
     const region_use* (*regions)(const void* self) = nullptr;
     op_ptr (*with_regions)(const region_use& use) = nullptr;
-    flow_use (*flow)(const void* self) = nullptr;
-    flow_ops (*stand_ins)() = nullptr;
+    control_flow_kind (*flow)(const void* self) = nullptr;
+    flow_ops (*functional_ops)() = nullptr;
     const control_flow& (*control)() = nullptr;
-    op_ptr (*absorb)(const void* self, int i, const op& producer) = nullptr;
-    op_ptr (*followed_by)(const void* self, const fused_spec& next, std::span<const tensor_type> in) = nullptr;
+    op_ptr (*fold_operands)(const void* self, int i, const op& producer) = nullptr;
+    op_ptr (*fuse_epilogue)(const void* self, const fused_spec& next, std::span<const tensor_type> in) = nullptr;
     void (*fields)(const void* self, field_visitor& visit) = nullptr;
 };
 
@@ -183,7 +183,7 @@ public:
     /// The inputs that are variables and that the op changes.
     input_list writes() const;
     /// The inputs that are variables of which it only asks whether they have a value: they may have none.
-    input_list may_lack_value() const { return row_.may_lack_value ? row_.may_lack_value(self_) : input_list{}; }
+    input_list may_be_uninitialized() const { return row_.may_be_uninitialized ? row_.may_be_uninitialized(self_) : input_list{}; }
     /// The inputs that the host reads (sizes, axes, learning rates): they come in its memory, wherever the op runs.
     input_list host_inputs() const { return row_.host_inputs ? row_.host_inputs(self_) : input_list{}; }
     /// The inputs whose values its shape rule reads: a shape, a limit. Where data decides them its nodes stand alone.
@@ -204,13 +204,13 @@ public:
     /// The input of which output 0 is a copy with some changes, and whose memory it may take where that ends here; -1: there is none.
     int updates() const { return row_.updates; }
     /// Its outputs have extents that only its run decides (kernel_args::sized).
-    bool sizes_itself() const { return row_.sizes_itself; }
+    bool has_dynamic_outputs() const { return row_.has_dynamic_outputs; }
     /// It may wait for what others do, and holds no thread meanwhile (kernel_args::wait).
     bool waits() const { return row_.waits; }
     /// It takes something out of what it uses: a body that has it does that, whoever needs the value.
     bool takes() const { return row_.takes; }
     /// It keeps its operands past the step as they are: what nobody else needs it may take over (kernel_args::taken).
-    bool keeps_operands() const { return row_.keeps_operands; }
+    bool takes_ownership() const { return row_.takes_ownership; }
     step_ordering ordering() const { return row_.ordering; }
     /// Of a variable or a resource: where it lives.
     resource_name resource_place() const { return row_.resource_place ? row_.resource_place(self_) : resource_name{}; }
@@ -223,9 +223,9 @@ public:
     /// The same op for bodies that take other things from outside.
     op_ptr with_regions(const region_use& use) const { return row_.with_regions ? row_.with_regions(use) : nullptr; }
     /// Whether it is a primitive of control flow, and which.
-    flow_use flow() const { return row_.flow ? row_.flow(self_) : flow_use{}; }
+    control_flow_kind flow() const { return row_.flow ? row_.flow(self_) : control_flow_kind{}; }
     /// Of a primitive: what can stand in for it and its like.
-    detail::flow_ops stand_ins() const { return row_.stand_ins(); }
+    detail::flow_ops functional_ops() const { return row_.functional_ops(); }
     /// What runs its nodes, which are no steps of a straight line (runtime/control_flow.hpp), or may be none because data may decide
     /// their shapes; null of other ops, and of the latter in a program that has no control flow.
     const detail::control_flow* control() const {
@@ -233,11 +233,11 @@ public:
     }
     /// The op that reads the producer's first input in place of its own input i: a product does so with a transpose. Null
     /// if there is none.
-    op_ptr absorb(int i, const op& producer) const { return row_.absorb ? row_.absorb(self_, i, producer) : nullptr; }
+    op_ptr fold_operands(int i, const op& producer) const { return row_.fold_operands ? row_.fold_operands(self_, i, producer) : nullptr; }
     /// The op that also does what a fused node does with its result, whichever input of that it is; the other inputs come after its
     /// own: `in` are the types of all. Null if there is none.
-    op_ptr followed_by(const fused_spec& next, std::span<const tensor_type> in) const {
-        return row_.followed_by ? row_.followed_by(self_, next, in) : nullptr;
+    op_ptr fuse_epilogue(const fused_spec& next, std::span<const tensor_type> in) const {
+        return row_.fuse_epilogue ? row_.fuse_epilogue(self_, next, in) : nullptr;
     }
     /// Shows its fields, by name; the visitor changes none.
     void fields(field_visitor& visit) const {
@@ -250,14 +250,14 @@ public:
     bool equals(const op& other) const;
 
 protected:
-    op(const detail::op_row& row, const void* self) : row_(row), self_(self) {}
+    op(const detail::op_def& row, const void* self) : row_(row), self_(self) {}
     op(const op&) = delete;
     ~op() = default;
 
 private:
     friend op_ptr detail::shared(const op* made);
 
-    const detail::op_row& row_;
+    const detail::op_def& row_;
     const void* self_;
 };
 

@@ -28,7 +28,7 @@ template <class Op> constexpr input_bounds bounds_of() {
 /// Its nodes are no steps of a straight line: they have bodies, are primitives of control flow, wait, or their run sizes their results.
 template <class Op>
 constexpr bool needs_control = requires(const Op& o) { o.regions(); } || requires(const Op& o) { o.flow(); } ||
-                               requires { Op::waits; } || requires { Op::sizes_itself; };
+                               requires { Op::waits; } || requires { Op::has_dynamic_outputs; };
 template <class Op> constexpr bool has_gradient = requires(const Op& o, const gradient_request& r) { o.gradient(r); };
 
 template <class Op> class op_model;
@@ -36,7 +36,7 @@ template <class Op> class op_model;
 template <class Op> constexpr const Op& as(const void* self) { return *static_cast<const Op*>(self); }
 
 /// Of what the struct leaves out the row says nothing: it gets the usual meaning.
-template <class Op> constexpr op_row row_of() {
+template <class Op> constexpr op_def row_of() {
     static_assert(
         has_gradient<Op> || requires { Op::no_gradient; },
         "an op states its gradient, or why it has none (static constexpr const char* no_gradient)");
@@ -44,7 +44,7 @@ template <class Op> constexpr op_row row_of() {
         std::is_empty_v<Op> || requires(Op& o, field_visitor& v) { Op::fields(o, v); },
         "an op with fields shows them: static void fields(auto& op, auto& visit) { visit(\"axis\", op.axis); }");
     using types = std::span<const tensor_type>;
-    op_row r;
+    op_def r;
     r.name = Op::name;
     r.struct_name = type_name<Op>();
     r.version = op_version<Op>;
@@ -58,10 +58,10 @@ template <class Op> constexpr op_row row_of() {
     if constexpr (requires { Op::ordering; }) r.ordering = Op::ordering;
     if constexpr (requires { Op::stateful; }) r.stateful = Op::stateful;
     if constexpr (requires { Op::initialises; }) r.initialises = Op::initialises;
-    if constexpr (requires { Op::sizes_itself; }) r.sizes_itself = Op::sizes_itself;
+    if constexpr (requires { Op::has_dynamic_outputs; }) r.has_dynamic_outputs = Op::has_dynamic_outputs;
     if constexpr (requires { Op::waits; }) r.waits = Op::waits;
     if constexpr (requires { Op::takes; }) r.takes = Op::takes;
-    if constexpr (requires { Op::keeps_operands; }) r.keeps_operands = Op::keeps_operands;
+    if constexpr (requires { Op::takes_ownership; }) r.takes_ownership = Op::takes_ownership;
 
     if constexpr (requires(const Op& o, const known_inputs& in) { o.outputs(in); })
         r.outputs = [](const void* self, const known_inputs& in) { return as<Op>(self).outputs(in); };
@@ -85,8 +85,8 @@ template <class Op> constexpr op_row row_of() {
         r.kernel_type = [](const void* self, types in, types out) { return as<Op>(self).kernel_type(in, out); };
     if constexpr (requires(const Op& o) { o.writes(); })
         r.writes = [](const void* self) -> input_list { return as<Op>(self).writes(); };
-    if constexpr (requires(const Op& o) { o.may_lack_value(); })
-        r.may_lack_value = [](const void* self) -> input_list { return as<Op>(self).may_lack_value(); };
+    if constexpr (requires(const Op& o) { o.may_be_uninitialized(); })
+        r.may_be_uninitialized = [](const void* self) -> input_list { return as<Op>(self).may_be_uninitialized(); };
     if constexpr (requires(const Op& o) { o.host_inputs(); })
         r.host_inputs = [](const void* self) -> input_list { return as<Op>(self).host_inputs(); };
     if constexpr (requires(const Op& o) { o.shape_inputs(); })
@@ -110,18 +110,18 @@ template <class Op> constexpr op_row row_of() {
         r.with_regions = [](const region_use& use) { return shared(new op_model<Op>(Op{use})); };
     }
     if constexpr (requires(const Op& o) { o.flow(); }) {
-        r.flow = [](const void* self) -> flow_use { return as<Op>(self).flow(); };
-        r.stand_ins = &Op::stand_ins; // flow_primitive gives it
+        r.flow = [](const void* self) -> control_flow_kind { return as<Op>(self).flow(); };
+        r.functional_ops = &Op::functional_ops; // flow_primitive gives it
     }
     if constexpr (needs_control<Op>) r.control = &control_flow_of_program;
-    if constexpr (requires(const Op& o, const op& producer) { o.absorb(0, producer); })
-        r.absorb = [](const void* self, int i, const op& producer) {
-            const auto other = as<Op>(self).absorb(i, producer);
+    if constexpr (requires(const Op& o, const op& producer) { o.fold_operands(0, producer); })
+        r.fold_operands = [](const void* self, int i, const op& producer) {
+            const auto other = as<Op>(self).fold_operands(i, producer);
             return other ? shared(new op_model<Op>(*other)) : nullptr;
         };
-    if constexpr (requires(const Op& o, const fused_spec& next, types in) { o.followed_by(next, in); })
-        r.followed_by = [](const void* self, const fused_spec& next, types in) {
-            const auto other = as<Op>(self).followed_by(next, in);
+    if constexpr (requires(const Op& o, const fused_spec& next, types in) { o.fuse_epilogue(next, in); })
+        r.fuse_epilogue = [](const void* self, const fused_spec& next, types in) {
+            const auto other = as<Op>(self).fuse_epilogue(next, in);
             return other ? shared(new op_model<std::remove_cvref_t<decltype(*other)>>(*other)) : nullptr;
         };
     if constexpr (requires(Op& o, field_visitor& v) { Op::fields(o, v); })
@@ -129,7 +129,7 @@ template <class Op> constexpr op_row row_of() {
     return r;
 }
 
-template <class Op> inline constexpr op_row the_row = row_of<Op>();
+template <class Op> inline constexpr op_def the_row = row_of<Op>();
 
 /// The type-erased form of an op's struct.
 template <class Op> class op_model final : public op {

@@ -76,7 +76,7 @@ namespace detail {
 template <class Op> inline const bool known_at_start = (register_op(op_entry_of<Op>()), true);
 
 /// An op that has no kernels, which would say so, becomes known to programs that can make it.
-template <class Op> void make_known() { (void)known_at_start<Op>; }
+template <class Op> void ensure_registered() { (void)known_at_start<Op>; }
 
 } // namespace detail
 

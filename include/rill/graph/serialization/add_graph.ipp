@@ -50,7 +50,7 @@ RILL_COLD void add_graph(const graph& from, const graph& to, const std::string& 
         spec.inside = region_copy(n->inside);
         if (n->bodies) {
             spec.scope_of_its_own = true;
-            if (n->bodies->first_twin) spec.bodies.first_twin = copy.at(n->bodies->first_twin);
+            if (n->bodies->first_variant) spec.bodies.first_variant = copy.at(n->bodies->first_variant);
             for (const auto& b : *n->bodies) {
                 auto& made = spec.bodies.emplace_back();
                 made.of = region_copy(b.of);

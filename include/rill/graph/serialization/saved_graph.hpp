@@ -50,7 +50,7 @@ struct saved_body {
 };
 
 struct saved_bodies {
-    std::uint32_t node = 0, first_twin = 0; // the twin counted from 1; 0: the node itself
+    std::uint32_t node = 0, first_variant = 0; // the twin counted from 1; 0: the node itself
     std::vector<saved_body> all;
 };
 

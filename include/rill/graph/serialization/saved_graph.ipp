@@ -44,7 +44,7 @@ inline std::vector<const node*> travelling(const graph& g, std::span<const node*
         for (const auto& e : n->inputs) visit(e.from);
         for (const auto* c : n->control_inputs) visit(c);
         if (n->bodies) {
-            if (n->bodies->first_twin) visit(n->bodies->first_twin);
+            if (n->bodies->first_variant) visit(n->bodies->first_variant);
             for (const auto& b : *n->bodies) {
                 for (const auto* ends : {&b.arguments, &b.results, &b.captures})
                     for (const auto& e : *ends)
@@ -84,7 +84,7 @@ inline void save_regions(const graph& g, const std::vector<const node*>& all,
     for (const auto* n : all) {
         if (n->inside) saved.regions[number.at(n->inside)].nodes.push_back(place.at(n));
         if (!n->bodies) continue;
-        saved_bodies bodies{place.at(n), n->bodies->first_twin ? place.at(n->bodies->first_twin) + 1 : 0, {}};
+        saved_bodies bodies{place.at(n), n->bodies->first_variant ? place.at(n->bodies->first_variant) + 1 : 0, {}};
         for (const auto& b : *n->bodies) {
             saved_body s{number.at(b.of), edges(b.arguments), edges(b.results), edges(b.captures), {}, {}};
             s.captured.assign(b.captured.begin(), b.captured.end());
@@ -251,10 +251,10 @@ private:
         if (found == bodies_of_.end()) return made;
         const auto& s = saved_.bodies[found->second];
         const auto who = "a body of " + place(at_);
-        if (s.first_twin > 0) {
-            made.first_twin = checked({s.first_twin - 1, 0}, at_, place(at_)).from;
-            const node* twin = made.first_twin;
-            if (!twin->bodies || twin->bodies->first_twin || !twin->op->equals(*ops_[at_]))
+        if (s.first_variant > 0) {
+            made.first_variant = checked({s.first_variant - 1, 0}, at_, place(at_)).from;
+            const node* twin = made.first_variant;
+            if (!twin->bodies || twin->bodies->first_variant || !twin->op->equals(*ops_[at_]))
                 refuse("is no twin of '" + twin->name + "'");
         }
         for (const auto& b : s.all) {
@@ -328,7 +328,7 @@ private:
 
     /// A twin has the first one's inputs and bodies, and gives what that gives and more.
     void check_twin(const node_spec& spec, const saved_node& s) const {
-        const node* first = spec.bodies.first_twin;
+        const node* first = spec.bodies.first_variant;
         if (!first) return;
         bool same = s.inputs.size() == first->inputs.size() && spec.bodies.size() == first->bodies->size();
         for (std::size_t i = 0; same && i < s.inputs.size(); ++i)

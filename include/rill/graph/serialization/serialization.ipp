@@ -73,7 +73,7 @@ template <class Archive> void serialize(Archive& a, saved_body& b) {
 }
 template <class Archive> void serialize(Archive& a, saved_bodies& b) {
     auto all = list_of<44>(b.all);
-    a(b.node, b.first_twin, all);
+    a(b.node, b.first_variant, all);
 }
 /// What came with version 2.
 template <class Archive> void serialize_regions(Archive& a, const saved_graph& g) {

@@ -90,7 +90,7 @@ auto fill(const S& shape, const V& value, const std::source_location& where = st
     } else {
         using T = typename detail::filled_type<V>::type;
         constexpr auto rule = [](const dims& s, const dims&) { return shape_result{detail::rank_from(s)}; };
-        detail::let_data_decide();
+        detail::enable_dynamic_shapes();
         if constexpr (std::is_void_v<T>)
             return apply_node(fill_op{}, where, shape, value);
         else

@@ -52,7 +52,7 @@ RILL_INLINE std::vector<tensor_type> placeholder_op::outputs(std::span<const ten
 
 RILL_INLINE endpoint detail::add_placeholder(const tensor_type& type, const std::string& name,
                                              const std::source_location& where) {
-    make_known<placeholder_op>();
+    ensure_registered<placeholder_op>();
     return {add_node(current_graph(), make_op(placeholder_op{type}), {}, name, false, where), 0};
 }
 

@@ -132,7 +132,7 @@ auto range(const A& start, const B& limit, const C& delta,
     };
     look(start), look(limit), look(delta);
     const graph g = detail::graph_or_current(home);
-    detail::let_data_decide();
+    detail::enable_dynamic_shapes();
     const any_tensor made =
         apply_node(range_op{}, where, detail::range_operand(start, type, g, where),
                    detail::range_operand(limit, type, g, where), detail::range_operand(delta, type, g, where));

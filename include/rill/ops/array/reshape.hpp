@@ -70,7 +70,7 @@ auto reshape(const X& x, const S& to, const std::source_location& where = std::s
         static_assert(is_shape_tensor<extents_of<S>, value_type_of<S>>,
                       "reshape: the new shape must be of rank 1, and of int or std::int64_t");
     constexpr auto rule = [](const dims&, const dims& s) { return shape_result{detail::rank_from(s)}; };
-    detail::let_data_decide();
+    detail::enable_dynamic_shapes();
     return apply_node(reshape_op{}, rule, where, x, to);
 }
 

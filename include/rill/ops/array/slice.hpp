@@ -109,7 +109,7 @@ auto slice(const X& x, const B& begin, const std::source_location& where = std::
     constexpr auto rule = [](const dims& shape, const dims&) {
         return rules::slice_of_size(shape, dims{Size...}, nullptr);
     };
-    if constexpr (((Size == dyn) || ...)) detail::let_data_decide(); // what is left depends on where it begins
+    if constexpr (((Size == dyn) || ...)) detail::enable_dynamic_shapes(); // what is left depends on where it begins
     return apply_node(slice_op{{}, dims{Size...}}, rule, where, x, begin);
 }
 /// Its size is a tensor too.
@@ -125,7 +125,7 @@ auto slice(const X& x, const B& begin, const S& size,
     constexpr auto rule = [](const dims& shape, const dims&, const dims& s) {
         return rules::slice_of_size(shape, detail::rank_from(s), nullptr);
     };
-    detail::let_data_decide();
+    detail::enable_dynamic_shapes();
     return apply_node(slice_op{}, rule, where, x, begin, size);
 }
 

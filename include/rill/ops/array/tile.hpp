@@ -109,7 +109,7 @@ auto tile(const X& x, const M& multiples, const std::source_location& where = st
     if constexpr (typed_operand<X> && typed_operand<M>)
         static_assert(as_many_as_axes<extents_of<X>, extents_of<M>>, "tile: a multiple is expected for each axis");
     constexpr auto rule = [](const dims& shape, const dims& m) { return rules::tile_later(shape, m); };
-    detail::let_data_decide();
+    detail::enable_dynamic_shapes();
     return apply_node(tile_op{}, rule, where, x, multiples);
 }
 

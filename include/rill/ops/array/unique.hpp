@@ -18,7 +18,7 @@ struct unique_op {
     };
     using domain_type = hashable;
     using compiled_types = types::numbers;
-    static constexpr bool sizes_itself = true;
+    static constexpr bool has_dynamic_outputs = true;
     static constexpr auto no_gradient = "which elements differ does not change smoothly";
 
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;

@@ -17,7 +17,7 @@ struct where_op {
     static constexpr int inputs = 1;
     using domain_type = domains::boolean;
     using compiled_types = types::common;
-    static constexpr bool sizes_itself = true;
+    static constexpr bool has_dynamic_outputs = true;
     static constexpr auto no_gradient = ""; // conditions have none
 
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;

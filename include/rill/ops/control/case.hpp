@@ -15,7 +15,7 @@ auto switch_case(const I& index, const F& first, const More&... more) {
                       "switch_case: the index must be an int or a std::int64_t");
         static_assert(extents_of<I>::rank == 0, "switch_case: the index must have rank 0");
     }
-    detail::make_bodies_known<case_op>();
+    detail::register_region_ops<case_op>();
     using result = typename detail::joined_all<detail::branch_type<F>, detail::branch_type<More>...>::type;
     const graph g = detail::home_graph(index);
     return detail::branch_result<result>(

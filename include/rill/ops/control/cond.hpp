@@ -118,7 +118,7 @@ auto cond(const C& condition, const Then& then, const Else& otherwise,
         static_assert(same_dtype<value_type_of<C>, bool>, "cond: the condition must be a bool");
         static_assert(extents_of<C>::rank == 0, "cond: the condition must have rank 0");
     }
-    detail::make_bodies_known<case_op>();
+    detail::register_region_ops<case_op>();
     using A = detail::branch_type<Then>;
     using B = detail::branch_type<Else>;
     using result = typename detail::joined_all<A, B>::type;

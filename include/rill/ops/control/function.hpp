@@ -56,7 +56,7 @@ public:
     template <class... X>
         requires(detail::body_value<X> && ...)
     auto operator()(const X&... x) const {
-        detail::make_bodies_known<call_op>();
+        detail::register_region_ops<call_op>();
         using arguments = std::tuple<detail::handle_type<X>...>;
         using given = std::remove_cvref_t<std::invoke_result_t<const F&, const detail::handle_type<X>&...>>;
         const graph g = detail::home_graph(x...);

@@ -59,7 +59,7 @@ namespace detail {
 
 RILL_INLINE operation add_group(std::vector<const node*> after, const std::string& name,
                                 const std::source_location& where) {
-    make_known<no_op_op>();
+    ensure_registered<no_op_op>();
     for (const auto* n : after) checked_node(n, "group");
     const graph g = after.empty() ? current_graph() : graph(*after[0]->owner);
     // variadic calls can't ask where they are

@@ -24,7 +24,7 @@ std::shared_ptr<const host_function> numbered(std::function<void(std::span<const
 struct host_call_op {
     static constexpr auto name = "HostCall";
     using domain_type = domains::untyped;
-    static constexpr bool stateful = true, sizes_itself = true;
+    static constexpr bool stateful = true, has_dynamic_outputs = true;
     static constexpr auto no_gradient = "what a function of the program's computes can't be differentiated";
     dtype type = dtype::invalid; // of its result; invalid: it has none
     dims shape;

@@ -100,7 +100,7 @@ void check_list_sizes(const char* name, std::span<const std::size_t> state, std:
 template <class F, class S, class X>
 folded add_fold(const char* name, const F& f, const S& initial, const X& inputs, bool reverse, bool all,
                 const std::source_location& where) {
-    make_bodies_known<scan_slices_op>();
+    register_region_ops<scan_slices_op>();
     using state = handle_type<S>;
     using given_type = given_of<F, S, X>;
     static_assert(
@@ -189,7 +189,7 @@ auto fold_right(const F& f, const S& initial, const X& inputs,
 /// f(slice) for each slice along axis 0 of the inputs, stacked along axis 0. Inputs and what f gives are tensors, or structures of them.
 template <class F, class X>
 auto map(const F& f, const X& inputs, const std::source_location& where = std::source_location::current()) {
-    detail::make_bodies_known<scan_slices_op>();
+    detail::register_region_ops<scan_slices_op>();
     using slice = detail::slice_type<X>;
     using result = detail::stack_type<std::invoke_result_t<const F&, const slice&>, X>;
     const graph g = detail::home_graph(inputs);

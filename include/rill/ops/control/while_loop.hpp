@@ -50,7 +50,7 @@ template <class Cond, class Body, class... X>
 auto while_loop(const Cond& condition, const Body& body, const std::tuple<X...>& initial,
                 const while_options& options = {},
                 const std::source_location& where = std::source_location::current()) {
-    detail::make_bodies_known<while_op, scan_slices_op>(); // its gradients are scans
+    detail::register_region_ops<while_op, scan_slices_op>(); // its gradients are scans
     using states = detail::handle_type<std::tuple<X...>>;
     using parts = detail::loop_parts<states>;
     using condition_type = decltype(std::apply(condition, std::declval<const parts&>()));
@@ -113,7 +113,7 @@ template <class Cond, class Body>
 std::vector<any_tensor> while_loop(const Cond& condition, const Body& body, const std::vector<any_tensor>& initial,
                                    const while_options& options = {},
                                    const std::source_location& where = std::source_location::current()) {
-    detail::make_bodies_known<while_op, scan_slices_op>();
+    detail::register_region_ops<while_op, scan_slices_op>();
     return detail::untyped_while([&](const auto& state) { return any_tensor(condition(state)); },
                                  [&](const auto& state) { return std::vector<any_tensor>(body(state)); }, initial,
                                  options, where);

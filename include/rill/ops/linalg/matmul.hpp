@@ -35,9 +35,9 @@ struct matmul_op {
     std::vector<endpoint> gradient(const gradient_request& r) const;
 
     /// A transposed matrix is read as it lies.
-    std::optional<matmul_op> absorb(int input, const op& producer) const;
+    std::optional<matmul_op> fold_operands(int input, const op& producer) const;
     /// x w + b, and the relu of it, are computed with the product.
-    std::optional<matmul_row_op> followed_by(const fused_spec& next, std::span<const tensor_type> in) const;
+    std::optional<matmul_row_op> fuse_epilogue(const fused_spec& next, std::span<const tensor_type> in) const;
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         return detail::product_kernel<D, T>(transpose_a, transpose_b, request,
@@ -89,7 +89,7 @@ RILL_INLINE std::vector<endpoint> matmul_op::gradient(const gradient_request& r)
     return detail::product_gradients<matmul_op>(r, transpose_a, transpose_b);
 }
 
-RILL_INLINE std::optional<matmul_op> matmul_op::absorb(int input, const op& producer) const {
+RILL_INLINE std::optional<matmul_op> matmul_op::fold_operands(int input, const op& producer) const {
     if (producer.struct_name() != detail::type_name<transpose_op>()) return std::nullopt;
     const auto& order = static_cast<const transpose_op*>(producer.attributes())->order;
     const bool swapped = order.count == 0 || order[0] == 1 || order[0] == -1;
@@ -102,7 +102,7 @@ template <class T> using sum_of_two = structure<add_op, T, leaf<T>, leaf<T>>;
 
 } // namespace detail
 
-RILL_INLINE std::optional<matmul_row_op> matmul_op::followed_by(const fused_spec& next,
+RILL_INLINE std::optional<matmul_row_op> matmul_op::fuse_epilogue(const fused_spec& next,
                                                                 std::span<const tensor_type> in) const {
     const auto is_map = [](const auto& leaf) { return leaf.view == reduction(); };
     if (in.size() != 3 || next.results.size() != 1 || !(next.results[0] == fused_result()) ||

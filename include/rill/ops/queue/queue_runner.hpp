@@ -44,7 +44,7 @@ std::vector<queue_runner_note> queue_runners_of(const graph& g);
 template <class... T>
 void add_queue_runner(const queue<T...>& q, const std::vector<operation>& enqueue,
                       const std::source_location& where = std::source_location::current()) {
-    detail::make_known<queue_runner_op>();
+    detail::ensure_registered<queue_runner_op>();
     const graph_scope here(q.handle().graph());
     const auto close = q.close({}, where), cancel = q.close({.cancel_pending_enqueues = true}, where);
     detail::add_queue_runner(q.name(), enqueue, close, cancel, where);

@@ -84,7 +84,7 @@ auto multinomial(const X& logits, const N& draws, const multinomial_options& opt
     static_assert(extents_of<N>::rank == 0 && is_index_type<value_type_of<N>>,
                   "multinomial: the number of draws must be of rank 0, and of int or std::int64_t");
     detail::check_logits(logits, where);
-    detail::let_data_decide();
+    detail::enable_dynamic_shapes();
     constexpr auto rule = [](const dims& x, const dims&) { return shape_result{{rules::extent_along(x, 0), dyn}}; };
     return apply_node<std::int64_t>(multinomial_op{0, options.seed}, rule, where, logits, draws);
 }

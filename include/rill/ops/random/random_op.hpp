@@ -76,7 +76,7 @@ template <class T, class Op, class S> auto random_tensor_of(Op op, const S& shap
             static_assert(is_shape_tensor<extents_of<S>, value_type_of<S>>,
                           "random numbers: the shape must be of rank 1, and of int or std::int64_t");
         constexpr auto rule = [](const dims& s) { return shape_result{rank_from(s)}; };
-        let_data_decide();
+        enable_dynamic_shapes();
         return apply_node<T, T>(op, rule, where, shape);
     }
 }
@@ -84,7 +84,7 @@ template <class T, class Op, class S> auto random_tensor_of(Op op, const S& shap
 template <class Op, class... S>
 any_tensor random_any_tensor(const Op& op, const std::source_location& where, const S&... shape) {
     require_kernel_for<Op, any_tensor>();
-    if constexpr (sizeof...(S) > 0) let_data_decide();
+    if constexpr (sizeof...(S) > 0) enable_dynamic_shapes();
     return add_op_node(make_op(op), 0, where, shape...);
 }
 

@@ -16,7 +16,7 @@ struct is_initialized_op {
     static constexpr auto no_gradient = ""; // the result is bool
 
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {{dtype::boolean, dims{}}}; }
-    input_list may_lack_value() const { return {0}; }
+    input_list may_be_uninitialized() const { return {0}; }
     template <class D, class T> kernel bind(kernel_request&) const {
         return kernel([](const kernel_args& a) { D::fill(1, a.out<bool>(0), a.in<void>(0) != nullptr); });
     }

@@ -386,7 +386,7 @@ RILL_INLINE endpoint add_variable(const tensor_type& type, const std::string& na
                                   const std::source_location& where) {
     checked_shape(name, type.shape, type.shape, where);
     const graph g = current_graph();
-    make_known<variable_op>();
+    ensure_registered<variable_op>();
     const region_scope outside(nullptr); // it is there whatever the nodes made beside it wait for, or are part of
     const endpoint e{
         add_node(g,

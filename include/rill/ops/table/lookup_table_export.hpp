@@ -9,7 +9,7 @@ namespace rill { inline namespace RILL_ABI {
 struct lookup_table_export_op : detail::table_user {
     static constexpr auto name = "LookupTableExportV2", label = "entries";
     static constexpr int inputs = 1;
-    static constexpr bool sizes_itself = true;
+    static constexpr bool has_dynamic_outputs = true;
 
     input_list host_inputs() const { return {0}; }
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const {

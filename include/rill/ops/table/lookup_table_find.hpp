@@ -9,7 +9,7 @@ namespace rill { inline namespace RILL_ABI {
 struct lookup_table_find_op : detail::table_user {
     static constexpr auto name = "LookupTableFindV2", label = "find";
     static constexpr int least_inputs = 2;
-    static constexpr bool sizes_itself = true;
+    static constexpr bool has_dynamic_outputs = true;
 
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     template <class D, class T> kernel bind(kernel_request& r) const { return bound(r); }

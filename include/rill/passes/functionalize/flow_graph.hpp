@@ -16,7 +16,7 @@ struct flow_request {
     std::span<const node* const> targets;
     std::span<const endpoint> feeds;
     const region* within = nullptr;
-    const raised_part* part = nullptr; // of a body made of primitives
+    const functionalized_part* part = nullptr; // of a body made of primitives
 };
 
 /// What a run needs of a graph that has primitives of control flow, with the edges that go back, and in which loop each node lies.

@@ -66,7 +66,7 @@ RILL_COLD void flow_graph::find_needed() {
         has_primitives_ = has_primitives_ || flow;
         for (const auto& e : n->inputs) take(e);
         for (const auto* c : waits(n)) need(c);
-        if (flow.what != flow_use::form::merges || n->inputs.size() != 1) continue;
+        if (flow.what != control_flow_kind::form::merges || n->inputs.size() != 1) continue;
         const auto back = n->owner->back_edge(n);
         if (!back)
             throw invalid_argument("merge: the loop of '" + n->name +
@@ -130,7 +130,7 @@ RILL_COLD bool flow_graph::unite(int a, int b) {
 }
 
 RILL_COLD void flow_graph::find_frames() {
-    using form = flow_use::form;
+    using form = control_flow_kind::form;
     for (const auto* n : nodes_) { // edges that go back left out, inputs come first
         int f = deepest(n);
         const auto what = n->op->flow().what;

@@ -14,16 +14,16 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-class frames_plan;
-class piecewise_plan;
-class piecewise_run;
-class raised_flow;
+class dataflow_plan;
+class staged_plan;
+class step_executor;
+class functionalized_graph;
 
 /// What a run holds: a frame and the segment it belongs to; of a run in pieces, the pieces'.
-struct held_step {
+struct execution_state {
     std::shared_ptr<segment> of;
     std::unique_ptr<frame> memory;
-    owned<piecewise_run> in_pieces = owns_none<piecewise_run>();
+    owned<step_executor> is_staged = owns_none<step_executor>();
 };
 
 /// A run, compiled: pruned, shared, ordered and placed once; bound to shapes as they come.
@@ -41,16 +41,16 @@ public:
 
     const subgraph& graph() const noexcept { return graph_; }
     /// Null of a run that is one straight line.
-    const piecewise_plan* in_pieces() const noexcept { return in_pieces_.load(std::memory_order_acquire); }
+    const staged_plan* is_staged() const noexcept { return in_pieces_.load(std::memory_order_acquire); }
     /// Null of a run whose nodes do not run one by one.
-    const frames_plan* by_frames() const noexcept { return frames_.get(); }
+    const dataflow_plan* is_dataflow() const noexcept { return frames_.get(); }
     /// What runs those of its nodes that are no steps.
     const control_flow& control() const noexcept { return *bodies_.control; }
 
     /// A frame of the segment for these feeds. Of runs that follow one another, each takes over what the last one gave back:
     /// two atomic exchanges a step, no lock.
-    std::unique_ptr<held_step> acquire(std::span<const any_array> feeds);
-    void release(std::unique_ptr<held_step> step) noexcept;
+    std::unique_ptr<execution_state> acquire(std::span<const any_array> feeds);
+    void release(std::unique_ptr<execution_state> step) noexcept;
 
     /// Gives up the segments that no run is using; those in use go with their runs.
     void close() noexcept;
@@ -61,13 +61,13 @@ public:
     /// From now on it is run in pieces, if it has nodes that may have to stand alone.
     void cut();
 
-    /// The segment for these shapes of the feeds: the last one used, another kept one, or a new one. Throws needs_pieces where these shapes
+    /// The segment for these shapes of the feeds: the last one used, another kept one, or a new one. Throws dynamic_shape_found where these shapes
     /// show that it is no straight line; from then on it is run in pieces.
     std::shared_ptr<segment> bind(std::span<const tensor_type> feeds);
 
 private:
     /// What may have to be cut yet.
-    struct uncut {
+    struct unsplit {
         subgraph graph;
         session_options options;
         const device_type& otherwise;
@@ -75,25 +75,25 @@ private:
 
     /// Places what is ordered, and compiles bodies.
     void place_items(const session_options& options, const device_type& otherwise);
-    void cut_up(const subgraph& g, const session_options& options, const device_type& otherwise);
+    void split_into_stages(const subgraph& g, const session_options& options, const device_type& otherwise);
     void cut_late();
-    std::unique_ptr<held_step> begin_in_pieces(std::span<const any_array> feeds);
-    std::unique_ptr<held_step> acquire_new(std::unique_ptr<held_step> step, std::span<const any_array> feeds);
+    std::unique_ptr<execution_state> begin_in_pieces(std::span<const any_array> feeds);
+    std::unique_ptr<execution_state> acquire_new(std::unique_ptr<execution_state> step, std::span<const any_array> feeds);
 
     static constexpr std::size_t kept = 16; // shapes per plan
 
     std::shared_ptr<resource_store> resources_;
     allocator& memory_;
-    std::shared_ptr<const raised_flow> flow_; // what stands for primitives of control flow
+    std::shared_ptr<const functionalized_graph> flow_; // what stands for primitives of control flow
     subgraph graph_;
     body_plans bodies_; // of its nodes that run any
-    std::unique_ptr<const uncut> uncut_;
-    owned<const piecewise_plan> pieces_ = owns_none<const piecewise_plan>();
-    std::atomic<const piecewise_plan*> in_pieces_{nullptr}; // those
-    owned<const frames_plan> frames_ = owns_none<const frames_plan>();
+    std::unique_ptr<const unsplit> uncut_;
+    owned<const staged_plan> pieces_ = owns_none<const staged_plan>();
+    std::atomic<const staged_plan*> in_pieces_{nullptr}; // those
+    owned<const dataflow_plan> frames_ = owns_none<const dataflow_plan>();
     std::mutex mutex_;
     std::list<std::shared_ptr<segment>> segments_;
-    std::atomic<held_step*> ready_{nullptr}; // given back last
+    std::atomic<execution_state*> ready_{nullptr}; // given back last
     std::atomic<bool> closed_{false};
 };
 

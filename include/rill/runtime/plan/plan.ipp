@@ -16,13 +16,13 @@
 
 #include <rill/core/log.hpp>
 #include <rill/core/shared.hpp>
-#include <rill/passes/absorb.hpp>
-#include <rill/passes/merge_twins.hpp>
+#include <rill/passes/fold_operands.hpp>
+#include <rill/passes/cse_region_ops.hpp>
 #include <rill/passes/order.hpp>
 #include <rill/passes/place.hpp>
 #include <rill/passes/prune.hpp>
-#include <rill/passes/share.hpp>
-#include <rill/passes/transfer.hpp>
+#include <rill/passes/eliminate_common_subexpressions.hpp>
+#include <rill/passes/insert_copies.hpp>
 #include <rill/runtime/control_flow.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -45,24 +45,24 @@ RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::s
     : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()) {
     const auto* in = graph_of(key);
     const auto* control = bodies_.control = in ? in->control() : nullptr;
-    if (key.raised && key.raised->by_frames) {
-        frames_ = control->by_frames(key, options, resources_, otherwise);
+    if (key.raised && key.raised->is_dataflow) {
+        frames_ = control->is_dataflow(key, options, resources_, otherwise);
         return;
     }
     if (const auto* primitive = in ? in->primitive() : nullptr)
-        flow_ = control->raise(key, primitive->stand_ins(), options.raise_primitives);
+        flow_ = control->raise(key, primitive->functional_ops(), options.raise_primitives);
     graph_ = checked_pass(prune(key.fetches, key.targets, key.feeds, key.within, flow_.get()), !flow_);
     if (flow_) graph_ = checked_pass(sort_items(std::move(graph_)), true);
-    graph_ = checked_pass(merge_twins(std::move(graph_)), true);
-    graph_ = checked_pass(share_common(std::move(graph_)), true);
+    graph_ = checked_pass(cse_region_ops(std::move(graph_)), true);
+    graph_ = checked_pass(eliminate_common_subexpressions(std::move(graph_)), true);
     graph_ = checked_pass(absorb_producers(std::move(graph_)), true);
-    graph_ = checked_pass(order_turns(std::move(graph_)), true);
-    graph_ = checked_pass(order_variables(std::move(graph_)), false);
+    graph_ = checked_pass(serialize_lock_ops(std::move(graph_)), true);
+    graph_ = checked_pass(order_variable_accesses(std::move(graph_)), false);
     graph_ = checked_pass(sort_items(std::move(graph_)), true);
-    if (control && control->needs_cut(graph_)) {
-        cut_up(graph_, options, otherwise);
+    if (control && control->needs_stages(graph_)) {
+        split_into_stages(graph_, options, otherwise);
     } else {
-        if (control && control->may_need_cut(graph_)) uncut_.reset(new uncut{graph_, options, otherwise});
+        if (control && control->may_need_stages(graph_)) uncut_.reset(new unsplit{graph_, options, otherwise});
         place_items(options, otherwise);
     }
 }
@@ -82,64 +82,64 @@ RILL_COLD void plan::place_items(const session_options& options, const device_ty
             log_message(log_level::info, n.name + ": (" + std::string(n.op->name()) + "): " + device);
         };
     graph_ = checked_pass(place(std::move(graph_), options.allow_soft_placement, report, otherwise), true);
-    graph_ = checked_pass(transfer_values(std::move(graph_)), true);
+    graph_ = checked_pass(insert_copies(std::move(graph_)), true);
     if (!bodies_.control) return;
     for (const auto& it : graph_.items) bodies_.control->compile_bodies(bodies_, it, options, resources_, otherwise);
 }
 
-RILL_COLD void plan::cut_up(const subgraph& g, const session_options& options, const device_type& otherwise) {
-    pieces_ = control().in_pieces(g, options, resources_, otherwise);
+RILL_COLD void plan::split_into_stages(const subgraph& g, const session_options& options, const device_type& otherwise) {
+    pieces_ = control().is_staged(g, options, resources_, otherwise);
     in_pieces_.store(pieces_.get(), std::memory_order_release);
 }
 
 RILL_COLD void plan::cut_late() {
     if (!uncut_) throw internal("a straight line was cut too late");
-    cut_up(uncut_->graph, uncut_->options, uncut_->otherwise);
+    split_into_stages(uncut_->graph, uncut_->options, uncut_->otherwise);
 }
 
 RILL_COLD void plan::cut() {
     const std::lock_guard lock(mutex_);
-    if (uncut_ && !in_pieces()) cut_late();
+    if (uncut_ && !is_staged()) cut_late();
 }
 
 RILL_INLINE plan::~plan() { delete ready_.load(); }
 
-RILL_INLINE std::unique_ptr<held_step> plan::acquire(std::span<const any_array> feeds) {
-    if (in_pieces()) return begin_in_pieces(feeds);
-    std::unique_ptr<held_step> step(ready_.exchange(nullptr, std::memory_order_acquire));
+RILL_INLINE std::unique_ptr<execution_state> plan::acquire(std::span<const any_array> feeds) {
+    if (is_staged()) return begin_in_pieces(feeds);
+    std::unique_ptr<execution_state> step(ready_.exchange(nullptr, std::memory_order_acquire));
     if (step) {
         if (step->of->serves(feeds)) return step;
         step->of->release(std::move(step->memory));
     } else {
-        step = std::make_unique<held_step>();
+        step = std::make_unique<execution_state>();
     }
     return acquire_new(std::move(step), feeds);
 }
 
-RILL_COLD std::unique_ptr<held_step> plan::acquire_new(std::unique_ptr<held_step> step,
+RILL_COLD std::unique_ptr<execution_state> plan::acquire_new(std::unique_ptr<execution_state> step,
                                                        std::span<const any_array> feeds) {
     std::vector<tensor_type> types;
     for (const auto& f : feeds) types.push_back(f.type());
     try {
         step->of = bind(types);
-    } catch (const needs_pieces&) {
+    } catch (const dynamic_shape_found&) {
         return begin_in_pieces(feeds);
     }
     step->memory = step->of->acquire();
     return step;
 }
 
-RILL_COLD std::unique_ptr<held_step> plan::begin_in_pieces(std::span<const any_array> feeds) {
+RILL_COLD std::unique_ptr<execution_state> plan::begin_in_pieces(std::span<const any_array> feeds) {
     if (closed_) throw cancelled("the session is closed");
-    auto step = std::make_unique<held_step>();
-    step->in_pieces = control().begin(*in_pieces(), feeds);
+    auto step = std::make_unique<execution_state>();
+    step->is_staged = control().begin(*is_staged(), feeds);
     return step;
 }
 
-RILL_INLINE void plan::release(std::unique_ptr<held_step> step) noexcept {
+RILL_INLINE void plan::release(std::unique_ptr<execution_state> step) noexcept {
     if (!step->of) return; // in pieces, which give back their own
     step->of->finish(*step->memory);
-    held_step* none = nullptr;
+    execution_state* none = nullptr;
     if (!ready_.compare_exchange_strong(none, step.get())) return step->of->release(std::move(step->memory));
     step.release();
     // closed meanwhile? Both sides write first and look then, so one of them sees the other
@@ -182,10 +182,10 @@ RILL_COLD std::shared_ptr<segment> plan::bind(std::span<const tensor_type> feeds
             if (at != segments_.begin()) segments_.splice(segments_.begin(), segments_, at);
             return segments_.front();
         }
-    if (in_pieces()) throw needs_pieces{};
+    if (is_staged()) throw dynamic_shape_found{};
     try {
         segments_.push_front(detail::make_shared<segment>(graph_, feeds, *resources_, memory_, bodies_));
-    } catch (const needs_pieces&) {
+    } catch (const dynamic_shape_found&) {
         cut_late();
         throw;
     }

@@ -8,7 +8,7 @@
 #include <rill/core/vector.hpp>
 #include <rill/device/registry.hpp>
 #include <rill/runtime/program/bound_graph.hpp>
-#include <rill/passes/known_values.hpp>
+#include <rill/passes/constant_folder.hpp>
 #include <rill/runtime/program/lifetimes.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -47,8 +47,8 @@ private:
     /// Variables that are read before any write of this step must have a value when it starts.
     void note_start_reads();
 
-    hash_map<int, std::shared_ptr<const frame_region_step>> region_of_; // per item that runs bodies
-    known_values known_{graph, types};
+    hash_map<int, std::shared_ptr<const static_region_kernel>> region_of_; // per item that runs bodies
+    constant_folder known_{graph, types};
     vector<shared_place> may_share_;
     vector<step_cost> costs_; // per step
 

@@ -17,7 +17,7 @@
 #include <rill/core/hash_map.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/graph/graph.hpp>
-#include <rill/passes/chains.hpp>
+#include <rill/passes/fusion_groups.hpp>
 #include <rill/runtime/control_flow.hpp>
 #include <rill/runtime/program/step_order.hpp>
 
@@ -46,11 +46,11 @@ RILL_COLD bound_graph binder::bind(const subgraph& g, std::span<const tensor_typ
 /// The values of an item's inputs, as its shape rule asks for them.
 class asked_values final : public input_values {
 public:
-    asked_values(known_values& known, const subgraph::item& at) : known_(known), at_(at) {}
+    asked_values(constant_folder& known, const subgraph::item& at) : known_(known), at_(at) {}
     const any_array* value(std::size_t input) const override { return known_.find(at_.inputs[input]); }
 
 private:
-    known_values& known_;
+    constant_folder& known_;
     const subgraph::item& at_;
 };
 
@@ -76,7 +76,7 @@ RILL_COLD void binder::infer(std::span<const tensor_type> feed_types, const body
                 changes.resize(i + 1);
                 changes[i] = std::move(bound.changes);
                 region_of_.try_emplace(static_cast<int>(i),
-                                       std::static_pointer_cast<const frame_region_step>(bound.step));
+                                       std::static_pointer_cast<const static_region_kernel>(bound.step));
             } else {
                 types.push_back(it.op->outputs({in, &values}));
             }
@@ -263,7 +263,7 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
 }
 
 RILL_COLD void binder::bind_chain(const chain& c, resource_store& resources) {
-    fused_chain links;
+    fusion_group links;
     vector<subgraph::value> inputs;
     hash_map<std::pair<int, int>, std::size_t> number_of; // of an input
     hash_map<int, std::size_t> last_reader;               // of a slot: aliases are several inputs in one
@@ -307,7 +307,7 @@ RILL_COLD void binder::bind_chain(const chain& c, resource_store& resources) {
     step s;
     s.item = c.items.back();
     const auto& where = device_of(graph.items[c.items[0]]);
-    const auto chain_kernel = find_kernel(where.name, fused_chain::name, dtype::invalid);
+    const auto chain_kernel = find_kernel(where.name, fusion_group::name, dtype::invalid);
     if (!chain_kernel) throw internal("no kernel of chains for device " + where.name);
     s.run = (*chain_kernel)(&links, request);
     add_step(std::move(s), inputs, outputs, request, false);
@@ -352,7 +352,7 @@ RILL_COLD void binder::note_start_reads() {
             return s.writes > 0 && it.writes(static_cast<std::size_t>(k - s.inputs));
         };
         input_list may_lack;
-        if (it.op) may_lack = it.op->may_lack_value();
+        if (it.op) may_lack = it.op->may_be_uninitialized();
         for (std::int32_t k = s.inputs; k < s.outputs; ++k) {
             const bool lacks = detail::contains(may_lack, k - s.inputs);
             if (!lacks && !(s.initialises && writes(k))) read(indices[k]);
@@ -379,7 +379,7 @@ RILL_COLD kernel binder::bind_kernel(const subgraph::item& it, kernel_request& r
     try {
         return (*factory)(op.attributes(), request);
     } catch (const error& problem) {
-        throw_error(problem.code(), said_at(*it.origin, op.label(), problem.what()));
+        throw_error(problem.code(), error_at(*it.origin, op.label(), problem.what()));
     }
 }
 

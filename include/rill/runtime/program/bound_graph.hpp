@@ -8,8 +8,8 @@
 #include <rill/core/vector.hpp>
 #include <rill/device/kernel.hpp>
 #include <rill/passes/subgraph.hpp>
-#include <rill/runtime/program/branches.hpp>
-#include <rill/runtime/region_step.hpp>
+#include <rill/runtime/program/parallel_regions.hpp>
+#include <rill/runtime/region_kernel.hpp>
 #include <rill/resources/resources.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -73,9 +73,9 @@ struct bound_graph {
     std::vector<std::int32_t> feed_slots, indices, write_list;
     vector<bound_variable> variables;
     vector<step> steps, folded_steps;
-    vector<std::shared_ptr<const frame_region_step>> regions; // of steps that run bodies
+    vector<std::shared_ptr<const static_region_kernel>> regions; // of steps that run bodies
     const control_flow* control = nullptr;                    // which runs them
-    std::vector<std::vector<int>> changes;                    // per item with bodies, and output: bound_region::changes
+    std::vector<std::vector<int>> changes;                    // per item with bodies, and output: region_binding::changes
     vector<folded_value> folded_values;                       // of slots: what shape rules asked for
     vector<chain> chains;
     std::vector<int> chained;         // per item: its chain, or -1

@@ -41,7 +41,7 @@ struct frame {
     vector<moved_slot> moved;               // fetched values that this step writes into arrays of the caller's
     const step_context* context = &no_step; // of the run
     const pinned_versions* pinned = nullptr;
-    vector<owned<frame_region_step::memory>> regions; // of each step that runs bodies
+    vector<owned<static_region_kernel::memory>> regions; // of each step that runs bodies
 };
 
 /// A straight line of steps bound to concrete shapes: kernels over slots, an arena laid out by lifetimes. Immutable and

@@ -8,7 +8,7 @@
 #include <cstddef>
 
 #include <rill/core/algorithm.hpp>
-#include <rill/runtime/ragged.hpp>
+#include <rill/runtime/tensor_list.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -73,7 +73,7 @@ RILL_COLD step_trace::entry trace_scope::entry_of(std::string node, std::string_
 RILL_COLD std::int64_t bytes_of(std::span<const any_array> all) {
     std::int64_t bytes = 0;
     for (const auto& a : all)
-        if (const auto* slices = ragged_slices(a))
+        if (const auto* slices = tensor_list_items(a))
             bytes += bytes_of(*slices);
         else if (!a.empty())
             bytes += a.shape().size() * static_cast<std::int64_t>(size_of(a.dtype()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/device/cpu/fusion/fused_layout.hpp>
 
-#include <rill/device/cpu/fusion/combiners.hpp>
+#include <rill/device/cpu/fusion/reducers.hpp>
 
 #include "catch.hpp"
 
@@ -83,7 +83,7 @@ TEST_CASE("fused_layout: a number that is taken as it is needs no buffer") {
 
 TEST_CASE("fused_layout: a block is folded along the axes that its result lacks") {
     compile_combiner<combine::sum, float>();
-    const auto sum = the_kernels().combiners.find("Sum/float32");
+    const auto sum = the_kernels().reducers.find("Sum/float32");
     REQUIRE(sum);
     const auto l = test_fused_layout::plan({3, 4, 5}, {{3, 4, 5}}, {3, 1, 5});
     std::vector<float> block(60), out(15, 1.f);

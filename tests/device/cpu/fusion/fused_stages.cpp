@@ -23,7 +23,7 @@ struct fixture {
     graph g;
     graph_scope here{g};
     placeholder<float, dyn> x{"x"};
-    using chain = fused_chain;
+    using chain = fusion_group;
 
     static const fused_spec* spec(const any_tensor& t) { return t.node()->op->fused(); }
 };
@@ -111,7 +111,7 @@ TEST_CASE_METHOD(test_fused_stages_fixture,
     const tensor a(x + 1.f, "a"), b(a * x + 2.f, "b");
     const chain c{{{spec(a), {{-1, 0}}, {-1}}, {spec(b), {{0, 0}, {-1, 0}}, {0}}}};
     const without_emitter as_it_was;
-    static constexpr code_emitter emitter{[](const fused_chain&, std::size_t, index_t, const operand_forms& forms) {
+    static constexpr code_emitter emitter{[](const fusion_group&, std::size_t, index_t, const operand_forms& forms) {
                                               return forms.spread.empty() ? function : nullptr;
                                           },
                                           nullptr, nullptr};

@@ -11,13 +11,13 @@
 
 using namespace rill;
 
-// What the code computes is tested in emitted_program.cpp, against compiled kernels.
+// What the code computes is tested in jit_program.cpp, against compiled kernels.
 
 TEST_CASE("vector_math: value functions append what they compute, once") {
     detail::register_vector_op<silu_op, float>();
     detail::register_vector_op<select_op, bool, float, float>();
     detail::register_vector_op<logical_not_op, bool>();
-    detail::vector_code code(8);
+    detail::jit_ir code(8);
     const int x = code.emit({detail::vector_op::leaf, 0}), y = code.emit({detail::vector_op::leaf, 1});
     const int args[] = {x, y, x};
     const auto silu = detail::find_vector_op("Silu($0:float32)");
@@ -37,7 +37,7 @@ TEST_CASE("vector_math: what is made of a function without code has none") {
     detail::register_vector_op<erf_op, float>();
     detail::register_vector_op<gelu_op, float>();
     detail::register_vector_op<select_op, bool, double, double>();
-    detail::vector_code code(8);
+    detail::jit_ir code(8);
     const int x = code.emit({detail::vector_op::leaf, 0});
     CHECK(detail::find_vector_op("Erf($0:float32)")(code, &x) == -1);
     CHECK(detail::find_vector_op("Gelu($0:float32)")(code, &x) == -1);

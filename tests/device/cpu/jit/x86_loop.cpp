@@ -11,11 +11,11 @@
 using namespace rill;
 using detail::vector_op;
 
-// What it computes is tested in emitted_program.cpp.
+// What it computes is tested in jit_program.cpp.
 
 TEST_CASE("x86_loop: code ends with its constants, the numbers of lanes among them") {
     for (const int lanes : {8, 16}) {
-        detail::vector_code code(lanes);
+        detail::jit_ir code(lanes);
         const int x = code.emit({vector_op::leaf, 0});
         code.results = {code.emit({vector_op::div, 0, {x, code.constant(3.f), -1, -1}})};
         code.finish();
@@ -32,7 +32,7 @@ TEST_CASE("x86_loop: code ends with its constants, the numbers of lanes among th
 
 TEST_CASE("x86_loop: where more has to be kept than a thread may have stack for, there is no code") {
     const auto code_of = [](int lanes, int values) {
-        detail::vector_code code(lanes);
+        detail::jit_ir code(lanes);
         std::vector<int> all;
         for (int i = 0; i < values; ++i) {
             const int x = code.emit({vector_op::leaf, i});

@@ -11,7 +11,7 @@ using namespace rill;
 TEST_CASE("flow: primitives are known by name, and say which they are") {
     CHECK(find_op("Switch"));
     CHECK(find_op("NextIteration"));
-    CHECK(make_op(switch_op{})->flow().what == flow_use::form::switches);
+    CHECK(make_op(switch_op{})->flow().what == control_flow_kind::form::switches);
     const auto op = make_op(enter_op{{}, "loop", true, 3});
     const auto enters = op->flow();
     CHECK(*enters.frame == "loop");

@@ -11,9 +11,9 @@ TEST_CASE("flow_node: a primitive, and what can stand in for it") {
     const graph_scope here{graph()};
     const auto [off, on] = switch_(constant(1.f), constant(true));
     const node* made = on.node();
-    CHECK(made->op->flow().what == flow_use::form::switches);
+    CHECK(made->op->flow().what == control_flow_kind::form::switches);
     CHECK(current_graph().state().primitive() == made->op.get());
-    const auto ops = made->op->stand_ins();
+    const auto ops = made->op->functional_ops();
     CHECK(ops.choose->regions()->how == region_use::form::choose);
     CHECK(ops.repeat->regions()->how == region_use::form::repeat);
     CHECK(ops.call->regions()->how == region_use::form::call);

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include <rill/device/cpu/fusion/combiners.hpp>
+#include <rill/device/cpu/fusion/reducers.hpp>
 #include <rill/device/cpu/fusion/padded_tail.hpp>
 #include <rill/device/structure.hpp>
 

@@ -20,7 +20,7 @@
 #include <rill/core/error.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/device/cpu/fusion/fused_layout.hpp>
-#include <rill/device/cpu/scalar/fused_numbers.hpp>
+#include <rill/device/cpu/scalar/scalar_kernel.hpp>
 #include <rill/device/cpu/fusion/fused_stages.hpp>
 #include <rill/device/lane.hpp>
 
@@ -30,8 +30,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 inline index_t elements_each(index_t all, index_t results) { return results == 0 ? 0 : all / results; }
 
 /// A node as a chain of its own.
-inline fused_chain alone(const fused_spec& spec, const kernel_request& request) {
-    fused_chain chain;
+inline fusion_group alone(const fused_spec& spec, const kernel_request& request) {
+    fusion_group chain;
     auto& link = chain.links.emplace_back();
     link.spec = &spec;
     for (int i = 0; i < static_cast<int>(request.inputs.size()); ++i) link.inputs.push_back({-1, i});
@@ -40,7 +40,7 @@ inline fused_chain alone(const fused_spec& spec, const kernel_request& request) 
 }
 
 /// All nodes of a chain have the space of the first, whose inputs all come from outside.
-inline dims space_of(const fused_chain& chain, const kernel_request& request) {
+inline dims space_of(const fusion_group& chain, const kernel_request& request) {
     const auto& first = chain.links[0];
     std::vector<tensor_type> in;
     for (const auto& from : first.inputs) in.push_back(request.inputs[from.index]);
@@ -50,7 +50,7 @@ inline dims space_of(const fused_chain& chain, const kernel_request& request) {
 /// What fused_loops makes.
 class fused_kernel {
 public:
-    fused_kernel(const fused_chain& chain, const dims& space, kernel_request& request);
+    fused_kernel(const fusion_group& chain, const dims& space, kernel_request& request);
 
     void operator()(const kernel_args& a) const;
 
@@ -61,7 +61,7 @@ private:
     };
     struct scaled_leaf { // the gradient of a mean, divided by the count before the loop
         std::size_t leaf;
-        combiner by;
+        reducer by;
         index_t size, count;
         std::size_t at;
     };
@@ -73,12 +73,12 @@ private:
     operand_forms forms(const vector<fused_stages::leaf>& leaves, const kernel_request& request) const;
 
     /// Types of results, reduced dimensions kept, and how they are combined.
-    std::vector<tensor_type> plan_results(const fused_chain& chain, const dims& space, const kernel_request& request);
+    std::vector<tensor_type> plan_results(const fusion_group& chain, const dims& space, const kernel_request& request);
 
     /// Memory for results that are summed up in a wider type than theirs.
     void plan_wide_sums(kernel_request& request);
 
-    static combiner find_combiner(combine how, dtype type);
+    static reducer find_reducer(combine how, dtype type);
 
     /// How the blocks are shared out: by shape alone, so that sums don't depend on the number of threads.
     void plan_pieces(kernel_request& request, const std::vector<tensor_type>& results);
@@ -95,7 +95,7 @@ private:
     std::size_t leaves_, results_;
     std::optional<fused_stages> stages_;
     fused_layout layout_;
-    vector<combiner> combiners_; // per result: how it is reduced; empty of a map
+    vector<reducer> reducers_; // per result: how it is reduced; empty of a map
     std::vector<index_t> count_; // per result: what a mean is divided by; -1 of others
     std::vector<index_t> result_size_;
     std::vector<char> sums_;   // per result: it is reduced to sums of its own type
@@ -113,7 +113,7 @@ private:
     std::vector<std::size_t> partial_;               // per result: its place among them
 };
 
-RILL_COLD fused_kernel::fused_kernel(const fused_chain& chain, const dims& space, kernel_request& request)
+RILL_COLD fused_kernel::fused_kernel(const fusion_group& chain, const dims& space, kernel_request& request)
     : leaves_(fused_stages::leaves_of(chain).size()), results_(request.outputs.size()) {
     const auto leaves = fused_stages::leaf_types(chain, space, request.inputs),
                results = plan_results(chain, space, request);
@@ -125,7 +125,7 @@ RILL_COLD fused_kernel::fused_kernel(const fused_chain& chain, const dims& space
     summed_ = std::move(known.summed);
     plan_means(space, leaves, request);
     for (std::size_t r = 0; r < results_; ++r) // a reduced result may look contiguous (a single block): still fold it
-        if (combiners_[r].init && layout_.total > 0 && layout_.results[r].direct) combiners_[r] = {}, count_[r] = -1;
+        if (reducers_[r].init && layout_.total > 0 && layout_.results[r].direct) reducers_[r] = {}, count_[r] = -1;
     own_bytes_ = stages_->place_buffers(layout_.scratch, layout_.rows * layout_.row_size);
     plan_wide_sums(request);
     const auto table = [](std::size_t& bytes, std::size_t n) {
@@ -134,13 +134,13 @@ RILL_COLD fused_kernel::fused_kernel(const fused_chain& chain, const dims& space
     leaf_at_ = table(request.scratch_bytes, leaves_), out_at_ = table(request.scratch_bytes, results_);
     operand_at_ = table(own_bytes_, stages_->operands()), to_at_ = table(own_bytes_, results_);
     plan_pieces(request, results);
-    at_once_ = blocks_ == 1 && stages_->straight() && detail::none_of(combiners_, [](auto& c) { return c.widen; });
+    at_once_ = blocks_ == 1 && stages_->straight() && detail::none_of(reducers_, [](auto& c) { return c.widen; });
 }
 
 RILL_COLD operand_forms fused_kernel::forms(const vector<fused_stages::leaf>& leaves,
                                             const kernel_request& request) const {
     const auto& l = layout_;
-    const auto stands = [&](const operand_walk& w, int from) {
+    const auto stands = [&](const access_pattern& w, int from) {
         return std::all_of(w.stride.begin() + from, w.stride.begin() + l.rank, [](index_t s) { return s == 0; });
     };
     operand_forms known{std::vector<char>(leaves_), std::vector<char>(leaves_), std::vector<char>(results_)};
@@ -153,7 +153,7 @@ RILL_COLD operand_forms fused_kernel::forms(const vector<fused_stages::leaf>& le
     for (std::size_t i = 0; i < leaves_; ++i) known.spread[i] = stands(l.leaves[i], 0);
     for (std::size_t i = 0; i < leaves_; ++i) known.ones[i] = known.spread[i] && is_one(leaves[i]);
     for (std::size_t r = 0; r < results_; ++r)
-        known.summed[r] = combiners_[r].init && sums_[r] && stands(l.results[r], l.outer);
+        known.summed[r] = reducers_[r].init && sums_[r] && stands(l.results[r], l.outer);
     return known;
 }
 
@@ -167,15 +167,15 @@ RILL_INLINE void fused_kernel::operator()(const kernel_args& a) const {
         leaf[m.leaf] = scratch + m.at;
     }
     for (std::size_t r = 0; r < results_; ++r) {
-        out[r] = combiners_[r].widen ? scratch + wide_[r].at : a.out<std::byte>(static_cast<int>(r));
-        if (combiners_[r].init) combiners_[r].init(out[r], result_size_[r]);
+        out[r] = reducers_[r].widen ? scratch + wide_[r].at : a.out<std::byte>(static_cast<int>(r));
+        if (reducers_[r].init) reducers_[r].init(out[r], result_size_[r]);
     }
     if (at_once_)
         run_at_once(leaf, out, scratch + own_at_);
     else if (layout_.total > 0)
         run_pieces(leaf, out, scratch);
     for (std::size_t r = 0; r < results_; ++r)
-        if (count_[r] >= 0) combiners_[r].divide(a.out<void>(static_cast<int>(r)), out[r], result_size_[r], count_[r]);
+        if (count_[r] >= 0) reducers_[r].divide(a.out<void>(static_cast<int>(r)), out[r], result_size_[r], count_[r]);
     if (stages_->may_divide() && (sticky_errors() & integer_division_by_zero)) {
         sticky_errors() &= ~integer_division_by_zero;
         throw invalid_argument("integer division by zero");
@@ -189,7 +189,7 @@ RILL_COLD void fused_kernel::plan_means(const dims& space, std::span<const tenso
         const auto& type = leaves[i];
         const index_t size = type.shape.size();
         const std::size_t bytes = aligned_size(static_cast<std::size_t>(size) * size_of(type.type));
-        const combiner by = find_combiner(combine::sum, type.type);
+        const reducer by = find_reducer(combine::sum, type.type);
         if (!by.divide) // only a graph from elsewhere asks for it
             throw unimplemented("no mean of " + std::string(to_string(type.type)) + " has a gradient");
         means_.push_back({i, by, size, elements_each(space.size(), size),
@@ -197,10 +197,10 @@ RILL_COLD void fused_kernel::plan_means(const dims& space, std::span<const tenso
     }
 }
 
-RILL_COLD std::vector<tensor_type> fused_kernel::plan_results(const fused_chain& chain, const dims& space,
+RILL_COLD std::vector<tensor_type> fused_kernel::plan_results(const fusion_group& chain, const dims& space,
                                                               const kernel_request& request) {
     std::vector<tensor_type> types(request.outputs.begin(), request.outputs.end());
-    combiners_.resize(results_), count_.resize(results_, -1), result_size_.resize(results_), sums_.resize(results_);
+    reducers_.resize(results_), count_.resize(results_, -1), result_size_.resize(results_), sums_.resize(results_);
     for (const auto& link : chain.links)
         for (std::size_t r = 0; r < link.results.size(); ++r) {
             if (link.results[r] < 0) continue;
@@ -210,8 +210,8 @@ RILL_COLD std::vector<tensor_type> fused_kernel::plan_results(const fused_chain&
             if (how.reduce.how != combine::map) type.shape = rules::reduce(space, how.reduce.axes, true).shape;
             result_size_[at] = type.shape.size();
             if (type.shape == space || (how.like < 0 && how.reduce.how == combine::map)) continue;
-            combiners_[at] = find_combiner(how.like >= 0 ? combine::sum : how.reduce.how, type.type);
-            sums_[at] = !combiners_[at].widen &&
+            reducers_[at] = find_reducer(how.like >= 0 ? combine::sum : how.reduce.how, type.type);
+            sums_[at] = !reducers_[at].widen &&
                         (how.like >= 0 || how.reduce.how == combine::sum || how.reduce.how == combine::mean);
             if (how.reduce.how == combine::mean) count_[at] = elements_each(space.size(), type.shape.size());
         }
@@ -221,7 +221,7 @@ RILL_COLD std::vector<tensor_type> fused_kernel::plan_results(const fused_chain&
 RILL_COLD void fused_kernel::plan_wide_sums(kernel_request& request) {
     wide_.resize(results_);
     for (std::size_t r = 0; r < results_; ++r) {
-        const auto& c = combiners_[r];
+        const auto& c = reducers_[r];
         if (!c.widen) continue;
         layout_.results[r].element = c.wide; // of what blocks are folded into
         const auto reserve = [&](std::size_t& bytes, index_t n) {
@@ -241,9 +241,9 @@ RILL_COLD void fused_kernel::plan_pieces(kernel_request& request, const std::vec
     index_t reduced = 0;
     for (std::size_t r = 0; r < results_; ++r) {
         partial_.push_back(partial_bytes_);
-        if (!combiners_[r].init) continue;
+        if (!reducers_[r].init) continue;
         reduced += result_size_[r];
-        const std::size_t element = combiners_[r].widen ? combiners_[r].wide : size_of(results[r].type);
+        const std::size_t element = reducers_[r].widen ? reducers_[r].wide : size_of(results[r].type);
         partial_bytes_ += aligned_size(static_cast<std::size_t>(result_size_[r]) * element);
     }
     // each piece of a reduction has results of its own: few enough for what they cost to disappear
@@ -265,10 +265,10 @@ RILL_COLD void fused_kernel::plan_pieces(kernel_request& request, const std::vec
     if (partial_bytes_ > 0 && pieces_ > 1) partial_at_ = reserve(partial_bytes_ * static_cast<std::size_t>(pieces_));
 }
 
-RILL_INLINE combiner fused_kernel::find_combiner(combine how, dtype type) {
+RILL_INLINE reducer fused_kernel::find_reducer(combine how, dtype type) {
     const auto key = kernel_key(to_string(how), type);
-    auto found = the_kernels().combiners.find(key);
-    if (!found && load_rare_kernels()) found = the_kernels().combiners.find(key);
+    auto found = the_kernels().reducers.find(key);
+    if (!found && load_rare_kernels()) found = the_kernels().reducers.find(key);
     if (!found) throw unimplemented(no_kernel_text(key));
     return *found;
 }
@@ -301,8 +301,8 @@ RILL_INLINE void fused_kernel::run_pieces(const void* const* leaf, std::byte* co
         if (stages_->may_divide()) sticky_errors() |= problems;
     }
     for (std::size_t r = 0; partial_bytes_ > 0 && r < results_; ++r)
-        for (index_t p = 0; combiners_[r].init && p < pieces_; ++p)
-            combiners_[r].merge(out[r],
+        for (index_t p = 0; reducers_[r].init && p < pieces_; ++p)
+            reducers_[r].merge(out[r],
                                 scratch + partial_at_ + partial_bytes_ * static_cast<std::size_t>(p) + partial_[r],
                                 result_size_[r]);
 }
@@ -312,9 +312,9 @@ RILL_INLINE void fused_kernel::run_piece(index_t piece, const void* const* leaf,
     pointer_table<std::byte*> to(results_, own + to_at_);
     for (std::size_t r = 0; r < results_; ++r) {
         to[r] = out[r];
-        if (!combiners_[r].init) continue;
+        if (!reducers_[r].init) continue;
         to[r] = scratch + partial_at_ + partial_bytes_ * static_cast<std::size_t>(piece) + partial_[r];
-        combiners_[r].init(to[r], result_size_[r]);
+        reducers_[r].init(to[r], result_size_[r]);
     }
     run_blocks(blocks_ * piece / pieces_, blocks_ * (piece + 1) / pieces_, leaf, to, own);
 }
@@ -333,7 +333,7 @@ RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void
     index_t rest = begin / rows_of_blocks;
     for (std::size_t d = outer; d-- > 0; rest /= l.extent[d]) at[d] = rest % l.extent[d];
 
-    const auto offset = [&](const operand_walk& w) {
+    const auto offset = [&](const access_pattern& w) {
         index_t o = row * w.stride[outer];
         for (std::size_t d = 0; d < outer; ++d) o += at[d] * w.stride[d];
         return static_cast<std::size_t>(o) * w.element;
@@ -358,7 +358,7 @@ RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void
             const auto& w = l.results[r];
             if (w.direct) continue;
             std::byte* block_of = own + w.buffer;
-            if (const auto& c = combiners_[r]; c.widen) {
+            if (const auto& c = reducers_[r]; c.widen) {
                 c.widen(own + wide_[r].buffer, block_of, rows * l.row_size);
                 block_of = own + wide_[r].buffer;
             }
@@ -373,8 +373,8 @@ RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void
 }
 
 RILL_INLINE void fused_kernel::fold(std::size_t r, std::byte* to, std::byte* block, index_t rows) const {
-    if (summed_[r]) return combiners_[r].fold(to, block, 1);
-    fold_block(to, block, layout_.results[r], layout_, layout_.outer, rows, combiners_[r]);
+    if (summed_[r]) return reducers_[r].fold(to, block, 1);
+    fold_block(to, block, layout_.results[r], layout_, layout_.outer, rows, reducers_[r]);
 }
 
 RILL_INLINE void fused_kernel::run_at_once(const void** leaf, std::byte* const* out, std::byte* own) const {
@@ -392,9 +392,9 @@ RILL_INLINE void fused_kernel::run_at_once(const void** leaf, std::byte* const* 
 RILL_COLD kernel fused_loops(const fused_spec& spec, kernel_request& request) {
     return fused_loops(alone(spec, request), request);
 }
-RILL_COLD kernel fused_loops(const fused_chain& chain, kernel_request& request) {
+RILL_COLD kernel fused_loops(const fusion_group& chain, kernel_request& request) {
     const dims space = space_of(chain, request);
-    return space.size() == 1 ? fused_numbers(chain, request) : kernel(fused_kernel(chain, space, request));
+    return space.size() == 1 ? scalar_kernel(chain, request) : kernel(fused_kernel(chain, space, request));
 }
 
 }}} // namespace rill::RILL_ABI::detail

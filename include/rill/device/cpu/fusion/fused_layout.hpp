@@ -18,7 +18,7 @@ std::array<index_t, max_rank> broadcast_strides(const dims& from, const dims& sp
 inline constexpr index_t layout_slack = 64;
 
 /// How one operand or result moves through the blocks of a fused loop.
-struct operand_walk {
+struct access_pattern {
     std::array<index_t, max_rank> stride{}; // over the collapsed dimensions
     std::size_t element = 0;                // bytes
     bool direct = false;                    // contiguous within a block: used in place
@@ -35,7 +35,7 @@ struct fused_layout {
     index_t rows = 1;     // extents of dimension `outer` that a block takes
     index_t row_size = 1; // elements of one such extent
     index_t total = 0;
-    vector<operand_walk> leaves, results;
+    vector<access_pattern> leaves, results;
     std::size_t scratch = 0;
 
     bool all_direct() const;
@@ -50,12 +50,12 @@ fused_layout plan_fused(const dims& space, std::span<const tensor_type> leaves, 
                         bool force_blocks, std::span<const char> spread = {});
 
 /// Lays a block of a stretched leaf out densely.
-void lay_out(const void* from, void* to, const operand_walk& w, const fused_layout& l, index_t rows);
+void lay_out(const void* from, void* to, const access_pattern& w, const fused_layout& l, index_t rows);
 
 /// Brings a block of values, along dimension `dim` and those after it, into a reduced result. Halving rows rather than adding them one
 /// by one keeps the loops long and the rounding small.
-void fold_block(std::byte* to, std::byte* from, const operand_walk& w, const fused_layout& l, int dim, index_t extent,
-                const combiner& c);
+void fold_block(std::byte* to, std::byte* from, const access_pattern& w, const fused_layout& l, int dim, index_t extent,
+                const reducer& c);
 
 }}} // namespace rill::RILL_ABI::detail
 

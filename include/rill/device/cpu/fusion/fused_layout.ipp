@@ -32,7 +32,7 @@ RILL_COLD std::array<index_t, max_rank> broadcast_strides(const dims& from, cons
 }
 
 RILL_COLD bool fused_layout::all_direct() const {
-    const auto direct = [](const operand_walk& w) { return w.direct; };
+    const auto direct = [](const access_pattern& w) { return w.direct; };
     return detail::all_of(leaves, direct) && detail::all_of(results, direct);
 }
 
@@ -47,14 +47,14 @@ RILL_COLD void collapse(fused_layout& l, const dims& space) {
         if (space[i] == 1) continue;
         bool merges = n > 0;
         const auto last = static_cast<std::size_t>(n - 1);
-        if (merges) all([&](const operand_walk& w) { merges = merges && w.stride[last] == w.stride[from] * space[i]; });
+        if (merges) all([&](const access_pattern& w) { merges = merges && w.stride[last] == w.stride[from] * space[i]; });
         const auto to = merges ? last : static_cast<std::size_t>(n++);
         l.extent[to] = merges ? l.extent[to] * space[i] : space[i];
-        all([&](operand_walk& w) { w.stride[to] = w.stride[from]; });
+        all([&](access_pattern& w) { w.stride[to] = w.stride[from]; });
     }
     if (n == 0) { // one element
         l.extent[0] = 1;
-        all([&](operand_walk& w) { w.stride[0] = 1; });
+        all([&](access_pattern& w) { w.stride[0] = 1; });
         n = 1;
     }
     l.rank = n;
@@ -66,7 +66,7 @@ RILL_COLD fused_layout plan_fused(const dims& space, std::span<const tensor_type
     fused_layout l;
     l.total = space.size();
     const auto walk = [&](const tensor_type& t) {
-        operand_walk w;
+        access_pattern w;
         w.stride = broadcast_strides(t.shape, space);
         w.element = size_of(t.type);
         return w;
@@ -87,7 +87,7 @@ RILL_COLD fused_layout plan_fused(const dims& space, std::span<const tensor_type
         l.rows = std::min(l.extent[l.outer], std::max<index_t>(1, block_elements / l.row_size));
     }
 
-    const auto classify = [&](operand_walk& w, bool is_result) {
+    const auto classify = [&](access_pattern& w, bool is_result) {
         index_t dense = 1;
         w.direct = true;
         for (int i = l.rank - 1; i >= l.outer; --i) {
@@ -139,7 +139,7 @@ template <class E, class Write> E* write_short_rows(E* to, index_t rows, index_t
 
 /// Lays a stretched leaf out densely over the dimensions of a block; returns where the next element goes.
 template <class E>
-E* lay_out(const E* from, E* to, const operand_walk& w, const fused_layout& l, int dim, index_t extent) {
+E* lay_out(const E* from, E* to, const access_pattern& w, const fused_layout& l, int dim, index_t extent) {
     const index_t stride = w.stride[dim];
     constexpr index_t chunk = layout_slack / static_cast<index_t>(sizeof(E));
     if (dim == l.rank - 1) {
@@ -173,7 +173,7 @@ E* lay_out(const E* from, E* to, const operand_walk& w, const fused_layout& l, i
     return to;
 }
 
-RILL_INLINE void lay_out(const void* from, void* to, const operand_walk& w, const fused_layout& l, index_t rows) {
+RILL_INLINE void lay_out(const void* from, void* to, const access_pattern& w, const fused_layout& l, index_t rows) {
     const auto go = [&]<class E>(E*) {
         lay_out(static_cast<const E*>(from), static_cast<E*>(to), w, l, l.outer, rows);
     };
@@ -186,8 +186,8 @@ RILL_INLINE void lay_out(const void* from, void* to, const operand_walk& w, cons
     }
 }
 
-RILL_INLINE void fold_block(std::byte* to, std::byte* from, const operand_walk& w, const fused_layout& l, int dim,
-                            index_t extent, const combiner& c) {
+RILL_INLINE void fold_block(std::byte* to, std::byte* from, const access_pattern& w, const fused_layout& l, int dim,
+                            index_t extent, const reducer& c) {
     const auto at = static_cast<std::size_t>(dim);
     index_t below = 1;
     bool all_reduced = true;

@@ -47,15 +47,15 @@ public:
         friend bool operator==(const leaf&, const leaf&) = default;
     };
 
-    explicit fused_stages(const fused_chain& chain, std::size_t results, index_t elements = block_elements,
+    explicit fused_stages(const fusion_group& chain, std::size_t results, index_t elements = block_elements,
                           const operand_forms& forms = {});
     fused_stages(fused_stages&&) = default; // scalars_ points into values_: a copy would share them
 
     const vector<leaf>& leaves() const noexcept { return leaves_; }
     /// Each once, in the order of first uses.
-    static vector<leaf> leaves_of(const fused_chain& chain);
+    static vector<leaf> leaves_of(const fusion_group& chain);
     /// Their types, of a chain over `space` whose inputs are these: a view of a reduction is as small as that.
-    static std::vector<tensor_type> leaf_types(const fused_chain& chain, const dims& space,
+    static std::vector<tensor_type> leaf_types(const fusion_group& chain, const dims& space,
                                                std::span<const tensor_type> inputs);
     std::size_t operands() const noexcept { return leaves_.size() + results_ + hidden_.size(); }
     /// Functions take a block at a time only.
@@ -96,8 +96,8 @@ private:
         std::size_t element, first, last, at = 0;
     };
 
-    void add_emitted(const fused_chain& chain, block_function function);
-    void add_stage(const fused_chain& chain, std::size_t k, vector<std::vector<std::size_t>>& operand_of,
+    void add_emitted(const fusion_group& chain, block_function function);
+    void add_stage(const fusion_group& chain, std::size_t k, vector<std::vector<std::size_t>>& operand_of,
                    index_t elements);
 
     std::size_t results_;

@@ -41,7 +41,7 @@ RILL_COLD std::size_t node_function::place_of(const fused_spec& spec, std::size_
     return static_cast<std::size_t>(std::countr_zero(spec.results[result].mask));
 }
 
-RILL_COLD fused_stages::fused_stages(const fused_chain& chain, std::size_t results, index_t elements,
+RILL_COLD fused_stages::fused_stages(const fusion_group& chain, std::size_t results, index_t elements,
                                      const operand_forms& forms)
     : results_(results), leaves_(leaves_of(chain)) {
     const auto* const emit = the_kernels().emit.load();
@@ -57,7 +57,7 @@ RILL_COLD fused_stages::fused_stages(const fused_chain& chain, std::size_t resul
     work_ += static_cast<double>(leaves_.size() + results_);
 }
 
-RILL_COLD auto fused_stages::leaves_of(const fused_chain& chain) -> vector<leaf> {
+RILL_COLD auto fused_stages::leaves_of(const fusion_group& chain) -> vector<leaf> {
     vector<leaf> all;
     for (const auto& link : chain.links)
         for (const auto& l : link.spec->leaves)
@@ -66,7 +66,7 @@ RILL_COLD auto fused_stages::leaves_of(const fused_chain& chain) -> vector<leaf>
     return all;
 }
 
-RILL_COLD std::vector<tensor_type> fused_stages::leaf_types(const fused_chain& chain, const dims& space,
+RILL_COLD std::vector<tensor_type> fused_stages::leaf_types(const fusion_group& chain, const dims& space,
                                                             std::span<const tensor_type> inputs) {
     std::vector<tensor_type> types;
     for (const auto& leaf : leaves_of(chain)) {
@@ -77,7 +77,7 @@ RILL_COLD std::vector<tensor_type> fused_stages::leaf_types(const fused_chain& c
 }
 
 /// All nodes are one function.
-RILL_COLD void fused_stages::add_emitted(const fused_chain& chain, block_function function) {
+RILL_COLD void fused_stages::add_emitted(const fusion_group& chain, block_function function) {
     emitted_ = true;
     stages_.emplace_back().run = function;
     for (std::size_t l = 0; l < leaves_.size(); ++l) leaf_operand_.push_back(static_cast<std::uint32_t>(l));
@@ -89,7 +89,7 @@ RILL_COLD void fused_stages::add_emitted(const fused_chain& chain, block_functio
     for (std::size_t r = 0; r < results_; ++r) placed_.push_back({r, leaves_.size() + r});
 }
 
-RILL_COLD void fused_stages::add_stage(const fused_chain& chain, std::size_t k,
+RILL_COLD void fused_stages::add_stage(const fusion_group& chain, std::size_t k,
                                        vector<std::vector<std::size_t>>& operand_of, index_t elements) {
     const auto& link = chain.links[k];
     const auto& spec = *link.spec;

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include <rill/device/cpu/simd/tanh_rows.hpp>
-#include <rill/device/cpu/jit/vector_code.hpp>
+#include <rill/device/cpu/jit/jit_ir.hpp>
 #include <rill/device/elementwise_op.hpp>
 #include <rill/device/structure.hpp>
 
@@ -21,15 +21,15 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 namespace vectors {
 
 /// What values are appended to, by this thread.
-inline vector_code*& code_now() {
-    static thread_local vector_code* code = nullptr;
+inline jit_ir*& code_now() {
+    static thread_local jit_ir* code = nullptr;
     return code;
 }
 
 /// The number of a value; -1 if it is made of what there is no code for.
 template <class... V> int appended(vector_op op, int number, const V&... v) {
     if (((v.id < 0) || ...)) return -1;
-    vector_instruction i{op, number};
+    ir_instruction i{op, number};
     std::size_t k = 0;
     ((i.args[k++] = v.id), ...);
     return code_now()->emit(i);
@@ -272,7 +272,7 @@ template <> struct type_of<bool> {
 template <class T> inline constexpr bool is_known = std::is_same_v<T, float> || std::is_same_v<T, bool>;
 
 template <class Op, class... T, std::size_t... I>
-int append_op(vector_code& to, const int* args, std::index_sequence<I...>) {
+int append_op(jit_ir& to, const int* args, std::index_sequence<I...>) {
     const auto before = std::exchange(code_now(), &to);
     const int id = compute<Op>(type_of<T>::make(args[I])...).id;
     code_now() = before;
@@ -282,7 +282,7 @@ int append_op(vector_code& to, const int* args, std::index_sequence<I...>) {
 } // namespace vectors
 
 /// Appends an op of values: the number of its result, or -1 where there is no code for it.
-using vector_emitter = int (*)(vector_code& to, const int* args);
+using vector_emitter = int (*)(jit_ir& to, const int* args);
 
 void register_vector_op(const std::string& key, vector_emitter emit);
 /// That of a one-op program's key; null if there is none.
@@ -291,7 +291,7 @@ vector_emitter find_vector_op(const std::string& key);
 template <class Op, class... T> void register_vector_op() {
     using R = elementwise_result<Op, T...>;
     if constexpr (vectors::is_known<R> && (vectors::is_known<T> && ...))
-        register_vector_op(key_of<structure<Op, R, leaf<T>...>>(), [](vector_code& to, const int* args) {
+        register_vector_op(key_of<structure<Op, R, leaf<T>...>>(), [](jit_ir& to, const int* args) {
             return vectors::append_op<Op, T...>(to, args, std::index_sequence_for<T...>());
         });
 }

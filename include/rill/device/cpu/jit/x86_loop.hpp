@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <rill/device/cpu/jit/vector_code.hpp>
+#include <rill/device/cpu/jit/jit_ir.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -15,7 +15,7 @@ inline constexpr int most_emitted_stack = 16 * 1024;
 /// the lanes that are left. The code is finished. Leaves are read before any result of the same elements is written, so that results
 /// may take their place. Of results that are summed it writes one number: each first, second, third and fourth register has a sum, the
 /// lanes that are left count to the fourth. Empty where values that find no register would need more than `most_emitted_stack`.
-std::vector<std::uint8_t> x86_loop(const vector_code& code);
+std::vector<std::uint8_t> x86_loop(const jit_ir& code);
 
 }}} // namespace rill::RILL_ABI::detail
 

@@ -28,7 +28,7 @@ class x86_loop_maker {
     using is = operand::is;
 
 public:
-    x86_loop_maker(const vector_code& code, int kept) : code_(code), out_(code.lanes() == 16) {
+    x86_loop_maker(const jit_ir& code, int kept) : code_(code), out_(code.lanes() == 16) {
         choose_kept(kept);
         const auto calls = [](const auto& i) { return i.op == vector_op::exact; };
         if (detail::any_of(code.code(), calls)) exact_slot_ = std::exchange(slots_, slots_ + 2);
@@ -50,7 +50,7 @@ private:
         std::vector<int> uses; // in reverse order
     };
 
-    const vector_instruction& at(int v) const { return code_.code()[static_cast<std::size_t>(v)]; }
+    const ir_instruction& at(int v) const { return code_.code()[static_cast<std::size_t>(v)]; }
     place& of(int v) { return place_[static_cast<std::size_t>(v)]; }
     bool is_spread(int v) const { return at(v).op == vector_op::scalar || at(v).op == vector_op::spread; }
     int registers() const { return out_.wide() ? 32 : 16; }
@@ -96,7 +96,7 @@ private:
     void loop();
     assembler::general pointer(bool result, int number);
 
-    const vector_code& code_;
+    const jit_ir& code_;
     x86_assembler out_;
     std::vector<place> place_;
     std::array<int, 32> holds_{};
@@ -626,7 +626,7 @@ RILL_COLD std::vector<std::uint8_t> x86_loop_maker::make() {
     return out_.with_constants(rows);
 }
 
-RILL_COLD std::vector<std::uint8_t> x86_loop(const vector_code& code) {
+RILL_COLD std::vector<std::uint8_t> x86_loop(const jit_ir& code) {
     // as many constants stay in registers as leaves room for all else
     const int most = code.lanes() == 16 ? 24 : 9;
     std::vector<std::uint8_t> made;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/device/cpu/fusion/combiners.hpp>
+#include <rill/device/cpu/fusion/reducers.hpp>
 #include <rill/device/primitives.hpp>
 
 // Slices chosen by index. An array is seen as [outer, extent, inner]: the indices count along `extent`.

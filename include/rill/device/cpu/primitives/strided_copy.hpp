@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <rill/device/cpu/fusion/combiners.hpp>
+#include <rill/device/cpu/fusion/reducers.hpp>
 #include <rill/device/strided_layout.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {

@@ -6,7 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The kernel of a loop over numbers: as fused_numbers, but that its operands' addresses are worked out once a run, and that what an
+/// The kernel of a loop over numbers: as scalar_kernel, but that its operands' addresses are worked out once a run, and that what an
 /// iteration computes for the next one is written where that reads it. No error can come from what it computes.
 kernel number_loop_kernel(const number_loop& loop, kernel_request& request);
 

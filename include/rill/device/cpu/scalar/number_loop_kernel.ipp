@@ -11,7 +11,7 @@
 
 #include <rill/core/allocator.hpp>
 #include <rill/core/vector.hpp>
-#include <rill/device/cpu/scalar/number_layout.hpp>
+#include <rill/device/cpu/scalar/scalar_frame_layout.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -27,8 +27,8 @@ inline void copy_number(void* to, const void* from, std::size_t element) {
 /// What number_loop_kernel makes.
 class number_loop_runner {
 public:
-    number_loop_runner(const number_loop& loop, const number_code& code, kernel_request& request)
-        : number_loop_runner(loop, code, number_layout(code), request) {}
+    number_loop_runner(const number_loop& loop, const scalar_code& code, kernel_request& request)
+        : number_loop_runner(loop, code, scalar_frame_layout(code), request) {}
 
     void operator()(const kernel_args& a) const;
 
@@ -41,7 +41,7 @@ private:
     };
     using memories = std::array<std::byte*, number_place::next + 1>;
 
-    number_loop_runner(const number_loop& loop, const number_code& code, number_layout layout, kernel_request& request);
+    number_loop_runner(const number_loop& loop, const scalar_code& code, scalar_frame_layout layout, kernel_request& request);
 
     static std::byte* at(const memories& memory, const number_place& p) {
         return memory[p.in] + p.at * number_place::line;
@@ -57,13 +57,13 @@ private:
     bool conditional_, reverse_;
 };
 
-RILL_COLD number_loop_runner::number_loop_runner(const number_loop& loop, const number_code& code, number_layout layout,
+RILL_COLD number_loop_runner::number_loop_runner(const number_loop& loop, const scalar_code& code, scalar_frame_layout layout,
                                                  kernel_request& request)
     : calls_(code, layout), conditional_(loop.conditional), reverse_(loop.reverse) {
     const auto parts = static_cast<int>(loop.next.size());
     for (std::size_t v = 0; v < code.values.size(); ++v) {
         const auto& value = code.values[v];
-        if (value.where != number_code::home::input || value.lanes == 0) continue;
+        if (value.where != scalar_code::home::input || value.lanes == 0) continue;
         const auto number = static_cast<int>(value.number);
         const transfer t{number < parts ? number : number - parts + 1, value.element(), layout[static_cast<int>(v)],
                          value.lanes};

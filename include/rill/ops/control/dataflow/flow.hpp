@@ -4,7 +4,7 @@
 #include <rill/expr/node_op.hpp>
 
 // What the primitives of control flow share. Their nodes have no kernels: a run turns them into branches and loops
-// (passes/functionalize/raise.hpp), or sends values through them one by one (runtime/dataflow/frames.hpp).
+// (passes/functionalize/functionalize_control_flow.hpp), or sends values through them one by one (runtime/dataflow/dataflow_plan.hpp).
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

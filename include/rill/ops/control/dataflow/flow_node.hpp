@@ -14,7 +14,7 @@ struct flow_primitive {
     using domain_type = domains::every;
     static constexpr auto no_gradient = "loops and branches of primitives have none: use cond and while_loop";
 
-    static flow_ops stand_ins() {
+    static flow_ops functional_ops() {
         return {make_op(case_op{}), make_op(while_op{}), make_op(call_op{}),
                 [](int value) { return make_op(constant_op{owned_copy(dtype::int32, {}, &value)}); }};
     }
@@ -23,7 +23,7 @@ struct flow_primitive {
 /// The node of a primitive: it has an entry by name, and no kernel.
 template <class Op, class... X>
 const node* add_flow_node(const Op& op, const std::source_location& where, const X&... x) {
-    make_known<Op>();
+    ensure_registered<Op>();
     return add_op_node(make_op(op), 0, where, x...).from;
 }
 

@@ -11,7 +11,7 @@ struct loop_cond_op : detail::flow_primitive {
     static constexpr int inputs = 1;
     using domain_type = domains::boolean;
 
-    static flow_use flow() { return {flow_use::form::loop_condition}; }
+    static control_flow_kind flow() { return {control_flow_kind::form::loop_condition}; }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
 };
 

@@ -14,7 +14,7 @@ struct merge_op : detail::flow_primitive {
     static constexpr int least_inputs = 1;
     static constexpr bool stateful = true; // two are never one: each has a back edge of its own
 
-    static flow_use flow() { return {flow_use::form::merges}; }
+    static control_flow_kind flow() { return {control_flow_kind::form::merges}; }
     /// What the inputs agree on.
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
 };

@@ -10,7 +10,7 @@ struct next_iteration_op : detail::flow_primitive {
     static constexpr auto name = "NextIteration";
     static constexpr int inputs = 1;
 
-    static flow_use flow() { return {flow_use::form::next_iteration}; }
+    static control_flow_kind flow() { return {control_flow_kind::form::next_iteration}; }
     static std::vector<tensor_type> outputs(std::span<const tensor_type> in) { return detail::type_of_first(in); }
 };
 

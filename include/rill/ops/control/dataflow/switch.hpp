@@ -11,7 +11,7 @@ struct switch_op : detail::flow_primitive {
     static constexpr auto name = "Switch";
     static constexpr int inputs = 2;
 
-    static flow_use flow() { return {flow_use::form::switches}; }
+    static control_flow_kind flow() { return {control_flow_kind::form::switches}; }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
 };
 

@@ -45,9 +45,9 @@ private:
 
 /// Ops with bodies, and what bodies take, become known to programs that can make them. For templates only: each program would have
 /// the ops otherwise, and all that runs them.
-template <class... Op> void make_bodies_known() {
-    make_known<argument_op>();
-    (make_known<Op>(), ...);
+template <class... Op> void register_region_ops() {
+    ensure_registered<argument_op>();
+    (ensure_registered<Op>(), ...);
 }
 
 // ---- what callables take and give ----------------------------------------------------------------------------------------

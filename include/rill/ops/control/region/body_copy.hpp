@@ -64,7 +64,7 @@ private:
                });
     }
     /// Computing it again would give something else.
-    static bool is_drawn(const node& n) {
+    static bool is_stateful(const node& n) {
         return !n.bodies && ((n.op->stateful() && n.op->role() == op_role::ordinary) || !n.op->writes().empty());
     }
 
@@ -76,7 +76,7 @@ private:
             open.pop_back();
             if (!seen.insert(n)) continue;
             needed.push_back(n);
-            if (is_drawn(*n)) continue;
+            if (is_stateful(*n)) continue;
             for (const auto& in : n->inputs)
                 if (!copies_.contains(key(in)) && in.from->inside == body_.of) open.push_back(in.from);
         }
@@ -94,7 +94,7 @@ private:
         if (n.op->flow())
             throw unimplemented("gradients: '" + n.name + "' is a " + std::string(n.op->name()) + " in a body (" +
                                 place_of(n) + "): " + n.op->no_gradient_reason());
-        if (is_drawn(n) || n.op->role() == op_role::variable) {
+        if (is_stateful(n) || n.op->role() == op_role::variable) {
             for (const int w : n.op->writes()) used_writes_.push_back(written_variable(n.inputs[w]));
             if (inner_) // whose values nothing keeps
                 throw unimplemented("gradients: '" + n.name + "' draws random numbers or depends on writes (" +
@@ -123,7 +123,7 @@ private:
                                     : add_node(g, n.op, std::move(inputs), {}, false, n.where);
         // values of extents that differ from one iteration to the next can't be stacked
         const bool sized =
-            sizes_itself(n) || detail::any_of(n.inputs, [&](const endpoint& in) { return sized_.contains(in.from); });
+            has_dynamic_outputs(n) || detail::any_of(n.inputs, [&](const endpoint& in) { return sized_.contains(in.from); });
         if (sized) sized_.insert(&n);
         const bool cheap = sized || n.op->fused() || n.op->alias() >= 0 || n.op->role() != op_role::ordinary || again_;
         for (int port = 0; port < static_cast<int>(n.outputs.size()); ++port) {
@@ -153,8 +153,8 @@ private:
     }
 
     /// Also a loop whose histories are kept for gradients of its own.
-    static bool sizes_itself(const node& n) {
-        if (!n.bodies) return n.op->sizes_itself();
+    static bool has_dynamic_outputs(const node& n) {
+        if (!n.bodies) return n.op->has_dynamic_outputs();
         const auto& use = *n.op->regions();
         return use.how == region_use::form::repeat && n.outputs.size() > static_cast<std::size_t>(use.operands);
     }

@@ -79,7 +79,7 @@ inline std::vector<endpoint> keep_values(const node& n, std::size_t which, const
         spec.where = n.where;
         spec.inside = last->inside;
         spec.bodies = *last->bodies;
-        spec.bodies.first_twin = first_twin(n);
+        spec.bodies.first_variant = first_variant(n);
         const bool branches = use.how == form::choose;
         for (std::size_t b = 0; b < spec.bodies.size(); ++b)
             if (b == which || branches) spec.bodies[b].results.resize(results.size());
@@ -149,7 +149,7 @@ inline bool keeps_extents(const endpoint& ids, std::span<const endpoint> slices)
         const node& n = *e.from;
         if (type_of(e).shape.complete() || n.inside != scopes().inside || detail::contains(slices, e)) continue;
         if (!seen.insert(&n)) continue;
-        if (n.inputs.empty() || n.bodies || n.op->sizes_itself() || !n.op->shape_inputs().empty()) return false;
+        if (n.inputs.empty() || n.bodies || n.op->has_dynamic_outputs() || !n.op->shape_inputs().empty()) return false;
         for (const auto& in : n.inputs) open.push_back(in);
     }
     return true;

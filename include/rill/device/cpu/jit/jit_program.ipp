@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/device/cpu/jit/jit_program.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <rill/core/algorithm.hpp>
+#include <rill/core/hash_map.hpp>
+#include <rill/device/cpu/jit/executable_memory.hpp>
+#include <rill/device/cpu/fusion/fused_stages.hpp>
+#include <rill/device/cpu/jit/vector_math.hpp>
+#include <rill/device/cpu/jit/x86_loop.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+inline constexpr std::size_t most_emitted_operands = 64;
+inline constexpr std::size_t most_emitted_ops = 256, most_emitted_programs = 4096; // of a process: code is never freed
+inline constexpr index_t least_emitted_elements = 64; // fewer are not worth the time to make it
+
+inline constexpr int lanes_at(int level) { return level >= 4 ? 16 : 8; }
+static_assert(std::has_single_bit(unsigned{partial_sums}));
+
+inline bool translate(const program& p, const program_nodes& nodes, const operand_forms& forms, jit_ir& to) {
+    const auto floats = [](dtype d) { return d == dtype::float32; };
+    if (!detail::all_of(p.leaves, floats) || !detail::all_of(p.scalars, floats)) return false;
+    std::vector<int> value;
+    for (int k = 0; k < static_cast<int>(p.leaves.size()); ++k) {
+        const auto is = [&](const std::vector<char>& all) { return !all.empty() && all[static_cast<std::size_t>(k)]; };
+        value.push_back(is(forms.ones) ? to.constant(1.f)
+                                       : to.emit({is(forms.spread) ? vector_op::spread : vector_op::leaf, k}));
+    }
+    for (int k = 0; k < static_cast<int>(p.scalars.size()); ++k) value.push_back(to.emit({vector_op::scalar, k}));
+    for (std::size_t at = 0; at < p.code.size(); ++at) {
+        if (detail::contains(nodes.begins, static_cast<int>(at))) to.begin_node();
+        const auto& i = p.code[at];
+        std::vector<int> args;
+        for (const int a : i.args) args.push_back(value[static_cast<std::size_t>(a)]);
+        const vector_emitter emit = find_vector_op(instruction_key(p, i));
+        if (!emit) return false;
+        value.push_back(emit(to, args.data()));
+        if (value.back() < 0) return false;
+    }
+    for (const int r : p.results) {
+        if (!floats(p.type_of(r))) return false;
+        to.results.push_back(value[static_cast<std::size_t>(r)]);
+    }
+    for (const int v : nodes.gives) to.whole.push_back(value[static_cast<std::size_t>(v)]);
+    to.summed = forms.summed;
+    to.one_element = nodes.of_numbers;
+    to.finish();
+    return true;
+}
+
+inline block_function make_program(const program& p, int level, const program_nodes& nodes,
+                                   const operand_forms& forms) {
+    if (!emits_programs || level < 3 || !supports_level(level) || p.code.size() > most_emitted_ops ||
+        p.results.empty() || p.leaves.empty() || std::max(p.leaves.size(), p.results.size()) > most_emitted_operands)
+        return nullptr;
+    (void)the_kernels(); // with them come the ops
+    jit_ir code(lanes_at(level));
+    if (!translate(p, nodes, forms, code)) return nullptr;
+    const auto bytes = x86_loop(code);
+    const void* const start = bytes.empty() ? nullptr : make_executable(bytes);
+    return reinterpret_cast<block_function>(reinterpret_cast<std::uintptr_t>(start));
+}
+
+RILL_COLD block_function emit_program(const program& p, int level, const program_nodes& nodes,
+                                      const operand_forms& forms) {
+    static std::mutex& mutex = *new std::mutex;
+    static auto& known = *new hash_map<std::string, block_function>;
+    std::string key = spelled_key(p) + " v" + std::to_string(level) + (nodes.of_numbers ? " numbers" : "");
+    for (const auto& list : {nodes.begins, nodes.gives}) {
+        key += ';';
+        for (const int v : list) key += ' ' + std::to_string(v);
+    }
+    for (const auto& list : {forms.spread, forms.ones, forms.summed}) {
+        key += ';';
+        for (const char on : list) key += on ? '1' : '0';
+    }
+    const std::lock_guard lock(mutex);
+    if (const auto at = known.find(key); at != known.end()) return at->second;
+    if (known.size() >= most_emitted_programs) return nullptr;
+    const auto made = make_program(p, level, nodes, forms); // what it throws leaves nothing known
+    known.try_emplace(std::move(key), made);
+    return made;
+}
+
+RILL_COLD program join_links(const fusion_group& chain, std::size_t results, program_nodes* nodes) {
+    const auto leaves = fused_stages::leaves_of(chain);
+    program all;
+    for (const auto& link : chain.links)
+        all.scalars.insert(all.scalars.end(), link.spec->body->scalars.begin(), link.spec->body->scalars.end());
+    all.leaves.resize(leaves.size());
+    all.results.resize(results);
+    std::vector<std::vector<int>> made; // per link and result
+    int scalars = static_cast<int>(leaves.size());
+    for (const auto& link : chain.links) {
+        const auto& spec = *link.spec;
+        const auto& body = *spec.body;
+        std::vector<int> value;
+        for (std::size_t k = 0; k < spec.leaves.size(); ++k) {
+            const auto& l = spec.leaves[k];
+            const auto from = link.inputs[l.input];
+            if (from.link >= 0) {
+                value.push_back(made[static_cast<std::size_t>(from.link)][static_cast<std::size_t>(from.index)]);
+                continue;
+            }
+            const auto found = detail::find(leaves, fused_stages::leaf{from.index, l.view});
+            value.push_back(static_cast<int>(found - leaves.begin()));
+            all.leaves[static_cast<std::size_t>(value.back())] = body.leaves[k];
+        }
+        for (std::size_t k = 0; k < body.scalars.size(); ++k) value.push_back(scalars++);
+        if (nodes) nodes->begins.push_back(static_cast<int>(all.code.size()));
+        for (auto i : body.code) {
+            for (int& a : i.args) a = value[static_cast<std::size_t>(a)];
+            value.push_back(all.first_instruction() + static_cast<int>(all.code.size()));
+            all.code.push_back(std::move(i));
+        }
+        auto& own = made.emplace_back();
+        for (std::size_t r = 0; r < spec.results.size(); ++r) {
+            own.push_back(value[static_cast<std::size_t>(body.results[r])]);
+            if (nodes) nodes->gives.push_back(own.back());
+            if (link.results[r] >= 0) all.results[static_cast<std::size_t>(link.results[r])] = own.back();
+        }
+    }
+    return all;
+}
+
+/// A lone node has a compiled kernel as good. The gradient of an expression is better emitted: what it has in common with the value
+/// is computed once.
+inline bool compiled_as_good(const fusion_group& chain, int level) {
+    if (chain.links.size() > 1) return false;
+    const auto& spec = *chain.links[0].spec;
+    if (is_one_op(*spec.body)) return true;
+    const auto compiled = the_kernels().blocks.find(spec.kernel());
+    return compiled && spec.kind == fused_spec::form::forward && compiled->forward && compiled->level >= level;
+}
+
+RILL_COLD block_function emit_chain(const fusion_group& chain, std::size_t results, index_t elements,
+                                    const operand_forms& forms) {
+    static const int level = best_level();
+    if (level < 3 || elements < least_emitted_elements) return {};
+    std::size_t ops = 0;
+    for (const auto& link : chain.links) ops += link.spec->body->code.size();
+    if (ops > most_emitted_ops || compiled_as_good(chain, level)) return {};
+    program_nodes nodes;
+    const program joined = join_links(chain, results, &nodes);
+    return emit_program(joined, level, nodes, forms);
+}
+
+/// Whether what is made at run time may run here.
+inline bool runs_made_code() {
+    static const bool runs = emits_programs && best_level() >= 3 && make_executable(std::array<std::uint8_t, 1>{0xc3});
+    return runs;
+}
+
+RILL_COLD bool is_emitted(const program& p, const program::instruction& i) {
+    if (!runs_made_code()) return false;
+    (void)the_kernels(); // with them come the ops
+    const auto emit = find_vector_op(instruction_key(p, i));
+    if (!emit) return false;
+    jit_ir code(lanes_at(best_level()));
+    std::vector<int> args;
+    for (int k = 0; k < static_cast<int>(i.args.size()); ++k) args.push_back(code.emit({vector_op::leaf, k}));
+    return emit(code, args.data()) >= 0;
+}
+
+RILL_COLD block_function emit_numbers(const program& p, const program_nodes& nodes, const operand_forms& forms) {
+    return emit_program(p, best_level(), nodes, forms);
+}
+
+}}} // namespace rill::RILL_ABI::detail

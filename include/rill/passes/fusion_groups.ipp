@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/passes/fusion_groups.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include <rill/core/algorithm.hpp>
+#include <rill/core/hash_map.hpp>
+#include <rill/device/block.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Finds them in one pass over the items, which stand in an order in which they can run.
+class chain_finder {
+public:
+    chain_finder(const subgraph& g, std::span<const std::vector<tensor_type>> types, std::span<const char> folded)
+        : graph_(g), types_(types), folded_(folded), first_(g.items.size()) {
+        std::iota(first_.begin(), first_.end(), 0);
+    }
+
+    std::vector<int> run() && {
+        for (int i = 0; i < static_cast<int>(first_.size()); ++i) {
+            auto here = as_chain(i);
+            if (!here) continue;
+            if (here->space.size() == 1) {
+                join_numbers(i);
+                continue;
+            }
+            chains_.try_emplace(i, std::move(*here));
+            for (const int before : producers(i))
+                if (join(i, before)) break;
+        }
+        return std::move(first_);
+    }
+
+private:
+    struct chain {
+        dims space;
+        std::size_t operands; // at most: leaves and results of its nodes
+        const device_type* device;
+        std::vector<int> items;
+    };
+
+    const subgraph::item& item(int i) const { return graph_.items[i]; }
+    int first(int i) const { return first_[i]; }
+    const tensor_type& type_of(const subgraph::value& v) const { return types_[v.item][v.port]; }
+
+    /// The chain that the item would be alone; nothing if it can't be part of one.
+    std::optional<chain> as_chain(int i) const {
+        const auto& it = item(i);
+        const fused_spec* spec = it.origin && it.op ? it.op->fused() : nullptr;
+        if (!spec || folded_[i]) return {};
+        if (divides_integers(*spec->body)) return {}; // an error names one node
+        std::vector<tensor_type> in;
+        for (const auto& v : it.inputs) in.push_back(type_of(v));
+        const dims space = fused_space(*spec, in).shape;
+        if (space.size() == 0) return {};
+        // a wide result is reduced by fewer threads than can help with the rest
+        constexpr index_t block_of_threads = 1 << 16;
+        for (std::size_t r = 0; r < spec->results.size(); ++r)
+            if (const auto& shape = types_[i][r].shape;
+                shape != space && space.size() > block_of_threads && shape.size() * 64 > space.size())
+                return {};
+        return chain{space, spec->leaves.size() + spec->results.size(), it.device, {i}};
+    }
+
+    /// Whether the item can read a value while it is in a block: one per element of the space, in the elements' order.
+    bool flows(const subgraph::value& v, const fused_spec& reader, int input, const dims& space) const {
+        const auto& result = item(v.item).op->fused()->results[v.port];
+        if (result.reduce.how != combine::map || type_of(v).shape != space) return false;
+        return detail::all_of(reader.leaves,
+                              [&](const fused_leaf& l) { return l.input != input || l.view.how == combine::map; });
+    }
+
+    /// The chains of the item's producers, from the first to the last.
+    std::vector<int> producers(int i) const {
+        std::vector<int> all;
+        for (const auto& v : item(i).inputs)
+            if (chains_.contains(first(v.item))) all.push_back(first(v.item));
+        detail::sort(all);
+        all.erase(std::unique(all.begin(), all.end()), all.end());
+        return all;
+    }
+
+    /// Makes the item part of an earlier chain, together with the chains of its other producers that begin later than that
+    /// one. False, and nothing is changed, if one of them needs what comes after the beginning of the earlier chain.
+    bool join(int i, int before) {
+        std::vector<int> joining{i};
+        for (const int p : producers(i))
+            if (p > before) joining.push_back(p);
+        const auto& to = chains_.at(before);
+        std::size_t operands = to.operands;
+        for (const int j : joining) {
+            const auto& c = chains_.at(j);
+            operands += c.operands;
+            if (c.space != to.space || c.device != to.device || operands > most_operands) return false;
+            for (const int member : c.items)
+                if (!fits(member, before, joining)) return false;
+        }
+        for (const int j : joining) {
+            for (const int member : chains_.at(j).items) first_[member] = before;
+            auto items = std::move(chains_.at(j).items);
+            auto& all = chains_.at(before).items;
+            all.insert(all.end(), items.begin(), items.end());
+        }
+        chains_.at(before).operands = operands;
+        return true;
+    }
+
+    /// Makes the item part of a chain of numbers: of the last that one of its operands is in, or the last that was begun; else the
+    /// first of another. Where the chain begins all that it needs must be there.
+    void join_numbers(int i) {
+        int before = -1;
+        for (const auto& v : item(i).inputs)
+            if (numbers_.contains(first(v.item))) before = std::max(before, first(v.item));
+        if (!joins_numbers(i, before)) before = joins_numbers(i, last_numbers_) ? last_numbers_ : i;
+        if (before == i) last_numbers_ = i;
+        first_[i] = before;
+        auto& needed = numbers_[before];
+        for (const auto& v : item(i).inputs)
+            if (!is_source(v.item)) needed.insert(first(v.item));
+        for (const int a : item(i).after) needed.insert(first(a));
+    }
+
+    /// A number that is made of none of the chain's must wait for nothing else than they do: threads may run what it needs beside
+    /// what they need.
+    bool joins_numbers(int i, int before) const {
+        if (before < 0) return false;
+        const auto& it = item(i);
+        const auto there = [&](int d) { return first(d) <= before || is_source(d); };
+        const auto known = [&](int d) { return is_source(d) || numbers_.at(before).contains(first(d)); };
+        const auto all = [&](const auto& holds) {
+            return detail::all_of(it.inputs, [&](const auto& v) { return holds(v.item); }) &&
+                   detail::all_of(it.after, holds);
+        };
+        const auto inside = [&](const auto& v) { return first(v.item) == before; };
+        return it.device == item(before).device && all(there) && (detail::any_of(it.inputs, inside) || all(known));
+    }
+
+    /// Whether all that the item needs is there where the chain begins, or flows to it within the chain and those joining it.
+    bool fits(int i, int before, const std::vector<int>& joining) const {
+        const auto& it = item(i);
+        const auto early = [&](int d) { return first(d) < before || is_source(d); };
+        const auto inside = [&](int d) { return first(d) == before || detail::contains(joining, first(d)); };
+        const dims& space = chains_.at(before).space;
+        for (std::size_t k = 0; k < it.inputs.size(); ++k) {
+            const auto& v = it.inputs[k];
+            if (inside(v.item) ? !flows(v, *it.op->fused(), static_cast<int>(k), space) : !early(v.item)) return false;
+        }
+        return detail::all_of(it.after, early);
+    }
+
+    /// Has its value before the first step runs, and waits for none: a constant may stand behind a write.
+    bool is_source(int i) const {
+        if (!item(i).after.empty()) return false;
+        return item(i).feed >= 0 || graph_.role(i) != op_role::ordinary || folded_[i];
+    }
+
+    const subgraph& graph_;
+    std::span<const std::vector<tensor_type>> types_;
+    std::span<const char> folded_;
+    std::vector<int> first_;
+    hash_map<int, chain> chains_;          // by their first
+    hash_map<int, hash_set<int>> numbers_; // by the first of a chain of numbers: what they need
+    int last_numbers_ = -1;
+};
+
+RILL_COLD std::vector<int> find_chains(const subgraph& g, std::span<const std::vector<tensor_type>> types,
+                                       std::span<const char> folded) {
+    return chain_finder(g, types, folded).run();
+}
+
+}}} // namespace rill::RILL_ABI::detail

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/passes/insert_copies.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <rill/core/algorithm.hpp>
+#include <rill/core/vector.hpp>
+
+namespace rill { inline namespace RILL_ABI {
+
+namespace detail {
+
+class copy_inserter {
+public:
+    explicit copy_inserter(subgraph g)
+        : g_(std::move(g)), now_(g_.items.size(), -1), variable_(g_.items.size(), -1), wanted_(g_.items.size()) {
+        for (std::size_t i = 0; i < g_.items.size(); ++i) {
+            note_variable(i);
+            each_input(g_.items[i], [&](subgraph::value& v, const device_type* to) {
+                if (g_.items[v.item].feed >= 0 && !is_host(to)) wanted_[v.item].push_back(to);
+            });
+        }
+    }
+
+    subgraph run() && {
+        for (std::size_t i = 0; i < g_.items.size(); ++i) {
+            auto it = std::move(g_.items[i]);
+            for (auto& a : it.after) a = now_[a];
+            each_input(it, [&](subgraph::value& v, const device_type* to) { v = moved(v, to, it.after); });
+            if (it.op)
+                for (const int k : it.op->writes()) write(it.inputs[k]);
+            now_[i] = static_cast<int>(items_.size());
+            items_.push_back(std::move(it));
+            // a feed crosses at once: a chain of fused nodes may begin with any that reads it
+            for (const auto* to : wanted_[i]) moved({static_cast<int>(i), 0}, to, {});
+        }
+        for (auto& f : g_.fetches) f = moved(f, nullptr, {});
+        for (auto& t : g_.targets) t = now_[t];
+        g_.items = std::move(items_);
+        return std::move(g_);
+    }
+
+private:
+    /// Calls f(value, device in whose memory it is needed) for the inputs but those written; null is the host.
+    template <class F> static void each_input(subgraph::item& it, const F& f) {
+        input_list on_host;
+        if (it.op) on_host = it.op->host_inputs();
+        for (std::size_t k = 0; k < it.inputs.size(); ++k) {
+            const bool host = detail::contains(on_host, static_cast<std::int32_t>(k));
+            if (!it.writes(k)) f(it.inputs[k], host ? nullptr : it.device);
+        }
+    }
+
+    void note_variable(std::size_t i) {
+        const auto& it = g_.items[i];
+        if (g_.role(static_cast<int>(i)) == op_role::variable)
+            variable_[i] = static_cast<int>(i);
+        else if (it.gives_written(0))
+            variable_[i] = variable_[it.inputs[it.op->alias()].item];
+    }
+
+    /// The input of a write: who reads the variable from now on, reads another value.
+    void write(subgraph::value& v) {
+        if (const int variable = variable_[v.item]; variable >= 0) {
+            const auto first = [&](int item) {
+                return copies_.lower_bound(std::tuple(item, -1, static_cast<const device_type*>(nullptr)));
+            };
+            const int now = now_[variable];
+            copies_.erase(first(now), first(now + 1));
+        }
+        v.item = now_[v.item];
+    }
+
+    /// The value, in the memory of a device (null: the host's). What is copied once serves all who need it there, a variable
+    /// until it is written again: all of them stand between two writes, and the next write waits for each.
+    subgraph::value moved(const subgraph::value& v, const device_type* to, const small_vector<int, 4>& after) {
+        const auto old = static_cast<std::size_t>(v.item);
+        const subgraph::value here{now_[old], v.port};
+        const device_type* from = items_[here.item].memory();
+        if (is_host(to)) to = nullptr;
+        if (from == to) return here;
+        const bool varies = v.port == 0 && variable_[old] >= 0;
+        const subgraph::value source = varies ? subgraph::value{now_[variable_[old]], 0} : here;
+        const auto [known, fresh] = copies_.try_emplace(std::tuple(source.item, source.port, to));
+        if (fresh) {
+            subgraph::item copy;
+            copy.device = to;
+            copy.inputs = {here};
+            if (varies) copy.after = after;
+            known->second = {static_cast<int>(items_.size()), 0};
+            items_.push_back(std::move(copy));
+        }
+        return known->second;
+    }
+    static bool is_host(const device_type* d) { return !d || d->host_memory; }
+
+    subgraph g_;
+    vector<subgraph::item> items_;
+    std::vector<int> now_;
+    std::vector<int> variable_;                 // per old item: the variable that it is, or gives after a write
+    vector<vector<const device_type*>> wanted_; // per old item, a feed: where it is needed
+    std::map<std::tuple<int, int, const device_type*>, subgraph::value> copies_;
+};
+
+} // namespace detail
+
+RILL_COLD subgraph insert_copies(subgraph g) {
+    const bool one_memory =
+        detail::all_of(g.items, [](const subgraph::item& it) { return !it.device || it.device->host_memory; });
+    if (one_memory) return g;
+    return detail::copy_inserter(std::move(g)).run();
+}
+
+}} // namespace rill::RILL_ABI

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/passes/split_into_stages.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <rill/core/algorithm.hpp>
+#include <rill/core/hash_map.hpp>
+#include <rill/passes/constant_folder.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Whether a body has such a node.
+template <class Is> bool has_node(const body& b, const Is& is) {
+    if (b.raised) return detail::any_of(b.raised->nodes, [&](const node* n) { return is(*n); });
+    std::vector<const node*> open(b.effects), seen;
+    const auto visit = [&](const endpoint& e) {
+        if (e && e.from->inside == b.of && !detail::contains(b.arguments, e)) open.push_back(e.from);
+    };
+    for (const auto& r : b.results) visit(r);
+    while (!open.empty()) {
+        const node* n = open.back();
+        open.pop_back();
+        if (detail::contains(seen, n)) continue;
+        if (is(*n)) return true;
+        seen.push_back(n);
+        for (const auto& e : n->inputs) visit(e);
+        for (const auto* c : n->control_inputs)
+            if (c->inside == b.of) open.push_back(c);
+    }
+    return false;
+}
+
+/// Whether it must stand alone whatever its inputs are.
+inline bool is_dynamic(const node& n) {
+    // of primitives within a body it shows only when that is compiled what they become
+    if (n.op->has_dynamic_outputs() || n.op->waits() || n.op->flow()) return true;
+    if (!n.bodies) return false;
+    if (n.bodies->sized) return true;
+    const auto& use = *n.op->regions();
+    if (use.how == region_use::form::repeat && n.outputs.size() > static_cast<std::size_t>(use.operands)) return true;
+    return detail::any_of(*n.bodies, [](const body& b) { return has_node(b, needs_dynamic_execution); });
+}
+
+/// What a shape rule may be told of: constants, what follows from types, and what host kernels work out of those (constant_folder).
+/// The rest only a run knows.
+enum class constness { itself, its_inputs, the_run };
+inline constness constness_when_bound(const op& made) {
+    if (made.constant() || made.follows_from_types()) return constness::itself;
+    return may_be_worked_out(made) ? constness::its_inputs : constness::the_run;
+}
+
+/// Walks from a value to what it is made of. `kind` says of each place how it is known, `inputs` what it is made of.
+template <class Place, class Kind, class Inputs>
+bool is_known(const Place& from, const Kind& kind, const Inputs& inputs) {
+    std::vector<Place> open{from}, seen;
+    while (!open.empty()) {
+        const Place at = open.back();
+        open.pop_back();
+        if (detail::contains(seen, at)) continue;
+        seen.push_back(at);
+        const constness by = kind(at);
+        if (by == constness::the_run) return false;
+        if (by == constness::itself) continue;
+        const std::size_t before = open.size();
+        inputs(at, open);
+        if (open.size() == before) return false; // of nothing: an argument
+    }
+    return true;
+}
+
+/// Whether a shape rule of the node reads what only a run knows. `known(i)`: of input i.
+template <class Known> bool data_decides_shape(const node& n, const Known& known) {
+    const auto read = n.op->shape_inputs();
+    if (read.empty() || detail::all_of(n.outputs, [](const tensor_type& t) { return t.shape.complete(); }))
+        return false;
+    return detail::any_of(read, [&](int i) { return i < static_cast<int>(n.inputs.size()) && !known(i); });
+}
+
+RILL_COLD bool needs_dynamic_execution(const node& n) {
+    return is_dynamic(n) || data_decides_shape(n, [&](int i) {
+               return is_known(
+                   n.inputs[static_cast<std::size_t>(i)].from,
+                   [&](const node* at) { // what comes into a body is a value like any other
+                       return at->inside == n.inside ? constness_when_bound(*at->op) : constness::the_run;
+                   },
+                   [](const node* at, std::vector<const node*>& to) {
+                       for (const auto& in : at->inputs) to.push_back(in.from);
+                   });
+           });
+}
+
+RILL_COLD bool may_have_dynamic_shapes(const node& n) {
+    if (!n.bodies) return false;
+    using form = region_use::form;
+    const auto how = n.op->regions()->how;
+    const auto open = [](const tensor_type& t) { return !t.shape.complete(); };
+    if (how != form::call && detail::any_of(n.outputs, open)) return true;
+    // a branch that is not taken need not fit what came
+    if (how == form::choose && detail::any_of(n.inputs, [&](const endpoint& e) { return open(rill::type_of(e)); }))
+        return true;
+    return detail::any_of(*n.bodies, [](const body& b) { return has_node(b, may_have_dynamic_shapes); });
+}
+
+/// The same of an item; `in_line`: which items lie in the straight line that it would be part of.
+template <class InLine> bool item_needs_dynamic_execution(const subgraph& g, const subgraph::item& it, const InLine& in_line) {
+    if (!it.origin) return false;
+    const auto fed_instead = [&](int i) { // of what its node was told the value of
+        if (i >= static_cast<int>(it.inputs.size())) return false;
+        const int feed = g.items[it.inputs[static_cast<std::size_t>(i)].item].feed;
+        return feed >= 0 && constness_when_bound(*g.feeds[static_cast<std::size_t>(feed)].from->op) == constness::itself;
+    };
+    return is_dynamic(*it.origin) || detail::any_of(it.origin->op->shape_inputs(), fed_instead) ||
+           data_decides_shape(*it.origin, [&](int i) {
+               return is_known(
+                   it.inputs[static_cast<std::size_t>(i)].item,
+                   [&](int at) {
+                       const auto& from = g.items[at];
+                       if (from.feed >= 0 || !in_line(at)) return constness::the_run;
+                       return from.is_copy() || !from.op ? constness::its_inputs : constness_when_bound(*from.op);
+                   },
+                   [&](int at, std::vector<int>& to) {
+                       for (const auto& v : g.items[at].inputs) to.push_back(v.item);
+                   });
+           });
+}
+
+RILL_COLD bool needs_stages(const subgraph& g) {
+    return detail::any_of(g.items,
+                          [&](const subgraph::item& it) { return item_needs_dynamic_execution(g, it, [](int) { return true; }); });
+}
+
+class cutter {
+public:
+    explicit cutter(const subgraph& g) : graph_(g), piece_of_(g.items.size(), -1), waits_for_(g.items.size()) {}
+
+    pieces run() {
+        cut_.values = static_cast<int>(graph_.feeds.size());
+        for (std::size_t i = 0; i < graph_.items.size(); ++i) assign(static_cast<int>(i));
+        for (std::size_t i = 0; i < graph_.items.size(); ++i) fill(static_cast<int>(i));
+        for (const auto& f : graph_.fetches) cut_.fetches.push_back(value_of(f));
+        for (const int t : graph_.targets)
+            if (auto& p = cut_.all[piece_of_[t]]; !p.alone.origin)
+                p.part.targets.push_back(local_.at({piece_of_[t], t}));
+        return std::move(cut_);
+    }
+
+private:
+    /// What every piece has a copy of: it is there before the step, and as it was then.
+    bool is_source(int i) const {
+        const auto& it = graph_.items[i];
+        if (it.feed >= 0) return true;
+        return it.after.empty() && it.inputs.empty() && graph_.role(i) != op_role::ordinary &&
+               graph_.role(i) != op_role::control;
+    }
+
+    void assign(int i) {
+        const auto& it = graph_.items[i];
+        if (is_source(i)) return;
+        auto& waits = waits_for_[i];
+        const auto add = [&](int from) {
+            std::vector<int> both;
+            std::ranges::set_union(waits, waits_for_[from], std::back_inserter(both));
+            waits = std::move(both);
+            if (const int p = piece_of_[from]; p >= 0 && cut_.all[p].alone.origin)
+                if (const auto at = std::ranges::lower_bound(waits, p); at == waits.end() || *at != p)
+                    waits.insert(at, p);
+        };
+        for (const auto& v : it.inputs) add(v.item);
+        for (const int a : it.after) add(a);
+        const auto in_line = [&](int other) {
+            const int p = piece_of_[other];
+            return waits_for_[other] == waits && (p < 0 || !cut_.all[p].alone.origin);
+        };
+        if (item_needs_dynamic_execution(graph_, it, in_line) || (it.origin && may_have_dynamic_shapes(*it.origin))) {
+            piece_of_[i] = static_cast<int>(cut_.all.size());
+            cut_.all.emplace_back().alone = it;
+            return;
+        }
+        const auto [at, fresh] = lines_.try_emplace(waits, static_cast<int>(cut_.all.size()));
+        if (fresh) cut_.all.emplace_back();
+        piece_of_[i] = at->second;
+    }
+
+    void fill(int i) {
+        const int p = piece_of_[i];
+        if (p < 0) return;
+        auto& piece = cut_.all[p];
+        auto it = graph_.items[i];
+        std::vector<int> after;
+        for (const int a : it.after) {
+            if (piece_of_[a] >= 0 && piece_of_[a] != p) wait_for(p, piece_of_[a]);
+            if (piece_of_[a] == p && !piece.alone.origin) after.push_back(local_.at({p, a}));
+        }
+        if (piece.alone.origin) {
+            // the variables that bodies write are no values
+            const auto* use = it.op->regions();
+            const auto values = use ? static_cast<std::size_t>(use->operands + use->captures) : it.inputs.size();
+            for (std::size_t k = 0; k < values; ++k) take(p, taken_alone(it.inputs[k], p));
+            for (std::size_t port = 0; port < it.origin->outputs.size(); ++port) piece.gives.push_back(cut_.values++);
+            return;
+        }
+        for (auto& v : it.inputs) v = inside(p, v);
+        it.after.clear();
+        for (const int a : after) it.after.push_back(a);
+        local_[{p, i}] = static_cast<int>(piece.part.items.size());
+        piece.part.items.push_back(std::move(it));
+    }
+
+    void wait_for(int p, int before) {
+        auto& after = cut_.all[p].after;
+        if (!detail::contains(after, before)) after.push_back(before);
+    }
+    int take(int p, int value) {
+        cut_.all[p].takes.push_back(value);
+        return static_cast<int>(cut_.all[p].takes.size()) - 1;
+    }
+
+    /// The value as an item of a straight line sees it.
+    subgraph::value inside(int p, const subgraph::value& v) {
+        auto& piece = cut_.all[p];
+        if (piece_of_[v.item] == p) return {local_.at({p, v.item}), v.port};
+        const bool copied = piece_of_[v.item] < 0 && graph_.items[v.item].feed < 0; // a source of its own
+        const auto [at, fresh] =
+            seen_.try_emplace({p, v.item, copied ? 0 : v.port}, static_cast<int>(piece.part.items.size()));
+        if (fresh && copied) {
+            piece.part.items.push_back(graph_.items[v.item]);
+        } else if (fresh) {
+            subgraph::item fed;
+            fed.feed = take(p, value_of(v, p));
+            piece.part.feeds.push_back(graph_.items[v.item].feed >= 0 ? graph_.feeds[graph_.items[v.item].feed]
+                                                                      : endpoint{graph_.items[v.item].origin, v.port});
+            piece.part.items.push_back(std::move(fed));
+        }
+        return {at->second, copied ? v.port : 0};
+    }
+
+    /// The number of a value that another piece takes, or that is fetched.
+    int value_of(const subgraph::value& v, int taker = -1) {
+        const auto& from = graph_.items[v.item];
+        if (from.feed >= 0) return from.feed;
+        if (graph_.role(v.item) == op_role::resource && piece_of_[v.item] < 0) {
+            const auto [at, fresh] = given_.try_emplace({v.item, v.port}, cut_.values);
+            if (fresh) cut_.handles.push_back({from, cut_.values++});
+            return at->second;
+        }
+        int p = piece_of_[v.item];
+        if (p < 0) p = piece_of_[v.item] = source_piece(v.item); // fetched, or taken by a node that stands alone
+        if (taker >= 0 && taker != p) wait_for(taker, p);
+        auto& piece = cut_.all[p];
+        if (piece.alone.origin) return piece.gives[v.port];
+        const auto [at, fresh] = given_.try_emplace({v.item, v.port}, cut_.values);
+        if (fresh) {
+            ++cut_.values;
+            piece.gives.push_back(at->second);
+            piece.part.fetches.push_back({local_.at({p, v.item}), v.port});
+        }
+        return at->second;
+    }
+
+    /// A node that stands alone reads a variable when it starts: after whatever it waits for.
+    int taken_alone(const subgraph::value& v, int p) {
+        if (piece_of_[v.item] >= 0 || graph_.role(v.item) != op_role::variable) return value_of(v, p);
+        const auto after = cut_.all[p].after;
+        const int reads = source_piece(v.item);
+        cut_.all[reads].after = after;
+        cut_.all[reads].gives.push_back(cut_.values);
+        cut_.all[reads].part.fetches.push_back({0, v.port});
+        wait_for(p, reads);
+        return cut_.values++;
+    }
+
+    int source_piece(int i) {
+        const int p = static_cast<int>(cut_.all.size());
+        cut_.all.emplace_back();
+        local_[{p, i}] = 0;
+        cut_.all[p].part.items.push_back(graph_.items[i]);
+        return p;
+    }
+
+    const subgraph& graph_;
+    pieces cut_;
+    std::vector<int> piece_of_;                // per item; -1: a source
+    std::vector<std::vector<int>> waits_for_;  // per item: the pieces that stand alone before it
+    hash_map<std::vector<int>, int> lines_;    // by what they wait for
+    hash_map<std::pair<int, int>, int> local_; // of piece and item: the item in the piece
+    hash_map<std::tuple<int, int, int>, int> seen_;
+    hash_map<std::pair<int, int>, int> given_;
+};
+
+RILL_COLD pieces cut(const subgraph& g) { return cutter(g).run(); }
+
+}}} // namespace rill::RILL_ABI::detail

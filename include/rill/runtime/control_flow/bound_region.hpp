@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <rill/runtime/program/segment.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+class plan;
+
+/// A body bound to the types of what it is fed.
+class bound_region {
+public:
+    bound_region(const body& b, std::shared_ptr<plan> made, std::span<const tensor_type> arguments,
+               std::span<const tensor_type> inputs);
+
+    const body& of() const { return of_; }
+    segment& steps() const { return *steps_; }
+    const std::vector<tensor_type>& types() const { return types_; } // of the results; invalid where it gives none
+    int fetch(std::size_t result) const { return fetch_[result]; }
+    bool direct(std::size_t result) const { return direct_[result] != 0; }
+    /// Result r is argument r as it came.
+    bool stays(std::size_t r) const { return stays_[r] != 0; }
+    /// Result r may be computed where argument r is: it is that with some changes.
+    bool updates(std::size_t r) const { return updates_[r] != 0; }
+    /// The input of its node that result r is, or is with some changes and may be where that is; -1: there is none. Of branches and calls.
+    int over(std::size_t r) const { return over_[r]; }
+    /// Slots that are then in the same place.
+    const std::vector<int>& along(std::size_t r) const { return along_[r]; }
+    /// All slots of a frame that results have somewhere else.
+    const std::vector<std::size_t>& redirected() const { return redirected_; }
+
+private:
+    void find_over(std::size_t r);
+    void find_redirected();
+
+    const body& of_;
+    std::shared_ptr<plan> plan_;
+    std::shared_ptr<segment> steps_;
+    std::vector<int> fetch_; // per result
+    std::vector<tensor_type> types_;
+    std::vector<char> direct_; // computed where it is wanted
+    std::vector<char> stays_, updates_;
+    std::vector<std::vector<int>> along_;
+    std::vector<int> over_;
+    std::vector<std::size_t> redirected_;
+};
+
+/// A frame to run a body in, again and again.
+class region_frame {
+public:
+    explicit region_frame(const bound_region& b) : body_(b), feeds_(b.of().arguments.size() + b.of().captured.size()) {}
+    region_frame(region_frame&& other) noexcept = default;
+    ~region_frame() {
+        if (!frame_) return;
+        // whoever gets the frame next may compute results in it
+        for (std::size_t i = 0; i < own_.size(); ++i) frame_->slots[body_.redirected()[i]] = own_[i];
+        body_.steps().release(std::move(frame_));
+    }
+
+    /// What it takes from outside, for the runs that follow.
+    void begin(const kernel_args& args) {
+        if (!frame_) { // a branch that is never taken needs none
+            frame_ = body_.steps().acquire();
+            for (const std::size_t slot : body_.redirected()) own_.push_back(frame_->slots[slot]);
+        }
+        frame_->context = args.step;
+        std::size_t at = body_.of().arguments.size();
+        for (const int c : body_.of().captured) feeds_[at++] = args.in<void>(c);
+    }
+    void feed(std::size_t argument, const void* value) { feeds_[argument] = value; }
+    const void* fed(std::size_t argument) const { return feeds_[argument]; }
+    /// Where the next runs put a result, if they can.
+    void want(std::size_t result, void* to) {
+        if (!body_.direct(result)) return;
+        body_.steps().redirect(*frame_, static_cast<std::size_t>(body_.fetch(result)), to);
+        for (const int slot : body_.along(result)) frame_->slots[static_cast<std::size_t>(slot)] = to;
+    }
+    void run() { body_.steps().run(*frame_, feeds_); }
+    const void* result(std::size_t r) const {
+        return body_.steps().fetch_data(*frame_, static_cast<std::size_t>(body_.fetch(r)));
+    }
+    /// Copies a result that could not be computed where it is wanted.
+    void deliver(std::size_t r, void* to) const {
+        if (body_.direct(r)) return;
+        const auto& type = body_.types()[r];
+        if (const void* from = result(r); from != to) copy_elements(type.type, from, to, type.shape.size());
+    }
+    void end() noexcept { body_.steps().finish(*frame_); }
+
+private:
+    const bound_region& body_;
+    std::unique_ptr<frame> frame_;
+    std::vector<const void*> feeds_;
+    std::vector<void*> own_; // where those slots were
+};
+
+/// Ends the runs of a body, whatever happens.
+class body_runs {
+public:
+    body_runs(region_frame& m, const kernel_args& args) : memory_(m) { m.begin(args); }
+    body_runs(const body_runs&) = delete;
+    ~body_runs() { memory_.end(); }
+
+private:
+    region_frame& memory_;
+};
+
+/// Which of so many bodies a value chooses.
+std::size_t chosen_body(const any_array& by, std::size_t bodies);
+
+/// Errors from within say in which iteration they came.
+[[noreturn]] void rethrow_from_iteration(std::int64_t k);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/runtime/control_flow/bound_region.ipp>
+#endif

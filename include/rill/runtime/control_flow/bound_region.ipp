@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/control_flow/bound_region.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <rill/core/algorithm.hpp>
+#include <rill/runtime/plan/plan.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD bound_region::bound_region(const body& b, std::shared_ptr<plan> made, std::span<const tensor_type> arguments,
+                                 std::span<const tensor_type> inputs)
+    : of_(b), plan_(std::move(made)) {
+    std::vector<tensor_type> feeds(arguments.begin(), arguments.end());
+    for (const int c : b.captured) feeds.push_back(inputs[c]);
+    steps_ = plan_->bind(feeds);
+    int fetch = 0;
+    for (const auto& r : b.results) {
+        fetch_.push_back(r ? fetch++ : -1);
+        types_.push_back(r ? steps_->fetch_type(fetch_.back()) : tensor_type{});
+        stays_.push_back(stays_.size() < b.arguments.size() && r == b.arguments[stays_.size()]);
+        direct_.push_back(r && steps_->can_redirect(fetch_.back()));
+        const std::size_t at = updates_.size();
+        auto& along = along_.emplace_back();
+        updates_.push_back(r && at < b.arguments.size() && steps_->can_update(fetch_.back(), at, along));
+        if (!updates_.back()) along.clear();
+        find_over(at);
+    }
+    find_redirected();
+}
+
+RILL_COLD void bound_region::find_redirected() {
+    for (std::size_t r = 0; r < direct_.size(); ++r) {
+        if (!direct_[r]) continue;
+        redirected_.push_back(steps_->slot_of_fetch(static_cast<std::size_t>(fetch_[r])));
+        for (const int slot : along_[r]) redirected_.push_back(static_cast<std::size_t>(slot));
+    }
+}
+
+RILL_COLD void bound_region::find_over(std::size_t r) {
+    const auto& result = of_.results[r];
+    int& over = over_.emplace_back(-1);
+    if (!result) return;
+    const std::size_t arguments = of_.arguments.size();
+    for (std::size_t f = 0; f < arguments + of_.captured.size() && over < 0; ++f) {
+        const auto& fed = f < arguments ? of_.arguments[f] : of_.captures[f - arguments];
+        std::vector<int> along;
+        if (result != fed && !steps_->can_update(fetch_[r], f, along)) continue;
+        over = f < arguments ? static_cast<int>(f) : of_.captured[f - arguments];
+        if (!updates_[r]) along_[r] = std::move(along);
+    }
+}
+
+RILL_INLINE std::size_t chosen_body(const any_array& by, std::size_t bodies) {
+    const std::size_t last = bodies - 1;
+    if (by.dtype() == dtype::boolean) return *static_cast<const bool*>(by.data()) ? 0 : last;
+    const std::int64_t i = by.dtype() == dtype::int32 ? *static_cast<const std::int32_t*>(by.data())
+                                                      : *static_cast<const std::int64_t*>(by.data());
+    return i < 0 || static_cast<std::uint64_t>(i) > last ? last : static_cast<std::size_t>(i);
+}
+
+[[noreturn]] RILL_COLD void rethrow_from_iteration(std::int64_t k) {
+    try {
+        throw;
+    } catch (const error& problem) {
+        throw_error(problem.code(), "in iteration " + std::to_string(k) + ": " + problem.what());
+    }
+}
+
+}}} // namespace rill::RILL_ABI::detail

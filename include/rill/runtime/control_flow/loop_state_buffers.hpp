@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <rill/core/any_array.hpp>
+#include <rill/core/vector.hpp>
+#include <rill/device/kernel.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// The state of a loop: each part has two places, the node's output and another, and a step computes from one into the other.
+class loop_state_buffers {
+public:
+    loop_state_buffers(std::span<const tensor_type> types, allocator& memory) {
+        for (const auto& t : types) {
+            types_.push_back(t);
+            other_.emplace_back(memory, t.type, t.shape.size());
+        }
+        at_.resize(types_.size());
+    }
+
+    void begin(const kernel_args& args) {
+        for (std::size_t i = 0; i < at_.size(); ++i) at_[i] = args.in<void>(static_cast<int>(i));
+    }
+    const void* at(std::size_t i) const { return at_[i]; }
+    /// Where the next value of part i goes; `same`: it may go where the part is, unless that is the node's input.
+    void* next(std::size_t i, const kernel_args& args, bool same) const {
+        void* const out = args.out<void>(static_cast<int>(i));
+        if (same && at_[i] != args.in<void>(static_cast<int>(i))) return const_cast<void*>(at_[i]);
+        return at_[i] == out ? other_[i].data() : out;
+    }
+    void set(std::size_t i, const void* at) { at_[i] = at; }
+    /// The state goes into the node's outputs.
+    void end(const kernel_args& args) const {
+        for (std::size_t i = 0; i < at_.size(); ++i)
+            if (void* const out = args.out<void>(static_cast<int>(i)); at_[i] != out)
+                copy_elements(types_[i].type, at_[i], out, types_[i].shape.size());
+    }
+
+private:
+    vector<tensor_type> types_;
+    vector<element_block> other_;
+    std::vector<const void*> at_;
+};
+
+}}} // namespace rill::RILL_ABI::detail

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include <rill/runtime/region_kernel.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+class bound_region;
+
+/// A loop or scan whose bodies compute numbers from numbers, as one kernel. Null of any other. The bodies are bound; `inputs` and
+/// `outputs` are the node's.
+std::shared_ptr<const static_region_kernel> bind_number_loop(const region_use& use, std::span<const bound_region> bodies,
+                                                          std::span<const tensor_type> inputs,
+                                                          std::span<const tensor_type> outputs, allocator& memory);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/runtime/control_flow/loops/number_while_kernel.ipp>
+#endif

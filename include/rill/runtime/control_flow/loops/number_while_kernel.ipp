@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/control_flow/loops/number_while_kernel.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <rill/core/algorithm.hpp>
+#include <rill/core/shared.hpp>
+#include <rill/core/vector.hpp>
+#include <rill/device/device.hpp>
+#include <rill/device/number_loop.hpp>
+#include <rill/device/registry.hpp>
+#include <rill/device/array_slots.hpp>
+#include <rill/runtime/control_flow/loops/region_scalars.hpp>
+#include <rill/runtime/control_flow/bound_region.hpp>
+#include <rill/runtime/control_flow/stacked_outputs.hpp>
+#include <rill/runtime/trace/step_recorder.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// What a loop takes from outside: an input of the node, or a constant.
+struct staying_number {
+    int input = -1;
+    any_array constant;
+};
+
+class number_while_kernel final : public static_region_kernel {
+public:
+    number_while_kernel(const region_use& use, const number_loop& loop, vector<staying_number> stays,
+                     std::span<const tensor_type> inputs, std::span<const tensor_type> outputs, kernel_factory make,
+                     allocator& from)
+        : use_(use), parts_(loop.next.size()), stays_(std::move(stays)), inputs_(inputs.begin(), inputs.end()),
+          outputs_(outputs.begin(), outputs.end()), allocator_(from) {
+        kernel_request request{};
+        run_ = make(&loop, request);
+        scratch_ = request.scratch_bytes;
+        first_out_ = 1 + static_cast<std::size_t>(loop.slices) + stays_.size();
+        numbers_.resize(first_out_ + outputs_.size() + 2);
+        std::iota(numbers_.begin(), numbers_.end(), 0);
+    }
+
+    std::unique_ptr<static_region_kernel::memory> make_memory() const override {
+        return std::make_unique<memory>(allocator_, scratch_, numbers_.size());
+    }
+
+    std::int64_t run(static_region_kernel::memory& own, const kernel_args& args) const override {
+        auto& m = static_cast<memory&>(own);
+        place_operands(m, args);
+        constexpr auto no_limit = std::numeric_limits<std::int64_t>::max();
+        return run(m, args.step, !repeats() ? length() : use_.most < 0 ? no_limit : use_.most);
+    }
+
+    /// With the histories of values that a loop's body gives beside the state.
+    std::vector<any_array> run_alone(std::span<const any_array> inputs, const step_context* context) const override {
+        const auto own = make_memory();
+        const bool keeps = repeats() && outputs_.size() > parts_;
+        auto outputs = arrays_of(std::span(outputs_).first(keeps ? parts_ : outputs_.size()));
+        array_slots slots(inputs, outputs);
+        const auto args = slots.args(context);
+        if (!keeps) {
+            note_iterations(context, run(*own, args));
+            return outputs;
+        }
+        vector<history> histories;
+        for (auto r = parts_; r < outputs_.size(); ++r)
+            histories.emplace_back(tensor_type{outputs_[r].type, rules::slice(outputs_[r].shape)}, allocator_);
+        auto& m = static_cast<memory&>(*own);
+        place_operands(m, args);
+        constexpr std::int64_t first = 64; // iterations that there is room for
+        std::int64_t k = 0;
+        while (true) {
+            const auto most = use_.most < 0 ? std::max(k, first) : std::min(std::max(k, first), use_.most - k);
+            for (std::size_t h = 0; h < histories.size(); ++h)
+                m.slots[first_out_ + parts_ + h] = histories[h].next(most);
+            const auto ran = run(m, context, most, k);
+            for (auto& h : histories) h.keep(ran);
+            k += ran;
+            if (ran < most || k == use_.most) break;
+        }
+        note_iterations(context, k);
+        for (auto& h : histories) outputs.push_back(std::move(h).take());
+        return outputs;
+    }
+
+private:
+    struct memory : static_region_kernel::memory {
+        memory(allocator& from, std::size_t bytes, std::size_t operands) : scratch(from, bytes), slots(operands) {}
+        std::int64_t most = 0, count = 0;
+        memory_block scratch;
+        std::vector<void*> slots; // the kernel's
+    };
+
+    bool repeats() const { return use_.how == region_use::form::repeat; }
+    std::int64_t length() const { return inputs_[static_cast<std::size_t>(use_.carried)].shape[0]; }
+
+    /// Where the first slice is of an array that is gone through.
+    void* first_slice(const void* array, dtype type) const {
+        const auto number = use_.reverse ? std::max<std::int64_t>(length() - 1, 0) : 0;
+        return const_cast<std::byte*>(static_cast<const std::byte*>(array)) +
+               static_cast<std::size_t>(number) * size_of(type);
+    }
+
+    /// Everything but how long it runs; the state begins where it will end.
+    void place_operands(memory& m, const kernel_args& args) const {
+        auto at = m.slots.begin();
+        *at++ = &m.most;
+        for (auto i = parts_; i < static_cast<std::size_t>(use_.operands); ++i)
+            *at++ = first_slice(args.in<void>(static_cast<int>(i)), inputs_[i].type);
+        for (const auto& s : stays_)
+            *at++ = const_cast<void*>(s.input >= 0 ? args.in<void>(s.input) : s.constant.data());
+        for (std::size_t i = 0; i < outputs_.size(); ++i) {
+            const int number = static_cast<int>(i);
+            if (i < parts_) {
+                copy_elements(inputs_[i].type, args.in<void>(number), args.out<void>(number), 1);
+                *at++ = args.out<void>(number);
+            } else if (!repeats()) {
+                *at++ = first_slice(args.out<void>(number), outputs_[i].type);
+            }
+        }
+        m.slots[m.slots.size() - 2] = &m.count;
+        m.slots.back() = m.scratch.data();
+    }
+
+    std::int64_t run(memory& m, const step_context* step, std::int64_t most, std::int64_t before = 0) const {
+        m.most = most;
+        const auto* const n = numbers_.data();
+        try {
+            run_({m.slots.data(), n, n + first_out_, n + numbers_.size() - 1, step});
+        } catch (...) {
+            rethrow_from_iteration(before + m.count);
+        }
+        return m.count;
+    }
+
+    region_use use_;
+    std::size_t parts_, first_out_ = 0, scratch_ = 0;
+    vector<staying_number> stays_;
+    std::vector<tensor_type> inputs_, outputs_;
+    std::vector<std::int32_t> numbers_; // of the kernel's slots
+    kernel run_;
+    allocator& allocator_;
+};
+
+/// Puts the loop together of what its bodies compute.
+class number_loop_maker {
+public:
+    number_loop_maker(int operands, std::span<const tensor_type> inputs) : operands_(operands), inputs_(inputs) {
+        for (int i = 0; i < operands; ++i) made_.inputs.push_back(inputs[static_cast<std::size_t>(i)].type);
+    }
+
+    /// What a body gives; nothing if it computes something else than numbers from numbers.
+    std::optional<std::vector<number_loop::source>> add(const bound_region& b) {
+        const auto numbers = numbers_of(b.steps().bound());
+        if (!numbers) return {};
+        const int first = static_cast<int>(made_.chain.links.size());
+        const auto source_of = [&](const number_loop::source& s) {
+            if (s.link >= 0) return number_loop::source{first + s.link, s.index};
+            return input(numbers->inputs[static_cast<std::size_t>(s.index)], b.of());
+        };
+        for (auto link : numbers->chain.links) {
+            for (auto& from : link.inputs) from = source_of(from);
+            made_.chain.links.push_back(std::move(link));
+        }
+        std::vector<number_loop::source> results;
+        for (std::size_t r = 0; r < b.types().size(); ++r)
+            results.push_back(source_of(numbers->fetches[static_cast<std::size_t>(b.fetch(r))]));
+        return results;
+    }
+
+    number_loop& made() { return made_; }
+    vector<staying_number> stays() && { return std::move(stays_); }
+
+private:
+    number_loop::source input(const region_scalars::input& from, const body& b) {
+        const auto arguments = static_cast<int>(b.arguments.size());
+        if (from.feed >= 0 && from.feed < arguments) return {-1, from.feed};
+        const int number = from.feed < 0 ? -1 : b.captured[static_cast<std::size_t>(from.feed - arguments)];
+        const auto same = [&](const staying_number& s) {
+            return s.input == number && s.constant.data() == from.stays.data();
+        };
+        auto at = detail::find_if(stays_, same);
+        if (at == stays_.end()) {
+            made_.inputs.push_back(number < 0 ? from.stays.dtype() : inputs_[static_cast<std::size_t>(number)].type);
+            stays_.push_back({number, from.stays});
+            at = stays_.end() - 1;
+        }
+        return {-1, operands_ + static_cast<int>(at - stays_.begin())};
+    }
+
+    int operands_;
+    std::span<const tensor_type> inputs_;
+    number_loop made_;
+    vector<staying_number> stays_;
+};
+
+RILL_COLD std::shared_ptr<const static_region_kernel>
+bind_number_loop(const region_use& use, std::span<const bound_region> bodies, std::span<const tensor_type> inputs,
+                 std::span<const tensor_type> outputs, allocator& memory) {
+    const bool repeats = use.how == region_use::form::repeat;
+    const auto make = find_kernel(cpu_device().name, number_loop::name, dtype::invalid);
+    if (!make || use.written > 0 || use.effects || (!repeats && use.how != region_use::form::scan)) return {};
+    const auto parts = static_cast<std::size_t>(use.state());
+    const auto& results = bodies.back().types();
+    if (!detail::all_of(inputs.first(parts), is_number) || !detail::all_of(results, is_number)) return {};
+
+    number_loop_maker maker(use.operands, inputs);
+    auto& loop = maker.made();
+    if (repeats) {
+        const auto goes_on = maker.add(bodies[0]);
+        if (!goes_on) return {};
+        loop.conditional = true;
+        loop.condition = goes_on->front();
+    }
+    const auto given = maker.add(bodies.back());
+    if (!given) return {};
+    loop.slices = use.operands - static_cast<int>(parts);
+    loop.reverse = use.reverse;
+    loop.next.assign(given->begin(), given->begin() + static_cast<std::ptrdiff_t>(parts));
+    loop.stacked.assign(given->begin() + static_cast<std::ptrdiff_t>(parts), given->end());
+    return detail::make_shared<number_while_kernel>(use, loop, std::move(maker).stays(), inputs, outputs, *make, memory);
+}
+
+}}} // namespace rill::RILL_ABI::detail

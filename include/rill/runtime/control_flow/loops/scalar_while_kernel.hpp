@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include <rill/runtime/region_kernel.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// A loop whose state is numbers, as one function: if the program has it, and condition and body are single expressions. Else null.
+std::shared_ptr<const static_region_kernel> bind_scalar_loop(const subgraph::item& it,
+                                                          std::span<const tensor_type> inputs);
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/runtime/control_flow/loops/scalar_while_kernel.ipp>
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/executor/nested_run.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <rill/core/algorithm.hpp>
+#include <rill/runtime/dataflow/dataflow_executor.hpp>
+#include <rill/runtime/absent_value.hpp>
+#include <rill/runtime/executor/step_executor.hpp>
+#include <rill/runtime/plan/plan.hpp>
+#include <rill/runtime/tensor_list.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD std::unique_ptr<nested_run> inner_run_of(plan& p, std::span<const any_array> feeds) {
+    if (p.is_dataflow()) return make_frames_run(*p.is_dataflow(), feeds);
+    if (detail::any_of(feeds, [](const any_array& f) { return is_tensor_list(f.type()) || f.empty(); })) p.cut();
+    return p.is_staged() ? std::make_unique<step_executor>(*p.is_staged(), feeds) : nullptr;
+}
+
+RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> feeds, const step_context* context) {
+    std::vector<any_array> filled;
+    if (detail::any_of(feeds, [](const any_array& f) { return f.empty(); })) {
+        filled.assign(feeds.begin(), feeds.end());
+        for (std::size_t i = 0; i < filled.size(); ++i)
+            if (filled[i].empty()) filled[i] = stand_in(type_of(p.graph().feeds[i]));
+        feeds = filled;
+    }
+    if (!p.is_staged())
+        for (const auto& f : feeds) refuse_ragged({&f.type(), 1});
+    struct holder {
+        plan& of;
+        std::unique_ptr<execution_state> step;
+        ~holder() { of.release(std::move(step)); }
+    } held{p, p.acquire(feeds)};
+    std::vector<any_array> values;
+    auto& step = *held.step;
+    if (step.is_staged) { // as these feeds have just shown: nothing in it waits
+        p.control().run(*step.is_staged, context ? *context : no_step);
+        for (std::size_t i = 0; i < p.graph().fetches.size(); ++i)
+            values.push_back(owned_copy(p.control().fetched(*step.is_staged, i)));
+        return values;
+    }
+    std::vector<const void*> data;
+    for (const auto& f : feeds) data.push_back(f.data());
+    step.memory->context = context ? context : &no_step;
+    step.of->run(*step.memory, data);
+    for (std::size_t i = 0; i < p.graph().fetches.size(); ++i) {
+        const auto& type = step.of->fetch_type(i);
+        values.push_back(owned_copy(type.type, type.shape, step.of->fetch_data(*step.memory, i)));
+    }
+    return values;
+}
+
+}}} // namespace rill::RILL_ABI::detail

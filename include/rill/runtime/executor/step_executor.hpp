@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <rill/core/hash_map.hpp>
+#include <rill/runtime/program/parallel_regions.hpp>
+#include <rill/runtime/program/segment.hpp>
+#include <rill/runtime/executor/completion_queue.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+class staged_plan;
+struct execution_state;
+
+/// One run in pieces: values between them, and the frames they lie in. Of the runs of a step, that of the bodies of a node is part of the
+/// run that the node is in; all share what is ready and what they wait for, so that none holds another up.
+class step_executor final : public nested_run, step_part, parent_run {
+public:
+    step_executor(const staged_plan& p, std::span<const any_array> feeds);
+    RILL_INLINE ~step_executor() override;
+
+    /// All of it, as a step of its own.
+    void run(const step_context& context);
+    const any_array& fetched(std::size_t i) const;
+
+private:
+    class place_to_wait;
+    struct body_run;
+    struct wait {
+        std::size_t piece;
+        int entry; // in the trace
+    };
+
+    void begin(completion_queue& events, const step_context& context);
+    RILL_INLINE std::optional<std::vector<any_array>> begin(parent_run& outer, std::size_t number, completion_queue& events,
+                                                            const step_context& context) override;
+    void run_to_end();
+    void run_piece(std::size_t p);
+    /// A piece that is ready; and if it is a long line, others beside it.
+    void run_ready(std::size_t p);
+    static void run_beside(std::span<const completion_queue::piece> lines, const branches& dealt, thread_pool& pool);
+    /// The k-th value that a piece takes, or what stands in for it.
+    const any_array& taken(std::size_t p, std::size_t k);
+    /// What a line is bound to.
+    const segment& hold(std::size_t p);
+    void run_line(std::size_t p);
+    /// Whether it is done; else it waits, or its bodies run.
+    bool run_alone(std::size_t p);
+    bool go_on(std::size_t p, std::vector<any_array> given);
+    void begin_wait(std::size_t p);
+    step_trace::entry entry_of(std::size_t p) const;
+    std::vector<any_array> all_fetched() const;
+    RILL_INLINE void arrived(std::size_t p, std::exception_ptr problem, std::vector<any_array> outputs) override;
+    RILL_INLINE std::string place_of_piece(std::size_t p) const override;
+    RILL_INLINE void inner_done(std::size_t p, std::vector<any_array> results) override;
+    [[noreturn]] RILL_INLINE void rethrow_inner(std::size_t p) const override;
+    [[noreturn]] void rethrow_outwards() const;
+    void give(std::size_t p, std::vector<any_array> outputs);
+    void complete(std::size_t p);
+
+    const staged_plan& plan_;
+    std::vector<any_array> values_;
+    hash_map<int, any_array> stand_ins_;           // of values that the branch taken left out
+    std::vector<std::unique_ptr<execution_state>> held_; // per piece
+    std::vector<int> missing_;                     // per piece
+    std::size_t left_;
+    vector<std::unique_ptr<body_run>> bodies_; // of nodes that have begun theirs
+    std::vector<wait> waits_;                  // of a run that is written down
+    parent_run* outer_ = nullptr;               // that this is part of
+    std::size_t outer_number_ = 0;
+    completion_queue* events_ = nullptr;
+    const step_context* context_ = nullptr;
+    pinned_versions versions_;
+};
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/runtime/executor/step_executor.ipp>
+#endif

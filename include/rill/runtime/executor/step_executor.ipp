@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/executor/step_executor.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <rill/core/algorithm.hpp>
+#include <rill/runtime/executor/dynamic_node.hpp>
+#include <rill/runtime/executor/nested_run.hpp>
+#include <rill/runtime/absent_value.hpp>
+#include <rill/runtime/plan/staged_plan.hpp>
+#include <rill/runtime/plan/plan.hpp>
+#include <rill/runtime/tensor_list.hpp>
+#include <rill/runtime/trace/step_recorder.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Where a node asks to come later.
+class step_executor::place_to_wait final : public waiting {
+public:
+    place_to_wait(step_executor& run, std::size_t piece) : run_(run), piece_(piece) {}
+    bool used() const { return used_; }
+
+    completion later(std::function<bool()> give_up) override {
+        used_ = true;
+        if (run_.context_->trace) run_.begin_wait(piece_);
+        return run_.events_->later({&run_, piece_}, std::move(give_up));
+    }
+
+private:
+    step_executor& run_;
+    std::size_t piece_;
+    bool used_ = false;
+};
+
+/// The bodies of a node, and the one that runs.
+struct step_executor::body_run {
+    std::size_t piece;
+    std::unique_ptr<region_driver> bodies;
+    std::shared_ptr<const void> keep;
+    std::vector<any_array> feeds = {};
+    std::unique_ptr<nested_run> now = {};
+    std::optional<traced_context> traced = {}; // of a run that is written down
+};
+
+RILL_COLD step_executor::step_executor(const staged_plan& p, std::span<const any_array> feeds)
+    : plan_(p), values_(p.first_values()), held_(p.cut().all.size()), missing_(p.missing()), left_(missing_.size()) {
+    std::copy(feeds.begin(), feeds.end(), values_.begin());
+}
+
+RILL_COLD step_executor::~step_executor() {
+    for (std::size_t p = 0; p < held_.size(); ++p)
+        if (held_[p]) plan_.line(p).release(std::move(held_[p]));
+}
+
+RILL_COLD void step_executor::run(const step_context& context) {
+    std::vector<std::function<void()>> on_failure;
+    auto mine = context;
+    if (!mine.on_failure) mine.on_failure = &on_failure;
+    completion_queue events(plan_.progress_timeout(), mine);
+    try {
+        begin(events, mine);
+        run_to_end();
+    } catch (...) {
+        events.give_up();
+        for (const auto& undo : on_failure) undo();
+        throw;
+    }
+}
+
+RILL_COLD void step_executor::begin(completion_queue& events, const step_context& context) {
+    events_ = &events;
+    context_ = &context;
+    for (const auto* n : plan_.pinned())
+        if (const auto v = plan_.resources().known_variable(n))
+            if (auto version = v->read()) versions_.try_emplace(v.get(), std::move(version));
+    for (std::size_t k = 0; k < missing_.size(); ++k)
+        if (missing_[k] == 0) events.add({this, k});
+}
+
+RILL_COLD std::optional<std::vector<any_array>> step_executor::begin(parent_run& outer, std::size_t number,
+                                                                     completion_queue& events, const step_context& context) {
+    outer_ = &outer;
+    outer_number_ = number;
+    begin(events, context);
+    return left_ > 0 ? std::nullopt : std::optional(all_fetched());
+}
+
+RILL_COLD void step_executor::run_to_end() {
+    while (left_ > 0) {
+        if (const auto [of, p] = events_->next(); of) static_cast<step_executor*>(of)->run_ready(p);
+    }
+}
+
+RILL_COLD void step_executor::run_ready(std::size_t p) {
+    const auto& threads = plan_.resources().threads();
+    if (plan_.alone(p) || !threads.pool || threads.strands < 2) return run_piece(p);
+    const auto of = [](const completion_queue::piece& r) -> step_executor& { return static_cast<step_executor&>(*r.of); };
+    const auto microseconds = [&](const completion_queue::piece& r) {
+        try {
+            return of(r).hold(r.number).microseconds();
+        } catch (...) {
+            of(r).rethrow_outwards();
+        }
+    };
+    const auto is_long = [&](const completion_queue::piece& r) {
+        return !of(r).plan_.alone(r.number) && microseconds(r) > fork_cost;
+    };
+    const auto is_brief = [&](const completion_queue::piece& r) { return !is_long(r); };
+    if (!is_long({this, p})) return run_piece(p);
+    // what is brief goes first, for a while: it may have to wait then, or make other long lines ready
+    auto& events = *events_;
+    for (int round = 0; round < 16; ++round) {
+        const auto brief = events.take(~std::size_t(0), is_brief);
+        if (brief.empty()) break;
+        for (const auto& r : brief) {
+            context_->check();
+            of(r).run_piece(r.number);
+        }
+    }
+    auto lines = events.take(longest_stretch - 1, is_long);
+    lines.push_back({this, p});
+    vector<step_cost> costs;
+    for (const auto& r : lines) costs.push_back({microseconds(r), false});
+    const vector<step_order> order(lines.size());
+    const auto dealt = find_branches(order, costs, threads.strands);
+    if (!dealt.empty()) return run_beside(lines, dealt[0], *threads.pool);
+    lines.pop_back();
+    for (const auto& r : lines) events.add(r);
+    run_piece(p);
+}
+
+/// All are over before anything else of the step goes on.
+RILL_COLD void step_executor::run_beside(std::span<const completion_queue::piece> lines, const branches& dealt,
+                                         thread_pool& pool) {
+    const auto run_line = [&](const completion_queue::piece& r) {
+        auto& of = static_cast<step_executor&>(*r.of);
+        try {
+            of.run_line(r.number);
+        } catch (...) {
+            of.rethrow_outwards();
+        }
+    };
+    pool.run(static_cast<int>(dealt.strands.size()), [&](int s) {
+        for (const int i : dealt.strands[s]) run_line(lines[i]);
+    });
+    for (const auto& r : lines) static_cast<step_executor&>(*r.of).complete(r.number);
+}
+
+RILL_COLD const any_array& step_executor::taken(std::size_t p, std::size_t k) {
+    const int v = plan_.cut().all[p].takes[k];
+    if (!values_[v].empty()) return values_[v];
+    const auto [at, fresh] = stand_ins_.try_emplace(v, any_array());
+    const auto* alone = plan_.alone(p);
+    if (fresh) at->second = stand_in(type_of(alone ? alone->item().origin->inputs[k] : plan_.line(p).graph().feeds[k]));
+    return at->second;
+}
+
+RILL_COLD const segment& step_executor::hold(std::size_t p) {
+    if (!held_[p]) {
+        vector<any_array> in;
+        for (std::size_t k = 0; k < plan_.cut().all[p].takes.size(); ++k) {
+            in.push_back(taken(p, k));
+            refuse_ragged({&in.back().type(), 1});
+        }
+        held_[p] = plan_.line(p).acquire(in);
+    }
+    return *held_[p]->of;
+}
+
+RILL_COLD void step_executor::run_piece(std::size_t p) {
+    bool done = true;
+    try {
+        if (plan_.alone(p))
+            done = run_alone(p);
+        else
+            run_line(p);
+    } catch (...) {
+        rethrow_outwards();
+    }
+    if (done) complete(p);
+}
+
+RILL_COLD void step_executor::run_line(std::size_t p) {
+    const auto& piece = plan_.cut().all[p];
+    hold(p);
+    auto& step = *held_[p];
+    step.memory->context = context_;
+    step.memory->pinned = &versions_;
+    std::optional<traced_context> traced;
+    if (context_->trace) {
+        traced.emplace(*context_, *context_->trace);
+        traced->scope.piece = static_cast<int>(p);
+        step.memory->context = &*traced;
+    }
+    std::vector<const void*> data;
+    for (std::size_t k = 0; k < piece.takes.size(); ++k) data.push_back(taken(p, k).data());
+    struct kept_place {
+        allocator* memory;
+        any_array made = {};
+    };
+    const auto make_kept = [](void* place, const tensor_type& type) {
+        auto& to = *static_cast<kept_place*>(place);
+        return (to.made = any_array(type.type, type.shape, *to.memory)).mutable_data();
+    };
+    for (std::size_t k = 0; k < piece.gives.size(); ++k)
+        if (auto* memory = plan_.kept_in(piece.gives[k]); memory && step.of->fetched_alone(k)) {
+            kept_place to{memory};
+            step.of->place(*step.memory, k, {&to, make_kept}, data);
+            values_[piece.gives[k]] = std::move(to.made);
+        }
+    if (!step.of->bound().write_list.empty()) // lines that read these variables are over
+        for (const auto& other : held_)
+            if (other && other.get() != &step) other->of->let_go(*other->memory, *step.of);
+    step.of->run(*step.memory, data);
+    step.memory->pinned = nullptr;
+    for (std::size_t k = 0; k < piece.gives.size(); ++k)
+        if (auto& given = values_[piece.gives[k]]; !step.of->placed(*step.memory, k))
+            given = any_array(step.of->fetch_type(k).type, step.of->fetch_type(k).shape,
+                              step.of->fetch_data(*step.memory, k), nullptr);
+}
+
+RILL_COLD bool step_executor::run_alone(std::size_t p) {
+    const auto& alone = *plan_.alone(p);
+    const auto& takes = plan_.cut().all[p].takes;
+    const bool has_bodies = alone.item().origin->bodies;
+    vector<any_array> in;
+    for (std::size_t k = 0; k < takes.size(); ++k)
+        if (plan_.kept_in(takes[k]))
+            in.push_back(std::move(values_[takes[k]]));
+        else // bodies that do not run may take values that are left out
+            in.push_back(has_bodies ? values_[takes[k]] : taken(p, k));
+    std::shared_ptr<const void> keep;
+    if (auto bodies = alone.begin(in, keep)) {
+        auto& begun = *bodies_.emplace_back(std::make_unique<body_run>(p, std::move(bodies), std::move(keep)));
+        if (auto* scope = context_->trace) {
+            auto e = entry_of(p);
+            e.what = step_trace::kind::lasted;
+            begun.traced.emplace(*context_, scope->within(scope->to.begin(std::move(e)), *alone.item().op->regions()));
+            begun.traced->scope.counts = false; // the sequence says it
+        }
+        return go_on(p, {});
+    }
+    place_to_wait here(*this, p);
+    std::vector<any_array> outputs;
+    if (auto* scope = context_->trace) {
+        const int entry = scope->to.begin(entry_of(p));
+        std::optional<traced_context> within;
+        if (const auto* use = alone.item().op->regions()) within.emplace(*context_, scope->within(entry, *use));
+        outputs = alone.run(in, within ? &*within : context_, alone.waits() ? &here : nullptr);
+        scope->to.end(entry, {.bytes = bytes_of(outputs), .iterations = within ? within->scope.iterations : -1});
+    } else {
+        outputs = alone.run(in, context_, alone.waits() ? &here : nullptr);
+    }
+    if (here.used()) return false;
+    give(p, std::move(outputs));
+    return true;
+}
+
+RILL_COLD step_trace::entry step_executor::entry_of(std::size_t p) const {
+    const auto& n = *plan_.alone(p)->item().origin;
+    auto e = context_->trace->entry_of(n.name, n.op->name());
+    e.piece = static_cast<int>(p);
+    return e;
+}
+
+RILL_COLD void step_executor::begin_wait(std::size_t p) {
+    auto e = entry_of(p);
+    e.what = step_trace::kind::waited;
+    waits_.push_back({p, context_->trace->to.begin(std::move(e))});
+}
+
+/// Runs a node's bodies, up to one that waits: that goes on with the rest of the step.
+RILL_COLD bool step_executor::go_on(std::size_t p, std::vector<any_array> given) {
+    const auto at = detail::find_if(bodies_, [&](const auto& b) { return b->piece == p; });
+    auto& running = **at;
+    running.now = nullptr;
+    const step_context* const context = running.traced ? &*running.traced : context_;
+    try {
+        try {
+            while (plan* next = running.bodies->next(given, running.feeds)) {
+                context_->check();
+                if (running.traced) running.traced->scope.iteration = running.bodies->iterations();
+                running.now = inner_run_of(*next, running.feeds);
+                if (!running.now) {
+                    given = run_plan(*next, running.feeds, context);
+                    continue;
+                }
+                auto all = running.now->begin(*this, p, *events_, *context);
+                if (!all) return false;
+                given = std::move(*all);
+            }
+        } catch (...) {
+            running.bodies->rethrow();
+        }
+    } catch (...) {
+        plan_.alone(p)->rethrow();
+    }
+    if (running.traced)
+        context_->trace->to.end(running.traced->scope.inside,
+                                {.bytes = bytes_of(given), .iterations = running.bodies->iterations()});
+    give(p, std::move(given));
+    erase_if(bodies_, [&](const auto& b) { return b->piece == p; });
+    return true;
+}
+
+RILL_COLD const any_array& step_executor::fetched(std::size_t i) const { return values_[plan_.cut().fetches[i]]; }
+
+RILL_COLD std::vector<any_array> step_executor::all_fetched() const {
+    std::vector<any_array> all;
+    for (std::size_t i = 0; i < plan_.cut().fetches.size(); ++i) all.push_back(owned_copy(fetched(i)));
+    return all;
+}
+
+/// What is being handled, as an error of the nodes that this run is a body of.
+RILL_COLD void step_executor::rethrow_outwards() const {
+    if (outer_) outer_->rethrow_inner(outer_number_);
+    throw;
+}
+
+RILL_COLD void step_executor::rethrow_inner(std::size_t p) const {
+    try {
+        for (const auto& b : bodies_)
+            if (b->piece == p) b->bodies->rethrow();
+        throw;
+    } catch (...) {
+        try {
+            plan_.alone(p)->rethrow();
+        } catch (...) {
+            rethrow_outwards();
+        }
+    }
+}
+
+RILL_COLD void step_executor::inner_done(std::size_t p, std::vector<any_array> results) {
+    bool done = false;
+    try {
+        done = go_on(p, std::move(results));
+    } catch (...) {
+        rethrow_outwards();
+    }
+    if (done) complete(p);
+}
+
+RILL_COLD void step_executor::arrived(std::size_t p, std::exception_ptr problem, std::vector<any_array> outputs) {
+    if (context_->trace) {
+        const auto at = detail::find_if(waits_, [&](const wait& w) { return w.piece == p; });
+        context_->trace->to.end(at->entry, {.bytes = bytes_of(outputs), .at = events_->came_at()});
+        waits_.erase(at);
+    }
+    try {
+        if (problem) {
+            try {
+                std::rethrow_exception(problem);
+            } catch (...) {
+                plan_.alone(p)->rethrow();
+            }
+        }
+        give(p, std::move(outputs));
+    } catch (...) {
+        rethrow_outwards();
+    }
+    complete(p);
+}
+
+RILL_COLD std::string step_executor::place_of_piece(std::size_t p) const {
+    return place_of(*plan_.alone(p)->item().origin);
+}
+
+RILL_COLD void step_executor::give(std::size_t p, std::vector<any_array> outputs) {
+    plan_.alone(p)->check(outputs);
+    const auto& gives = plan_.cut().all[p].gives;
+    for (std::size_t k = 0; k < gives.size() && k < outputs.size(); ++k) values_[gives[k]] = std::move(outputs[k]);
+}
+
+/// May end this run, and with it its life: the node that it is a body of goes on.
+RILL_COLD void step_executor::complete(std::size_t p) {
+    for (const std::size_t n : plan_.next()[p])
+        if (--missing_[n] == 0) events_->add({this, n});
+    if (--left_ == 0 && outer_) outer_->inner_done(outer_number_, all_fetched());
+}
+
+}}} // namespace rill::RILL_ABI::detail

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include <rill/passes/split_into_stages.hpp>
+#include <rill/runtime/options.hpp>
+#include <rill/resources/resources.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+class plan;
+class dynamic_node;
+
+/// A run in pieces, compiled.
+class staged_plan {
+public:
+    staged_plan(const subgraph& g, const session_options& options, std::shared_ptr<resource_store> resources,
+                   const device_type& otherwise);
+    ~staged_plan();
+
+    const pieces& cut() const { return pieces_; }
+    plan& line(std::size_t piece) const { return *lines_[piece]; }
+    const dynamic_node* alone(std::size_t piece) const { return alone_[piece].get(); }
+    /// Variables that a piece reads as they were when the step began.
+    const std::vector<const node*>& pinned() const { return pinned_; }
+    /// What a run begins with, but for its feeds: the handles of resources.
+    const std::vector<any_array>& first_values() const { return first_values_; }
+    /// Of a value that one node takes and keeps: where that makes its arrays. Null of others.
+    allocator* kept_in(int value) const { return kept_in_[static_cast<std::size_t>(value)]; }
+    /// Per piece: who waits for it, and for how many it waits itself.
+    const std::vector<std::vector<std::size_t>>& next() const { return next_; }
+    const std::vector<int>& missing() const { return missing_; }
+    resource_store& resources() const { return *resources_; }
+    std::chrono::nanoseconds progress_timeout() const { return progress_timeout_; }
+    void close() const noexcept;
+
+private:
+    void find_pinned(const subgraph& g);
+    void find_order();
+    void find_kept();
+
+    pieces pieces_;
+    std::vector<std::vector<std::size_t>> next_;
+    std::vector<int> missing_;
+    vector<std::unique_ptr<dynamic_node>> handles_;
+    std::vector<any_array> first_values_;
+    std::vector<allocator*> kept_in_; // per value
+    std::shared_ptr<resource_store> resources_;
+    vector<std::unique_ptr<plan>> lines_;       // per piece
+    vector<std::unique_ptr<dynamic_node>> alone_; // per piece
+    std::vector<const node*> pinned_;
+    std::chrono::nanoseconds progress_timeout_; // how long a step waits for nodes that wait, while nothing happens
+};
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/runtime/plan/staged_plan.ipp>
+#endif

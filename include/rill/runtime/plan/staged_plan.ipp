@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/plan/staged_plan.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <rill/core/algorithm.hpp>
+#include <rill/graph/graph.hpp>
+#include <rill/runtime/executor/dynamic_node.hpp>
+#include <rill/runtime/plan/plan.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD staged_plan::staged_plan(const subgraph& g, const session_options& options,
+                                         std::shared_ptr<resource_store> resources, const device_type& otherwise)
+    : pieces_(detail::cut(g)), resources_(std::move(resources)), progress_timeout_(options.progress_timeout) {
+    for (auto& p : pieces_.all) {
+        const bool alone = p.alone.origin;
+        lines_.push_back(alone ? nullptr
+                               : std::make_unique<plan>(std::move(p.part), options, resources_, otherwise,
+                                                        control_flow_of_program()));
+        alone_.push_back(alone ? std::make_unique<dynamic_node>(p.alone, options, resources_, otherwise) : nullptr);
+    }
+    find_pinned(g);
+    first_values_.resize(static_cast<std::size_t>(pieces_.values));
+    for (const auto& h : pieces_.handles) {
+        handles_.push_back(std::make_unique<dynamic_node>(h.of, options, resources_, otherwise));
+        first_values_[h.value] = std::move(handles_.back()->run({}, nullptr, nullptr)[0]);
+    }
+    find_order();
+    find_kept();
+}
+
+RILL_COLD staged_plan::~staged_plan() = default;
+
+RILL_COLD void staged_plan::find_pinned(const subgraph& g) {
+    std::vector<const node*> written;
+    for (const auto& it : g.items) {
+        if (!it.origin) continue;
+        if (it.op->ordering() != step_ordering::none) return; // what comes after it reads variables as they are then
+        for (const int w : it.op->writes()) written.push_back(g.items[it.inputs[w].item].origin);
+    }
+    for (const auto& it : g.items)
+        if (it.origin && it.op->role() == op_role::variable && !detail::contains(written, it.origin))
+            pinned_.push_back(it.origin);
+}
+
+RILL_COLD void staged_plan::find_order() {
+    const auto& all = pieces_.all;
+    std::vector<int> giver(static_cast<std::size_t>(pieces_.values), -1);
+    next_.resize(all.size());
+    for (std::size_t k = 0; k < all.size(); ++k)
+        for (const int v : all[k].gives) giver[v] = static_cast<int>(k);
+    for (std::size_t k = 0; k < all.size(); ++k) {
+        std::vector<int> before(all[k].after);
+        for (const int v : all[k].takes)
+            if (giver[v] >= 0) before.push_back(giver[v]);
+        detail::sort(before);
+        before.erase(std::unique(before.begin(), before.end()), before.end());
+        for (const int b : before) next_[b].push_back(k);
+        missing_.push_back(static_cast<int>(before.size()));
+    }
+}
+
+/// What a node keeps and nobody else takes need not be copied: a straight line computes it in memory that the node takes over.
+RILL_COLD void staged_plan::find_kept() {
+    kept_in_.resize(first_values_.size());
+    std::vector<int> takers(first_values_.size()), made(first_values_.size());
+    for (const auto& p : pieces_.all) {
+        for (const int v : p.takes) ++takers[v];
+        for (const int v : p.gives) made[v] = 1;
+    }
+    for (const int v : pieces_.fetches) ++takers[v];
+    for (const auto& p : pieces_.all) {
+        if (!p.alone.origin || !p.alone.op->takes_ownership()) continue;
+        const auto& handle = first_values_[p.takes[0]];
+        if (handle.empty()) continue;
+        const auto keeper = find_resource(handle.value<std::int64_t>());
+        for (const int v : p.takes)
+            if (keeper && takers[v] == 1 && made[v]) kept_in_[v] = keeper->memory();
+    }
+}
+
+RILL_COLD void staged_plan::close() const noexcept {
+    for (const auto& p : lines_)
+        if (p) p->close();
+    for (const auto& a : alone_)
+        if (a) a->close();
+    for (const auto& h : handles_) h->close();
+}
+
+}}} // namespace rill::RILL_ABI::detail

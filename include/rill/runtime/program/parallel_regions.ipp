@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/program/parallel_regions.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include <rill/core/algorithm.hpp>
+#include <rill/core/vector.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// What stretches of steps take.
+class running_costs {
+public:
+    explicit running_costs(std::span<const step_cost> costs) {
+        for (const auto& c : costs) until_.push_back(until_.back() + c.microseconds);
+    }
+    bool is_worth(int first, int last) const { return until_[last] - until_[first] > 2 * fork_cost; }
+
+private:
+    std::vector<double> until_{0};
+};
+
+/// A stretch that grows by a step at a time, and the parts it falls into.
+class stretch {
+public:
+    stretch(std::span<const step_order> order, std::span<const step_cost> costs, int first)
+        : order_(order), costs_(costs), first_(first) {}
+
+    /// False if the next step can't be in one stretch with the first.
+    bool add() {
+        const int step = first_ + static_cast<int>(part_.size());
+        const auto& o = order_[step];
+        if (o.fence >= first_) return false;
+        part_.push_back(static_cast<int>(part_.size()));
+        for (const int n : o.after)
+            if (n >= first_) part_[find(n - first_)] = static_cast<int>(find(step - first_));
+        return true;
+    }
+
+    /// The parts dealt out to threads, longest first, each where there is least to do.
+    struct deal {
+        std::vector<std::size_t> thread_of; // by step of the stretch
+        double saved;                       // microseconds, beside one thread
+    };
+    deal deal_out(int threads) {
+        vector<std::pair<double, std::size_t>> parts; // negative time and root
+        std::vector<double> cost(part_.size());
+        for (std::size_t i = 0; i < part_.size(); ++i) {
+            const auto& c = costs_[static_cast<std::size_t>(first_) + i];
+            cost[find(static_cast<int>(i))] += c.shared ? c.microseconds / threads : c.microseconds;
+        }
+        for (std::size_t i = 0; i < part_.size(); ++i)
+            if (find(static_cast<int>(i)) == i) parts.emplace_back(-cost[i], i);
+        detail::sort(parts);
+        std::vector<double> busy(static_cast<std::size_t>(threads));
+        std::vector<std::size_t> thread(part_.size());
+        for (const auto& [time, root] : parts) {
+            const auto least = std::min_element(busy.begin(), busy.end());
+            *least -= time;
+            thread[root] = static_cast<std::size_t>(least - busy.begin());
+        }
+        deal d{{}, std::accumulate(busy.begin(), busy.end(), 0.0) - *std::max_element(busy.begin(), busy.end())};
+        for (std::size_t i = 0; i < part_.size(); ++i) d.thread_of.push_back(thread[find(static_cast<int>(i))]);
+        return d;
+    }
+
+private:
+    std::size_t find(int i) {
+        auto at = static_cast<std::size_t>(i);
+        while (static_cast<std::size_t>(part_[at]) != at) {
+            part_[at] = part_[part_[at]];
+            at = static_cast<std::size_t>(part_[at]);
+        }
+        return at;
+    }
+
+    std::span<const step_order> order_;
+    std::span<const step_cost> costs_;
+    int first_;
+    std::vector<int> part_; // a forest: towards the root of each step's part
+};
+
+RILL_COLD bool worth_branching(std::span<const step_cost> costs, int threads) {
+    if (threads < 2) return false;
+    const running_costs cost(costs);
+    const auto n = static_cast<int>(costs.size());
+    for (int s = 0; s == 0 || s + longest_stretch <= n; ++s)
+        if (cost.is_worth(s, std::min(n, s + longest_stretch))) return true;
+    return false;
+}
+
+RILL_COLD vector<branches> find_branches(std::span<const step_order> order, std::span<const step_cost> costs,
+                                         int threads) {
+    const running_costs cost(costs);
+    const auto n = static_cast<int>(order.size());
+    if (threads < 2) return {};
+
+    // stretches begin behind steps that several need, end before steps that need several
+    std::vector<char> begins(order.size() + 1), ends(order.size() + 1);
+    std::vector<int> users(order.size());
+    begins[0] = ends[order.size()] = 1;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+        for (const int d : order[k].after)
+            if (++users[d] == 2) begins[static_cast<std::size_t>(d) + 1] = 1;
+        if (order[k].after.size() > 1 || order[k].fence >= 0) begins[k] = ends[k] = 1;
+    }
+
+    // the most that stretches before each step can save, and where the last of them begins, if one ends there
+    struct best {
+        double saved = 0;
+        int from = -1;
+    };
+    vector<best> until(order.size() + 1);
+    for (int s = 0; s < n; ++s) {
+        const auto at = static_cast<std::size_t>(s);
+        if (until[at + 1].saved < until[at].saved) until[at + 1] = {until[at].saved, -1};
+        if (!begins[at] || !cost.is_worth(s, std::min(n, s + longest_stretch))) continue;
+        stretch here(order, costs, s);
+        for (int e = s + 1; e <= std::min(n, s + longest_stretch) && here.add(); ++e) {
+            if (!ends[e] || !cost.is_worth(s, e)) continue;
+            auto& to = until[e];
+            const double saved = until[at].saved + here.deal_out(threads).saved - fork_cost;
+            if (saved > to.saved) to = {saved, s};
+        }
+    }
+    vector<branches> found;
+    for (int e = n; e > 0;) {
+        const int s = until[e].from;
+        if (s < 0) {
+            --e;
+            continue;
+        }
+        stretch whole(order, costs, s);
+        for (int k = s; k < e; ++k) whole.add();
+        const auto dealt = whole.deal_out(threads);
+        branches b{s, e, std::vector<std::vector<int>>(static_cast<std::size_t>(threads))};
+        for (int k = s; k < e; ++k) b.strands[dealt.thread_of[k - s]].push_back(k);
+        std::erase_if(b.strands, [](const auto& strand) { return strand.empty(); });
+        found.push_back(std::move(b));
+        e = s;
+    }
+    std::reverse(found.begin(), found.end());
+    return found;
+}
+
+}}} // namespace rill::RILL_ABI::detail

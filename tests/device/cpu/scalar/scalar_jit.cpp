@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/device/cpu/scalar/scalar_jit.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <random>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include <rill/device/cpu/jit/jit_program.hpp>
+#include <rill/device/cpu/scalar/scalar_kernel.hpp>
+#include <rill/device/cpu/scalar/scalar_code.hpp>
+#include <rill/device/cpu/jit/vector_math.hpp>
+#include <rill/rill.hpp>
+
+#include "catch.hpp"
+#include "without_emitter.hpp"
+
+using namespace rill;
+
+namespace test_joined_calls {
+
+/// As in programs that link rill::kernels, for tests that do not.
+struct with_emitter {
+    without_emitter as_it_was;
+    with_emitter() { detail::register_emitter(&detail::the_emitter); }
+};
+
+bool has_code() {
+    tracer t({dtype::float32}, {});
+    const auto p = t.finish({t.emit(info_of<mul_op>, dtype::float32, {t.leaf(0), t.leaf(0)})});
+    detail::register_vector_op<mul_op, float, float>();
+    return detail::is_emitted(*p, p->code[0]);
+}
+
+/// Ops for the interpreter and as machine code, also where the headers are all there is.
+template <class Op, class... T> void required() {
+    require_primitive<Op, T...>();
+    detail::register_vector_op<Op, T...>();
+}
+void require_ops() {
+    required<add_op, float, float>(), required<sub_op, float, float>(), required<mul_op, float, float>();
+    required<tanh_op, float>(), required<sin_op, float>(), required<cos_op, float>(), required<exp_op, float>();
+    required<maximum_op, float, float>(), required<less_op, float, float>();
+    required<logical_not_op, bool>(), required<select_op, bool, float, float>();
+}
+
+/// One node of a chain over one element, inputs of the chain first.
+struct nodes {
+    graph g;
+    graph_scope here{g};
+    std::vector<any_tensor> held;
+    fusion_group chain;
+
+    /// A node that computes `program` of chain inputs or earlier nodes.
+    void add(const program_ptr& p, std::vector<fusion_group::source> from, int result = -1) {
+        endpoint_list inputs;
+        for (const auto d : p->leaves) {
+            held.push_back(any_placeholder("x", d, dims{}));
+            inputs.push_back(held.back());
+        }
+        held.push_back(any_tensor(detail::add_program(g, p, {}, inputs)));
+        chain.links.push_back({held.back().node()->op->fused(), {}, {result}});
+        for (const auto& f : from) chain.links.back().inputs.push_back(f);
+    }
+};
+
+/// Its numbers, given those of the inputs.
+template <class R> std::vector<R> run(const fusion_group& chain, std::vector<float> in, std::size_t results) {
+    std::vector<tensor_type> types(in.size(), {dtype::float32, dims{}}), out(results, {dtype_of<R>, dims{}});
+    kernel_request request{types, out};
+    const kernel k = detail::scalar_kernel(chain, request);
+    std::vector<void*> slots;
+    std::vector<R> values(results);
+    std::unique_ptr<bool[]> truths(new bool[results]());
+    for (auto& x : in) slots.push_back(&x);
+    for (std::size_t r = 0; r < results; ++r) {
+        if constexpr (std::is_same_v<R, bool>)
+            slots.push_back(&truths[r]);
+        else
+            slots.push_back(&values[r]);
+    }
+    std::vector<std::byte> scratch(request.scratch_bytes + 64);
+    slots.push_back(scratch.data() + (64 - reinterpret_cast<std::uintptr_t>(scratch.data()) % 64) % 64);
+    std::vector<std::int32_t> at;
+    for (std::size_t i = 0; i < slots.size(); ++i) at.push_back(static_cast<std::int32_t>(i));
+    k({slots.data(), at.data(), at.data() + in.size(), at.data() + in.size() + results, nullptr});
+    if constexpr (std::is_same_v<R, bool>)
+        for (std::size_t r = 0; r < results; ++r) values[r] = truths[r];
+    return values;
+}
+
+program_ptr step_program() { // sin(x) * y + x
+    tracer t({dtype::float32, dtype::float32}, {});
+    const int sine = t.emit(info_of<sin_op>, dtype::float32, {t.leaf(0)});
+    const int product = t.emit(info_of<mul_op>, dtype::float32, {sine, t.leaf(1)});
+    return t.finish({t.emit(info_of<add_op>, dtype::float32, {product, t.leaf(0)})});
+}
+
+} // namespace test_joined_calls
+
+using namespace test_joined_calls;
+
+TEST_CASE("scalar_jit: nodes over numbers become one call, long lines of equal ones few functions") {
+    require_ops();
+    if (!has_code()) return;
+    const with_emitter made;
+    nodes n;
+    const int count = 1000;
+    for (int k = 0; k < count; ++k)
+        n.add(step_program(), {k == 0 ? fusion_group::source{-1, 0} : fusion_group::source{k - 1, 0}, {-1, 1}},
+              k == count - 1 ? 0 : -1);
+    const auto code = detail::number_code_of(n.chain, 1);
+    CHECK(code.calls.size() < 20);
+    std::set<block_function> functions;
+    for (const auto& c : code.calls) functions.insert(c.run);
+    CHECK(functions.size() <= 3); // the first, the last, and what is between
+    fusion_group few{{n.chain.links[0]}};
+    few.links[0].results = {0};
+    CHECK(detail::number_code_of(few, 1).calls.size() == 3); // not worth it
+}
+
+TEST_CASE("scalar_jit: truth values are computed where they are read, and given where they are results") {
+    require_ops();
+    if (!has_code()) return;
+    const auto compare = [] {
+        tracer t({dtype::float32, dtype::float32}, {});
+        return t.finish({t.emit(info_of<less_op>, dtype::boolean, {t.leaf(0), t.leaf(1)})});
+    }();
+    const auto negated = [] {
+        tracer t({dtype::boolean}, {});
+        return t.finish({t.emit(info_of<logical_not_op>, dtype::boolean, {t.leaf(0)})});
+    }();
+    const auto choose = [] {
+        tracer t({dtype::boolean, dtype::float32, dtype::float32}, {});
+        return t.finish({t.emit(info_of<select_op>, dtype::float32, {t.leaf(0), t.leaf(1), t.leaf(2)})});
+    }();
+    for (const bool fetched : {false, true}) {
+        nodes n;
+        for (int k = 0; k < 6; ++k)
+            n.add(step_program(), {k == 0 ? fusion_group::source{-1, 0} : fusion_group::source{k - 1, 0}, {-1, 1}});
+        n.add(compare, {{5, 0}, {-1, 0}});
+        n.add(negated, {{6, 0}}, fetched ? 0 : -1);
+        n.add(choose, {{7, 0}, {5, 0}, {-1, 0}});
+        n.add(step_program(), {{8, 0}, {5, 0}}, fetched ? -1 : 0);
+        const auto all = [&](float x, float y) {
+            if (fetched) return std::vector<float>{static_cast<float>(run<bool>(n.chain, {x, y}, 1)[0])};
+            return run<float>(n.chain, {x, y}, 1);
+        };
+        for (const float y : {0.3f, -0.3f}) {
+            std::vector<float> plain, joined;
+            {
+                const without_emitter by_calls;
+                plain = all(0.7f, y);
+            }
+            const with_emitter made;
+            joined = all(0.7f, y);
+            CHECK(joined[0] == Approx(plain[0]).epsilon(1e-5));
+            const auto code = detail::number_code_of(n.chain, 1);
+            if (!fetched) CHECK(code.calls.size() == 1);
+        }
+    }
+}
+
+TEST_CASE(
+    "scalar_jit: what has no code goes before the numbers that it does not read, and behind those that it does") {
+    require_ops();
+    if (!has_code()) return;
+    require_primitive<tan_op, float>();
+    const with_emitter made;
+    tracer t({dtype::float32}, {});
+    const auto tangent = t.finish_op(t.emit(info_of<tan_op>, dtype::float32, {t.leaf(0)}));
+    nodes n;
+    for (int k = 0; k < 4; ++k)
+        n.add(step_program(), {k == 0 ? fusion_group::source{-1, 0} : fusion_group::source{k - 1, 0}, {-1, 1}});
+    n.add(tangent, {{-1, 1}}); // of what is fed
+    n.add(step_program(), {{3, 0}, {4, 0}});
+    n.add(tangent, {{5, 0}}); // of what was computed
+    n.add(step_program(), {{6, 0}, {5, 0}}, 0);
+    const auto code = detail::number_code_of(n.chain, 1);
+    CHECK(code.calls.size() == 4); // a tangent, a group, a tangent, a group
+    float x = 0.7f;
+    const float y = 0.3f;
+    for (int k = 0; k < 4; ++k) x = std::sin(x) * y + x;
+    const float z = std::sin(x) * std::tan(y) + x, u = std::tan(z);
+    CHECK(run<float>(n.chain, {0.7f, 0.3f}, 1)[0] == Approx(std::sin(u) * z + u).epsilon(1e-4));
+}
+
+TEST_CASE("scalar_jit: a choice alone between calls without code reads a truth value that has a place") {
+    require_ops();
+    if (!has_code()) return;
+    require_primitive<tan_op, float>();
+    const auto of = [](std::vector<dtype> leaves, const elementwise_info& op, dtype result) {
+        std::vector<int> args;
+        tracer t(leaves, {});
+        for (std::size_t i = 0; i < leaves.size(); ++i) args.push_back(t.leaf(static_cast<int>(i)));
+        return t.finish_op(t.emit(op, result, args));
+    };
+    const auto tangent = of({dtype::float32}, info_of<tan_op>, dtype::float32);
+    const auto less = of({dtype::float32, dtype::float32}, info_of<less_op>, dtype::boolean);
+    const auto negated = of({dtype::boolean}, info_of<logical_not_op>, dtype::boolean);
+    const auto choose = of({dtype::boolean, dtype::float32, dtype::float32}, info_of<select_op>, dtype::float32);
+    nodes n;
+    const int steps = 6;
+    for (int k = 0; k < steps; ++k)
+        n.add(step_program(), {k == 0 ? fusion_group::source{-1, 0} : fusion_group::source{k - 1, 0}, {-1, 1}});
+    n.add(tangent, {{steps - 1, 0}});
+    n.add(less, {{-1, 1}, {steps, 0}});
+    n.add(negated, {{steps + 1, 0}});
+    n.add(choose, {{steps + 2, 0}, {steps, 0}, {-1, 1}}); // alone: a tangent before it, and one behind
+    n.add(tangent, {{steps + 3, 0}});
+    n.add(choose, {{steps + 1, 0}, {steps + 4, 0}, {-1, 0}});
+    n.add(tangent, {{steps + 5, 0}}, 0);
+    for (const float y : {0.3f, -0.3f}) {
+        float x = 0.7f;
+        for (int k = 0; k < steps; ++k) x = std::sin(x) * y + x;
+        const float t = std::tan(x), chosen = std::tan(y < t ? y : t);
+        const float wanted = std::tan(y < t ? chosen : 0.7f);
+        {
+            const without_emitter by_calls;
+            CHECK(run<float>(n.chain, {0.7f, y}, 1)[0] == Approx(wanted).epsilon(1e-4));
+        }
+        const with_emitter made;
+        CHECK(run<float>(n.chain, {0.7f, y}, 1)[0] == Approx(wanted).epsilon(1e-4));
+    }
+}
+
+TEST_CASE("scalar_jit: long lines of truth values, each read twice") {
+    require_ops();
+    required<logical_and_op, bool, bool>();
+    if (!has_code()) return;
+    const auto of = [](std::vector<dtype> leaves, const elementwise_info& op, dtype result) {
+        std::vector<int> args;
+        tracer t(leaves, {});
+        for (std::size_t i = 0; i < leaves.size(); ++i) args.push_back(t.leaf(static_cast<int>(i)));
+        return t.finish({t.emit(op, result, args)});
+    };
+    const auto both = of({dtype::boolean, dtype::boolean}, info_of<logical_and_op>, dtype::boolean);
+    const with_emitter made;
+    nodes n;
+    n.add(of({dtype::float32, dtype::float32}, info_of<less_op>, dtype::boolean), {{-1, 0}, {-1, 1}});
+    const int count = 20'000;
+    for (int k = 0; k < count; ++k) n.add(both, {{k, 0}, {k, 0}});
+    n.add(of({dtype::boolean, dtype::float32, dtype::float32}, info_of<select_op>, dtype::float32),
+          {{count, 0}, {-1, 0}, {-1, 1}});
+    for (int k = 1; k <= 10; ++k) n.add(step_program(), {{count + k, 0}, {-1, 1}}, k == 10 ? 0 : -1);
+    for (const float y : {0.25f, 0.75f}) {
+        float x = std::min(0.5f, y);
+        for (int k = 0; k < 10; ++k) x = std::sin(x) * y + x;
+        CHECK(run<float>(n.chain, {0.5f, y}, 1)[0] == Approx(x).epsilon(1e-5));
+    }
+}
+
+TEST_CASE("scalar_jit: sines of numbers out of reach of their code, and of none") {
+    require_ops();
+    if (!has_code()) return;
+    const with_emitter made;
+    const auto sum = [] { // sin(x) + cos(x) + y
+        tracer t({dtype::float32, dtype::float32}, {});
+        const int a = t.emit(info_of<sin_op>, dtype::float32, {t.leaf(0)});
+        const int b = t.emit(info_of<cos_op>, dtype::float32, {t.leaf(0)});
+        const int both = t.emit(info_of<add_op>, dtype::float32, {a, b});
+        return t.finish({t.emit(info_of<add_op>, dtype::float32, {both, t.leaf(1)})});
+    }();
+    nodes n;
+    for (int k = 0; k < 30; ++k)
+        n.add(sum, {{-1, k % 3}, k == 0 ? fusion_group::source{-1, 3} : fusion_group::source{k - 1, 0}},
+              k == 29 ? 0 : -1);
+    for (const float x : {1e10f, -3e4f, 8192.f, 8193.f, 3e38f}) {
+        double expected = 0.25;
+        for (const float v : {x, 0.5f, -x}) expected += 10 * (std::sin(double{v}) + std::cos(double{v}));
+        CHECK(run<float>(n.chain, {x, 0.5f, -x, 0.25f}, 1)[0] == Approx(expected).margin(1e-4));
+    }
+    for (const float x : {INFINITY, -INFINITY, NAN}) CHECK(std::isnan(run<float>(n.chain, {x, 0.5f, 1.f, 0.f}, 1)[0]));
+}
+
+TEST_CASE("scalar_jit: random numbers, as without machine code") {
+    require_ops();
+    if (!has_code()) return;
+    std::mt19937 random(11);
+    const auto below = [&](std::size_t most) { return static_cast<int>(random() % most); };
+    for (int round = 0; round < 60; ++round) {
+        nodes n;
+        const int inputs = 3, count = 20 + below(400);
+        std::vector<fusion_group::source> numbers, truths;
+        for (int k = 0; k < inputs; ++k) numbers.push_back({-1, k});
+        int results = 0;
+        for (int k = 0; k < count; ++k) {
+            const auto number = [&] {
+                return numbers[numbers.size() - 1 -
+                               static_cast<std::size_t>(below(std::min<std::size_t>(numbers.size(), 12)))];
+            };
+            const int what = below(7);
+            if (what == 5) {
+                tracer t({dtype::float32, dtype::float32}, {});
+                n.add(t.finish_op(t.emit(info_of<less_op>, dtype::boolean, {t.leaf(0), t.leaf(1)})),
+                      {number(), number()});
+                truths.push_back({k, 0});
+                continue;
+            }
+            // all values stay between -2 and 2, so that errors stay small
+            tracer t({dtype::float32, dtype::float32}, {});
+            const int a = t.leaf(0), b = t.leaf(1);
+            const auto op = [&](const elementwise_info& info, std::vector<int> args) {
+                return t.emit(info, dtype::float32, std::move(args));
+            };
+            if (what == 6 && !truths.empty()) {
+                tracer u({dtype::boolean, dtype::float32, dtype::float32}, {});
+                n.add(u.finish_op(u.emit(info_of<select_op>, dtype::float32, {u.leaf(0), u.leaf(1), u.leaf(2)})),
+                      {truths.back(), number(), number()});
+            } else {
+                const int made = what == 0   ? op(info_of<tanh_op>, {op(info_of<add_op>, {a, b})})
+                                 : what == 1 ? op(info_of<sin_op>, {op(info_of<mul_op>, {a, b})})
+                                 : what == 2 ? op(info_of<cos_op>, {op(info_of<sub_op>, {a, b})})
+                                 : what == 3
+                                     ? op(info_of<maximum_op>, {a, b})
+                                     : op(info_of<tanh_op>, {op(info_of<mul_op>, {op(info_of<exp_op>, {a}), b})});
+                n.add(t.finish({made}), {number(), number()});
+            }
+            numbers.push_back({k, 0});
+            if (below(8) == 0) n.chain.links.back().results = {results++};
+        }
+        if (results == 0) continue;
+        const std::vector<float> in{0.3f, -0.8f, 1.1f};
+        std::vector<float> plain;
+        {
+            const without_emitter by_calls;
+            plain = run<float>(n.chain, in, static_cast<std::size_t>(results));
+        }
+        const with_emitter made;
+        const auto joined = run<float>(n.chain, in, static_cast<std::size_t>(results));
+        INFO("round " << round);
+        // a comparison of what is nearly equal may come out otherwise: rare, but everything after it is another
+        std::size_t far = 0;
+        for (std::size_t r = 0; r < plain.size(); ++r) far += !(std::abs(plain[r] - joined[r]) < 1e-3f);
+        CHECK(far == 0);
+    }
+}
+
+TEST_CASE("scalar_jit: where no code can be made, all stays") {
+    require_ops();
+    if (!has_code()) return;
+    static constexpr code_emitter none{
+        nullptr, &detail::is_emitted,
+        [](const program&, const program_nodes&, const operand_forms&) -> block_function { return nullptr; }};
+    const without_emitter as_it_was;
+    detail::register_emitter(&none);
+    nodes n;
+    for (int k = 0; k < 8; ++k)
+        n.add(step_program(), {k == 0 ? fusion_group::source{-1, 0} : fusion_group::source{k - 1, 0}, {-1, 1}},
+              k == 7 ? 0 : -1);
+    CHECK(detail::number_code_of(n.chain, 1).calls.size() == 24); // each instruction
+    float x = 0.7f;
+    for (int k = 0; k < 8; ++k) x = std::sin(x) * 0.3f + x;
+    CHECK(run<float>(n.chain, {0.7f, 0.3f}, 1)[0] == Approx(x).epsilon(1e-5));
+}

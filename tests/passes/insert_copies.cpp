@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <rill/passes/insert_copies.hpp>
+
+#include <algorithm>
+#include <deque>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+namespace test_transfer {
+
+/// Adds two; reads the second on the host if it is told to.
+struct plain_op {
+    static constexpr auto name = "TestTransferPlain";
+    static constexpr auto no_gradient = "a test's";
+    bool host = false;
+    static void fields(auto& op, auto& visit) { visit("host", op.host); }
+    input_list host_inputs() const { return host ? input_list{1} : input_list{}; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return {in[0]}; }
+};
+struct state_op {
+    static constexpr auto name = "TestTransferState";
+    static constexpr auto no_gradient = "a test's";
+    static constexpr auto role = op_role::variable;
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {{dtype::float32, {}}}; }
+};
+struct write_op {
+    static constexpr auto name = "TestTransferWrite";
+    static constexpr auto no_gradient = "a test's";
+    static constexpr int alias = 0;
+    input_list writes() const { return {0}; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return {in[0]}; }
+};
+struct literal_op {
+    static constexpr auto name = "TestTransferConstant";
+    static constexpr auto no_gradient = "a test's";
+    static constexpr auto role = op_role::constant;
+    std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {{dtype::float32, {}}}; }
+};
+
+inline const device_type far{"far", false}, farther{"farther", false}, beside{"beside", true};
+
+/// A subgraph that is put together by hand; items get a node for their name.
+struct builder {
+    std::deque<node> nodes;
+    subgraph g;
+
+    template <class Op>
+    int add(const char* name, Op op, const device_type* device, std::initializer_list<int> inputs = {}) {
+        nodes.emplace_back().name = name;
+        subgraph::item it;
+        it.origin = &nodes.back();
+        it.op = make_op(op);
+        it.device = device;
+        for (const int i : inputs) it.inputs.push_back({i, 0});
+        g.items.push_back(std::move(it));
+        return static_cast<int>(g.items.size()) - 1;
+    }
+    int feed(const char* name) {
+        nodes.emplace_back().name = name;
+        subgraph::item it;
+        it.feed = static_cast<int>(g.feeds.size());
+        g.feeds.push_back({&nodes.back(), 0});
+        g.items.push_back(std::move(it));
+        return static_cast<int>(g.items.size()) - 1;
+    }
+    void fetch(int item) { g.fetches.push_back({item, 0}); }
+
+    subgraph moved() const {
+        auto out = insert_copies(g);
+        check(out, true);
+        return out;
+    }
+};
+
+/// "name(inputs)@device", with "copy" for copies.
+inline std::string text(const subgraph& g, int i) {
+    const auto& it = g.items[static_cast<std::size_t>(i)];
+    std::string all = it.is_copy() ? "copy"
+                      : it.origin  ? it.origin->name
+                                   : g.feeds[static_cast<std::size_t>(it.feed)].from->name;
+    if (!it.inputs.empty()) {
+        all += "(";
+        for (std::size_t k = 0; k < it.inputs.size(); ++k) all += (k ? "," : "") + text(g, it.inputs[k].item);
+        all += ")";
+    }
+    return all + (it.device ? "@" + it.device->name : "");
+}
+inline std::string fetched(const subgraph& g, std::size_t i = 0) { return text(g, g.fetches[i].item); }
+inline std::size_t copies(const subgraph& g) {
+    return static_cast<std::size_t>(
+        std::count_if(g.items.begin(), g.items.end(), [](const auto& it) { return it.is_copy(); }));
+}
+
+} // namespace test_transfer
+
+TEST_CASE("transfer: where all share the host's memory nothing is copied") {
+    using namespace test_transfer;
+    builder b;
+    const int x = b.feed("x"), a = b.add("a", plain_op{}, &beside, {x, x}),
+              c = b.add("c", plain_op{}, &cpu_device(), {a, x});
+    b.fetch(b.add("d", plain_op{}, nullptr, {c, a}));
+    const auto g = b.moved();
+    CHECK(g.items.size() == 4);
+    CHECK(copies(g) == 0);
+}
+
+TEST_CASE("transfer: what is fed, a constant, or made elsewhere comes to its reader, and back to who fetches") {
+    using namespace test_transfer;
+    builder b;
+    const int x = b.feed("x"), k = b.add("k", literal_op{}, &far);
+    const int a = b.add("a", plain_op{}, &far, {x, k});
+    b.fetch(a);
+    const auto g = b.moved();
+    CHECK(fetched(g) ==
+          "copy(a(copy(x)@far,copy(k@far)@far)@far)"); // a constant's value is the host's, wherever it is used
+    CHECK(g.items.size() == 6);
+}
+
+TEST_CASE("transfer: one copy serves all readers of a device, and another that of another device") {
+    using namespace test_transfer;
+    builder b;
+    const int x = b.feed("x");
+    const int a = b.add("a", plain_op{}, &far, {x, x}), c = b.add("c", plain_op{}, &far, {x, a});
+    const int d = b.add("d", plain_op{}, &farther, {a, c}), e = b.add("e", plain_op{}, &farther, {a, d});
+    b.fetch(e);
+    b.fetch(e);
+    b.fetch(a);
+    const auto g = b.moved();
+    // x to far; a and c to farther; e and a to the host
+    CHECK(copies(g) == 5);
+    CHECK(g.fetches[0] == g.fetches[1]);
+    CHECK(fetched(g, 2) == "copy(a(copy(x)@far,copy(x)@far)@far)");
+    CHECK(text(g, g.items[static_cast<std::size_t>(g.fetches[0].item)].inputs[0].item).substr(0, 7) == "e(copy(");
+}
+
+TEST_CASE("transfer: what an op reads on the host is there") {
+    using namespace test_transfer;
+    builder b;
+    const int x = b.feed("x"), n = b.feed("n");
+    const int a = b.add("a", plain_op{}, &far, {x, x});
+    const int c = b.add("c", plain_op{true}, &far, {a, n}); // as it was fed
+    const int d = b.add("d", plain_op{true}, &far, {c, a}); // back from the device
+    b.fetch(d);
+    const auto g = b.moved();
+    CHECK(fetched(g) == "copy(d(c(a(copy(x)@far,copy(x)@far)@far,n)@far,copy(a(copy(x)@far,copy(x)@far)@far))@far)");
+}
+
+TEST_CASE("transfer: a feed crosses before anything runs, whoever is the first to read it") {
+    using namespace test_transfer;
+    builder b;
+    const int x = b.feed("x"), y = b.feed("y"), n = b.feed("n");
+    const int a = b.add("a", plain_op{true}, &far, {x, n});
+    b.fetch(b.add("b", plain_op{}, &far, {a, y}));
+    const auto g = b.moved();
+    REQUIRE(g.items.size() == 8);
+    std::vector<std::string> order;
+    for (int i = 0; i < 8; ++i) order.push_back(text(g, i).substr(0, 7));
+    CHECK(order == std::vector<std::string>{"x", "copy(x)", "y", "copy(y)", "n", "a(copy(", "b(a(cop", "copy(b("});
+}
+
+TEST_CASE("transfer: readers between two writes of a variable share a copy, made when it is the first one's turn") {
+    using namespace test_transfer;
+    builder b;
+    const int v = b.add("v", state_op{}, &far), before = b.add("before", plain_op{}, nullptr, {v, v}),
+              as_well = b.add("as_well", plain_op{}, nullptr, {v, v});
+    const int write = b.add("write", write_op{}, &far, {v});
+    b.g.items[static_cast<std::size_t>(write)].after = {before, as_well};
+    const int after = b.add("after", plain_op{}, nullptr, {v, v});
+    b.g.items[static_cast<std::size_t>(after)].after = {write};
+    const int written = b.add("written", plain_op{}, nullptr, {write, write});
+    for (const int i : {before, after, written, as_well}) b.fetch(i);
+    b.g.targets = {write};
+    const auto g = b.moved();
+    const auto at = [&](std::size_t fetch) -> const subgraph::item& {
+        return g.items[static_cast<std::size_t>(g.fetches[fetch].item)];
+    };
+    const auto copy_of = [&](const subgraph::item& reader, std::size_t k) -> const subgraph::item& {
+        return g.items[static_cast<std::size_t>(reader.inputs[k].item)];
+    };
+    REQUIRE(g.targets.size() == 1);
+    const int now = g.targets[0];
+    CHECK(g.items[static_cast<std::size_t>(now)].origin->name == "write");
+    // the copy for the later reader waits for the write, as the reader does; that for the earlier one comes before it
+    CHECK(copy_of(at(1), 0).is_copy());
+    CHECK(copy_of(at(1), 0).after == small_vector<int, 4>{now});
+    CHECK(copy_of(at(0), 0).after.empty());
+    CHECK(at(0).inputs[0].item < now);
+    CHECK(at(1).inputs[0].item > now);
+    CHECK_FALSE(at(0).inputs[0] == at(1).inputs[0]);
+    CHECK(at(3).inputs[0] == at(0).inputs[0]);
+    CHECK(at(2).inputs[0] == at(1).inputs[0]); // what the write gives is the variable, too
+    CHECK(copy_of(g.items[static_cast<std::size_t>(now)], 0).origin->name == "v"); // the write has it as it is
+}
+
+TEST_CASE("transfer: targets and waits follow their items") {
+    using namespace test_transfer;
+    builder b;
+    const int x = b.feed("x"), a = b.add("a", plain_op{}, &far, {x, x}), c = b.add("c", plain_op{}, &far, {a, a});
+    b.g.items[static_cast<std::size_t>(c)].after = {a};
+    b.g.targets = {c, a};
+    const auto g = b.moved();
+    REQUIRE(g.targets.size() == 2);
+    CHECK(g.items[static_cast<std::size_t>(g.targets[0])].origin->name == "c");
+    CHECK(g.items[static_cast<std::size_t>(g.targets[1])].origin->name == "a");
+    CHECK(g.items[static_cast<std::size_t>(g.targets[0])].after == small_vector<int, 4>{g.targets[1]});
+    CHECK(g.fetches.empty());
+}
