@@ -51,7 +51,7 @@ BENCHMARK(train_784_100_10_batch_100)->Unit(benchmark::kMicrosecond);
 /// Eight chains of products too small to share, beside one another: on the caller's thread, and in strands on two.
 void towers(benchmark::State& state) {
     using namespace rill;
-    const auto strands = static_cast<int>(state.range(0));
+    const auto lanes = static_cast<int>(state.range(0));
     time(
         state,
         [&] {
@@ -64,7 +64,7 @@ void towers(benchmark::State& state) {
                 sum = sum ? sum + h : h;
             }
             auto s = std::make_shared<session>(current_graph(),
-                                               session_options{.inter_op_threads = strands, .intra_op_threads = 1});
+                                               session_options{.inter_op_threads = lanes, .intra_op_threads = 1});
             s->run(global_variables_initializer());
             return [s, call = s->make_callable(reduce_sum(sum), x), xs = models::matrix(64, 64)] { call(xs); };
         },

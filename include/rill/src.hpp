@@ -94,7 +94,7 @@
 #include <rill/passes/eliminate_common_subexpressions.ipp>
 #include <rill/passes/subgraph.ipp>
 #include <rill/passes/insert_copies.ipp>
-#include <rill/runtime/control_flow/all_control_flow.ipp>
+#include <rill/link/control_flow.ipp>
 #include <rill/runtime/executor/dynamic_node.ipp>
 #include <rill/runtime/program/binding.ipp>
 #include <rill/runtime/control_flow/region_kernels.ipp>

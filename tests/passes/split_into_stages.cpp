@@ -10,10 +10,10 @@ using namespace rill;
 
 namespace test_runtime_cut {
 
-inline detail::pieces pieces_of(const std::vector<endpoint>& fetches, const std::vector<endpoint>& feeds) {
+inline detail::stages pieces_of(const std::vector<endpoint>& fetches, const std::vector<endpoint>& feeds) {
     const auto g = prune(fetches, {}, feeds);
     CHECK(detail::needs_stages(g));
-    return detail::cut(g);
+    return detail::split_into_stages(g);
 }
 
 TEST_CASE("cut: a run without nodes that stand alone is one line") {
@@ -39,12 +39,12 @@ TEST_CASE("cut: what waits for the same is one piece, and each piece knows what 
     const tensor sum = reduce_sum(na) + reduce_sum(nb), early = reduce_sum(a);
     const auto p = pieces_of({sum.end(), early.end()}, {x.end(), y.end()});
     std::size_t alone = 0, lines = 0;
-    for (const auto& piece : p.all) {
-        (piece.alone.origin ? alone : lines)++;
-        if (!piece.alone.origin) {
-            check(piece.part, true);
-            CHECK(piece.part.fetches.size() == piece.gives.size());
-            CHECK(piece.part.feeds.size() == piece.takes.size());
+    for (const auto& stage : p.all) {
+        (stage.alone.origin ? alone : lines)++;
+        if (!stage.alone.origin) {
+            check(stage.part, true);
+            CHECK(stage.part.fetches.size() == stage.gives.size());
+            CHECK(stage.part.feeds.size() == stage.takes.size());
         }
     }
     CHECK(alone == 2);

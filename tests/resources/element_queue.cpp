@@ -20,7 +20,7 @@ namespace test_ops_queue_element_queue {
 
 /// A call on a queue: at once, or told later.
 struct call final : waiting {
-    completion later(std::function<bool()> how) override {
+    completion defer(std::function<bool()> how) override {
         give_up = std::move(how);
         return [this](std::exception_ptr p, std::vector<any_array> out) {
             CHECK(!told);
@@ -75,19 +75,19 @@ std::shared_ptr<element_queue> made(const queue_traits& t) {
 TEST_CASE("element_queue: a batch is taken as elements come, and goes back if the queue closes") {
     const auto q = made(of_numbers(2));
     call many, one, late;
-    many.run([&](waiting& w, any_array* out) { return q->dequeue_many(4, false, w, out); });
-    one.run([&](waiting& w, any_array* out) { return q->dequeue(w, out); });
+    many.run([&](async_context& w, any_array* out) { return q->dequeue_many(4, false, w, out); });
+    one.run([&](async_context& w, any_array* out) { return q->dequeue(w, out); });
     call put[3];
-    for (int i = 0; i < 3; ++i) put[i].run([&](waiting& w, any_array*) { return q->enqueue({number(i)}, false, w); });
+    for (int i = 0; i < 3; ++i) put[i].run([&](async_context& w, any_array*) { return q->enqueue({number(i)}, false, w); });
     CHECK(put[2].told); // the batch has taken two already
     CHECK(!many.told);
     CHECK(q->size() == 0);
     call close;
-    close.run([&](waiting& w, any_array*) { return q->close(false, w); });
+    close.run([&](async_context& w, any_array*) { return q->close(false, w); });
     CHECK(close.told);
     CHECK(many.failed_with(error_code::out_of_range));
     CHECK(values(one.outputs[0]) == std::vector<std::int64_t>{0}); // the one behind gets what went back
-    late.run([&](waiting& w, any_array* out) { return q->dequeue_many(5, true, w, out); });
+    late.run([&](async_context& w, any_array* out) { return q->dequeue_many(5, true, w, out); });
     CHECK(values(late.outputs[0]) == std::vector<std::int64_t>{1, 2});
 }
 
@@ -95,16 +95,16 @@ TEST_CASE("element_queue: closing waits for what waits to go in, or tells it off
     for (const bool cancel : {false, true}) {
         const auto q = made(of_numbers(1));
         call first, second, close, third, take, again;
-        first.run([&](waiting& w, any_array*) { return q->enqueue({number(1)}, false, w); });
-        second.run([&](waiting& w, any_array*) { return q->enqueue({number(2)}, false, w); });
+        first.run([&](async_context& w, any_array*) { return q->enqueue({number(1)}, false, w); });
+        second.run([&](async_context& w, any_array*) { return q->enqueue({number(2)}, false, w); });
         CHECK(!second.told);
-        close.run([&](waiting& w, any_array*) { return q->close(cancel, w); });
+        close.run([&](async_context& w, any_array*) { return q->close(cancel, w); });
         CHECK(close.told == cancel);
         CHECK(second.failed_with(error_code::cancelled) == cancel);
-        again.run([&](waiting& w, any_array*) { return q->close(false, w); });
+        again.run([&](async_context& w, any_array*) { return q->close(false, w); });
         CHECK(again.failed_with(error_code::cancelled));
-        third.run([&](waiting& w, any_array*) { return q->enqueue({number(3)}, false, w); });
-        take.run([&](waiting& w, any_array* out) { return q->dequeue(w, out); });
+        third.run([&](async_context& w, any_array*) { return q->enqueue({number(3)}, false, w); });
+        take.run([&](async_context& w, any_array* out) { return q->dequeue(w, out); });
         CHECK(values(take.outputs[0]) == std::vector<std::int64_t>{1});
         CHECK(third.failed_with(error_code::cancelled));
         CHECK(close.told);
@@ -116,9 +116,9 @@ TEST_CASE("element_queue: closing waits for what waits to go in, or tells it off
 TEST_CASE("element_queue: who is given up has come to nothing, and lets those behind go on") {
     const auto q = made(of_numbers(2));
     call many, one, put;
-    many.run([&](waiting& w, any_array* out) { return q->dequeue_many(3, false, w, out); });
-    one.run([&](waiting& w, any_array* out) { return q->dequeue(w, out); });
-    put.run([&](waiting& w, any_array*) { return q->enqueue({number(7)}, false, w); });
+    many.run([&](async_context& w, any_array* out) { return q->dequeue_many(3, false, w, out); });
+    one.run([&](async_context& w, any_array* out) { return q->dequeue(w, out); });
+    put.run([&](async_context& w, any_array*) { return q->enqueue({number(7)}, false, w); });
     CHECK(!one.told);
     CHECK(many.give_up());
     CHECK(values(one.outputs[0]) == std::vector<std::int64_t>{7});
@@ -132,12 +132,12 @@ TEST_CASE("element_queue: a reserve stays until it is closed") {
     t.reserve = 2;
     const auto q = made(t);
     call put, a, b, close;
-    put.run([&](waiting& w, any_array*) { return q->enqueue({numbers({1, 2, 3})}, true, w); });
-    a.run([&](waiting& w, any_array* out) { return q->dequeue(w, out); });
-    b.run([&](waiting& w, any_array* out) { return q->dequeue_many(2, false, w, out); });
+    put.run([&](async_context& w, any_array*) { return q->enqueue({numbers({1, 2, 3})}, true, w); });
+    a.run([&](async_context& w, any_array* out) { return q->dequeue(w, out); });
+    b.run([&](async_context& w, any_array* out) { return q->dequeue_many(2, false, w, out); });
     CHECK(a.told);
     CHECK(!b.told);
-    close.run([&](waiting& w, any_array*) { return q->close(false, w); });
+    close.run([&](async_context& w, any_array*) { return q->close(false, w); });
     CHECK(b.told);
     auto all = values(b.outputs[0]);
     all.push_back(values(a.outputs[0])[0]);
@@ -153,15 +153,15 @@ TEST_CASE("element_queue: a full queue by priority waits, drops the lowest, or r
         const auto q = made(t);
         call put[4], take;
         for (const int n : {3, 1, 2, 8})
-            put[n % 4].run([&](waiting& w, any_array*) { return q->enqueue({number(n)}, false, w); });
+            put[n % 4].run([&](async_context& w, any_array*) { return q->enqueue({number(n)}, false, w); });
         CHECK(q->size() == 2);
         if (full == "refuse") CHECK(put[2].failed_with(error_code::resource_exhausted));
         if (full == "wait") CHECK(!put[2].told);
-        take.run([&](waiting& w, any_array* out) { return q->dequeue_many(2, false, w, out); });
+        take.run([&](async_context& w, any_array* out) { return q->dequeue_many(2, false, w, out); });
         CHECK(values(take.outputs[0]) ==
               (full == "drop_lowest" ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{1, 3}));
         call more;
-        more.run([&](waiting& w, any_array* out) { return q->dequeue_many(3, false, w, out); });
+        more.run([&](async_context& w, any_array* out) { return q->dequeue_many(3, false, w, out); });
         CHECK(more.failed_with(error_code::invalid_argument)); // it never holds as many
     }
 }
@@ -232,27 +232,27 @@ void run_schedule(std::uint64_t seed) {
         c.now = std::make_unique<call>();
         const auto what = next(closed ? 6 : 13);
         if (what < 3) {
-            c.takes = true;
+            c.consumes = true;
             const auto n =
                 static_cast<index_t>(next(t.priority && t.capacity > 0 ? static_cast<std::size_t>(t.capacity) + 1 : 5));
-            c.now->run([&](waiting& w, any_array* to) {
+            c.now->run([&](async_context& w, any_array* to) {
                 return what == 0 ? q->dequeue(w, to) : q->dequeue_many(n, what == 2, w, to);
             });
         } else if (what < 11) {
             const bool many = what % 2 == 0;
             for (std::size_t k = many ? next(4) : 1; k > 0; --k) c.putting.push_back(++last);
-            c.now->run([&](waiting& w, any_array*) {
+            c.now->run([&](async_context& w, any_array*) {
                 return many ? q->enqueue({numbers(c.putting)}, true, w) : q->enqueue({number(last)}, false, w);
             });
         } else {
             closed = true;
-            c.now->run([&](waiting& w, any_array*) { return q->close(what == 12, w); });
+            c.now->run([&](async_context& w, any_array*) { return q->close(what == 12, w); });
         }
         collect(c);
     }
     // the end: nobody waits any more, what is left comes out
     call end;
-    end.run([&](waiting& w, any_array*) { return q->close(true, w); });
+    end.run([&](async_context& w, any_array*) { return q->close(true, w); });
     for (auto& c : clients) {
         if (c.now && !c.now->told) {
             REQUIRE(!closed); // a closed queue answers everybody, but who waits to close a full one
@@ -262,7 +262,7 @@ void run_schedule(std::uint64_t seed) {
     }
     while (q->size() > 0) {
         call rest;
-        rest.run([&](waiting& w, any_array* to) { return q->dequeue(w, to); });
+        rest.run([&](async_context& w, any_array* to) { return q->dequeue(w, to); });
         REQUIRE(rest.told);
         out.push_back(values(rest.outputs[0])[0]);
     }
@@ -282,7 +282,7 @@ TEST_CASE("element_queue: threads put in and take out, wait and give up") {
     auto t = of_numbers(8);
     const auto q = made(t);
     struct shared_call final : waiting {
-        completion later(std::function<bool()> how) override {
+        completion defer(std::function<bool()> how) override {
             give_up = std::move(how);
             return [state = state](std::exception_ptr p, std::vector<any_array> out) {
                 if (!p && !out.empty())

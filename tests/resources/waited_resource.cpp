@@ -13,7 +13,7 @@ class heap final : public detail::waited_resource {
 public:
     heap() : waited_resource("h") {}
     std::string described() const override { return "heap"; }
-    bool take(index_t n, waiting& wait) { return start({.count = n}, wait); }
+    bool take(index_t n, async_context& wait) { return start({.count = n}, wait); }
     void put(index_t n) {
         change([&] { left_ += n; });
     }

@@ -144,9 +144,9 @@ struct fused_spec {
 struct fusion_group {
     /// A result of an earlier link; of link -1, an input of the chain.
     struct source {
-        int link, index;
+        int member, index;
     };
-    struct link {
+    struct member {
         const fused_spec* spec;
         detail::vector<source> inputs; // of each input of the node
         std::vector<int>
@@ -154,7 +154,7 @@ struct fusion_group {
     };
     static constexpr std::string_view name = "FusedChain"; // what its kernel is registered as
 
-    detail::vector<link> links;
+    detail::vector<member> members;
 };
 
 /// The shape that the leaves of a fused node broadcast to.

@@ -32,12 +32,12 @@ struct step_context {
     const std::atomic<bool>* token = nullptr;  // the same, by who asked for the run
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
     void* stream = nullptr;        // of a device that has any
-    environment* around = nullptr; // null: the real one
+    rill::environment* environment = nullptr; // null: the real one
     std::vector<std::function<void()>>* on_failure =
         nullptr;                          // of a step that may wait: what to do if it ends by an error
     detail::trace_scope* trace = nullptr; // of a step that is written down
 
-    environment& env() const { return around ? *around : environment::real(); }
+    rill::environment& env() const { return environment ? *environment : rill::environment::real(); }
     /// Throws `cancelled` or `deadline_exceeded`: for kernels that take long or wait.
     void check() const;
 };
@@ -54,14 +54,14 @@ inline constexpr step_context no_step{};
 using completion = std::function<void(std::exception_ptr problem, std::vector<any_array> outputs)>;
 
 /// How an op that waits goes on after its kernel has returned. One that need not wait gives its outputs at once, as other ops do.
-class waiting {
+class async_context {
 public:
     /// The op is done when what this gives is called. `give_up` is called if the step ends before: it tells whether the op goes without
     /// having come to anything; where it does not, the completion was called, or is being called.
-    virtual completion later(std::function<bool()> give_up = {}) = 0;
+    virtual completion defer(std::function<bool()> give_up = {}) = 0;
 
 protected:
-    ~waiting() = default;
+    ~async_context() = default;
 };
 
 /// What a bound kernel sees when it runs: the slots of its step's frame.
@@ -72,7 +72,7 @@ struct kernel_args {
     const std::int32_t* scratch_slot;
     const step_context* step;
     any_array* sized = nullptr; // the outputs of an op whose extents only its run decides: it puts them there
-    waiting* wait = nullptr;    // of an op that waits: it copies what it needs of its inputs
+    async_context* wait = nullptr;    // of an op that waits: it copies what it needs of its inputs
     any_array* given = nullptr; // the inputs of an op that keeps them (takes_ownership) and stands alone
 
     template <class T> const T* in(int i) const { return static_cast<const T*>(slots[inputs[i]]); }

@@ -87,7 +87,7 @@ struct pullback_rule {
 
 /// What can be known of a chain's operands when it is bound; empty: nothing.
 struct operand_forms {
-    std::vector<char> spread; // leaves that are one number for all elements: it lies where they point
+    std::vector<char> splat; // leaves that are one number for all elements: it lies where they point
     std::vector<char> ones;   // of which that number is known to be 1
     std::vector<char> summed; // results whose elements nobody needs, but their sum: it is written alone
 };

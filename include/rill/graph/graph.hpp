@@ -101,8 +101,8 @@ public:
     endpoint back_edge(const node* merge) const;
     /// The op of one of its primitives of control flow; null of a graph that never had any.
     const op* primitive() const noexcept { return primitive_.load(std::memory_order_acquire); }
-    /// What runs nodes that are no steps of a straight line; null of a graph that has none.
-    const detail::control_flow* control() const noexcept { return control_.load(std::memory_order_acquire); }
+    /// Returns true if some node is dynamic, or is where only a run computes an extent.
+    bool may_be_dynamic() const noexcept { return may_be_dynamic_.load(std::memory_order_acquire); }
 
     /// Held weakly by who knows something of the graph and must not keep it: expired when it is gone.
     const std::shared_ptr<const void>& life() const noexcept { return life_; }
@@ -141,7 +141,7 @@ private:
     detail::hash_map<const node*, const node*> last_variants_;
     detail::hash_map<const node*, endpoint> back_edges_;
     std::atomic<const op*> primitive_{nullptr};
-    std::atomic<const detail::control_flow*> control_{nullptr};
+    std::atomic<bool> may_be_dynamic_{false};
     detail::hash_index names_, shared_; // of nodes, by id
     detail::hash_map<std::string, asked_name> asked_names_;
     std::map<std::string, std::vector<endpoint>> collections_;

@@ -45,7 +45,8 @@ RILL_INLINE const node* graph_state::add(node_spec spec) {
     names_.add(std::hash<std::string>()(n.name), n.id);
     if (key) shared_.add(key, n.id);
     if (n.op->flow()) primitive_ = n.op.get();
-    if (const auto* by = n.op->control()) control_ = by;
+    if (n.op->is_dynamic()) n.op->register_runtime();
+    if (n.op->may_be_dynamic()) may_be_dynamic_ = true;
     if (bodies && bodies->first_variant) last_variants_[bodies->first_variant] = &n;
     return &n;
 }

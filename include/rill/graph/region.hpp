@@ -41,7 +41,7 @@ struct body {
     std::vector<endpoint> captures;  // fed with those inputs of the node that `captured` numbers
     std::vector<int> captured;
     std::vector<const node*> effects;               // run whether or not results need them
-    std::shared_ptr<const functionalized_part> raised = {}; // of a body that is no region of its own
+    std::shared_ptr<const functionalized_part> functionalized = {}; // of a body that is no region of its own
 };
 
 /// The bodies of a node. Nodes that run the same and give more, each all that the one before gives, are twins: of those that a plan

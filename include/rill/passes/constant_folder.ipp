@@ -15,7 +15,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD bool may_be_worked_out(const op& made) {
     return made.role() == op_role::ordinary && !made.stateful() && !made.regions() && !made.flow() &&
-           !made.has_dynamic_outputs() && !made.waits() && made.writes().empty();
+           !made.has_dynamic_outputs() && !made.is_async() && made.writes().empty();
 }
 
 RILL_COLD const any_array* constant_folder::find(subgraph::value v) {

@@ -10,8 +10,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// A run in pieces: straight lines of steps between nodes that stand alone, because only their run decides extents or because they
 /// may wait. Values that go from one to another have numbers; the first are the feeds.
-struct pieces {
-    struct piece {
+struct stages {
+    struct stage {
         subgraph part;          // of a straight line: its feeds are `takes`, its fetches `gives`
         subgraph::item alone;   // of a node that stands alone; no origin: it is a straight line
         std::vector<int> takes; // values
@@ -22,7 +22,7 @@ struct pieces {
         subgraph::item of; // a resource
         int value;
     };
-    std::deque<piece> all;
+    std::deque<stage> all;
     std::vector<handle> handles; // what pieces take of them is there before the step
     int values = 0;
     std::vector<int> fetches; // values
@@ -39,7 +39,7 @@ bool needs_stages(const subgraph& g);
 bool may_have_dynamic_shapes(const node& n);
 
 /// Cuts a subgraph whose items are ordered: what waits for the same nodes that stand alone is one piece.
-pieces cut(const subgraph& g);
+stages split_into_stages(const subgraph& g);
 
 }}} // namespace rill::RILL_ABI::detail
 

@@ -18,7 +18,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Whether a body has such a node.
 template <class Is> bool has_node(const body& b, const Is& is) {
-    if (b.raised) return detail::any_of(b.raised->nodes, [&](const node* n) { return is(*n); });
+    if (b.functionalized) return detail::any_of(b.functionalized->nodes, [&](const node* n) { return is(*n); });
     std::vector<const node*> open(b.effects), seen;
     const auto visit = [&](const endpoint& e) {
         if (e && e.from->inside == b.of && !detail::contains(b.arguments, e)) open.push_back(e.from);
@@ -40,7 +40,7 @@ template <class Is> bool has_node(const body& b, const Is& is) {
 /// Whether it must stand alone whatever its inputs are.
 inline bool is_dynamic(const node& n) {
     // of primitives within a body it shows only when that is compiled what they become
-    if (n.op->has_dynamic_outputs() || n.op->waits() || n.op->flow()) return true;
+    if (n.op->has_dynamic_outputs() || n.op->is_async() || n.op->flow()) return true;
     if (!n.bodies) return false;
     if (n.bodies->sized) return true;
     const auto& use = *n.op->regions();
@@ -136,19 +136,19 @@ RILL_COLD bool needs_stages(const subgraph& g) {
                           [&](const subgraph::item& it) { return item_needs_dynamic_execution(g, it, [](int) { return true; }); });
 }
 
-class cutter {
+class stage_splitter {
 public:
-    explicit cutter(const subgraph& g) : graph_(g), piece_of_(g.items.size(), -1), waits_for_(g.items.size()) {}
+    explicit stage_splitter(const subgraph& g) : graph_(g), stage_of_(g.items.size(), -1), waits_for_(g.items.size()) {}
 
-    pieces run() {
-        cut_.values = static_cast<int>(graph_.feeds.size());
+    stages run() {
+        stages_.values = static_cast<int>(graph_.feeds.size());
         for (std::size_t i = 0; i < graph_.items.size(); ++i) assign(static_cast<int>(i));
         for (std::size_t i = 0; i < graph_.items.size(); ++i) fill(static_cast<int>(i));
-        for (const auto& f : graph_.fetches) cut_.fetches.push_back(value_of(f));
+        for (const auto& f : graph_.fetches) stages_.fetches.push_back(value_of(f));
         for (const int t : graph_.targets)
-            if (auto& p = cut_.all[piece_of_[t]]; !p.alone.origin)
-                p.part.targets.push_back(local_.at({piece_of_[t], t}));
-        return std::move(cut_);
+            if (auto& p = stages_.all[stage_of_[t]]; !p.alone.origin)
+                p.part.targets.push_back(local_.at({stage_of_[t], t}));
+        return std::move(stages_);
     }
 
 private:
@@ -168,75 +168,75 @@ private:
             std::vector<int> both;
             std::ranges::set_union(waits, waits_for_[from], std::back_inserter(both));
             waits = std::move(both);
-            if (const int p = piece_of_[from]; p >= 0 && cut_.all[p].alone.origin)
+            if (const int p = stage_of_[from]; p >= 0 && stages_.all[p].alone.origin)
                 if (const auto at = std::ranges::lower_bound(waits, p); at == waits.end() || *at != p)
                     waits.insert(at, p);
         };
         for (const auto& v : it.inputs) add(v.item);
         for (const int a : it.after) add(a);
         const auto in_line = [&](int other) {
-            const int p = piece_of_[other];
-            return waits_for_[other] == waits && (p < 0 || !cut_.all[p].alone.origin);
+            const int p = stage_of_[other];
+            return waits_for_[other] == waits && (p < 0 || !stages_.all[p].alone.origin);
         };
         if (item_needs_dynamic_execution(graph_, it, in_line) || (it.origin && may_have_dynamic_shapes(*it.origin))) {
-            piece_of_[i] = static_cast<int>(cut_.all.size());
-            cut_.all.emplace_back().alone = it;
+            stage_of_[i] = static_cast<int>(stages_.all.size());
+            stages_.all.emplace_back().alone = it;
             return;
         }
-        const auto [at, fresh] = lines_.try_emplace(waits, static_cast<int>(cut_.all.size()));
-        if (fresh) cut_.all.emplace_back();
-        piece_of_[i] = at->second;
+        const auto [at, fresh] = lines_.try_emplace(waits, static_cast<int>(stages_.all.size()));
+        if (fresh) stages_.all.emplace_back();
+        stage_of_[i] = at->second;
     }
 
     void fill(int i) {
-        const int p = piece_of_[i];
+        const int p = stage_of_[i];
         if (p < 0) return;
-        auto& piece = cut_.all[p];
+        auto& stage = stages_.all[p];
         auto it = graph_.items[i];
         std::vector<int> after;
         for (const int a : it.after) {
-            if (piece_of_[a] >= 0 && piece_of_[a] != p) wait_for(p, piece_of_[a]);
-            if (piece_of_[a] == p && !piece.alone.origin) after.push_back(local_.at({p, a}));
+            if (stage_of_[a] >= 0 && stage_of_[a] != p) wait_for(p, stage_of_[a]);
+            if (stage_of_[a] == p && !stage.alone.origin) after.push_back(local_.at({p, a}));
         }
-        if (piece.alone.origin) {
+        if (stage.alone.origin) {
             // the variables that bodies write are no values
             const auto* use = it.op->regions();
             const auto values = use ? static_cast<std::size_t>(use->operands + use->captures) : it.inputs.size();
             for (std::size_t k = 0; k < values; ++k) take(p, taken_alone(it.inputs[k], p));
-            for (std::size_t port = 0; port < it.origin->outputs.size(); ++port) piece.gives.push_back(cut_.values++);
+            for (std::size_t port = 0; port < it.origin->outputs.size(); ++port) stage.gives.push_back(stages_.values++);
             return;
         }
         for (auto& v : it.inputs) v = inside(p, v);
         it.after.clear();
         for (const int a : after) it.after.push_back(a);
-        local_[{p, i}] = static_cast<int>(piece.part.items.size());
-        piece.part.items.push_back(std::move(it));
+        local_[{p, i}] = static_cast<int>(stage.part.items.size());
+        stage.part.items.push_back(std::move(it));
     }
 
     void wait_for(int p, int before) {
-        auto& after = cut_.all[p].after;
+        auto& after = stages_.all[p].after;
         if (!detail::contains(after, before)) after.push_back(before);
     }
     int take(int p, int value) {
-        cut_.all[p].takes.push_back(value);
-        return static_cast<int>(cut_.all[p].takes.size()) - 1;
+        stages_.all[p].takes.push_back(value);
+        return static_cast<int>(stages_.all[p].takes.size()) - 1;
     }
 
     /// The value as an item of a straight line sees it.
     subgraph::value inside(int p, const subgraph::value& v) {
-        auto& piece = cut_.all[p];
-        if (piece_of_[v.item] == p) return {local_.at({p, v.item}), v.port};
-        const bool copied = piece_of_[v.item] < 0 && graph_.items[v.item].feed < 0; // a source of its own
+        auto& stage = stages_.all[p];
+        if (stage_of_[v.item] == p) return {local_.at({p, v.item}), v.port};
+        const bool copied = stage_of_[v.item] < 0 && graph_.items[v.item].feed < 0; // a source of its own
         const auto [at, fresh] =
-            seen_.try_emplace({p, v.item, copied ? 0 : v.port}, static_cast<int>(piece.part.items.size()));
+            seen_.try_emplace({p, v.item, copied ? 0 : v.port}, static_cast<int>(stage.part.items.size()));
         if (fresh && copied) {
-            piece.part.items.push_back(graph_.items[v.item]);
+            stage.part.items.push_back(graph_.items[v.item]);
         } else if (fresh) {
             subgraph::item fed;
             fed.feed = take(p, value_of(v, p));
-            piece.part.feeds.push_back(graph_.items[v.item].feed >= 0 ? graph_.feeds[graph_.items[v.item].feed]
+            stage.part.feeds.push_back(graph_.items[v.item].feed >= 0 ? graph_.feeds[graph_.items[v.item].feed]
                                                                       : endpoint{graph_.items[v.item].origin, v.port});
-            piece.part.items.push_back(std::move(fed));
+            stage.part.items.push_back(std::move(fed));
         }
         return {at->second, copied ? v.port : 0};
     }
@@ -245,48 +245,48 @@ private:
     int value_of(const subgraph::value& v, int taker = -1) {
         const auto& from = graph_.items[v.item];
         if (from.feed >= 0) return from.feed;
-        if (graph_.role(v.item) == op_role::resource && piece_of_[v.item] < 0) {
-            const auto [at, fresh] = given_.try_emplace({v.item, v.port}, cut_.values);
-            if (fresh) cut_.handles.push_back({from, cut_.values++});
+        if (graph_.role(v.item) == op_role::resource && stage_of_[v.item] < 0) {
+            const auto [at, fresh] = given_.try_emplace({v.item, v.port}, stages_.values);
+            if (fresh) stages_.handles.push_back({from, stages_.values++});
             return at->second;
         }
-        int p = piece_of_[v.item];
-        if (p < 0) p = piece_of_[v.item] = source_piece(v.item); // fetched, or taken by a node that stands alone
+        int p = stage_of_[v.item];
+        if (p < 0) p = stage_of_[v.item] = source_piece(v.item); // fetched, or taken by a node that stands alone
         if (taker >= 0 && taker != p) wait_for(taker, p);
-        auto& piece = cut_.all[p];
-        if (piece.alone.origin) return piece.gives[v.port];
-        const auto [at, fresh] = given_.try_emplace({v.item, v.port}, cut_.values);
+        auto& stage = stages_.all[p];
+        if (stage.alone.origin) return stage.gives[v.port];
+        const auto [at, fresh] = given_.try_emplace({v.item, v.port}, stages_.values);
         if (fresh) {
-            ++cut_.values;
-            piece.gives.push_back(at->second);
-            piece.part.fetches.push_back({local_.at({p, v.item}), v.port});
+            ++stages_.values;
+            stage.gives.push_back(at->second);
+            stage.part.fetches.push_back({local_.at({p, v.item}), v.port});
         }
         return at->second;
     }
 
     /// A node that stands alone reads a variable when it starts: after whatever it waits for.
     int taken_alone(const subgraph::value& v, int p) {
-        if (piece_of_[v.item] >= 0 || graph_.role(v.item) != op_role::variable) return value_of(v, p);
-        const auto after = cut_.all[p].after;
+        if (stage_of_[v.item] >= 0 || graph_.role(v.item) != op_role::variable) return value_of(v, p);
+        const auto after = stages_.all[p].after;
         const int reads = source_piece(v.item);
-        cut_.all[reads].after = after;
-        cut_.all[reads].gives.push_back(cut_.values);
-        cut_.all[reads].part.fetches.push_back({0, v.port});
+        stages_.all[reads].after = after;
+        stages_.all[reads].gives.push_back(stages_.values);
+        stages_.all[reads].part.fetches.push_back({0, v.port});
         wait_for(p, reads);
-        return cut_.values++;
+        return stages_.values++;
     }
 
     int source_piece(int i) {
-        const int p = static_cast<int>(cut_.all.size());
-        cut_.all.emplace_back();
+        const int p = static_cast<int>(stages_.all.size());
+        stages_.all.emplace_back();
         local_[{p, i}] = 0;
-        cut_.all[p].part.items.push_back(graph_.items[i]);
+        stages_.all[p].part.items.push_back(graph_.items[i]);
         return p;
     }
 
     const subgraph& graph_;
-    pieces cut_;
-    std::vector<int> piece_of_;                // per item; -1: a source
+    stages stages_;
+    std::vector<int> stage_of_;                // per item; -1: a source
     std::vector<std::vector<int>> waits_for_;  // per item: the pieces that stand alone before it
     hash_map<std::vector<int>, int> lines_;    // by what they wait for
     hash_map<std::pair<int, int>, int> local_; // of piece and item: the item in the piece
@@ -294,6 +294,6 @@ private:
     hash_map<std::pair<int, int>, int> given_;
 };
 
-RILL_COLD pieces cut(const subgraph& g) { return cutter(g).run(); }
+RILL_COLD stages split_into_stages(const subgraph& g) { return stage_splitter(g).run(); }
 
 }}} // namespace rill::RILL_ABI::detail

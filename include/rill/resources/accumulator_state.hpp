@@ -32,7 +32,7 @@ public:
     void apply(const any_array& gradient, std::int64_t local_step, adder add);
     /// Whether it is done; else `wait` hears of it. `divide(sum, by, n)` makes the mean.
     using divider = void (*)(void* sum, std::int64_t by, index_t n);
-    bool take(const tensor_type& expected, index_t n, divider divide, waiting& wait, any_array* out);
+    bool take(const tensor_type& expected, index_t n, divider divide, async_context& wait, any_array* out);
     /// One below the present step is taken too, with a warning.
     void set_global_step(std::int64_t step);
 
@@ -87,7 +87,7 @@ RILL_INLINE void accumulator_state::apply(const any_array& gradient, std::int64_
     });
 }
 
-RILL_INLINE bool accumulator_state::take(const tensor_type& expected, index_t n, divider divide, waiting& wait,
+RILL_INLINE bool accumulator_state::take(const tensor_type& expected, index_t n, divider divide, async_context& wait,
                                          any_array* out) {
     if (expected.type != traits_.type.type || !rules::compatible(expected.shape, traits_.type.shape))
         throw invalid_argument(named() + ": gradients are " + to_string(traits_.type) + ", not " + to_string(expected));

@@ -18,7 +18,7 @@ public:
     std::string described() const override { return described_as(parties_); }
 
     /// Whether it was the last; else `wait` hears of it.
-    bool arrive(waiting& wait) { return start({}, wait); }
+    bool arrive(async_context& wait) { return start({}, wait); }
 
 private:
     std::string described_kind() const override { return kind; }

@@ -44,11 +44,11 @@ public:
 
     // Each returns whether it is done; else `wait` hears of it. Outputs go to `out`. Errors that are known at once are thrown.
     /// One element, or a batch of them, one after another as there is room.
-    bool enqueue(std::vector<any_array> given, bool batch, waiting& wait);
-    bool dequeue(waiting& wait, any_array* out);
-    bool dequeue_many(index_t n, bool up_to, waiting& wait, any_array* out);
+    bool enqueue(std::vector<any_array> given, bool batch, async_context& wait);
+    bool dequeue(async_context& wait, any_array* out);
+    bool dequeue_many(index_t n, bool up_to, async_context& wait, any_array* out);
     /// What waits to be put in goes in before, or is told `cancelled`.
-    bool close(bool cancel_pending_enqueues, waiting& wait);
+    bool close(bool cancel_pending_enqueues, async_context& wait);
     index_t size() const;
     bool is_closed() const;
 
@@ -60,7 +60,7 @@ private:
         std::vector<std::int32_t> taken = {};
     };
 
-    bool start(form what, index_t count, waiting& wait, any_array* out, std::vector<any_array> given = {});
+    bool start(form what, index_t count, async_context& wait, any_array* out, std::vector<any_array> given = {});
     std::string described_kind() const override { return traits_.kind; }
     RILL_INLINE bool serve(attempt& a) override;
     RILL_INLINE attempt_ptr kept(attempt& a) override;
@@ -142,15 +142,15 @@ RILL_INLINE void element_queue::check_element(std::span<const any_array> given, 
     }
 }
 
-RILL_INLINE bool element_queue::enqueue(std::vector<any_array> given, bool batch, waiting& wait) {
+RILL_INLINE bool element_queue::enqueue(std::vector<any_array> given, bool batch, async_context& wait) {
     check_element(given, batch);
     const index_t count = batch ? given[0].shape()[0] : 1;
     return start(batch ? form::enqueue_many : form::enqueue, count, wait, nullptr, std::move(given));
 }
 
-RILL_INLINE bool element_queue::dequeue(waiting& wait, any_array* out) { return start(form::dequeue, 1, wait, out); }
+RILL_INLINE bool element_queue::dequeue(async_context& wait, any_array* out) { return start(form::dequeue, 1, wait, out); }
 
-RILL_INLINE bool element_queue::dequeue_many(index_t n, bool up_to, waiting& wait, any_array* out) {
+RILL_INLINE bool element_queue::dequeue_many(index_t n, bool up_to, async_context& wait, any_array* out) {
     if (n < 0) throw invalid_argument(named() + ": " + std::to_string(n) + " elements are asked for");
     if (traits_.priority && traits_.capacity >= 0 && n > traits_.capacity && !(up_to && is_closed()))
         throw invalid_argument(named() + ": " + std::to_string(n) + " elements are asked for at once, it holds " +
@@ -158,7 +158,7 @@ RILL_INLINE bool element_queue::dequeue_many(index_t n, bool up_to, waiting& wai
     return start(up_to ? form::dequeue_up_to : form::dequeue_many, n, wait, out);
 }
 
-RILL_INLINE bool element_queue::close(bool cancel_pending_enqueues, waiting& wait) {
+RILL_INLINE bool element_queue::close(bool cancel_pending_enqueues, async_context& wait) {
     change([&] {
         const bool closing =
             detail::any_of(line(0), [](const auto& a) { return static_cast<const call&>(*a).what == form::close; });
@@ -178,7 +178,7 @@ RILL_INLINE bool element_queue::is_closed() const {
     return closed_;
 }
 
-RILL_INLINE bool element_queue::start(form what, index_t count, waiting& wait, any_array* out,
+RILL_INLINE bool element_queue::start(form what, index_t count, async_context& wait, any_array* out,
                                       std::vector<any_array> given) {
     const bool takes = what == form::dequeue || what == form::dequeue_many || what == form::dequeue_up_to;
     return waited_resource::start(call{{.count = count, .line = takes}, what, std::move(given)}, wait, out);

@@ -29,7 +29,7 @@ public:
     void insert_many(index_t i, const any_array& keys, const any_array& values);
     /// Whether it is done; else `wait` hears of it. Gives when the keys came (counted from the least int64), the keys, and the components,
     /// as batches. Small: as many as are ready, if it is closed.
-    bool take_many(index_t n, bool allow_small_batch, waiting& wait, any_array* out);
+    bool take_many(index_t n, bool allow_small_batch, async_context& wait, any_array* out);
     /// No new key comes in any more; with `cancel_pending_enqueues` no component of an old one either.
     void close(bool cancel_pending_enqueues);
     index_t ready_size() const;
@@ -132,7 +132,7 @@ RILL_INLINE void keyed_barrier_state::put(const std::string& key, std::size_t i,
     incomplete_.erase(at);
 }
 
-RILL_INLINE bool keyed_barrier_state::take_many(index_t n, bool allow_small_batch, waiting& wait, any_array* out) {
+RILL_INLINE bool keyed_barrier_state::take_many(index_t n, bool allow_small_batch, async_context& wait, any_array* out) {
     if (n < 0) throw invalid_argument(named() + ": " + std::to_string(n) + " elements are asked for");
     return start(call{{.count = n}, allow_small_batch}, wait, out);
 }

@@ -18,7 +18,7 @@ public:
     std::string described() const override { return described_as(); }
 
     /// Whether it is done; else `wait` hears of it.
-    bool acquire(const std::shared_ptr<session_end>& session, const step_context* step, waiting& wait);
+    bool acquire(const std::shared_ptr<session_end>& session, const step_context* step, async_context& wait);
     /// Throws failed_precondition if that session does not hold it.
     void release(const session_end* session);
     bool is_held() const;
@@ -43,7 +43,7 @@ private:
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE bool mutex_state::acquire(const std::shared_ptr<session_end>& session, const step_context* step,
-                                      waiting& wait) {
+                                      async_context& wait) {
     const bool done = start({.by = {session.get(), held_by(step, true)}}, wait);
     bool fresh = false;
     if (session) {

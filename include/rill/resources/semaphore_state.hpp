@@ -17,7 +17,7 @@ public:
     std::string described() const override { return described_as(first_); }
 
     /// Whether it is done; else `wait` hears of it. All n at once, or none.
-    bool acquire(index_t n, const step_context* step, waiting& wait);
+    bool acquire(index_t n, const step_context* step, async_context& wait);
     void release(index_t n, const step_context* step);
     index_t value() const;
 
@@ -55,7 +55,7 @@ RILL_COLD void semaphore_state::give_back(holding& of) {
     left_ += std::min(std::exchange(of.count, 0), std::numeric_limits<index_t>::max() - left_);
 }
 
-RILL_INLINE bool semaphore_state::acquire(index_t n, const step_context* step, waiting& wait) {
+RILL_INLINE bool semaphore_state::acquire(index_t n, const step_context* step, async_context& wait) {
     check_number(n);
     return start({.count = n, .by = {.step = held_by(step, true)}}, wait);
 }

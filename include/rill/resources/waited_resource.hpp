@@ -56,7 +56,7 @@ protected:
     virtual void give_back(holding& /*of*/) {}
 
     /// Whether it is done; else `wait` hears of it. Outputs go to `out`.
-    bool start(attempt&& now, waiting& wait, any_array* out = nullptr);
+    bool start(attempt&& now, async_context& wait, any_array* out = nullptr);
     /// What a step that may fail holds of this: one thing, however often it takes some. Null if it holds nothing, unless it is to.
     std::shared_ptr<holding> held_by(const step_context* step, bool to_hold);
     /// Does something under the lock, and what it makes possible.
@@ -154,7 +154,7 @@ RILL_INLINE void waited_resource::tell(const std::vector<attempt_ptr>& told) {
     for (const auto& a : told) a->tell(a->problem, std::move(a->outputs));
 }
 
-RILL_INLINE bool waited_resource::start(attempt&& now, waiting& wait, any_array* out) {
+RILL_INLINE bool waited_resource::start(attempt&& now, async_context& wait, any_array* out) {
     bool done = false;
     change([&] {
         auto& in = lines_[now.line];
@@ -163,7 +163,7 @@ RILL_INLINE bool waited_resource::start(attempt&& now, waiting& wait, any_array*
         if (done) return;
         const auto mine = kept(now);
         mine->tell =
-            wait.later([self = std::weak_ptr(std::static_pointer_cast<waited_resource>(shared_from_this())), mine] {
+            wait.defer([self = std::weak_ptr(std::static_pointer_cast<waited_resource>(shared_from_this())), mine] {
                 const auto of = self.lock();
                 return of ? of->give_up(mine) : !mine->over;
             });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -13,9 +14,9 @@
 #include <rill/runtime/plan_key.hpp>
 #include <rill/runtime/region_kernel.hpp>
 
-// What runs nodes that are no steps of a straight line: nodes with bodies, primitives of control flow, nodes that wait or whose results
-// only their run sizes. It is half of the runtime. Plans call it through this table, which comes with the ops of such nodes
-// (op::control), so that header-only programs that have none compile none of it.
+// The runtime of dynamic nodes: nodes with regions, primitives of control flow, asynchronous nodes, and nodes whose run decides the
+// shapes of their outputs. It is half of the runtime. Plans call it through a table, which is registered when a graph gets its first
+// dynamic node: header-only programs without such nodes do not compile it.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -25,24 +26,24 @@ class step_executor;
 class functionalized_graph;
 class resource_store;
 
-/// Calls that lead to it.
+/// Entry points of the control-flow runtime.
 struct control_flow {
     // plans
     /// What a run needs in place of primitives; null if it needs none.
-    std::shared_ptr<const functionalized_graph> (*raise)(const plan_key& key, const flow_ops& ops, bool regions);
-    owned<const dataflow_plan> (*is_dataflow)(const plan_key& key, const session_options& options,
+    std::shared_ptr<const functionalized_graph> (*functionalize)(const plan_key& key, const flow_ops& ops, bool regions);
+    owned<const dataflow_plan> (*make_dataflow_plan)(const plan_key& key, const session_options& options,
                                           const std::shared_ptr<resource_store>& resources,
-                                          const device_type& otherwise);
+                                          const device_type& default_device);
     /// Whether it is no straight line.
     bool (*needs_stages)(const subgraph& g);
     /// Whether a straight line may turn out to be none.
     bool (*may_need_stages)(const subgraph& g);
-    owned<const staged_plan> (*is_staged)(const subgraph& g, const session_options& options,
+    owned<const staged_plan> (*make_staged_plan)(const subgraph& g, const session_options& options,
                                              const std::shared_ptr<resource_store>& resources,
-                                             const device_type& otherwise);
-    void (*close)(const dataflow_plan* frames, const staged_plan* pieces) noexcept;
+                                             const device_type& default_device);
+    void (*close)(const dataflow_plan* frames, const staged_plan* stages) noexcept;
     void (*compile_bodies)(body_plans& into, const subgraph::item& it, const session_options& options,
-                           const std::shared_ptr<resource_store>& resources, const device_type& otherwise);
+                           const std::shared_ptr<resource_store>& resources, const device_type& default_device);
     // steps
     region_binding (*bind_region)(const subgraph::item& it, std::span<const tensor_type> inputs, const body_plans& plans,
                                 allocator& memory);
@@ -54,5 +55,8 @@ struct control_flow {
     void (*run)(step_executor& run, const step_context& context);
     const any_array& (*fetched)(const step_executor& run, std::size_t i);
 };
+
+/// The table of this program; null until register_control_flow.
+RILL_EXPORT inline std::atomic<const control_flow*> registered_control_flow{nullptr};
 
 }}} // namespace rill::RILL_ABI::detail

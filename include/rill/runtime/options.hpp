@@ -53,7 +53,7 @@ struct session_options {
     bool raise_primitives = true;
     /// How long a run waits for others (a queue, a host_call) while nothing of it happens, before it throws deadline_exceeded.
     std::chrono::nanoseconds progress_timeout = std::chrono::minutes(10);
-    environment* around = nullptr; // clock and order of its runs; null: the real one
+    rill::environment* environment = nullptr; // clock and order of its runs; null: the real one
     allocator* memory = nullptr;   // where step memory and variables come from; null: default_allocator()
 };
 

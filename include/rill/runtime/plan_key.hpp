@@ -14,7 +14,7 @@ struct plan_key {
     std::vector<const node*> targets;
     std::vector<endpoint> feeds;
     const region* within = nullptr;      // of a body; null: of the graph itself
-    const functionalized_part* raised = nullptr; // of a body made of primitives of control flow
+    const functionalized_part* functionalized = nullptr; // of a body made of primitives of control flow
 
     friend bool operator==(const plan_key&, const plan_key&) = default;
 

@@ -13,6 +13,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+struct control_flow;
 class induction_variable;
 class plan;
 

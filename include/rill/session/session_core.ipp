@@ -108,8 +108,8 @@ RILL_COLD void plan_cache::clear() {
 }
 
 struct session_core::state {
-    state(std::shared_ptr<resource_store> all, environment* around)
-        : resources(std::move(all)), context{.cancel = &resources->ended(), .around = around} {}
+    state(std::shared_ptr<resource_store> all, rill::environment* environment)
+        : resources(std::move(all)), context{.cancel = &resources->ended(), .environment = environment} {}
 
     std::shared_ptr<resource_store> resources;
     const step_context context; // of every step
@@ -123,8 +123,8 @@ struct session_core::state {
 inline step_threads threads_for(const session_options& o) {
     const int all = default_thread_pool().threads();
     const auto count = [&](int asked) { return asked < 0 ? all : std::max(asked, 1); };
-    const int within = count(o.intra_op_threads), strands = count(o.inter_op_threads), most = std::max(within, strands);
-    step_threads t{nullptr, within > 1, strands};
+    const int within = count(o.intra_op_threads), lanes = count(o.inter_op_threads), most = std::max(within, lanes);
+    step_threads t{nullptr, within > 1, lanes};
     if (most > 1 && most == all && (o.intra_op_threads < 0 || o.inter_op_threads < 0))
         t.pool = {std::shared_ptr<thread_pool>(), &default_thread_pool()};
     else if (most > 1)
@@ -136,7 +136,7 @@ RILL_COLD session_core::session_core(const rill::graph& g, const session_options
     : graph_(g), options_(options), device_(default_device()),
       state_(std::make_unique<state>(detail::make_shared<resource_store>(
                                          options.memory ? *options.memory : default_allocator(), threads_for(options)),
-                                     options.around)) {}
+                                     options.environment)) {}
 RILL_COLD session_core::~session_core() = default;
 
 RILL_COLD std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options) {

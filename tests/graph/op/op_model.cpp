@@ -15,7 +15,7 @@ struct plain_op {
 struct telling_op {
     static constexpr auto name = "TestTelling", label = "tells";
     static constexpr int inputs = 1, version = 3;
-    static constexpr bool stateful = true, waits = true;
+    static constexpr bool stateful = true, is_async = true;
     static constexpr auto no_gradient = "it is a test's";
     std::int64_t n = 0;
     static void fields(auto& op, auto& visit) { visit("n", op.n); }
@@ -28,7 +28,7 @@ TEST_CASE("op_model: what a struct leaves out has the usual meaning") {
     CHECK(op->label() == "test_plain");
     CHECK(op->version() == 1);
     CHECK(!op->stateful());
-    CHECK(!op->waits());
+    CHECK(!op->is_async());
     CHECK(op->alias() == -1);
     CHECK(op->role() == op_role::ordinary);
     CHECK(op->ordering() == step_ordering::none);
@@ -45,7 +45,7 @@ TEST_CASE("op_model: what a struct says") {
     CHECK(op->label() == "tells");
     CHECK(op->version() == 3);
     CHECK(op->stateful());
-    CHECK(op->waits());
+    CHECK(op->is_async());
     const std::vector<tensor_type> in{{dtype::int32, {2}}};
     CHECK(op->outputs({in}).size() == 2);
     CHECK(op->equals(*make_op(telling_op{7})));

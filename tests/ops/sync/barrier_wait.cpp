@@ -17,7 +17,7 @@ TEST_CASE("barrier_wait: a barrier of one lets everybody through") {
     for (int k = 0; k < 3; ++k) s.run(b.arrive_and_wait());
     const auto* op = find_op(barrier_wait_op::name);
     REQUIRE(op);
-    CHECK(make_op(barrier_wait_op{})->waits());
+    CHECK(make_op(barrier_wait_op{})->is_async());
     CHECK(make_op(barrier_wait_op{})->ordering() == step_ordering::reads);
 }
 

@@ -16,7 +16,7 @@ TEST_CASE("mutex_acquire: of a mutex only") {
     const session s;
     const operation wrong(apply_node(mutex_acquire_op{}, std::source_location::current(), other.handle()).node());
     CHECK_THROWS_WITH(s.run(wrong), contains("mutex is expected") && contains("semaphore of 1"));
-    CHECK(make_op(mutex_acquire_op{})->waits());
+    CHECK(make_op(mutex_acquire_op{})->is_async());
     CHECK(make_op(mutex_acquire_op{})->ordering() == step_ordering::turns);
 }
 

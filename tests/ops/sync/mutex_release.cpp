@@ -19,7 +19,7 @@ TEST_CASE("mutex_release: in another run of the session than the one that took i
         s.run(lock.release());
     }
     CHECK_THROWS_AS(s.run(lock.release()), failed_precondition);
-    CHECK_FALSE(make_op(mutex_release_op{})->waits());
+    CHECK_FALSE(make_op(mutex_release_op{})->is_async());
     CHECK(make_op(mutex_release_op{})->ordering() == step_ordering::turns);
 }
 

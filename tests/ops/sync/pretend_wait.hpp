@@ -15,7 +15,7 @@ namespace sync_test {
 
 class pretend_wait final : public rill::waiting {
 public:
-    rill::completion later(std::function<bool()> give_up) override {
+    rill::completion defer(std::function<bool()> give_up) override {
         asked = true;
         give_up_ = std::move(give_up);
         return [state = state_](std::exception_ptr problem, std::vector<rill::any_array> outputs) {

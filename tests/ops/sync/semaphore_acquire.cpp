@@ -16,7 +16,7 @@ TEST_CASE("semaphore_acquire: several at once") {
     const session run;
     run.run(s.acquire(5));
     CHECK(run.run(s.value()) == 0);
-    CHECK(make_op(semaphore_acquire_op{})->waits());
+    CHECK(make_op(semaphore_acquire_op{})->is_async());
     CHECK(make_op(semaphore_acquire_op{})->ordering() == step_ordering::reads);
 }
 

@@ -16,7 +16,7 @@ TEST_CASE("semaphore_release: more than were taken") {
     const session run;
     run.run(s.release(4));
     CHECK(run.run(s.value()) == 5);
-    CHECK_FALSE(make_op(semaphore_release_op{})->waits());
+    CHECK_FALSE(make_op(semaphore_release_op{})->is_async());
 }
 
 } // namespace test_ops_sync_semaphore_release

@@ -29,11 +29,11 @@ TEST_CASE("region_builder: what is inside, what is taken from outside, what is w
     CHECK(std::ranges::find(walk.captures(), x.end()) != walk.captures().end()); // y is x there
     CHECK(std::ranges::find(walk.captures(), argument.end()) == walk.captures().end());
     CHECK(walk.written() == std::vector<endpoint>{w.end()});
-    CHECK(walk.waits() == std::vector<const node*>{outside.node()});
+    CHECK(walk.is_async() == std::vector<const node*>{outside.node()});
     const auto b = walk.finish(nullptr, false);
     CHECK(b.results == std::vector<endpoint>{inner});
     CHECK(b.arguments == std::vector<endpoint>{argument});
-    CHECK(b.raised->nodes.contains(inner.node()));
+    CHECK(b.functionalized->nodes.contains(inner.node()));
     CHECK(detail::is_stateful(first.node()));
     CHECK_FALSE(detail::is_stateful(inner.node()));
 }

@@ -9,7 +9,7 @@
 using namespace rill;
 
 TEST_CASE("history: one by one, or room for many of which some are kept") {
-    detail::history h({dtype::float32, dims{2}}, default_allocator());
+    detail::stacked_outputs h({dtype::float32, dims{2}}, default_allocator());
     for (const float x : {1.f, 2.f}) {
         std::fill_n(static_cast<float*>(h.next()), 2, x);
         CHECK(*static_cast<float*>(h.keep()) == x);
@@ -29,6 +29,6 @@ TEST_CASE("history: one by one, or room for many of which some are kept") {
 }
 
 TEST_CASE("history: of nothing it is empty") {
-    detail::history h({dtype::int32, dims{}}, default_allocator());
+    detail::stacked_outputs h({dtype::int32, dims{}}, default_allocator());
     CHECK((std::move(h).take().shape() == dims{0}));
 }

@@ -22,7 +22,7 @@ TEST_CASE("frames: steps, what each waits for, and what brings values into loops
     detail::plan_key key;
     key.fetches = {out};
     key.feeds = {n};
-    key.raised = &part;
+    key.functionalized = &part;
     const auto resources = std::make_shared<detail::resource_store>(default_allocator());
     const detail::dataflow_plan p(key, {}, resources, default_device());
     REQUIRE(p.loops().size() == 2);
@@ -44,7 +44,7 @@ TEST_CASE("frames: steps, what each waits for, and what brings values into loops
     } outer;
     const step_context context;
     detail::completion_queue events(forever, context);
-    const auto all = detail::make_frames_run(p, feeds)->begin(outer, 0, events, context);
+    const auto all = detail::make_dataflow_executor(p, feeds)->begin(outer, 0, events, context);
     REQUIRE(all);
     CHECK((*all)[0].value<int>() == 7);
 }

@@ -17,7 +17,7 @@ struct first_come final : environment {
 
 TEST_CASE("completion_queue: what is ready goes in the order that the environment says") {
     first_come around;
-    const step_context context{.around = &around};
+    const step_context context{.environment = &around};
     detail::completion_queue events(std::chrono::seconds(1), context);
     for (std::size_t k = 0; k < 3; ++k) events.add({nullptr, k});
     CHECK(events.next().number == 0);
@@ -32,7 +32,7 @@ TEST_CASE("completion_queue: what can be given up is, and what has come to its e
     CHECK(!events.give_up()); // nothing waits
     int asked = 0;
     bool can = false;
-    const auto done = events.later({nullptr, 0}, [&] {
+    const auto done = events.defer({nullptr, 0}, [&] {
         ++asked;
         return can;
     });
@@ -41,7 +41,7 @@ TEST_CASE("completion_queue: what can be given up is, and what has come to its e
     CHECK(events.give_up());
     CHECK(asked == 2);
     CHECK(!events.give_up()); // it is gone
-    const auto never = events.later({nullptr, 1}, nullptr);
+    const auto never = events.defer({nullptr, 1}, nullptr);
     CHECK(events.give_up());
     done(nullptr, {}); // nobody listens
 }

@@ -24,7 +24,7 @@ TEST_CASE("dynamic_node: bound to the types that come, again for others") {
     const any_tensor places = where(x > 0.f);
     const auto store = std::make_shared<detail::resource_store>(default_allocator());
     const detail::dynamic_node alone(item_of(places.node()), {}, store, default_device());
-    CHECK(!alone.waits());
+    CHECK(!alone.is_async());
     for (const index_t n : {3, 5, 3}) {
         any_array mask(dtype::boolean, dims{n});
         std::fill_n(static_cast<bool*>(mask.mutable_data()), n, true);

@@ -23,12 +23,12 @@ TEST_CASE("nested_run: a plan whose nodes wait is part of another's step, others
     const float two[] = {1, 2};
     const std::vector<any_array> fed{detail::owned_copy(dtype::float32, {2}, two)};
     const auto plain = plan_of(line.end());
-    CHECK_FALSE(detail::inner_run_of(*plain, fed));
+    CHECK_FALSE(detail::nested_run_of(*plain, fed));
     const auto values = detail::run_plan(*plain, fed, nullptr);
     REQUIRE(values.size() == 1);
     CHECK(values[0].shape() == dims{2});
     CHECK(static_cast<const float*>(values[0].data())[1] == 3.f);
-    CHECK(detail::inner_run_of(*plan_of(sized.end()), fed));
+    CHECK(detail::nested_run_of(*plan_of(sized.end()), fed));
 }
 
 } // namespace test_runtime_inner_run

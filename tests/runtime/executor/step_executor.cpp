@@ -173,13 +173,13 @@ TEST_CASE("step_executor: the first error of lines beside one another wins, and 
     CHECK(s.run(good, feed(x, 1.f)) == 1.f); // the session goes on
 }
 
-TEST_CASE("step_executor: strands of a line, and variables that lines beside one another read and write") {
+TEST_CASE("step_executor: lanes of a line, and variables that lines beside one another read and write") {
     const graph_scope here{graph()};
     placeholder<float> x("x");
     const variable<float> v("v", 1.f), w("w", 1.f);
     const auto call = [](const auto& a) { return host_call<float>([](float b) { return b; }, a); };
     const tensor a = call(x), b = call(x * 2.f);
-    // two long strands behind each node
+    // two long lanes behind each node
     const tensor sum_a = takes_long(a * v) + takes_long(a + w), sum_b = takes_long(b * v) + takes_long(b + w);
     const tensor v_next = v.assign_add(sum_a), w_next = w.assign_add(sum_b);
     for (const int threads : {0, 1, 3}) {
@@ -192,9 +192,9 @@ TEST_CASE("step_executor: strands of a line, and variables that lines beside one
             const float da = ev + 1.f + ew, db = 2.f * ev + 2.f + ew;
             ev += da, ew += db;
             REQUIRE(got == std::tuple(ev, ew));
-            int strands = 0;
-            for (const auto& e : t.entries) strands += e.strand >= 0;
-            REQUIRE((strands > 0) == (threads == 3));
+            int lanes = 0;
+            for (const auto& e : t.entries) lanes += e.lane >= 0;
+            REQUIRE((lanes > 0) == (threads == 3));
             if (i % 3 == 2) s.run(group(v.initializer(), w.initializer())), ev = ew = 1.f;
         }
     }
@@ -262,7 +262,7 @@ TEST_CASE("step_executor: under every schedule the same values, and an end", "[r
         const session s({.inter_op_threads = threads,
                          .intra_op_threads = 0,
                          .progress_timeout = std::chrono::seconds(2),
-                         .around = &drawn});
+                         .environment = &drawn});
         s.run(v.initializer());
         const int n = static_cast<int>(next(4));
         const cancellation_token token;

@@ -47,7 +47,7 @@ struct random_steps {
         }
         std::vector<detail::step_order> order;
         for (const auto& after : needs) order.push_back({after, -1});
-        b.parallel = detail::find_branches(order, costs, threads);
+        b.parallel = detail::find_parallel_regions(order, costs, threads);
         detail::plan_memory(b, may_share);
     }
 
@@ -56,10 +56,10 @@ struct random_steps {
         if (p == q) return false;
         for (const auto& s : b.parallel)
             if (p >= s.first && p < s.last && q >= s.first && q < s.last) {
-                for (const auto& strand : s.strands) {
-                    const auto at = std::find(strand.begin(), strand.end(), p),
-                               to = std::find(strand.begin(), strand.end(), q);
-                    if (at != strand.end() && to != strand.end()) return at < to;
+                for (const auto& lane : s.lanes) {
+                    const auto at = std::find(lane.begin(), lane.end(), p),
+                               to = std::find(lane.begin(), lane.end(), q);
+                    if (at != lane.end() && to != lane.end()) return at < to;
                 }
                 return false;
             }
@@ -85,14 +85,14 @@ struct random_steps {
 
 using test_lifetimes::random_steps;
 
-TEST_CASE("lifetimes: no value is written over while something may still read it, on one thread or in strands",
+TEST_CASE("lifetimes: no value is written over while something may still read it, on one thread or in lanes",
           "[random]") {
-    int in_place = 0, stretches = 0, shared = 0;
+    int in_place = 0, windows = 0, shared = 0;
     seeds::each(300, [&](std::uint64_t seed) {
         std::mt19937 random(static_cast<std::uint32_t>(seed));
         const int n = 2 + static_cast<int>(random() % 60);
         const random_steps s(random, n, 1 + static_cast<int>(seed % 4));
-        stretches += static_cast<int>(s.b.parallel.size());
+        windows += static_cast<int>(s.b.parallel.size());
         for (int y = 0; y < n; ++y) {
             in_place += s.b.slots[static_cast<std::size_t>(y)].in_place_of >= 0;
             REQUIRE(s.b.offsets[static_cast<std::size_t>(y)] + s.b.slots[static_cast<std::size_t>(y)].bytes <=
@@ -112,6 +112,6 @@ TEST_CASE("lifetimes: no value is written over while something may still read it
     });
     if (!seeds::all()) return;
     CHECK(in_place > 100);
-    CHECK(stretches > 100);
+    CHECK(windows > 100);
     CHECK(shared > 1000);
 }

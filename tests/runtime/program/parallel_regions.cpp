@@ -68,20 +68,20 @@ TEST_CASE("branches: a fork and its join, light steps along, serial steps before
     //   0 - 1 - 2 - 4 - 6 - 7
     //        \ 3 - 5 /
     const needs n{{}, {0}, {1}, {1}, {2}, {3}, {4, 5}, {6}};
-    const auto found = detail::find_branches(order(n), costs({30, 30, 40, 20, 1, 25, 5, 50}), 2);
+    const auto found = detail::find_parallel_regions(order(n), costs({30, 30, 40, 20, 1, 25, 5, 50}), 2);
     REQUIRE(found.size() == 1);
     CHECK(found[0].first == 2);
     CHECK(found[0].last == 6);
-    CHECK(found[0].strands == std::vector<std::vector<int>>{{3, 5}, {2, 4}});
+    CHECK(found[0].lanes == std::vector<std::vector<int>>{{3, 5}, {2, 4}});
 }
 
 TEST_CASE("branches: none where there is one thread, one path, or too little to do") {
     const needs fork{{}, {0}, {0}, {1, 2}}, path{{}, {0}, {1}, {2}};
-    CHECK(detail::find_branches(order(fork), costs({1, 100, 100, 1}), 1).empty());
-    CHECK(detail::find_branches(order(path), costs({1, 100, 100, 1}), 4).empty());
-    CHECK(detail::find_branches(order(fork), costs({1, 9, 9, 1}), 2).empty());
-    CHECK(detail::find_branches(order(fork), costs({1, 100, 3, 1}), 2).empty()); // one long, one short
-    CHECK(detail::find_branches({}, {}, 2).empty());
+    CHECK(detail::find_parallel_regions(order(fork), costs({1, 100, 100, 1}), 1).empty());
+    CHECK(detail::find_parallel_regions(order(path), costs({1, 100, 100, 1}), 4).empty());
+    CHECK(detail::find_parallel_regions(order(fork), costs({1, 9, 9, 1}), 2).empty());
+    CHECK(detail::find_parallel_regions(order(fork), costs({1, 100, 3, 1}), 2).empty()); // one long, one short
+    CHECK(detail::find_parallel_regions({}, {}, 2).empty());
     CHECK_FALSE(detail::worth_branching({}, 2));
     CHECK_FALSE(detail::worth_branching(costs({1, 9, 9, 1}), 2));
     CHECK_FALSE(detail::worth_branching(costs({1, 100, 100, 1}), 1));
@@ -90,21 +90,21 @@ TEST_CASE("branches: none where there is one thread, one path, or too little to 
     std::vector<double> late(200, 0.1);
     late.back() = 50;
     CHECK(detail::worth_branching(costs(late), 2));
-    const auto two = detail::find_branches(order(fork), costs({1, 100, 100, 1}), 2);
+    const auto two = detail::find_parallel_regions(order(fork), costs({1, 100, 100, 1}), 2);
     REQUIRE(two.size() == 1);
-    CHECK(two[0].strands.size() == 2);
+    CHECK(two[0].lanes.size() == 2);
     // what its own threads share gains nothing from a strand
     const std::vector<detail::step_cost> shared{{1, false}, {100, true}, {8, false}, {1, false}};
-    CHECK(detail::find_branches(order(fork), shared, 2).empty());
+    CHECK(detail::find_parallel_regions(order(fork), shared, 2).empty());
 }
 
 TEST_CASE("branches: no stretch holds both a fence and what it waits for") {
     auto four = order({{}, {}, {}, {}});
-    const auto whole = detail::find_branches(four, costs({50, 50, 50, 50}), 2);
+    const auto whole = detail::find_parallel_regions(four, costs({50, 50, 50, 50}), 2);
     REQUIRE(whole.size() == 1);
     CHECK((whole[0].first == 0 && whole[0].last == 4));
     four[2].fence = four[3].fence = 1;
-    const auto halves = detail::find_branches(four, costs({50, 50, 50, 50}), 2);
+    const auto halves = detail::find_parallel_regions(four, costs({50, 50, 50, 50}), 2);
     REQUIRE(halves.size() == 2);
     CHECK((halves[0].first == 0 && halves[0].last == 2 && halves[1].first == 2 && halves[1].last == 4));
 }
@@ -127,7 +127,7 @@ TEST_CASE("branches: many steps behind many others are planned in time that grow
 TEST_CASE("branches: any graph: every step once, in an order that its needs allow") {
     std::mt19937 random(3);
     const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-    int strands = 0;
+    int lanes = 0;
     for (int round = 0; round < 300; ++round) {
         const int n = 1 + below(150), threads = 2 + below(3);
         needs all(static_cast<std::size_t>(n));
@@ -138,16 +138,16 @@ TEST_CASE("branches: any graph: every step once, in an order that its needs allo
             time.push_back(below(30));
         }
         int at = 0;
-        for (const auto& b : detail::find_branches(order(all), costs(time), threads)) {
+        for (const auto& b : detail::find_parallel_regions(order(all), costs(time), threads)) {
             REQUIRE(b.first >= at);
             REQUIRE(b.last > b.first);
             at = b.last;
-            REQUIRE(static_cast<int>(b.strands.size()) <= threads);
+            REQUIRE(static_cast<int>(b.lanes.size()) <= threads);
             std::set<int> seen;
-            for (const auto& strand : b.strands) {
-                ++strands;
+            for (const auto& lane : b.lanes) {
+                ++lanes;
                 std::set<int> before;
-                for (const int k : strand) {
+                for (const int k : lane) {
                     for (const int d : all[static_cast<std::size_t>(k)]) REQUIRE((d < b.first || before.contains(d)));
                     before.insert(k);
                     REQUIRE(seen.insert(k).second);
@@ -158,7 +158,7 @@ TEST_CASE("branches: any graph: every step once, in an order that its needs allo
         }
         REQUIRE(at <= n);
     }
-    CHECK(strands > 100);
+    CHECK(lanes > 100);
 }
 
 TEST_CASE("branches: towers run at once, with the results of one thread and memory within bounds") {
@@ -166,8 +166,8 @@ TEST_CASE("branches: towers run at once, with the results of one thread and memo
     const graph_scope here(t.g);
     const auto loss = reduce_sum(t.sum * t.sum);
     const auto slopes = gradients(std::vector<any_tensor>{loss}, std::vector<any_tensor>{t.x});
-    const auto run = [&](int strands, int threads) {
-        const session s(t.g, {.inter_op_threads = strands, .intra_op_threads = threads});
+    const auto run = [&](int lanes, int threads) {
+        const session s(t.g, {.inter_op_threads = lanes, .intra_op_threads = threads});
         s.run(global_variables_initializer());
         std::vector<std::pair<any_array, any_array>> all;
         for (int i = 0; i < 20; ++i) {
@@ -177,16 +177,16 @@ TEST_CASE("branches: towers run at once, with the results of one thread and memo
         return all;
     };
     const auto alone = run(1, 1);
-    for (const auto& [strands, threads] : {std::pair(2, 1), {3, 1}, {2, 2}, {4, 3}}) {
-        const auto beside = run(strands, threads);
+    for (const auto& [lanes, threads] : {std::pair(2, 1), {3, 1}, {2, 2}, {4, 3}}) {
+        const auto beside = run(lanes, threads);
         for (std::size_t i = 0; i < alone.size(); ++i) {
             REQUIRE(beside[i].first.value<float>() == alone[i].first.value<float>());
             REQUIRE(std::ranges::equal(beside[i].second.elements<float>(), alone[i].second.elements<float>()));
         }
     }
-    const auto bind = [&](int strands) {
+    const auto bind = [&](int lanes) {
         detail::resource_store resources(default_allocator(),
-                                         {std::make_shared<thread_pool>(strands - 1), false, strands});
+                                         {std::make_shared<thread_pool>(lanes - 1), false, lanes});
         const std::vector<tensor_type> types{{dtype::float32, dims{64, 48}}};
         return detail::binder::bind(
             sort_items(order_variable_accesses(prune(std::vector<endpoint>{loss}, {}, std::vector<endpoint>{t.x}))), types,
@@ -195,7 +195,7 @@ TEST_CASE("branches: towers run at once, with the results of one thread and memo
     const auto one = bind(1), two = bind(2);
     CHECK(one.parallel.empty());
     REQUIRE(two.parallel.size() > 0);
-    for (const auto& stretch : two.parallel) CHECK(stretch.strands.size() == 2);
+    for (const auto& window : two.parallel) CHECK(window.lanes.size() == 2);
     CHECK(two.arena_bytes <= one.arena_bytes + (1 << 19));
     CHECK(two.lower_bound >= one.lower_bound);
     CHECK(two.lower_bound <= two.arena_bytes);

@@ -87,7 +87,7 @@ TEST_CASE("trace: as Chrome's JSON") {
     step_trace t;
     t.entries = {
         {.node = "say \"a\\b\"\n", .op = "Add", .begin = 1234567, .end = 1240000, .bytes = 16},
-        {.node = "loop", .op = "While", .begin = 5, .end = 7, .what = kind::lasted, .piece = 2, .iterations = 3},
+        {.node = "loop", .op = "While", .begin = 5, .end = 7, .what = kind::lasted, .stage = 2, .iterations = 3},
         {.node = "get",
          .op = "Dequeue",
          .begin = 6,
@@ -96,7 +96,7 @@ TEST_CASE("trace: as Chrome's JSON") {
          .thread = 1,
          .inside = 1,
          .iteration = 0},
-        {.node = "x", .op = "Mul", .begin = 10, .end = 20, .thread = 2, .strand = 1}};
+        {.node = "x", .op = "Mul", .begin = 10, .end = 20, .thread = 2, .lane = 1}};
     const auto j = checked(t);
     const auto& events = j["traceEvents"];
     std::vector<std::string> phases;
@@ -111,7 +111,7 @@ TEST_CASE("trace: as Chrome's JSON") {
     CHECK(events[5]["args"] == nlohmann::json{{"op", "While"}, {"bytes", 0}, {"iterations", 3}, {"piece", 2}});
     CHECK(events[7]["args"] == nlohmann::json{{"op", "Dequeue"}, {"bytes", 0}, {"inside", "loop"}, {"iteration", 0}});
     CHECK(events[7]["tid"] == 1);
-    CHECK(events[9]["args"] == nlohmann::json{{"op", "Mul"}, {"bytes", 0}, {"strand", 1}});
+    CHECK(events[9]["args"] == nlohmann::json{{"op", "Mul"}, {"bytes", 0}, {"lane", 1}});
 
     const std::string path = std::string("trace_of_") + std::to_string(t.entries.size()) + ".json";
     t.write_chrome(path);
@@ -143,14 +143,14 @@ TEST_CASE("trace: a straight line, its chains and its bytes") {
     for (const auto& e : t.entries) {
         CHECK(e.what == kind::ran);
         CHECK(e.thread == 0);
-        CHECK(e.strand == -1);
+        CHECK(e.lane == -1);
         CHECK(e.begin <= e.end);
     }
     const auto [all, kept] = s.run_traced(std::tuple(a, w), feed(x, data));
     CHECK(one(kept, "a").bytes == 4000);
 }
 
-TEST_CASE("trace: strands run beside one another, as without a trace") {
+TEST_CASE("trace: lanes run beside one another, as without a trace") {
     const graph_scope here{graph()};
     placeholder<float, 64, 64> x("x");
     tensor<float, 64, 64> left = x, right = x;
@@ -167,12 +167,12 @@ TEST_CASE("trace: strands run beside one another, as without a trace") {
     CHECK(got == plain);
     CHECK(s.memory_report() == report); // the same plan
     checked(t);
-    std::vector<int> strands(2);
+    std::vector<int> lanes(2);
     for (const auto& e : t.entries)
-        if (e.op == "MatMul" && e.strand >= 0) ++strands[static_cast<std::size_t>(e.strand)];
-    CHECK(strands[0] > 0);
-    CHECK(strands[1] > 0);
-    CHECK(one(t, "y").strand == -1);
+        if (e.op == "MatMul" && e.lane >= 0) ++lanes[static_cast<std::size_t>(e.lane)];
+    CHECK(lanes[0] > 0);
+    CHECK(lanes[1] > 0);
+    CHECK(one(t, "y").lane == -1);
     for (const auto& e : t.entries) CHECK((e.thread == 0 || e.thread == 1));
 }
 
@@ -285,8 +285,8 @@ TEST_CASE("trace: what others answer, and what nobody does") {
     CHECK(t.entries[1].thread == 0); // where it began
     CHECK(t.entries[2].node == "y");
     CHECK(t.entries[2].begin >= t.entries[1].end);
-    CHECK(t.entries[2].piece >= 0);
-    CHECK(t.entries[2].piece != t.entries[1].piece);
+    CHECK(t.entries[2].stage >= 0);
+    CHECK(t.entries[2].stage != t.entries[1].stage);
 
     step_trace broken_off;
     CHECK_THROWS_AS(s.run(y, feed(x, -1.f), {.cancel = token, .trace = &broken_off}), cancelled);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -42,7 +41,6 @@ using op_ptr = std::shared_ptr<const op>;
 
 namespace detail {
 
-struct control_flow;
 
 /// Takes ownership. Not std::make_shared, whose machinery every op's type would compile anew.
 op_ptr shared(const op* made);
@@ -105,9 +103,6 @@ struct flow_ops {
     op_ptr (*number)(int) = nullptr; // a constant of rank 0
 };
 
-/// That of a program whose values may decide shapes.
-RILL_EXPORT inline std::atomic<const control_flow*> noted_control_flow{nullptr};
-
 /// What an op's struct says, as a row of values and of functions of the struct (`self`); null where it says nothing. No virtual
 /// functions: a compiler keeps those of every struct that it has seen, for calls that might lead to them.
 struct op_def {
@@ -120,7 +115,7 @@ struct op_def {
     op_role role = op_role::ordinary;
     step_ordering ordering = step_ordering::none;
     bool takes_handle = false, stateful = false, untyped = false, initialises = false, has_dynamic_outputs = false,
-         waits = false, takes_ownership = false, takes = false;
+         is_async = false, takes_ownership = false, consumes = false;
 
     void (*destroy)(const op* made) = nullptr;
     // one of these
@@ -148,7 +143,7 @@ struct op_def {
     op_ptr (*with_regions)(const region_use& use) = nullptr;
     control_flow_kind (*flow)(const void* self) = nullptr;
     flow_ops (*functional_ops)() = nullptr;
-    const control_flow& (*control)() = nullptr;
+    void (*register_runtime)() = nullptr;
     op_ptr (*fold_operands)(const void* self, int i, const op& producer) = nullptr;
     op_ptr (*fuse_epilogue)(const void* self, const fused_spec& next, std::span<const tensor_type> in) = nullptr;
     void (*fields)(const void* self, field_visitor& visit) = nullptr;
@@ -206,9 +201,9 @@ public:
     /// Its outputs have extents that only its run decides (kernel_args::sized).
     bool has_dynamic_outputs() const { return row_.has_dynamic_outputs; }
     /// It may wait for what others do, and holds no thread meanwhile (kernel_args::wait).
-    bool waits() const { return row_.waits; }
+    bool is_async() const { return row_.is_async; }
     /// It takes something out of what it uses: a body that has it does that, whoever needs the value.
-    bool takes() const { return row_.takes; }
+    bool consumes() const { return row_.consumes; }
     /// It keeps its operands past the step as they are: what nobody else needs it may take over (kernel_args::taken).
     bool takes_ownership() const { return row_.takes_ownership; }
     step_ordering ordering() const { return row_.ordering; }
@@ -226,11 +221,13 @@ public:
     control_flow_kind flow() const { return row_.flow ? row_.flow(self_) : control_flow_kind{}; }
     /// Of a primitive: what can stand in for it and its like.
     detail::flow_ops functional_ops() const { return row_.functional_ops(); }
-    /// What runs its nodes, which are no steps of a straight line (runtime/control_flow.hpp), or may be none because data may decide
-    /// their shapes; null of other ops, and of the latter in a program that has no control flow.
-    const detail::control_flow* control() const {
-        return row_.control ? &row_.control() : row_.shape_inputs ? detail::noted_control_flow.load() : nullptr;
-    }
+    /// Returns true if its nodes are dynamic: they have regions, are primitives of control flow, are asynchronous, or only their run
+    /// decides the shapes of their outputs.
+    bool is_dynamic() const { return row_.register_runtime; }
+    /// Returns true if an input's value is a part of an output's shape: a node is dynamic where only a run computes that value.
+    bool may_be_dynamic() const { return is_dynamic() || row_.shape_inputs; }
+    /// Registers what runs its nodes. Precondition: `is_dynamic`.
+    void register_runtime() const { row_.register_runtime(); }
     /// The op that reads the producer's first input in place of its own input i: a product does so with a transpose. Null
     /// if there is none.
     op_ptr fold_operands(int i, const op& producer) const { return row_.fold_operands ? row_.fold_operands(self_, i, producer) : nullptr; }
@@ -263,8 +260,9 @@ private:
 
 namespace detail {
 
-/// Half of the runtime. Only what leads here makes it part of a header-only program.
-const control_flow& control_flow_of_program();
+/// Registers what runs dynamic nodes. It is defined in link/control_flow.ipp and is half of the runtime: a header-only program
+/// compiles it only if one of its ops refers to it.
+void register_control_flow();
 
 /// Defined where rill::kernels is compiled (all_kernels.ipp): programs that link it need not compile the graph's view of its ops.
 template <class Op> op_ptr make_compiled_op(Op o);

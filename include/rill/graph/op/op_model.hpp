@@ -25,10 +25,10 @@ template <class Op> constexpr input_bounds bounds_of() {
     else
         return {};
 }
-/// Its nodes are no steps of a straight line: they have bodies, are primitives of control flow, wait, or their run sizes their results.
+/// Its nodes are dynamic (op::is_dynamic).
 template <class Op>
-constexpr bool needs_control = requires(const Op& o) { o.regions(); } || requires(const Op& o) { o.flow(); } ||
-                               requires { Op::waits; } || requires { Op::has_dynamic_outputs; };
+constexpr bool has_dynamic_nodes = requires(const Op& o) { o.regions(); } || requires(const Op& o) { o.flow(); } ||
+                               requires { Op::is_async; } || requires { Op::has_dynamic_outputs; };
 template <class Op> constexpr bool has_gradient = requires(const Op& o, const gradient_request& r) { o.gradient(r); };
 
 template <class Op> class op_model;
@@ -59,8 +59,8 @@ template <class Op> constexpr op_def row_of() {
     if constexpr (requires { Op::stateful; }) r.stateful = Op::stateful;
     if constexpr (requires { Op::initialises; }) r.initialises = Op::initialises;
     if constexpr (requires { Op::has_dynamic_outputs; }) r.has_dynamic_outputs = Op::has_dynamic_outputs;
-    if constexpr (requires { Op::waits; }) r.waits = Op::waits;
-    if constexpr (requires { Op::takes; }) r.takes = Op::takes;
+    if constexpr (requires { Op::is_async; }) r.is_async = Op::is_async;
+    if constexpr (requires { Op::consumes; }) r.consumes = Op::consumes;
     if constexpr (requires { Op::takes_ownership; }) r.takes_ownership = Op::takes_ownership;
 
     if constexpr (requires(const Op& o, const known_inputs& in) { o.outputs(in); })
@@ -113,7 +113,7 @@ template <class Op> constexpr op_def row_of() {
         r.flow = [](const void* self) -> control_flow_kind { return as<Op>(self).flow(); };
         r.functional_ops = &Op::functional_ops; // flow_primitive gives it
     }
-    if constexpr (needs_control<Op>) r.control = &control_flow_of_program;
+    if constexpr (has_dynamic_nodes<Op>) r.register_runtime = &register_control_flow;
     if constexpr (requires(const Op& o, const op& producer) { o.fold_operands(0, producer); })
         r.fold_operands = [](const void* self, int i, const op& producer) {
             const auto other = as<Op>(self).fold_operands(i, producer);

@@ -16,7 +16,7 @@ struct accumulator_take_gradient_op : detail::resource_user {
     static constexpr int inputs = 2; // the handle, n
     using domain_type = domains::numeric;
     using compiled_types = types::numbers;
-    static constexpr bool waits = true, has_dynamic_outputs = true, takes = true;
+    static constexpr bool is_async = true, has_dynamic_outputs = true, consumes = true;
     static constexpr auto no_gradient = "what an accumulator adds up is cut off: gradients end there";
     tensor_type type;
 

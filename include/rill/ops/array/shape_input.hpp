@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rill/ops/array/indices.hpp>
-#include <rill/runtime/control_flow/all_control_flow.hpp>
+#include <rill/link/control_flow.hpp>
 
 // Shapes that are values: inputs whose numbers a shape rule looks at.
 
@@ -28,7 +28,7 @@ dims shape_from(const known_inputs& in, std::size_t input, const char* what = "t
 /// Notes it at start, for graphs that are read from files, and when a node is made, which may be before that.
 template <class... Unused> struct control_flow_registrar {
     static bool ensure() {
-        noted_control_flow = &control_flow_of_program();
+        register_control_flow();
         return true;
     }
     static inline const bool at_start = ensure();

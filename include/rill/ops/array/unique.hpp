@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include <rill/ops/array/indices.hpp>
-#include <rill/runtime/control_flow/all_control_flow.hpp>
+#include <rill/link/control_flow.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

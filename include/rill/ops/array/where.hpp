@@ -6,7 +6,7 @@
 #include <rill/ops/array/reshape.hpp>
 #include <rill/ops/array/squeeze.hpp>
 #include <rill/ops/math/select.hpp>
-#include <rill/runtime/control_flow/all_control_flow.hpp>
+#include <rill/link/control_flow.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

@@ -12,7 +12,7 @@ namespace rill { inline namespace RILL_ABI {
 struct keyed_barrier_take_many_op : detail::queue_user {
     static constexpr auto name = "BarrierTakeMany", label = "take_many";
     static constexpr int inputs = 2; // the handle, n
-    static constexpr bool waits = true, has_dynamic_outputs = true, takes = true;
+    static constexpr bool is_async = true, has_dynamic_outputs = true, consumes = true;
     std::vector<tensor_type> components;
     bool allow_small_batch = false;
 

@@ -4,7 +4,7 @@
 #include <rill/core/host_array.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/expr/node_op.hpp>
-#include <rill/runtime/control_flow/all_control_flow.hpp>
+#include <rill/link/control_flow.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -12,11 +12,11 @@ namespace detail {
 
 /// A function of the program's that a node calls. Its identity is its number.
 struct host_function {
-    std::function<void(std::span<const any_array> inputs, any_array* outputs, waiting* wait)> call;
+    std::function<void(std::span<const any_array> inputs, any_array* outputs, async_context* wait)> call;
     std::uint64_t number = 0;
 };
 
-std::shared_ptr<const host_function> numbered(std::function<void(std::span<const any_array>, any_array*, waiting*)> f);
+std::shared_ptr<const host_function> numbered(std::function<void(std::span<const any_array>, any_array*, async_context*)> f);
 
 } // namespace detail
 
@@ -46,7 +46,7 @@ private:
 /// The same for a function that says when it is done.
 struct async_host_call_op : host_call_op {
     static constexpr auto name = "AsyncHostCall", label = "host_call";
-    static constexpr bool waits = true;
+    static constexpr bool is_async = true;
     static void fields(auto& op, auto& visit) { host_call_op::fields(op, visit); }
 };
 
@@ -100,15 +100,15 @@ tensor<T, D...> add_host_call(const F& f, const std::source_location& where, con
     constexpr auto all = std::index_sequence_for<X...>{};
     constexpr bool later =
         std::is_invocable_v<const F&, decltype(detail::host_argument<X>(any_array()))..., host_result<T, D...>>;
-    auto call = [f]<std::size_t... I>(std::span<const any_array> in, any_array* out, waiting* wait,
+    auto call = [f]<std::size_t... I>(std::span<const any_array> in, any_array* out, async_context* wait,
                                       std::index_sequence<I...>) {
         if constexpr (later)
-            f(detail::host_argument<X>(in[I])..., host_result<T, D...>(wait->later()));
+            f(detail::host_argument<X>(in[I])..., host_result<T, D...>(wait->defer()));
         else
             *out = detail::host_result_array<T, D...>(f(detail::host_argument<X>(in[I])...));
     };
     const auto function = detail::numbered(
-        [call, all](std::span<const any_array> in, any_array* out, waiting* wait) { call(in, out, wait, all); });
+        [call, all](std::span<const any_array> in, any_array* out, async_context* wait) { call(in, out, wait, all); });
     using op_type = std::conditional_t<later, async_host_call_op, host_call_op>;
     op_type op;
     op.type = dtype_of<T>;
@@ -119,7 +119,7 @@ tensor<T, D...> add_host_call(const F& f, const std::source_location& where, con
 }
 template <class F, class... X>
 operation add_effect_call(const F& f, const std::source_location& where, const X&... operands) {
-    const auto function = detail::numbered([f](std::span<const any_array> in, any_array*, waiting*) {
+    const auto function = detail::numbered([f](std::span<const any_array> in, any_array*, async_context*) {
         [&]<std::size_t... I>(std::index_sequence<I...>) {
             f(detail::host_argument<X>(in[I])...);
         }(std::index_sequence_for<X...>{});
@@ -185,7 +185,7 @@ namespace rill { inline namespace RILL_ABI {
 namespace detail {
 
 RILL_INLINE std::shared_ptr<const host_function>
-numbered(std::function<void(std::span<const any_array>, any_array*, waiting*)> f) {
+numbered(std::function<void(std::span<const any_array>, any_array*, async_context*)> f) {
     static std::atomic<std::uint64_t> last{0};
     return detail::make_shared<const host_function>(host_function{std::move(f), ++last});
 }

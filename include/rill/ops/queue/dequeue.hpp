@@ -9,7 +9,7 @@ namespace rill { inline namespace RILL_ABI {
 struct dequeue_op : detail::queue_user {
     static constexpr auto name = "QueueDequeue", label = "dequeue";
     static constexpr int inputs = 1;
-    static constexpr bool waits = true, has_dynamic_outputs = true, takes = true;
+    static constexpr bool is_async = true, has_dynamic_outputs = true, consumes = true;
     std::vector<tensor_type> components;
 
     static void fields(auto& op, auto& visit) { detail::visit_components(op.components, visit); }

@@ -10,7 +10,7 @@ namespace rill { inline namespace RILL_ABI {
 struct queue_close_op : detail::queue_user {
     static constexpr auto name = "QueueClose", label = "close";
     static constexpr int inputs = 1;
-    static constexpr bool waits = true;
+    static constexpr bool is_async = true;
     bool cancel_pending_enqueues = false;
 
     static void fields(auto& op, auto& visit) { visit("cancel_pending_enqueues", op.cancel_pending_enqueues); }

@@ -74,7 +74,7 @@ struct queue_user : resource_user {
 /// Base of those that put in: one element, or a batch of them.
 template <bool Batch> struct queue_giver : queue_user {
     static constexpr int least_inputs = 2;
-    static constexpr bool waits = true, takes_ownership = !Batch;
+    static constexpr bool is_async = true, takes_ownership = !Batch;
     std::vector<tensor_type> components;
 
     static void fields(auto& op, auto& visit) { visit_components(op.components, visit); }
@@ -95,7 +95,7 @@ std::vector<tensor_type> batched(std::span<const tensor_type> components, const 
 /// Base of those that take a batch out: of the length that is asked for, or up to that.
 template <bool UpTo> struct queue_taker : queue_user {
     static constexpr int inputs = 2; // the handle, the number
-    static constexpr bool waits = true, has_dynamic_outputs = true, takes = true;
+    static constexpr bool is_async = true, has_dynamic_outputs = true, consumes = true;
     std::vector<tensor_type> components;
 
     static void fields(auto& op, auto& visit) { visit_components(op.components, visit); }

@@ -10,7 +10,7 @@ namespace rill { inline namespace RILL_ABI {
 struct stack_pop_op : detail::resource_user {
     static constexpr auto name = "StackPopV2", label = "pop";
     static constexpr int inputs = 1;
-    static constexpr bool has_dynamic_outputs = true, takes = true;
+    static constexpr bool has_dynamic_outputs = true, consumes = true;
     static constexpr auto no_gradient = "what goes through a stack is cut off: gradients end there";
     tensor_type type;
 

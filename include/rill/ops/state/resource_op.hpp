@@ -5,7 +5,7 @@
 
 #include <rill/core/shared.hpp>
 #include <rill/ops/array/fill.hpp>
-#include <rill/runtime/control_flow/all_control_flow.hpp>
+#include <rill/link/control_flow.hpp>
 
 // What ops that make and use a resource have in common: a queue, a lock, a table.
 

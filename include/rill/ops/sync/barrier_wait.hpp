@@ -10,7 +10,7 @@ namespace rill { inline namespace RILL_ABI {
 struct barrier_wait_op : detail::resource_user {
     static constexpr auto name = "CyclicBarrierWait", label = "arrive_and_wait";
     static constexpr int inputs = 1;
-    static constexpr bool waits = true;
+    static constexpr bool is_async = true;
     static constexpr auto ordering = step_ordering::reads;
     static constexpr auto no_gradient = ""; // it has no value
 

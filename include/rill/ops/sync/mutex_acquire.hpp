@@ -10,7 +10,7 @@ namespace rill { inline namespace RILL_ABI {
 struct mutex_acquire_op : detail::resource_user {
     static constexpr auto name = "MutexAcquire";
     static constexpr int inputs = 1;
-    static constexpr bool waits = true;
+    static constexpr bool is_async = true;
     static constexpr auto ordering = step_ordering::turns;
     static constexpr auto no_gradient = ""; // it has no value
 

@@ -11,7 +11,7 @@ namespace rill { inline namespace RILL_ABI {
 struct semaphore_acquire_op : detail::resource_user {
     static constexpr auto name = "SemaphoreAcquire";
     static constexpr int inputs = 2;
-    static constexpr bool waits = true;
+    static constexpr bool is_async = true;
     static constexpr auto ordering = step_ordering::reads;
     static constexpr auto no_gradient = ""; // it has no value
 

@@ -51,7 +51,7 @@ public:
     /// What a merge that begins a loop gets in later iterations; null of all others.
     endpoint back(const node* n) const;
     /// Those of its control inputs that are not over when this begins.
-    std::vector<const node*> waits(const node* n) const;
+    std::vector<const node*> control_inputs_of(const node* n) const;
 
 private:
     void find_needed();

@@ -40,7 +40,7 @@ RILL_COLD endpoint flow_graph::back(const node* n) const {
     return at == back_.end() ? endpoint() : at->second;
 }
 
-RILL_COLD std::vector<const node*> flow_graph::waits(const node* n) const {
+RILL_COLD std::vector<const node*> flow_graph::control_inputs_of(const node* n) const {
     std::vector<const node*> all;
     for (const auto* c : n->control_inputs)
         if (c->inside == asked_.within && (!asked_.part || asked_.part->nodes.contains(c))) all.push_back(c);
@@ -65,7 +65,7 @@ RILL_COLD void flow_graph::find_needed() {
         const auto flow = n->op->flow();
         has_primitives_ = has_primitives_ || flow;
         for (const auto& e : n->inputs) take(e);
-        for (const auto* c : waits(n)) need(c);
+        for (const auto* c : control_inputs_of(n)) need(c);
         if (flow.what != control_flow_kind::form::merges || n->inputs.size() != 1) continue;
         const auto back = n->owner->back_edge(n);
         if (!back)
@@ -101,7 +101,7 @@ RILL_COLD int flow_graph::deepest(const node* n) {
     };
     for (const auto& e : n->inputs)
         if (const auto in = of(e); !fed(in)) look(in.from);
-    for (const auto* c : waits(n)) look(c);
+    for (const auto* c : control_inputs_of(n)) look(c);
     return deep;
 }
 

@@ -100,7 +100,7 @@ private:
                 v.inputs.push_back(e);
                 v.before.insert(vertex_of_[e.from]);
             }
-            for (const auto* c : g_.waits(n)) {
+            for (const auto* c : g_.control_inputs_of(n)) {
                 if (vertex_of_[c] != here) v.before.insert(vertex_of_[c]);
                 if (v.frame == flow_graph::outside && c->op->flow().what == form::switches)
                     branches_ = false; // a switch that has become a branch is nothing to wait for

@@ -95,7 +95,7 @@ private:
                                    const auto e = g_.of(i);
                                    return later.contains(e.from) || (e.port == 1 && switches_.contains(e.from));
                                }) ||
-                detail::any_of(g_.waits(n), [&](const node* c) { return later.contains(c); });
+                detail::any_of(g_.control_inputs_of(n), [&](const node* c) { return later.contains(c); });
             if (goes_on)
                 later.insert(n);
             else if (is_stateful(n) && body.nodes().contains(n))

@@ -37,7 +37,7 @@ RILL_COLD body region_builder::finish(const region* of, bool is_dataflow) const 
     b.results = results_;
     b.captures = captures_;
     b.effects = effects_;
-    b.raised = detail::make_shared<const functionalized_part>(functionalized_part{nodes_, same_, is_dataflow});
+    b.functionalized = detail::make_shared<const functionalized_part>(functionalized_part{nodes_, same_, is_dataflow});
     return b;
 }
 
@@ -59,7 +59,7 @@ RILL_COLD void region_builder::run() {
         for (const auto& e : n->inputs) take(e);
         if (const auto back = g_.back(n)) take(back);
         for (const int w : n->op->writes()) note(written_, endpoint{written_variable(n->inputs[w]), 0});
-        for (const auto* c : g_.waits(n))
+        for (const auto* c : g_.control_inputs_of(n))
             if (inside_(c))
                 need(c);
             else

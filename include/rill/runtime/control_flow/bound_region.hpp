@@ -26,7 +26,7 @@ public:
     int fetch(std::size_t result) const { return fetch_[result]; }
     bool direct(std::size_t result) const { return direct_[result] != 0; }
     /// Result r is argument r as it came.
-    bool stays(std::size_t r) const { return stays_[r] != 0; }
+    bool is_loop_invariant(std::size_t r) const { return is_loop_invariant_[r] != 0; }
     /// Result r may be computed where argument r is: it is that with some changes.
     bool updates(std::size_t r) const { return updates_[r] != 0; }
     /// The input of its node that result r is, or is with some changes and may be where that is; -1: there is none. Of branches and calls.
@@ -46,7 +46,7 @@ private:
     std::vector<int> fetch_; // per result
     std::vector<tensor_type> types_;
     std::vector<char> direct_; // computed where it is wanted
-    std::vector<char> stays_, updates_;
+    std::vector<char> is_loop_invariant_, updates_;
     std::vector<std::vector<int>> along_;
     std::vector<int> over_;
     std::vector<std::size_t> redirected_;

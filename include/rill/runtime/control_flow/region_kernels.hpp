@@ -15,7 +15,7 @@ plan_key plan_key_of(const body& b);
 
 /// Compiles the bodies that an item runs.
 void compile_bodies(body_plans& into, const subgraph::item& it, const session_options& options,
-                    const std::shared_ptr<resource_store>& resources, const device_type& otherwise);
+                    const std::shared_ptr<resource_store>& resources, const device_type& default_device);
 
 /// Binds the bodies of a node that is part of a straight line to the types of its inputs: to a static_region_kernel. Throws dynamic_shape_found.
 region_binding bind_region(const subgraph::item& it, std::span<const tensor_type> inputs, const body_plans& plans,

@@ -11,9 +11,9 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Values of one type, one for each iteration, stacked.
-class history {
+class stacked_outputs {
 public:
-    history(const tensor_type& each, allocator& memory) : each_(each), memory_(&memory) {}
+    stacked_outputs(const tensor_type& each, allocator& memory) : each_(each), memory_(&memory) {}
 
     /// Where the next one goes, and n - 1 more behind it.
     void* next(index_t n = 1) {

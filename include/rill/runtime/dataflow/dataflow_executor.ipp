@@ -258,7 +258,7 @@ private:
         } else {
             std::vector<any_array> in;
             for (const int a : s.arguments) in.push_back(value(t, a));
-            auto inner = inner_run_of(*s.runs, in);
+            auto inner = nested_run_of(*s.runs, in);
             if (!inner) {
                 std::optional<traced_context> traced;
                 if (context_->trace) traced.emplace(*context_, scope_of(*t.in, t.at));
@@ -376,7 +376,7 @@ private:
     std::map<std::tuple<int, frame*, std::int64_t>, std::unique_ptr<frame>> frames_;
 };
 
-RILL_COLD std::unique_ptr<nested_run> make_frames_run(const dataflow_plan& p, std::span<const any_array> feeds) {
+RILL_COLD std::unique_ptr<nested_run> make_dataflow_executor(const dataflow_plan& p, std::span<const any_array> feeds) {
     return std::make_unique<dataflow_executor>(p, feeds);
 }
 

@@ -23,7 +23,7 @@ class plan;
 class dataflow_plan {
 public:
     dataflow_plan(const plan_key& key, const session_options& options, const std::shared_ptr<resource_store>& resources,
-                const device_type& otherwise);
+                const device_type& default_device);
     ~dataflow_plan();
 
     void close() const noexcept;
@@ -67,7 +67,7 @@ public:
 private:
     void add_step(const flow_graph& g, const node* n);
     void compile(const flow_graph& g, step& s, const session_options& options,
-                 const std::shared_ptr<resource_store>& resources, const device_type& otherwise);
+                 const std::shared_ptr<resource_store>& resources, const device_type& default_device);
     void connect(int from, int port, int to, int input);
     int brought(int from, int port, int into);
     int feed_step(int feed);

@@ -15,9 +15,9 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD dataflow_plan::dataflow_plan(const plan_key& key, const session_options& options,
-                                   const std::shared_ptr<resource_store>& resources, const device_type& otherwise)
+                                   const std::shared_ptr<resource_store>& resources, const device_type& default_device)
     : results_(key.fetches) {
-    const flow_graph g({key.fetches, key.targets, key.feeds, key.within, key.raised});
+    const flow_graph g({key.fetches, key.targets, key.feeds, key.within, key.functionalized});
     for (std::size_t f = 0; f < g.frames().size(); ++f) {
         const auto* enter = g.frames()[f].enter;
         loops_.push_back({g.parent_of(static_cast<int>(f)),
@@ -46,10 +46,10 @@ RILL_COLD dataflow_plan::dataflow_plan(const plan_key& key, const session_option
             else if (!steps_[to].runs || g.frame_of(e.from) != flow_graph::outside || detail::contains(args, input))
                 connect(number.at(e.from), e.port, to, input);
         };
-        if (!steps_[to].flow) compile(g, steps_[to], options, resources, otherwise);
+        if (!steps_[to].flow) compile(g, steps_[to], options, resources, default_device);
         for (std::size_t i = 0; i < n->inputs.size(); ++i) take(g.of(n->inputs[i]), static_cast<int>(i));
         if (const auto back = g.back(n)) take(g.of(back), 1);
-        for (const auto* c : g.waits(n))
+        for (const auto* c : g.control_inputs_of(n))
             connect(number.at(c), static_cast<int>(steps_[number.at(c)].next.size()) - 1, to, none);
     }
     for (std::size_t r = 0; r < results_.size(); ++r) {
@@ -83,7 +83,7 @@ RILL_COLD void dataflow_plan::add_step(const flow_graph& g, const node* n) {
 
 /// A plan of one node, whose feeds are the inputs that others compute. Variables and constants it reads itself.
 RILL_COLD void dataflow_plan::compile(const flow_graph& g, step& s, const session_options& options,
-                                    const std::shared_ptr<resource_store>& resources, const device_type& otherwise) {
+                                    const std::shared_ptr<resource_store>& resources, const device_type& default_device) {
     static const region alone; // nothing lies in it: what the node waits for has run
     const node* n = s.origin;
     plan_key key;
@@ -105,7 +105,7 @@ RILL_COLD void dataflow_plan::compile(const flow_graph& g, step& s, const sessio
         key.feeds.push_back(e);
         s.arguments.push_back(static_cast<int>(i));
     }
-    s.runs = detail::make_shared<plan>(key, options, resources, otherwise);
+    s.runs = detail::make_shared<plan>(key, options, resources, default_device);
 }
 
 RILL_COLD void dataflow_plan::connect(int from, int port, int to, int input) {

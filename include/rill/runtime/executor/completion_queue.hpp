@@ -23,9 +23,9 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class step_part {
 public:
     /// What a piece waited for has come.
-    virtual void arrived(std::size_t piece, std::exception_ptr problem, std::vector<any_array> outputs) = 0;
+    virtual void on_completed(std::size_t stage, std::exception_ptr problem, std::vector<any_array> outputs) = 0;
     /// What a piece waits for, as messages say it.
-    virtual std::string place_of_piece(std::size_t piece) const = 0;
+    virtual std::string place_of_piece(std::size_t stage) const = 0;
 
 protected:
     ~step_part() = default;
@@ -61,17 +61,17 @@ public:
         : progress_timeout_(progress_timeout), context_(context) {}
     ~completion_queue();
 
-    struct piece {
+    struct stage {
         step_part* of = nullptr;
         std::size_t number = 0;
     };
-    void add(piece p) { ready_.push_back(p); }
+    void add(stage p) { ready_.push_back(p); }
     /// One that goes next; none is ready: it sleeps until something has come, and gives none.
-    piece next();
+    stage next();
     /// Those of the ready ones that `wanted` says yes to, at most so many. They are no longer ready.
-    std::vector<piece> take(std::size_t most, const std::function<bool(const piece&)>& wanted);
+    std::vector<stage> take(std::size_t most, const std::function<bool(const stage&)>& wanted);
     /// Something is started that comes later.
-    completion later(piece p, std::function<bool()> give_up);
+    completion defer(stage p, std::function<bool()> give_up);
     /// When what has come was brought, of a step that is written down.
     std::int64_t came_at() const { return came_at_; }
     /// Whether anything is given up; other things have come to their end.
@@ -93,7 +93,7 @@ private:
     };
     struct started {
         std::uint64_t ticket; // what comes a second time finds its ticket gone
-        piece of;
+        stage of;
         std::function<bool()> give_up;
     };
 
@@ -103,7 +103,7 @@ private:
 
     const std::chrono::nanoseconds progress_timeout_;
     const step_context& context_;
-    std::vector<piece> ready_;
+    std::vector<stage> ready_;
     vector<started> started_;
     std::uint64_t last_ = 0;
     std::shared_ptr<arrivals> arrivals_; // made when something waits

@@ -13,7 +13,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_COLD completion completion_queue::later(piece p, std::function<bool()> give_up) {
+RILL_COLD completion completion_queue::defer(stage p, std::function<bool()> give_up) {
     if (!arrivals_) {
         arrivals_ = std::make_shared<arrivals>();
         if (context_.trace) arrivals_->clock = &context_.trace->to;
@@ -35,21 +35,21 @@ RILL_COLD completion_queue::~completion_queue() {
     arrivals_->clock = nullptr;
 }
 
-RILL_COLD completion_queue::piece completion_queue::next() {
+RILL_COLD completion_queue::stage completion_queue::next() {
     if (ready_.empty()) {
         wait();
         return {};
     }
     context_.check();
     std::swap(ready_[context_.env().choose(ready_.size())], ready_.back());
-    const piece p = ready_.back();
+    const stage p = ready_.back();
     ready_.pop_back();
     return p;
 }
 
-RILL_COLD std::vector<completion_queue::piece> completion_queue::take(std::size_t most,
-                                                            const std::function<bool(const piece&)>& wanted) {
-    std::vector<piece> taken;
+RILL_COLD std::vector<completion_queue::stage> completion_queue::take(std::size_t most,
+                                                            const std::function<bool(const stage&)>& wanted) {
+    std::vector<stage> taken;
     for (auto i = ready_.size(); i-- > 0 && taken.size() < most;)
         if (wanted(ready_[i])) {
             taken.push_back(ready_[i]);
@@ -82,10 +82,10 @@ RILL_COLD void completion_queue::wait() {
     for (auto& a : here) {
         const auto at = detail::find_if(started_, [&](const auto& s) { return s.ticket == a.ticket; });
         if (at == started_.end()) continue;
-        const piece p = at->of;
+        const stage p = at->of;
         erase_if(started_, [&](const auto& s) { return s.ticket == a.ticket; });
         came_at_ = a.at;
-        p.of->arrived(p.number, std::move(a.problem), std::move(a.outputs));
+        p.of->on_completed(p.number, std::move(a.problem), std::move(a.outputs));
     }
 }
 

@@ -17,12 +17,12 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class dynamic_node {
 public:
     dynamic_node(subgraph::item it, const session_options& options, std::shared_ptr<resource_store> resources,
-               const device_type& otherwise);
+               const device_type& default_device);
 
     const subgraph::item& item() const { return item_; }
-    bool waits() const { return item_.op->waits(); }
+    bool is_async() const { return item_.op->is_async(); }
     /// Its outputs, unless it asked `wait` to come later. It may take inputs over that nobody shares.
-    std::vector<any_array> run(std::span<any_array> inputs, const step_context* context, waiting* wait) const;
+    std::vector<any_array> run(std::span<any_array> inputs, const step_context* context, async_context* wait) const;
     /// Refuses outputs of an op that sizes them itself, or of bodies, which are not what the node says they are.
     void check(std::span<const any_array> outputs) const;
     /// Of a node whose bodies are run in pieces: they are driven by who asks, which keeps what `keep` is. Null of others.
@@ -34,7 +34,7 @@ public:
 private:
     struct bound;
     std::shared_ptr<const bound> bound_to(std::span<const any_array> inputs) const;
-    std::vector<any_array> run_kernel(std::span<any_array> inputs, const step_context* context, waiting* wait) const;
+    std::vector<any_array> run_kernel(std::span<any_array> inputs, const step_context* context, async_context* wait) const;
 
     static constexpr std::size_t kept = 16; // types, or shapes
 

@@ -33,9 +33,9 @@ struct dynamic_node::bound {
 };
 
 RILL_COLD dynamic_node::dynamic_node(subgraph::item it, const session_options& options,
-                                 std::shared_ptr<resource_store> resources, const device_type& otherwise)
+                                 std::shared_ptr<resource_store> resources, const device_type& default_device)
     : item_(std::move(it)), resources_(std::move(resources)), memory_(resources_->memory()) {
-    compile_bodies(bodies_, item_, options, resources_, otherwise);
+    compile_bodies(bodies_, item_, options, resources_, default_device);
 }
 
 /// Of a node that is about to run everything is known.
@@ -98,7 +98,7 @@ RILL_COLD std::shared_ptr<const dynamic_node::bound> dynamic_node::bound_to(std:
 }
 
 RILL_COLD std::vector<any_array> dynamic_node::run_kernel(std::span<any_array> inputs, const step_context* context,
-                                                        waiting* wait) const {
+                                                        async_context* wait) const {
     const auto b = bound_to(inputs);
     if (b->region.step) return b->region.step->run_alone(inputs, context);
     std::vector<any_array> none, outputs;
@@ -117,7 +117,7 @@ RILL_COLD std::vector<any_array> dynamic_node::run_kernel(std::span<any_array> i
 }
 
 RILL_COLD std::vector<any_array> dynamic_node::run(std::span<any_array> inputs, const step_context* context,
-                                                 waiting* wait) const {
+                                                 async_context* wait) const {
     try {
         return run_kernel(inputs, context, wait);
     } catch (...) {

@@ -12,7 +12,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class plan;
 
 /// A run of a plan whose nodes may wait, to be part of another; null of other plans.
-std::unique_ptr<nested_run> inner_run_of(plan& p, std::span<const any_array> feeds);
+std::unique_ptr<nested_run> nested_run_of(plan& p, std::span<const any_array> feeds);
 
 /// Runs another plan on its own; the values are the caller's.
 std::vector<any_array> run_plan(plan& p, std::span<const any_array> feeds, const step_context* context);

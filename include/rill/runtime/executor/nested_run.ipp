@@ -17,9 +17,9 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_COLD std::unique_ptr<nested_run> inner_run_of(plan& p, std::span<const any_array> feeds) {
-    if (p.is_dataflow()) return make_frames_run(*p.is_dataflow(), feeds);
-    if (detail::any_of(feeds, [](const any_array& f) { return is_tensor_list(f.type()) || f.empty(); })) p.cut();
+RILL_COLD std::unique_ptr<nested_run> nested_run_of(plan& p, std::span<const any_array> feeds) {
+    if (p.is_dataflow()) return make_dataflow_executor(*p.is_dataflow(), feeds);
+    if (detail::any_of(feeds, [](const any_array& f) { return is_tensor_list(f.type()) || f.empty(); })) p.use_stages();
     return p.is_staged() ? std::make_unique<step_executor>(*p.is_staged(), feeds) : nullptr;
 }
 

@@ -33,7 +33,7 @@ private:
     class place_to_wait;
     struct body_run;
     struct wait {
-        std::size_t piece;
+        std::size_t stage;
         int entry; // in the trace
     };
 
@@ -44,7 +44,7 @@ private:
     void run_piece(std::size_t p);
     /// A piece that is ready; and if it is a long line, others beside it.
     void run_ready(std::size_t p);
-    static void run_beside(std::span<const completion_queue::piece> lines, const branches& dealt, thread_pool& pool);
+    static void run_beside(std::span<const completion_queue::stage> lines, const parallel_regions& dealt, thread_pool& pool);
     /// The k-th value that a piece takes, or what stands in for it.
     const any_array& taken(std::size_t p, std::size_t k);
     /// What a line is bound to.
@@ -56,7 +56,7 @@ private:
     void begin_wait(std::size_t p);
     step_trace::entry entry_of(std::size_t p) const;
     std::vector<any_array> all_fetched() const;
-    RILL_INLINE void arrived(std::size_t p, std::exception_ptr problem, std::vector<any_array> outputs) override;
+    RILL_INLINE void on_completed(std::size_t p, std::exception_ptr problem, std::vector<any_array> outputs) override;
     RILL_INLINE std::string place_of_piece(std::size_t p) const override;
     RILL_INLINE void inner_done(std::size_t p, std::vector<any_array> results) override;
     [[noreturn]] RILL_INLINE void rethrow_inner(std::size_t p) const override;

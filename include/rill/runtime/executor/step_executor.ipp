@@ -26,26 +26,26 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Where a node asks to come later.
-class step_executor::place_to_wait final : public waiting {
+class step_executor::place_to_wait final : public async_context {
 public:
-    place_to_wait(step_executor& run, std::size_t piece) : run_(run), piece_(piece) {}
+    place_to_wait(step_executor& run, std::size_t stage) : run_(run), stage_(stage) {}
     bool used() const { return used_; }
 
-    completion later(std::function<bool()> give_up) override {
+    completion defer(std::function<bool()> give_up) override {
         used_ = true;
-        if (run_.context_->trace) run_.begin_wait(piece_);
-        return run_.events_->later({&run_, piece_}, std::move(give_up));
+        if (run_.context_->trace) run_.begin_wait(stage_);
+        return run_.events_->defer({&run_, stage_}, std::move(give_up));
     }
 
 private:
     step_executor& run_;
-    std::size_t piece_;
+    std::size_t stage_;
     bool used_ = false;
 };
 
 /// The bodies of a node, and the one that runs.
 struct step_executor::body_run {
-    std::size_t piece;
+    std::size_t stage;
     std::unique_ptr<region_driver> bodies;
     std::shared_ptr<const void> keep;
     std::vector<any_array> feeds = {};
@@ -54,7 +54,7 @@ struct step_executor::body_run {
 };
 
 RILL_COLD step_executor::step_executor(const staged_plan& p, std::span<const any_array> feeds)
-    : plan_(p), values_(p.first_values()), held_(p.cut().all.size()), missing_(p.missing()), left_(missing_.size()) {
+    : plan_(p), values_(p.first_values()), held_(p.all_stages().all.size()), missing_(p.missing()), left_(missing_.size()) {
     std::copy(feeds.begin(), feeds.end(), values_.begin());
 }
 
@@ -104,19 +104,19 @@ RILL_COLD void step_executor::run_to_end() {
 
 RILL_COLD void step_executor::run_ready(std::size_t p) {
     const auto& threads = plan_.resources().threads();
-    if (plan_.alone(p) || !threads.pool || threads.strands < 2) return run_piece(p);
-    const auto of = [](const completion_queue::piece& r) -> step_executor& { return static_cast<step_executor&>(*r.of); };
-    const auto microseconds = [&](const completion_queue::piece& r) {
+    if (plan_.alone(p) || !threads.pool || threads.lanes < 2) return run_piece(p);
+    const auto of = [](const completion_queue::stage& r) -> step_executor& { return static_cast<step_executor&>(*r.of); };
+    const auto microseconds = [&](const completion_queue::stage& r) {
         try {
             return of(r).hold(r.number).microseconds();
         } catch (...) {
             of(r).rethrow_outwards();
         }
     };
-    const auto is_long = [&](const completion_queue::piece& r) {
+    const auto is_long = [&](const completion_queue::stage& r) {
         return !of(r).plan_.alone(r.number) && microseconds(r) > fork_cost;
     };
-    const auto is_brief = [&](const completion_queue::piece& r) { return !is_long(r); };
+    const auto is_brief = [&](const completion_queue::stage& r) { return !is_long(r); };
     if (!is_long({this, p})) return run_piece(p);
     // what is brief goes first, for a while: it may have to wait then, or make other long lines ready
     auto& events = *events_;
@@ -133,7 +133,7 @@ RILL_COLD void step_executor::run_ready(std::size_t p) {
     vector<step_cost> costs;
     for (const auto& r : lines) costs.push_back({microseconds(r), false});
     const vector<step_order> order(lines.size());
-    const auto dealt = find_branches(order, costs, threads.strands);
+    const auto dealt = find_parallel_regions(order, costs, threads.lanes);
     if (!dealt.empty()) return run_beside(lines, dealt[0], *threads.pool);
     lines.pop_back();
     for (const auto& r : lines) events.add(r);
@@ -141,9 +141,9 @@ RILL_COLD void step_executor::run_ready(std::size_t p) {
 }
 
 /// All are over before anything else of the step goes on.
-RILL_COLD void step_executor::run_beside(std::span<const completion_queue::piece> lines, const branches& dealt,
+RILL_COLD void step_executor::run_beside(std::span<const completion_queue::stage> lines, const parallel_regions& dealt,
                                          thread_pool& pool) {
-    const auto run_line = [&](const completion_queue::piece& r) {
+    const auto run_line = [&](const completion_queue::stage& r) {
         auto& of = static_cast<step_executor&>(*r.of);
         try {
             of.run_line(r.number);
@@ -151,14 +151,14 @@ RILL_COLD void step_executor::run_beside(std::span<const completion_queue::piece
             of.rethrow_outwards();
         }
     };
-    pool.run(static_cast<int>(dealt.strands.size()), [&](int s) {
-        for (const int i : dealt.strands[s]) run_line(lines[i]);
+    pool.run(static_cast<int>(dealt.lanes.size()), [&](int s) {
+        for (const int i : dealt.lanes[s]) run_line(lines[i]);
     });
     for (const auto& r : lines) static_cast<step_executor&>(*r.of).complete(r.number);
 }
 
 RILL_COLD const any_array& step_executor::taken(std::size_t p, std::size_t k) {
-    const int v = plan_.cut().all[p].takes[k];
+    const int v = plan_.all_stages().all[p].takes[k];
     if (!values_[v].empty()) return values_[v];
     const auto [at, fresh] = stand_ins_.try_emplace(v, any_array());
     const auto* alone = plan_.alone(p);
@@ -169,7 +169,7 @@ RILL_COLD const any_array& step_executor::taken(std::size_t p, std::size_t k) {
 RILL_COLD const segment& step_executor::hold(std::size_t p) {
     if (!held_[p]) {
         vector<any_array> in;
-        for (std::size_t k = 0; k < plan_.cut().all[p].takes.size(); ++k) {
+        for (std::size_t k = 0; k < plan_.all_stages().all[p].takes.size(); ++k) {
             in.push_back(taken(p, k));
             refuse_ragged({&in.back().type(), 1});
         }
@@ -192,7 +192,7 @@ RILL_COLD void step_executor::run_piece(std::size_t p) {
 }
 
 RILL_COLD void step_executor::run_line(std::size_t p) {
-    const auto& piece = plan_.cut().all[p];
+    const auto& stage = plan_.all_stages().all[p];
     hold(p);
     auto& step = *held_[p];
     step.memory->context = context_;
@@ -200,11 +200,11 @@ RILL_COLD void step_executor::run_line(std::size_t p) {
     std::optional<traced_context> traced;
     if (context_->trace) {
         traced.emplace(*context_, *context_->trace);
-        traced->scope.piece = static_cast<int>(p);
+        traced->scope.stage = static_cast<int>(p);
         step.memory->context = &*traced;
     }
     std::vector<const void*> data;
-    for (std::size_t k = 0; k < piece.takes.size(); ++k) data.push_back(taken(p, k).data());
+    for (std::size_t k = 0; k < stage.takes.size(); ++k) data.push_back(taken(p, k).data());
     struct kept_place {
         allocator* memory;
         any_array made = {};
@@ -213,26 +213,26 @@ RILL_COLD void step_executor::run_line(std::size_t p) {
         auto& to = *static_cast<kept_place*>(place);
         return (to.made = any_array(type.type, type.shape, *to.memory)).mutable_data();
     };
-    for (std::size_t k = 0; k < piece.gives.size(); ++k)
-        if (auto* memory = plan_.kept_in(piece.gives[k]); memory && step.of->fetched_alone(k)) {
+    for (std::size_t k = 0; k < stage.gives.size(); ++k)
+        if (auto* memory = plan_.kept_in(stage.gives[k]); memory && step.of->fetched_alone(k)) {
             kept_place to{memory};
             step.of->place(*step.memory, k, {&to, make_kept}, data);
-            values_[piece.gives[k]] = std::move(to.made);
+            values_[stage.gives[k]] = std::move(to.made);
         }
     if (!step.of->bound().write_list.empty()) // lines that read these variables are over
         for (const auto& other : held_)
             if (other && other.get() != &step) other->of->let_go(*other->memory, *step.of);
     step.of->run(*step.memory, data);
     step.memory->pinned = nullptr;
-    for (std::size_t k = 0; k < piece.gives.size(); ++k)
-        if (auto& given = values_[piece.gives[k]]; !step.of->placed(*step.memory, k))
+    for (std::size_t k = 0; k < stage.gives.size(); ++k)
+        if (auto& given = values_[stage.gives[k]]; !step.of->placed(*step.memory, k))
             given = any_array(step.of->fetch_type(k).type, step.of->fetch_type(k).shape,
                               step.of->fetch_data(*step.memory, k), nullptr);
 }
 
 RILL_COLD bool step_executor::run_alone(std::size_t p) {
     const auto& alone = *plan_.alone(p);
-    const auto& takes = plan_.cut().all[p].takes;
+    const auto& takes = plan_.all_stages().all[p].takes;
     const bool has_bodies = alone.item().origin->bodies;
     vector<any_array> in;
     for (std::size_t k = 0; k < takes.size(); ++k)
@@ -257,10 +257,10 @@ RILL_COLD bool step_executor::run_alone(std::size_t p) {
         const int entry = scope->to.begin(entry_of(p));
         std::optional<traced_context> within;
         if (const auto* use = alone.item().op->regions()) within.emplace(*context_, scope->within(entry, *use));
-        outputs = alone.run(in, within ? &*within : context_, alone.waits() ? &here : nullptr);
+        outputs = alone.run(in, within ? &*within : context_, alone.is_async() ? &here : nullptr);
         scope->to.end(entry, {.bytes = bytes_of(outputs), .iterations = within ? within->scope.iterations : -1});
     } else {
-        outputs = alone.run(in, context_, alone.waits() ? &here : nullptr);
+        outputs = alone.run(in, context_, alone.is_async() ? &here : nullptr);
     }
     if (here.used()) return false;
     give(p, std::move(outputs));
@@ -270,7 +270,7 @@ RILL_COLD bool step_executor::run_alone(std::size_t p) {
 RILL_COLD step_trace::entry step_executor::entry_of(std::size_t p) const {
     const auto& n = *plan_.alone(p)->item().origin;
     auto e = context_->trace->entry_of(n.name, n.op->name());
-    e.piece = static_cast<int>(p);
+    e.stage = static_cast<int>(p);
     return e;
 }
 
@@ -282,7 +282,7 @@ RILL_COLD void step_executor::begin_wait(std::size_t p) {
 
 /// Runs a node's bodies, up to one that waits: that goes on with the rest of the step.
 RILL_COLD bool step_executor::go_on(std::size_t p, std::vector<any_array> given) {
-    const auto at = detail::find_if(bodies_, [&](const auto& b) { return b->piece == p; });
+    const auto at = detail::find_if(bodies_, [&](const auto& b) { return b->stage == p; });
     auto& running = **at;
     running.now = nullptr;
     const step_context* const context = running.traced ? &*running.traced : context_;
@@ -291,7 +291,7 @@ RILL_COLD bool step_executor::go_on(std::size_t p, std::vector<any_array> given)
             while (plan* next = running.bodies->next(given, running.feeds)) {
                 context_->check();
                 if (running.traced) running.traced->scope.iteration = running.bodies->iterations();
-                running.now = inner_run_of(*next, running.feeds);
+                running.now = nested_run_of(*next, running.feeds);
                 if (!running.now) {
                     given = run_plan(*next, running.feeds, context);
                     continue;
@@ -310,15 +310,15 @@ RILL_COLD bool step_executor::go_on(std::size_t p, std::vector<any_array> given)
         context_->trace->to.end(running.traced->scope.inside,
                                 {.bytes = bytes_of(given), .iterations = running.bodies->iterations()});
     give(p, std::move(given));
-    erase_if(bodies_, [&](const auto& b) { return b->piece == p; });
+    erase_if(bodies_, [&](const auto& b) { return b->stage == p; });
     return true;
 }
 
-RILL_COLD const any_array& step_executor::fetched(std::size_t i) const { return values_[plan_.cut().fetches[i]]; }
+RILL_COLD const any_array& step_executor::fetched(std::size_t i) const { return values_[plan_.all_stages().fetches[i]]; }
 
 RILL_COLD std::vector<any_array> step_executor::all_fetched() const {
     std::vector<any_array> all;
-    for (std::size_t i = 0; i < plan_.cut().fetches.size(); ++i) all.push_back(owned_copy(fetched(i)));
+    for (std::size_t i = 0; i < plan_.all_stages().fetches.size(); ++i) all.push_back(owned_copy(fetched(i)));
     return all;
 }
 
@@ -331,7 +331,7 @@ RILL_COLD void step_executor::rethrow_outwards() const {
 RILL_COLD void step_executor::rethrow_inner(std::size_t p) const {
     try {
         for (const auto& b : bodies_)
-            if (b->piece == p) b->bodies->rethrow();
+            if (b->stage == p) b->bodies->rethrow();
         throw;
     } catch (...) {
         try {
@@ -352,9 +352,9 @@ RILL_COLD void step_executor::inner_done(std::size_t p, std::vector<any_array> r
     if (done) complete(p);
 }
 
-RILL_COLD void step_executor::arrived(std::size_t p, std::exception_ptr problem, std::vector<any_array> outputs) {
+RILL_COLD void step_executor::on_completed(std::size_t p, std::exception_ptr problem, std::vector<any_array> outputs) {
     if (context_->trace) {
-        const auto at = detail::find_if(waits_, [&](const wait& w) { return w.piece == p; });
+        const auto at = detail::find_if(waits_, [&](const wait& w) { return w.stage == p; });
         context_->trace->to.end(at->entry, {.bytes = bytes_of(outputs), .at = events_->came_at()});
         waits_.erase(at);
     }
@@ -379,7 +379,7 @@ RILL_COLD std::string step_executor::place_of_piece(std::size_t p) const {
 
 RILL_COLD void step_executor::give(std::size_t p, std::vector<any_array> outputs) {
     plan_.alone(p)->check(outputs);
-    const auto& gives = plan_.cut().all[p].gives;
+    const auto& gives = plan_.all_stages().all[p].gives;
     for (std::size_t k = 0; k < gives.size() && k < outputs.size(); ++k) values_[gives[k]] = std::move(outputs[k]);
 }
 

@@ -31,11 +31,11 @@ class plan {
 public:
     /// Nodes that ask for no device run on `otherwise`.
     plan(const plan_key& key, const session_options& options, std::shared_ptr<resource_store> resources,
-         const device_type& otherwise = default_device());
+         const device_type& default_device = rill::default_device());
 
     /// A straight line of a run in pieces.
     plan(subgraph part, const session_options& options, std::shared_ptr<resource_store> resources,
-         const device_type& otherwise, const control_flow& control);
+         const device_type& default_device, const control_flow& control);
 
     ~plan();
 
@@ -59,7 +59,7 @@ public:
     std::string memory_report();
 
     /// From now on it is run in pieces, if it has nodes that may have to stand alone.
-    void cut();
+    void use_stages();
 
     /// The segment for these shapes of the feeds: the last one used, another kept one, or a new one. Throws dynamic_shape_found where these shapes
     /// show that it is no straight line; from then on it is run in pieces.
@@ -70,13 +70,13 @@ private:
     struct unsplit {
         subgraph graph;
         session_options options;
-        const device_type& otherwise;
+        const device_type& default_device;
     };
 
     /// Places what is ordered, and compiles bodies.
-    void place_items(const session_options& options, const device_type& otherwise);
-    void split_into_stages(const subgraph& g, const session_options& options, const device_type& otherwise);
-    void cut_late();
+    void place_items(const session_options& options, const device_type& default_device);
+    void split_into_stages(const subgraph& g, const session_options& options, const device_type& default_device);
+    void split_late();
     std::unique_ptr<execution_state> begin_in_pieces(std::span<const any_array> feeds);
     std::unique_ptr<execution_state> acquire_new(std::unique_ptr<execution_state> step, std::span<const any_array> feeds);
 
@@ -87,8 +87,8 @@ private:
     std::shared_ptr<const functionalized_graph> flow_; // what stands for primitives of control flow
     subgraph graph_;
     body_plans bodies_; // of its nodes that run any
-    std::unique_ptr<const unsplit> uncut_;
-    owned<const staged_plan> pieces_ = owns_none<const staged_plan>();
+    std::unique_ptr<const unsplit> unsplit_;
+    owned<const staged_plan> stages_ = owns_none<const staged_plan>();
     std::atomic<const staged_plan*> in_pieces_{nullptr}; // those
     owned<const dataflow_plan> frames_ = owns_none<const dataflow_plan>();
     std::mutex mutex_;

@@ -41,16 +41,16 @@ inline const graph_state* graph_of(const plan_key& key) {
 }
 
 RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::shared_ptr<resource_store> resources,
-                     const device_type& otherwise)
+                     const device_type& default_device)
     : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()) {
     const auto* in = graph_of(key);
-    const auto* control = bodies_.control = in ? in->control() : nullptr;
-    if (key.raised && key.raised->is_dataflow) {
-        frames_ = control->is_dataflow(key, options, resources_, otherwise);
+    const auto* control = bodies_.control = in && in->may_be_dynamic() ? registered_control_flow.load() : nullptr;
+    if (key.functionalized && key.functionalized->is_dataflow) {
+        frames_ = control->make_dataflow_plan(key, options, resources_, default_device);
         return;
     }
     if (const auto* primitive = in ? in->primitive() : nullptr)
-        flow_ = control->raise(key, primitive->functional_ops(), options.raise_primitives);
+        flow_ = control->functionalize(key, primitive->functional_ops(), options.raise_primitives);
     graph_ = checked_pass(prune(key.fetches, key.targets, key.feeds, key.within, flow_.get()), !flow_);
     if (flow_) graph_ = checked_pass(sort_items(std::move(graph_)), true);
     graph_ = checked_pass(cse_region_ops(std::move(graph_)), true);
@@ -60,46 +60,46 @@ RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::s
     graph_ = checked_pass(order_variable_accesses(std::move(graph_)), false);
     graph_ = checked_pass(sort_items(std::move(graph_)), true);
     if (control && control->needs_stages(graph_)) {
-        split_into_stages(graph_, options, otherwise);
+        split_into_stages(graph_, options, default_device);
     } else {
-        if (control && control->may_need_stages(graph_)) uncut_.reset(new unsplit{graph_, options, otherwise});
-        place_items(options, otherwise);
+        if (control && control->may_need_stages(graph_)) unsplit_.reset(new unsplit{graph_, options, default_device});
+        place_items(options, default_device);
     }
 }
 
 RILL_COLD plan::plan(subgraph part, const session_options& options, std::shared_ptr<resource_store> resources,
-                     const device_type& otherwise, const control_flow& control)
+                     const device_type& default_device, const control_flow& control)
     : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()),
       graph_(checked_pass(std::move(part), true)) {
     bodies_.control = &control;
-    place_items(options, otherwise);
+    place_items(options, default_device);
 }
 
-RILL_COLD void plan::place_items(const session_options& options, const device_type& otherwise) {
+RILL_COLD void plan::place_items(const session_options& options, const device_type& default_device) {
     std::function<void(const node&, const std::string&)> report;
     if (options.log_device_placement)
         report = [](const node& n, const std::string& device) {
             log_message(log_level::info, n.name + ": (" + std::string(n.op->name()) + "): " + device);
         };
-    graph_ = checked_pass(place(std::move(graph_), options.allow_soft_placement, report, otherwise), true);
+    graph_ = checked_pass(place(std::move(graph_), options.allow_soft_placement, report, default_device), true);
     graph_ = checked_pass(insert_copies(std::move(graph_)), true);
     if (!bodies_.control) return;
-    for (const auto& it : graph_.items) bodies_.control->compile_bodies(bodies_, it, options, resources_, otherwise);
+    for (const auto& it : graph_.items) bodies_.control->compile_bodies(bodies_, it, options, resources_, default_device);
 }
 
-RILL_COLD void plan::split_into_stages(const subgraph& g, const session_options& options, const device_type& otherwise) {
-    pieces_ = control().is_staged(g, options, resources_, otherwise);
-    in_pieces_.store(pieces_.get(), std::memory_order_release);
+RILL_COLD void plan::split_into_stages(const subgraph& g, const session_options& options, const device_type& default_device) {
+    stages_ = control().make_staged_plan(g, options, resources_, default_device);
+    in_pieces_.store(stages_.get(), std::memory_order_release);
 }
 
-RILL_COLD void plan::cut_late() {
-    if (!uncut_) throw internal("a straight line was cut too late");
-    split_into_stages(uncut_->graph, uncut_->options, uncut_->otherwise);
+RILL_COLD void plan::split_late() {
+    if (!unsplit_) throw internal("a straight line was cut too late");
+    split_into_stages(unsplit_->graph, unsplit_->options, unsplit_->default_device);
 }
 
-RILL_COLD void plan::cut() {
+RILL_COLD void plan::use_stages() {
     const std::lock_guard lock(mutex_);
-    if (uncut_ && !is_staged()) cut_late();
+    if (unsplit_ && !is_staged()) split_late();
 }
 
 RILL_INLINE plan::~plan() { delete ready_.load(); }
@@ -150,7 +150,7 @@ RILL_COLD void plan::close() noexcept {
     closed_ = true;
     delete ready_.exchange(nullptr);
     const std::lock_guard lock(mutex_);
-    if (pieces_ || frames_) control().close(frames_.get(), pieces_.get());
+    if (stages_ || frames_) control().close(frames_.get(), stages_.get());
     bodies_.each([](plan& p) { p.close(); });
     segments_.clear();
 }
@@ -186,7 +186,7 @@ RILL_COLD std::shared_ptr<segment> plan::bind(std::span<const tensor_type> feeds
     try {
         segments_.push_front(detail::make_shared<segment>(graph_, feeds, *resources_, memory_, bodies_));
     } catch (const dynamic_shape_found&) {
-        cut_late();
+        split_late();
         throw;
     }
     if (segments_.size() > kept) segments_.pop_back();

@@ -18,12 +18,12 @@ class dynamic_node;
 class staged_plan {
 public:
     staged_plan(const subgraph& g, const session_options& options, std::shared_ptr<resource_store> resources,
-                   const device_type& otherwise);
+                   const device_type& default_device);
     ~staged_plan();
 
-    const pieces& cut() const { return pieces_; }
-    plan& line(std::size_t piece) const { return *lines_[piece]; }
-    const dynamic_node* alone(std::size_t piece) const { return alone_[piece].get(); }
+    const stages& all_stages() const { return stages_; }
+    plan& line(std::size_t stage) const { return *lines_[stage]; }
+    const dynamic_node* alone(std::size_t stage) const { return alone_[stage].get(); }
     /// Variables that a piece reads as they were when the step began.
     const std::vector<const node*>& pinned() const { return pinned_; }
     /// What a run begins with, but for its feeds: the handles of resources.
@@ -42,7 +42,7 @@ private:
     void find_order();
     void find_kept();
 
-    pieces pieces_;
+    stages stages_;
     std::vector<std::vector<std::size_t>> next_;
     std::vector<int> missing_;
     vector<std::unique_ptr<dynamic_node>> handles_;

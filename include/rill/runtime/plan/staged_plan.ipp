@@ -18,19 +18,19 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD staged_plan::staged_plan(const subgraph& g, const session_options& options,
-                                         std::shared_ptr<resource_store> resources, const device_type& otherwise)
-    : pieces_(detail::cut(g)), resources_(std::move(resources)), progress_timeout_(options.progress_timeout) {
-    for (auto& p : pieces_.all) {
+                                         std::shared_ptr<resource_store> resources, const device_type& default_device)
+    : stages_(detail::split_into_stages(g)), resources_(std::move(resources)), progress_timeout_(options.progress_timeout) {
+    for (auto& p : stages_.all) {
         const bool alone = p.alone.origin;
         lines_.push_back(alone ? nullptr
-                               : std::make_unique<plan>(std::move(p.part), options, resources_, otherwise,
-                                                        control_flow_of_program()));
-        alone_.push_back(alone ? std::make_unique<dynamic_node>(p.alone, options, resources_, otherwise) : nullptr);
+                               : std::make_unique<plan>(std::move(p.part), options, resources_, default_device,
+                                                        *registered_control_flow.load()));
+        alone_.push_back(alone ? std::make_unique<dynamic_node>(p.alone, options, resources_, default_device) : nullptr);
     }
     find_pinned(g);
-    first_values_.resize(static_cast<std::size_t>(pieces_.values));
-    for (const auto& h : pieces_.handles) {
-        handles_.push_back(std::make_unique<dynamic_node>(h.of, options, resources_, otherwise));
+    first_values_.resize(static_cast<std::size_t>(stages_.values));
+    for (const auto& h : stages_.handles) {
+        handles_.push_back(std::make_unique<dynamic_node>(h.of, options, resources_, default_device));
         first_values_[h.value] = std::move(handles_.back()->run({}, nullptr, nullptr)[0]);
     }
     find_order();
@@ -52,8 +52,8 @@ RILL_COLD void staged_plan::find_pinned(const subgraph& g) {
 }
 
 RILL_COLD void staged_plan::find_order() {
-    const auto& all = pieces_.all;
-    std::vector<int> giver(static_cast<std::size_t>(pieces_.values), -1);
+    const auto& all = stages_.all;
+    std::vector<int> giver(static_cast<std::size_t>(stages_.values), -1);
     next_.resize(all.size());
     for (std::size_t k = 0; k < all.size(); ++k)
         for (const int v : all[k].gives) giver[v] = static_cast<int>(k);
@@ -72,12 +72,12 @@ RILL_COLD void staged_plan::find_order() {
 RILL_COLD void staged_plan::find_kept() {
     kept_in_.resize(first_values_.size());
     std::vector<int> takers(first_values_.size()), made(first_values_.size());
-    for (const auto& p : pieces_.all) {
+    for (const auto& p : stages_.all) {
         for (const int v : p.takes) ++takers[v];
         for (const int v : p.gives) made[v] = 1;
     }
-    for (const int v : pieces_.fetches) ++takers[v];
-    for (const auto& p : pieces_.all) {
+    for (const int v : stages_.fetches) ++takers[v];
+    for (const auto& p : stages_.all) {
         if (!p.alone.origin || !p.alone.op->takes_ownership()) continue;
         const auto& handle = first_values_[p.takes[0]];
         if (handle.empty()) continue;

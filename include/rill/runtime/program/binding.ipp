@@ -36,8 +36,8 @@ RILL_COLD bound_graph binder::bind(const subgraph& g, std::span<const tensor_typ
     if (const auto& threads = resources.threads(); threads.pool) {
         for (const auto& c : b.costs_)
             b.microseconds += c.shared ? c.microseconds / threads.pool->threads() : c.microseconds;
-        if (worth_branching(b.costs_, threads.strands))
-            b.parallel = find_branches(order_of_steps(b), b.costs_, threads.strands);
+        if (worth_branching(b.costs_, threads.lanes))
+            b.parallel = find_parallel_regions(order_of_steps(b), b.costs_, threads.lanes);
     }
     plan_memory(b, b.may_share_);
     return std::move(static_cast<bound_graph&>(b));
@@ -135,7 +135,7 @@ RILL_COLD void binder::find_chains() {
         const int number = chained[v.item];
         if (number < 0 || number == reader_chain) return;
         auto& c = chains[number];
-        c.needed[c.link_of(v.item)][v.port] = 1;
+        c.needed[c.member_of(v.item)][v.port] = 1;
     };
     for (std::size_t i = 0; i < graph.items.size(); ++i)
         for (const auto& v : graph.items[i].inputs) need(v, chained[i]);
@@ -197,7 +197,7 @@ RILL_COLD int binder::aliased_slot(std::size_t i, std::size_t port) const {
 RILL_COLD bool binder::stays_in_block(std::size_t i, std::size_t port) const {
     if (chained[i] < 0) return false;
     const auto& c = chains[chained[i]];
-    return !c.needed[c.link_of(static_cast<int>(i))][port];
+    return !c.needed[c.member_of(static_cast<int>(i))][port];
 }
 
 RILL_COLD bool binder::is_step(std::size_t i) const {
@@ -263,7 +263,7 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
 }
 
 RILL_COLD void binder::bind_chain(const chain& c, resource_store& resources) {
-    fusion_group links;
+    fusion_group members;
     vector<subgraph::value> inputs;
     hash_map<std::pair<int, int>, std::size_t> number_of; // of an input
     hash_map<int, std::size_t> last_reader;               // of a slot: aliases are several inputs in one
@@ -273,11 +273,11 @@ RILL_COLD void binder::bind_chain(const chain& c, resource_store& resources) {
     for (std::size_t k = 0; k < c.items.size(); ++k) {
         const auto i = static_cast<std::size_t>(c.items[k]);
         const auto& it = graph.items[i];
-        auto& link = links.links.emplace_back();
-        link.spec = it.op->fused();
+        auto& member = members.members.emplace_back();
+        member.spec = it.op->fused();
         for (const auto& v : it.inputs) {
             if (chained[v.item] == chained[i]) {
-                link.inputs.push_back({static_cast<int>(c.link_of(v.item)), v.port});
+                member.inputs.push_back({static_cast<int>(c.member_of(v.item)), v.port});
                 continue;
             }
             const auto [known, fresh] = number_of.try_emplace({v.item, v.port}, inputs.size());
@@ -288,10 +288,10 @@ RILL_COLD void binder::bind_chain(const chain& c, resource_store& resources) {
                 constants.push_back(from ? from->constant() : nullptr);
             }
             last_reader[slot_of(v)] = k;
-            link.inputs.push_back({-1, static_cast<int>(known->second)});
+            member.inputs.push_back({-1, static_cast<int>(known->second)});
         }
         for (std::size_t port = 0; port < types[i].size(); ++port) {
-            link.results.push_back(c.needed[k][port] ? static_cast<int>(outputs.size()) : -1);
+            member.results.push_back(c.needed[k][port] ? static_cast<int>(outputs.size()) : -1);
             if (!c.needed[k][port]) continue;
             outputs.push_back(value_slot[i][port]);
             out.push_back(types[i][port]);
@@ -309,7 +309,7 @@ RILL_COLD void binder::bind_chain(const chain& c, resource_store& resources) {
     const auto& where = device_of(graph.items[c.items[0]]);
     const auto chain_kernel = find_kernel(where.name, fusion_group::name, dtype::invalid);
     if (!chain_kernel) throw internal("no kernel of chains for device " + where.name);
-    s.run = (*chain_kernel)(&links, request);
+    s.run = (*chain_kernel)(&members, request);
     add_step(std::move(s), inputs, outputs, request, false);
 }
 

@@ -32,7 +32,7 @@ struct bound_graph {
         std::vector<int> items;
         std::vector<std::vector<char>> needed; // per item and port
 
-        std::size_t link_of(int item) const {
+        std::size_t member_of(int item) const {
             return static_cast<std::size_t>(std::lower_bound(items.begin(), items.end(), item) - items.begin());
         }
     };
@@ -50,7 +50,7 @@ struct bound_graph {
         const device_type* space = nullptr; // whose memory; null: the host's
         int in_place_of = -1;
         std::int32_t variable = -1; // whose place it is
-        bool many_strands = false;  // several use it in the stretch of steps that uses it last
+        bool many_lanes = false;  // several use it in the stretch of steps that uses it last
     };
 
     struct folded_value {
@@ -79,7 +79,7 @@ struct bound_graph {
     vector<folded_value> folded_values;                       // of slots: what shape rules asked for
     vector<chain> chains;
     std::vector<int> chained;         // per item: its chain, or -1
-    vector<branches> parallel;        // stretches of steps that run in several strands
+    vector<parallel_regions> parallel;        // stretches of steps that run in several strands
     vector<arena> arenas;             // the host's first
     std::size_t arena_bytes = 0;      // of all
     double microseconds = 0;          // what all steps take, roughly, with those that help; where there are any

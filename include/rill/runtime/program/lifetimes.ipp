@@ -18,10 +18,10 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class lifetimes {
 public:
-    explicit lifetimes(bound_graph& b) : b_(b), strand_of_(b.steps.size(), anywhere) {
+    explicit lifetimes(bound_graph& b) : b_(b), lane_of_(b.steps.size(), anywhere) {
         for (std::size_t r = 0; r < b.parallel.size(); ++r)
-            for (std::size_t l = 0; l < b.parallel[r].strands.size(); ++l)
-                for (const int k : b.parallel[r].strands[l]) strand_of_[k] = {static_cast<int>(r), static_cast<int>(l)};
+            for (std::size_t l = 0; l < b.parallel[r].lanes.size(); ++l)
+                for (const int k : b.parallel[r].lanes[l]) lane_of_[k] = {static_cast<int>(r), static_cast<int>(l)};
     }
 
     void note_uses();
@@ -30,8 +30,8 @@ public:
 
 private:
     using home = bound_graph::slot_value::home;
-    using strand = std::pair<int, int>; // a stretch of steps and a strand in it
-    static constexpr strand anywhere{-1, 0};
+    using lane = std::pair<int, int>; // a stretch of steps and a lane in it
+    static constexpr lane anywhere{-1, 0};
 
     int steps() const { return static_cast<int>(b_.steps.size()); }
     template <class F> void for_each_use(const F& f) const {
@@ -42,28 +42,28 @@ private:
         const int owner = b_.slots[slot].in_place_of;
         return owner >= 0 ? static_cast<std::size_t>(owner) : slot;
     }
-    const branches* stretch_at(int step) const {
-        const int r = step < steps() ? strand_of_[step].first : -1;
+    const parallel_regions* window_at(int step) const {
+        const int r = step < steps() ? lane_of_[step].first : -1;
         return r < 0 ? nullptr : &b_.parallel[r];
     }
-    /// Slots that own memory, by the strand that alone uses them.
-    using strand_slots = std::map<strand, std::vector<std::size_t>>;
-    strand_slots owners(const device_type* space) const;
+    /// Slots that own memory, by the lane that alone uses them.
+    using lane_slots = std::map<lane, std::vector<std::size_t>>;
+    lane_slots owners(const device_type* space) const;
     /// The values of one space; returns the bytes they take.
     std::size_t lay_out(const device_type* space);
-    std::size_t bound(const strand_slots& groups) const;
+    std::size_t bound(const lane_slots& groups) const;
     vector<arena_value> values_of(const std::vector<std::size_t>& slots) const;
 
     bound_graph& b_;
-    vector<strand> strand_of_; // per step
+    vector<lane> lane_of_; // per step
 };
 
 RILL_COLD void lifetimes::note_uses() {
     for_each_use([&](std::size_t slot, std::size_t k) {
         auto& s = b_.slots[slot];
         // who else uses it in the stretch that uses it last?
-        const auto before = s.last < 0 ? strand{-2, 0} : strand_of_[s.last];
-        s.many_strands = before.first == strand_of_[k].first && (s.many_strands || before != strand_of_[k]);
+        const auto before = s.last < 0 ? lane{-2, 0} : lane_of_[s.last];
+        s.many_lanes = before.first == lane_of_[k].first && (s.many_lanes || before != lane_of_[k]);
         if (s.first < 0) s.first = static_cast<int>(k);
         s.last = static_cast<int>(k);
     });
@@ -76,7 +76,7 @@ RILL_COLD void lifetimes::share_places(std::span<const shared_place> may_share) 
         auto& result = b_.slots[b_.slot_of(to)];
         const auto& input = b_.slots[in];
         const auto now = static_cast<int>(k);
-        if (result.where != home::arena || result.bytes == 0 || result.in_place_of >= 0 || input.many_strands ||
+        if (result.where != home::arena || result.bytes == 0 || result.in_place_of >= 0 || input.many_lanes ||
             input.where != home::arena || input.space != result.space || input.last != now || input.first == now ||
             b_.type_of(from).shape != result.type.shape || size_of(b_.type_of(from).type) != size_of(result.type.type))
             continue;
@@ -89,19 +89,19 @@ RILL_COLD void lifetimes::share_places(std::span<const shared_place> may_share) 
     }
 }
 
-RILL_COLD lifetimes::strand_slots lifetimes::owners(const device_type* space) const {
-    constexpr strand unused{-2, 0};
-    vector<strand> user(b_.slots.size(), unused);
+RILL_COLD lifetimes::lane_slots lifetimes::owners(const device_type* space) const {
+    constexpr lane unused{-2, 0};
+    vector<lane> user(b_.slots.size(), unused);
     for_each_use([&](std::size_t slot, std::size_t k) {
         auto& u = user[owner_of(slot)];
-        u = u == unused || u == strand_of_[k] ? strand_of_[k] : anywhere;
+        u = u == unused || u == lane_of_[k] ? lane_of_[k] : anywhere;
     });
-    strand_slots all;
+    lane_slots all;
     for (std::size_t i = 0; i < b_.slots.size(); ++i) {
         const auto& s = b_.slots[i];
         const bool in_arena = s.where == home::arena || s.where == home::scratch;
         if (!in_arena || s.space != space || s.bytes == 0 || s.first < 0 || s.in_place_of >= 0) continue;
-        all[s.last == steps() ? anywhere : user[i]].push_back(i); // a fetch outlives its strand
+        all[s.last == steps() ? anywhere : user[i]].push_back(i); // a fetch outlives its lane
     }
     return all;
 }
@@ -129,17 +129,17 @@ RILL_COLD std::size_t lifetimes::lay_out(const device_type* space) {
     const auto shared = std::move(groups[anywhere]);
     groups.erase(anywhere);
 
-    // what one strand alone uses is laid out for itself, and is one value as long as the stretch lasts
+    // what one lane alone uses is laid out for itself, and is one value as long as the stretch lasts
     vector<arena_value> all;
     for (const auto& [at, slots] : groups) {
-        const auto& stretch = b_.parallel[at.first];
+        const auto& window = b_.parallel[at.first];
         auto values = values_of(slots);
-        all.push_back({plan_arena(values), stretch.first, stretch.last - 1, 0});
+        all.push_back({plan_arena(values), window.first, window.last - 1, 0});
         for (std::size_t i = 0; i < slots.size(); ++i) b_.offsets[slots[i]] = values[i].offset;
     }
     for (auto v : values_of(shared)) {
-        if (const auto* stretch = stretch_at(v.first)) v.first = stretch->first;
-        if (const auto* stretch = stretch_at(v.last)) v.last = stretch->last - 1;
+        if (const auto* window = window_at(v.first)) v.first = window->first;
+        if (const auto* window = window_at(v.last)) v.last = window->last - 1;
         all.push_back(v);
     }
     const std::size_t bytes = plan_arena(all);
@@ -154,7 +154,7 @@ RILL_COLD std::size_t lifetimes::lay_out(const device_type* space) {
 }
 
 /// Step after step, whatever the strands.
-RILL_COLD std::size_t lifetimes::bound(const strand_slots& groups) const {
+RILL_COLD std::size_t lifetimes::bound(const lane_slots& groups) const {
     std::vector<std::ptrdiff_t> change(b_.steps.size() + 2);
     for (const auto& [at, slots] : groups)
         for (const auto& v : values_of(slots)) {

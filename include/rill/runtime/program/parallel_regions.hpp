@@ -16,9 +16,9 @@ inline constexpr double fork_cost = 10;
 inline constexpr int longest_stretch = 64;
 
 /// Steps first … last - 1, of which those of one strand run in order and the strands beside one another.
-struct branches {
+struct parallel_regions {
     int first = 0, last = 0;
-    std::vector<std::vector<int>> strands;
+    std::vector<std::vector<int>> lanes;
 };
 
 /// What a step comes after.
@@ -38,7 +38,7 @@ bool worth_branching(std::span<const step_cost> costs, int threads);
 
 /// Where it pays to run parts of a list of steps at once, on so many threads: in stretches that fall into parts which need
 /// nothing of one another. Stretches don't overlap.
-vector<branches> find_branches(std::span<const step_order> order, std::span<const step_cost> costs, int threads);
+vector<parallel_regions> find_parallel_regions(std::span<const step_order> order, std::span<const step_cost> costs, int threads);
 
 }}} // namespace rill::RILL_ABI::detail
 

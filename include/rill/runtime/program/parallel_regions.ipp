@@ -28,9 +28,9 @@ private:
 };
 
 /// A stretch that grows by a step at a time, and the parts it falls into.
-class stretch {
+class window {
 public:
-    stretch(std::span<const step_order> order, std::span<const step_cost> costs, int first)
+    window(std::span<const step_order> order, std::span<const step_cost> costs, int first)
         : order_(order), costs_(costs), first_(first) {}
 
     /// False if the next step can't be in one stretch with the first.
@@ -96,7 +96,7 @@ RILL_COLD bool worth_branching(std::span<const step_cost> costs, int threads) {
     return false;
 }
 
-RILL_COLD vector<branches> find_branches(std::span<const step_order> order, std::span<const step_cost> costs,
+RILL_COLD vector<parallel_regions> find_parallel_regions(std::span<const step_order> order, std::span<const step_cost> costs,
                                          int threads) {
     const running_costs cost(costs);
     const auto n = static_cast<int>(order.size());
@@ -122,7 +122,7 @@ RILL_COLD vector<branches> find_branches(std::span<const step_order> order, std:
         const auto at = static_cast<std::size_t>(s);
         if (until[at + 1].saved < until[at].saved) until[at + 1] = {until[at].saved, -1};
         if (!begins[at] || !cost.is_worth(s, std::min(n, s + longest_stretch))) continue;
-        stretch here(order, costs, s);
+        window here(order, costs, s);
         for (int e = s + 1; e <= std::min(n, s + longest_stretch) && here.add(); ++e) {
             if (!ends[e] || !cost.is_worth(s, e)) continue;
             auto& to = until[e];
@@ -130,19 +130,19 @@ RILL_COLD vector<branches> find_branches(std::span<const step_order> order, std:
             if (saved > to.saved) to = {saved, s};
         }
     }
-    vector<branches> found;
+    vector<parallel_regions> found;
     for (int e = n; e > 0;) {
         const int s = until[e].from;
         if (s < 0) {
             --e;
             continue;
         }
-        stretch whole(order, costs, s);
+        window whole(order, costs, s);
         for (int k = s; k < e; ++k) whole.add();
         const auto dealt = whole.deal_out(threads);
-        branches b{s, e, std::vector<std::vector<int>>(static_cast<std::size_t>(threads))};
-        for (int k = s; k < e; ++k) b.strands[dealt.thread_of[k - s]].push_back(k);
-        std::erase_if(b.strands, [](const auto& strand) { return strand.empty(); });
+        parallel_regions b{s, e, std::vector<std::vector<int>>(static_cast<std::size_t>(threads))};
+        for (int k = s; k < e; ++k) b.lanes[dealt.thread_of[k - s]].push_back(k);
+        std::erase_if(b.lanes, [](const auto& lane) { return lane.empty(); });
         found.push_back(std::move(b));
         e = s;
     }

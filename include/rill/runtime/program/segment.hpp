@@ -114,7 +114,7 @@ private:
     std::int64_t run_bodies(frame& f, const step& s, const kernel_args& args) const;
 
     void run_traced(frame& f) const;
-    void run_step_traced(frame& f, const step& s, std::int64_t iteration, int strand) const;
+    void run_step_traced(frame& f, const step& s, std::int64_t iteration, int lane) const;
 
     [[noreturn]] void throw_uninitialised(std::size_t v) const;
     std::string described(const step& s, const std::string& what) const;

@@ -95,7 +95,7 @@ RILL_COLD bool segment::can_update(std::size_t i, std::size_t feed, std::vector<
         along.push_back(before);
         at = from;
     }
-    return was.last >= 0 && !was.many_strands && was.last < static_cast<int>(b_.steps.size()) &&
+    return was.last >= 0 && !was.many_lanes && was.last < static_cast<int>(b_.steps.size()) &&
            b_.steps[was.last].item == at.item;
 }
 
@@ -168,8 +168,8 @@ template <class F> inline void segment::run_all(const F& run_line) const {
     int at = 0;
     for (const auto& b : b_.parallel) {
         run_line(at, b.first, -1);
-        pool_->run(static_cast<int>(b.strands.size()), [&](int l) {
-            for (const int k : b.strands[l]) run_line(k, k + 1, l);
+        pool_->run(static_cast<int>(b.lanes.size()), [&](int l) {
+            for (const int k : b.lanes[l]) run_line(k, k + 1, l);
         });
         at = b.last;
     }
@@ -288,12 +288,12 @@ RILL_INLINE void segment::write(frame& f, const step& s, const kernel_args& args
 
 RILL_COLD void segment::run_traced(frame& f) const {
     const auto iteration = f.context->trace->iteration_of(this);
-    run_all([&](int begin, int end, int strand) {
-        for (; begin < end; ++begin) run_step_traced(f, b_.steps[begin], iteration, strand);
+    run_all([&](int begin, int end, int lane) {
+        for (; begin < end; ++begin) run_step_traced(f, b_.steps[begin], iteration, lane);
     });
 }
 
-RILL_COLD void segment::run_step_traced(frame& f, const step& s, std::int64_t iteration, int strand) const {
+RILL_COLD void segment::run_step_traced(frame& f, const step& s, std::int64_t iteration, int lane) const {
     const auto& scope = *f.context->trace;
     const int chain = b_.chained[s.item];
     const std::vector<int> alone{s.item};
@@ -303,7 +303,7 @@ RILL_COLD void segment::run_step_traced(frame& f, const step& s, std::int64_t it
         auto& e = entries.emplace_back(
             scope.entry_of(b_.graph.name_of(i), it.origin ? it.op->name() : std::string_view("Copy")));
         e.iteration = iteration;
-        e.strand = strand;
+        e.lane = lane;
         for (const int slot : b_.value_slot[i])
             if (b_.slots[slot].where != home::block) e.bytes += static_cast<std::int64_t>(b_.slots[slot].bytes);
     }

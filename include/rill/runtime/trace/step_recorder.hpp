@@ -20,7 +20,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// Writes down what a step does, from any of its threads.
 class step_recorder {
 public:
-    step_recorder(step_trace& into, environment& around);
+    step_recorder(step_trace& into, rill::environment& environment);
     step_recorder(const step_recorder&) = delete;
     /// What was broken off ends here.
     ~step_recorder();
@@ -43,7 +43,7 @@ private:
     static constexpr std::int64_t open = -1;
 
     step_trace& into_;
-    environment& around_;
+    environment& environment_;
     const environment::time_point start_;
     std::mutex mutex_;
     std::vector<std::thread::id> threads_;
@@ -53,7 +53,7 @@ private:
 struct trace_scope {
     step_recorder& to;
     int inside = -1; // the entry of the node whose bodies run
-    int piece = -1;
+    int stage = -1;
     std::int64_t iteration = -1;
     bool counts = false; // who runs the bodies of a loop does not say which iteration it is: each begins with 0
     std::vector<std::pair<const void*, std::int64_t>> runs = {};

@@ -12,8 +12,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_COLD step_recorder::step_recorder(step_trace& into, environment& around)
-    : into_(into), around_(around), start_(around.now()), threads_{std::this_thread::get_id()} {
+RILL_COLD step_recorder::step_recorder(step_trace& into, rill::environment& environment)
+    : into_(into), environment_(environment), start_(environment.now()), threads_{std::this_thread::get_id()} {
     into_.entries.clear();
 }
 
@@ -24,7 +24,7 @@ RILL_COLD step_recorder::~step_recorder() {
 }
 
 RILL_COLD std::int64_t step_recorder::now() const {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(around_.now() - start_).count();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(environment_.now() - start_).count();
 }
 
 RILL_COLD int step_recorder::begin(std::vector<step_trace::entry> together) {
@@ -64,7 +64,7 @@ RILL_COLD trace_scope trace_scope::within(int entry, const region_use& use) cons
 
 RILL_COLD step_trace::entry trace_scope::entry_of(std::string node, std::string_view op) const {
     step_trace::entry e{std::move(node), std::string(op)};
-    e.piece = piece;
+    e.stage = stage;
     e.inside = inside;
     e.iteration = iteration;
     return e;

@@ -50,8 +50,8 @@ RILL_COLD std::string chrome_args(const step_trace& t, const step_trace::entry& 
     if (e.inside >= 0) text += ",\"inside\":" + json_text(t.entries[static_cast<std::size_t>(e.inside)].node);
     add("iteration", e.iteration);
     add("iterations", e.iterations);
-    add("strand", e.strand);
-    add("piece", e.piece);
+    add("lane", e.lane);
+    add("piece", e.stage);
     return text + "}";
 }
 

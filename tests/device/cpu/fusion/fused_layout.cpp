@@ -71,9 +71,9 @@ TEST_CASE("fused_layout: blocks cover every element once, and no block is larger
 TEST_CASE("fused_layout: a number that is taken as it is needs no buffer") {
     const tensor_type all{dtype::float32, dims{100'000}}, one{dtype::float32, dims{}};
     const std::vector<tensor_type> leaves{all, one};
-    const std::vector<char> spread{0, 1};
+    const std::vector<char> splat{0, 1};
     const auto as_elements = detail::plan_fused(all.shape, leaves, std::span(&all, 1), false);
-    const auto as_it_is = detail::plan_fused(all.shape, leaves, std::span(&all, 1), false, spread);
+    const auto as_it_is = detail::plan_fused(all.shape, leaves, std::span(&all, 1), false, splat);
     CHECK_FALSE(as_elements.leaves[1].direct);
     CHECK(as_it_is.all_direct());
     CHECK(as_it_is.leaves[1].stride[0] == 0);

@@ -62,7 +62,7 @@ TEST_CASE_METHOD(test_fused_stages_fixture, "fused_stages: a long chain needs tw
     for (int i = 0; i < 12; ++i) {
         last = tensor<float, dyn>(last + 1.f);
         all.push_back(last);
-        c.links.push_back({spec(last), {{i - 1, 0}}, {i == 11 ? 0 : -1}});
+        c.members.push_back({spec(last), {{i - 1, 0}}, {i == 11 ? 0 : -1}});
     }
     detail::fused_stages stages(c, 1);
     CHECK(stages.place_buffers(0, 1024) == 2 * 4096);
@@ -84,7 +84,7 @@ TEST_CASE_METHOD(test_fused_stages_fixture, "fused_stages: integer divisions are
 TEST_CASE_METHOD(test_fused_stages_fixture, "fused_stages: any number of operands") {
     const tensor sum(x + x, "sum");
     chain wide;
-    for (int i = 0; i < 300; ++i) wide.links.push_back({spec(sum), {{-1, i}}, {i}});
+    for (int i = 0; i < 300; ++i) wide.members.push_back({spec(sum), {{-1, i}}, {i}});
     detail::fused_stages stages(wide, 300);
     REQUIRE(stages.operands() == 600);
     std::vector<std::byte> own(stages.place_buffers(0, 1));
@@ -112,7 +112,7 @@ TEST_CASE_METHOD(test_fused_stages_fixture,
     const chain c{{{spec(a), {{-1, 0}}, {-1}}, {spec(b), {{0, 0}, {-1, 0}}, {0}}}};
     const without_emitter as_it_was;
     static constexpr code_emitter emitter{[](const fusion_group&, std::size_t, index_t, const operand_forms& forms) {
-                                              return forms.spread.empty() ? function : nullptr;
+                                              return forms.splat.empty() ? function : nullptr;
                                           },
                                           nullptr, nullptr};
     detail::register_emitter(&emitter);

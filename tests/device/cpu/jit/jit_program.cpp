@@ -368,7 +368,7 @@ TEST_CASE("jit_program: leaves of one number, and results that are summed") {
     results.push_back(t.emit(info_of<add_op>, dtype::float32, {results[0], t.scalar(0)}));
     const auto body = t.finish(results);
     operand_forms forms{std::vector<char>(2 * many), std::vector<char>(2 * many), std::vector<char>(many + 1)};
-    for (std::size_t k = 0; k < many; ++k) forms.spread[2 * k + 1] = k % 2 == 0, forms.summed[k] = k % 3 != 1;
+    for (std::size_t k = 0; k < many; ++k) forms.splat[2 * k + 1] = k % 2 == 0, forms.summed[k] = k % 3 != 1;
     for_levels([&](int level) {
         const block_function f = detail::emit_program(*body, level, {}, forms);
         REQUIRE(f);
@@ -378,7 +378,7 @@ TEST_CASE("jit_program: leaves of one number, and results that are summed") {
             INFO("level " << level << ", " << n << " elements");
             operands o{{}, {}, {3.f}};
             for (std::size_t k = 0; k < 2 * many; ++k) {
-                o.leaves.emplace_back(forms.spread[k] ? 1 : n);
+                o.leaves.emplace_back(forms.splat[k] ? 1 : n);
                 for (std::size_t i = 0; i < o.leaves.back().size(); ++i)
                     o.leaves.back()[i] = static_cast<float>((i * 5 + k * 3) % 11) / 7 - 0.6f;
             }
@@ -416,10 +416,10 @@ TEST_CASE("jit_program: a number that is known to be 1 is not read, and costs no
         {times(t.leaf(1)), times(t.scalar(0)), times(t.leaf(0)), op(info_of<add_op>, times(t.leaf(1)), t.leaf(0))});
     for (const bool summed : {false, true})
         for_levels([&](int level) {
-            const operand_forms forms{.spread = {1, 0}, .ones = {1, 0}, .summed = std::vector<char>(4, char{summed})};
+            const operand_forms forms{.splat = {1, 0}, .ones = {1, 0}, .summed = std::vector<char>(4, char{summed})};
             const block_function f = detail::emit_program(*body, level, {}, forms);
             REQUIRE(f);
-            CHECK(f != detail::emit_program(*body, level, {}, {forms.spread, {}, forms.summed}));
+            CHECK(f != detail::emit_program(*body, level, {}, {forms.splat, {}, forms.summed}));
             for (const std::size_t n : {1, 8, 19, 64}) {
                 INFO("level " << level << ", " << n << " elements, summed " << summed);
                 operands o{{{77.f}, floats(n)}, std::vector<floats>(4, floats(n)), {3.f}};

@@ -86,10 +86,10 @@ TEST_CASE_METHOD(test_number_code_fixture, "scalar_code: what nobody reads is no
     std::vector<detail::scalar_code> codes;
     for (const bool both : {true, false}) {
         fusion_group chain;
-        auto& link = chain.links.emplace_back();
-        link.spec = adjoint;
-        for (int i = 0; i < static_cast<int>(dx.node()->inputs.size()); ++i) link.inputs.push_back({-1, i});
-        link.results = {0, both ? 1 : -1};
+        auto& member = chain.members.emplace_back();
+        member.spec = adjoint;
+        for (int i = 0; i < static_cast<int>(dx.node()->inputs.size()); ++i) member.inputs.push_back({-1, i});
+        member.results = {0, both ? 1 : -1};
         codes.push_back(detail::number_code_of(chain, both ? 2 : 1));
         REQUIRE(codes.back().calls.size() == 1);
     }

@@ -41,7 +41,7 @@ TEST_CASE("scalar_frame_layout: a number is there as often as it is read") {
         std::array<float, 18> to;
         to.fill(-1.f);
         const float value = 2.5f;
-        detail::spread_number(to.data(), &value, sizeof(float), lanes);
+        detail::splat_number(to.data(), &value, sizeof(float), lanes);
         CHECK(std::count(to.begin(), to.end(), 2.5f) == lanes);
         CHECK(to[static_cast<std::size_t>(lanes)] == -1.f);
     }
@@ -49,7 +49,7 @@ TEST_CASE("scalar_frame_layout: a number is there as often as it is read") {
     std::array<std::complex<double>, 3> all{};
     const void* leaf = &z;
     void* result = all.data();
-    detail::spread_function(sizeof(z))({&leaf, nullptr, &result, nullptr, 2});
+    detail::splat_function(sizeof(z))({&leaf, nullptr, &result, nullptr, 2});
     CHECK(all == std::array<std::complex<double>, 3>{z, z, 0.});
 }
 
@@ -69,7 +69,7 @@ TEST_CASE("scalar_frame_layout: of a loop, what is next is written where it will
     // the state (0, 1, 2) becomes (3 = f(0, 4), 0, 3); 4 = another input stays
     auto code = code_of(4, {{0, 3}}, {4, 0, 4});
     code.repeats = true;
-    code.turns = {{0, 4}, {1, 0}, {2, 4}};
+    code.carried = {{0, 4}, {1, 0}, {2, 4}};
     detail::scalar_frame_layout layout(code);
     const detail::placed_calls calls(code, layout);
     CHECK(layout[0] == number_place{number_place::current, 0});

@@ -62,8 +62,8 @@ struct nodes {
             inputs.push_back(held.back());
         }
         held.push_back(any_tensor(detail::add_program(g, p, {}, inputs)));
-        chain.links.push_back({held.back().node()->op->fused(), {}, {result}});
-        for (const auto& f : from) chain.links.back().inputs.push_back(f);
+        chain.members.push_back({held.back().node()->op->fused(), {}, {result}});
+        for (const auto& f : from) chain.members.back().inputs.push_back(f);
     }
 };
 
@@ -117,8 +117,8 @@ TEST_CASE("scalar_jit: nodes over numbers become one call, long lines of equal o
     std::set<block_function> functions;
     for (const auto& c : code.calls) functions.insert(c.run);
     CHECK(functions.size() <= 3); // the first, the last, and what is between
-    fusion_group few{{n.chain.links[0]}};
-    few.links[0].results = {0};
+    fusion_group few{{n.chain.members[0]}};
+    few.members[0].results = {0};
     CHECK(detail::number_code_of(few, 1).calls.size() == 3); // not worth it
 }
 
@@ -320,7 +320,7 @@ TEST_CASE("scalar_jit: random numbers, as without machine code") {
                 n.add(t.finish({made}), {number(), number()});
             }
             numbers.push_back({k, 0});
-            if (below(8) == 0) n.chain.links.back().results = {results++};
+            if (below(8) == 0) n.chain.members.back().results = {results++};
         }
         if (results == 0) continue;
         const std::vector<float> in{0.3f, -0.8f, 1.1f};

@@ -35,15 +35,15 @@ TEST_CASE("region_scalars: a chain over feeds and constants, whatever steps it i
     const tensor a(sin(x), "a"), b(reduce_sum(y * a), "b"), folded(sqrt(constant(4.f)), "folded"), c(b + folded, "c");
     const auto made = numbers({c, x, seven, tensor(reshape<1>(a))}, {x, y});
     REQUIRE(made);
-    CHECK(made->chain.links.size() == 3);
+    CHECK(made->chain.members.size() == 3);
     REQUIRE(made->fetches.size() == 4);
-    CHECK(made->fetches[0].link == 2);
-    CHECK(made->fetches[1].link == -1);
+    CHECK(made->fetches[0].member == 2);
+    CHECK(made->fetches[1].member == -1);
     CHECK(made->inputs[static_cast<std::size_t>(made->fetches[1].index)].feed == 0);
-    CHECK(made->inputs[static_cast<std::size_t>(made->fetches[2].index)].stays.value<float>() == 7.f);
-    CHECK(made->fetches[3].link == 0); // in another shape
-    const auto& last = made->chain.links[2].inputs;
-    CHECK(made->inputs[static_cast<std::size_t>(last[1].index)].stays.value<float>() == 2.f);
+    CHECK(made->inputs[static_cast<std::size_t>(made->fetches[2].index)].invariant.value<float>() == 7.f);
+    CHECK(made->fetches[3].member == 0); // in another shape
+    const auto& last = made->chain.members[2].inputs;
+    CHECK(made->inputs[static_cast<std::size_t>(last[1].index)].invariant.value<float>() == 2.f);
 }
 
 TEST_CASE("region_scalars: nothing of other graphs") {

@@ -32,16 +32,16 @@ inline index_t elements_each(index_t all, index_t results) { return results == 0
 /// A node as a chain of its own.
 inline fusion_group alone(const fused_spec& spec, const kernel_request& request) {
     fusion_group chain;
-    auto& link = chain.links.emplace_back();
-    link.spec = &spec;
-    for (int i = 0; i < static_cast<int>(request.inputs.size()); ++i) link.inputs.push_back({-1, i});
-    for (int r = 0; r < static_cast<int>(spec.results.size()); ++r) link.results.push_back(r);
+    auto& member = chain.members.emplace_back();
+    member.spec = &spec;
+    for (int i = 0; i < static_cast<int>(request.inputs.size()); ++i) member.inputs.push_back({-1, i});
+    for (int r = 0; r < static_cast<int>(spec.results.size()); ++r) member.results.push_back(r);
     return chain;
 }
 
 /// All nodes of a chain have the space of the first, whose inputs all come from outside.
 inline dims space_of(const fusion_group& chain, const kernel_request& request) {
-    const auto& first = chain.links[0];
+    const auto& first = chain.members[0];
     std::vector<tensor_type> in;
     for (const auto& from : first.inputs) in.push_back(request.inputs[from.index]);
     return fused_space(*first.spec, in).shape;
@@ -120,8 +120,8 @@ RILL_COLD fused_kernel::fused_kernel(const fusion_group& chain, const dims& spac
     layout_ = plan_fused(space, leaves, results, true);
     auto known = forms(fused_stages::leaves_of(chain), request);
     stages_.emplace(chain, results_, space.size(), known);
-    if (!stages_->emitted()) known.spread.assign(leaves_, 0), known.summed.assign(results_, 0);
-    layout_ = plan_fused(space, leaves, results, stages_->in_blocks(), known.spread);
+    if (!stages_->emitted()) known.splat.assign(leaves_, 0), known.summed.assign(results_, 0);
+    layout_ = plan_fused(space, leaves, results, stages_->in_blocks(), known.splat);
     summed_ = std::move(known.summed);
     plan_means(space, leaves, request);
     for (std::size_t r = 0; r < results_; ++r) // a reduced result may look contiguous (a single block): still fold it
@@ -150,8 +150,8 @@ RILL_COLD operand_forms fused_kernel::forms(const vector<fused_stages::leaf>& le
         const auto* value = request.constants[static_cast<std::size_t>(leaf.input)];
         return value && value->dtype() == dtype::float32 && value->size() == 1 && value->value<float>() == 1.f;
     };
-    for (std::size_t i = 0; i < leaves_; ++i) known.spread[i] = stands(l.leaves[i], 0);
-    for (std::size_t i = 0; i < leaves_; ++i) known.ones[i] = known.spread[i] && is_one(leaves[i]);
+    for (std::size_t i = 0; i < leaves_; ++i) known.splat[i] = stands(l.leaves[i], 0);
+    for (std::size_t i = 0; i < leaves_; ++i) known.ones[i] = known.splat[i] && is_one(leaves[i]);
     for (std::size_t r = 0; r < results_; ++r)
         known.summed[r] = reducers_[r].init && sums_[r] && stands(l.results[r], l.outer);
     return known;
@@ -201,11 +201,11 @@ RILL_COLD std::vector<tensor_type> fused_kernel::plan_results(const fusion_group
                                                               const kernel_request& request) {
     std::vector<tensor_type> types(request.outputs.begin(), request.outputs.end());
     reducers_.resize(results_), count_.resize(results_, -1), result_size_.resize(results_), sums_.resize(results_);
-    for (const auto& link : chain.links)
-        for (std::size_t r = 0; r < link.results.size(); ++r) {
-            if (link.results[r] < 0) continue;
-            const auto at = static_cast<std::size_t>(link.results[r]);
-            const auto& how = link.spec->results[r];
+    for (const auto& member : chain.members)
+        for (std::size_t r = 0; r < member.results.size(); ++r) {
+            if (member.results[r] < 0) continue;
+            const auto at = static_cast<std::size_t>(member.results[r]);
+            const auto& how = member.spec->results[r];
             auto& type = types[at];
             if (how.reduce.how != combine::map) type.shape = rules::reduce(space, how.reduce.axes, true).shape;
             result_size_[at] = type.shape.size();
@@ -344,7 +344,7 @@ RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void
             const auto& w = l.leaves[i];
             auto* from = const_cast<std::byte*>(static_cast<const std::byte*>(base[i]) + offset(w));
             if (!w.direct) {
-                if (block == begin || !w.constant) lay_out(from, own + w.buffer, w, l, rows);
+                if (block == begin || !w.constant) materialize_broadcast(from, own + w.buffer, w, l, rows);
                 from = own + w.buffer;
             }
             operand[i] = from;
@@ -380,7 +380,7 @@ RILL_INLINE void fused_kernel::fold(std::size_t r, std::byte* to, std::byte* blo
 RILL_INLINE void fused_kernel::run_at_once(const void** leaf, std::byte* const* out, std::byte* own) const {
     for (std::size_t i = 0; i < leaves_; ++i)
         if (const auto& w = layout_.leaves[i]; !w.direct)
-            lay_out(std::exchange(leaf[i], own + w.buffer), own + w.buffer, w, layout_, layout_.rows);
+            materialize_broadcast(std::exchange(leaf[i], own + w.buffer), own + w.buffer, w, layout_, layout_.rows);
     pointer_table<void*> to(results_, own + to_at_);
     for (std::size_t r = 0; r < results_; ++r)
         to[r] = layout_.results[r].direct ? out[r] : own + layout_.results[r].buffer;

@@ -47,10 +47,10 @@ void collapse(fused_layout& l, const dims& space);
 /// Lays a fused loop out for concrete shapes. `force_blocks`: the block function can't take more than a block at once; `spread`:
 /// leaves of one number that it takes as it is.
 fused_layout plan_fused(const dims& space, std::span<const tensor_type> leaves, std::span<const tensor_type> results,
-                        bool force_blocks, std::span<const char> spread = {});
+                        bool force_blocks, std::span<const char> splat = {});
 
 /// Lays a block of a stretched leaf out densely.
-void lay_out(const void* from, void* to, const access_pattern& w, const fused_layout& l, index_t rows);
+void materialize_broadcast(const void* from, void* to, const access_pattern& w, const fused_layout& l, index_t rows);
 
 /// Brings a block of values, along dimension `dim` and those after it, into a reduced result. Halving rows rather than adding them one
 /// by one keeps the loops long and the rounding small.

@@ -62,7 +62,7 @@ RILL_COLD void collapse(fused_layout& l, const dims& space) {
 
 RILL_COLD fused_layout plan_fused(const dims& space, std::span<const tensor_type> leaves,
                                   std::span<const tensor_type> results, bool force_blocks,
-                                  std::span<const char> spread) {
+                                  std::span<const char> splat) {
     fused_layout l;
     l.total = space.size();
     const auto walk = [&](const tensor_type& t) {
@@ -108,7 +108,7 @@ RILL_COLD fused_layout plan_fused(const dims& space, std::span<const tensor_type
         }
     };
     for (std::size_t i = 0; i < leaves.size(); ++i) {
-        if (spread.empty() || !spread[i])
+        if (splat.empty() || !splat[i])
             classify(l.leaves[i], false);
         else
             l.leaves[i].direct = true;
@@ -139,7 +139,7 @@ template <class E, class Write> E* write_short_rows(E* to, index_t rows, index_t
 
 /// Lays a stretched leaf out densely over the dimensions of a block; returns where the next element goes.
 template <class E>
-E* lay_out(const E* from, E* to, const access_pattern& w, const fused_layout& l, int dim, index_t extent) {
+E* materialize_broadcast(const E* from, E* to, const access_pattern& w, const fused_layout& l, int dim, index_t extent) {
     const index_t stride = w.stride[dim];
     constexpr index_t chunk = layout_slack / static_cast<index_t>(sizeof(E));
     if (dim == l.rank - 1) {
@@ -165,17 +165,17 @@ E* lay_out(const E* from, E* to, const access_pattern& w, const fused_layout& l,
         });
     }
     if (stride == 0) { // each row is like the first
-        const index_t row = lay_out(from, to, w, l, dim + 1, inner) - to, all = row * extent;
+        const index_t row = materialize_broadcast(from, to, w, l, dim + 1, inner) - to, all = row * extent;
         repeat(to, static_cast<std::size_t>(row) * sizeof(E), static_cast<std::size_t>(all) * sizeof(E));
         return to + all;
     }
-    for (index_t i = 0; i < extent; ++i) to = lay_out(from + i * stride, to, w, l, dim + 1, inner);
+    for (index_t i = 0; i < extent; ++i) to = materialize_broadcast(from + i * stride, to, w, l, dim + 1, inner);
     return to;
 }
 
-RILL_INLINE void lay_out(const void* from, void* to, const access_pattern& w, const fused_layout& l, index_t rows) {
+RILL_INLINE void materialize_broadcast(const void* from, void* to, const access_pattern& w, const fused_layout& l, index_t rows) {
     const auto go = [&]<class E>(E*) {
-        lay_out(static_cast<const E*>(from), static_cast<E*>(to), w, l, l.outer, rows);
+        materialize_broadcast(static_cast<const E*>(from), static_cast<E*>(to), w, l, l.outer, rows);
     };
     switch (w.element) {
     case 1: return go(static_cast<std::uint8_t*>(nullptr));

@@ -49,7 +49,7 @@ RILL_COLD fused_stages::fused_stages(const fusion_group& chain, std::size_t resu
         add_emitted(chain, emitted);
     } else {
         vector<std::vector<std::size_t>> operand_of; // per link and result
-        for (std::size_t k = 0; k < chain.links.size(); ++k) add_stage(chain, k, operand_of, elements);
+        for (std::size_t k = 0; k < chain.members.size(); ++k) add_stage(chain, k, operand_of, elements);
     }
     for (const auto& v : values_) scalars_.push_back(v.bytes.data());
     straight_ = stages_.size() == 1 && stages_[0].run && leaf_operand_.size() == leaves_.size();
@@ -59,9 +59,9 @@ RILL_COLD fused_stages::fused_stages(const fusion_group& chain, std::size_t resu
 
 RILL_COLD auto fused_stages::leaves_of(const fusion_group& chain) -> vector<leaf> {
     vector<leaf> all;
-    for (const auto& link : chain.links)
-        for (const auto& l : link.spec->leaves)
-            if (const auto from = link.inputs[l.input]; from.link < 0)
+    for (const auto& member : chain.members)
+        for (const auto& l : member.spec->leaves)
+            if (const auto from = member.inputs[l.input]; from.member < 0)
                 if (const leaf it{from.index, l.view}; !detail::contains(all, it)) all.push_back(it);
     return all;
 }
@@ -81,9 +81,9 @@ RILL_COLD void fused_stages::add_emitted(const fusion_group& chain, block_functi
     emitted_ = true;
     stages_.emplace_back().run = function;
     for (std::size_t l = 0; l < leaves_.size(); ++l) leaf_operand_.push_back(static_cast<std::uint32_t>(l));
-    for (const auto& link : chain.links) {
-        values_.append(link.spec->scalars);
-        for (const auto& i : link.spec->body->code) work_ += i.op->cost;
+    for (const auto& member : chain.members) {
+        values_.append(member.spec->scalars);
+        for (const auto& i : member.spec->body->code) work_ += i.op->cost;
     }
     masks_.resize(results_);
     for (std::size_t r = 0; r < results_; ++r) placed_.push_back({r, leaves_.size() + r});
@@ -91,8 +91,8 @@ RILL_COLD void fused_stages::add_emitted(const fusion_group& chain, block_functi
 
 RILL_COLD void fused_stages::add_stage(const fusion_group& chain, std::size_t k,
                                        vector<std::vector<std::size_t>>& operand_of, index_t elements) {
-    const auto& link = chain.links[k];
-    const auto& spec = *link.spec;
+    const auto& member = chain.members[k];
+    const auto& spec = *member.spec;
     auto& s = stages_.emplace_back();
     s.first_leaf = leaf_operand_.size();
     s.first_scalar = values_.size();
@@ -103,12 +103,12 @@ RILL_COLD void fused_stages::add_stage(const fusion_group& chain, std::size_t k,
     masks_.resize(s.first_place + function.places);
     values_.append(spec.scalars);
     for (const auto& l : spec.leaves) {
-        const auto from = link.inputs[l.input];
+        const auto from = member.inputs[l.input];
         std::size_t operand;
-        if (from.link < 0) {
+        if (from.member < 0) {
             operand = static_cast<std::size_t>(detail::find(leaves_, leaf{from.index, l.view}) - leaves_.begin());
         } else {
-            operand = operand_of[from.link][from.index];
+            operand = operand_of[from.member][from.index];
             if (operand >= leaves_.size() + results_) hidden_[operand - leaves_.size() - results_].last = k;
         }
         leaf_operand_.push_back(static_cast<std::uint32_t>(operand));
@@ -116,8 +116,8 @@ RILL_COLD void fused_stages::add_stage(const fusion_group& chain, std::size_t k,
     auto& operands = operand_of.emplace_back();
     const bool adjoint = spec.is_adjoint() && s.run;
     for (std::size_t r = 0; r < spec.results.size(); ++r) {
-        if (link.results[r] >= 0) {
-            operands.push_back(leaves_.size() + static_cast<std::size_t>(link.results[r]));
+        if (member.results[r] >= 0) {
+            operands.push_back(leaves_.size() + static_cast<std::size_t>(member.results[r]));
         } else {
             operands.push_back(leaves_.size() + results_ + hidden_.size());
             hidden_.push_back({size_of(spec.body->type_of(spec.body->results[r])), k, k});

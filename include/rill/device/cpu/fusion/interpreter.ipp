@@ -44,7 +44,7 @@ RILL_COLD block_interpreter::loop block_interpreter::need_loop(const program& p,
 RILL_COLD void block_interpreter::find_loops() {
     const program& p = *program_;
     spread_.resize(p.scalars.size());
-    const auto spread = [&](int v) {
+    const auto splat = [&](int v) {
         if (p.is_scalar(v)) spread_[static_cast<std::size_t>(v - p.first_scalar())] = true;
     };
     for (const auto& i : p.code) {
@@ -52,10 +52,10 @@ RILL_COLD void block_interpreter::find_loops() {
         step s{};
         s.run = found.run;
         s.scalar = found.scalar;
-        if (s.scalar < 0) std::for_each(i.args.begin(), i.args.end(), spread);
+        if (s.scalar < 0) std::for_each(i.args.begin(), i.args.end(), splat);
         steps_.push_back(s);
     }
-    std::for_each(p.results.begin(), p.results.end(), spread);
+    std::for_each(p.results.begin(), p.results.end(), splat);
 }
 
 RILL_COLD void block_interpreter::place_values() {

@@ -15,7 +15,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 enum class vector_op : std::uint8_t {
     leaf,     // the elements of leaf `number`
-    spread,   // the one number of leaf `number`, spread
+    splat,   // the one number of leaf `number`, spread
     scalar,   // scalar `number`, spread
     constant, // row `number` of the constants
     add,
@@ -62,7 +62,7 @@ struct ir_instruction {
 constexpr int operands_of(vector_op op) {
     switch (op) {
     case vector_op::leaf:
-    case vector_op::spread:
+    case vector_op::splat:
     case vector_op::scalar:
     case vector_op::constant: return 0;
     case vector_op::sqrt:

@@ -35,7 +35,7 @@ inline bool translate(const program& p, const program_nodes& nodes, const operan
     for (int k = 0; k < static_cast<int>(p.leaves.size()); ++k) {
         const auto is = [&](const std::vector<char>& all) { return !all.empty() && all[static_cast<std::size_t>(k)]; };
         value.push_back(is(forms.ones) ? to.constant(1.f)
-                                       : to.emit({is(forms.spread) ? vector_op::spread : vector_op::leaf, k}));
+                                       : to.emit({is(forms.splat) ? vector_op::splat : vector_op::leaf, k}));
     }
     for (int k = 0; k < static_cast<int>(p.scalars.size()); ++k) value.push_back(to.emit({vector_op::scalar, k}));
     for (std::size_t at = 0; at < p.code.size(); ++at) {
@@ -81,7 +81,7 @@ RILL_COLD block_function emit_program(const program& p, int level, const program
         key += ';';
         for (const int v : list) key += ' ' + std::to_string(v);
     }
-    for (const auto& list : {forms.spread, forms.ones, forms.summed}) {
+    for (const auto& list : {forms.splat, forms.ones, forms.summed}) {
         key += ';';
         for (const char on : list) key += on ? '1' : '0';
     }
@@ -96,21 +96,21 @@ RILL_COLD block_function emit_program(const program& p, int level, const program
 RILL_COLD program join_links(const fusion_group& chain, std::size_t results, program_nodes* nodes) {
     const auto leaves = fused_stages::leaves_of(chain);
     program all;
-    for (const auto& link : chain.links)
-        all.scalars.insert(all.scalars.end(), link.spec->body->scalars.begin(), link.spec->body->scalars.end());
+    for (const auto& member : chain.members)
+        all.scalars.insert(all.scalars.end(), member.spec->body->scalars.begin(), member.spec->body->scalars.end());
     all.leaves.resize(leaves.size());
     all.results.resize(results);
     std::vector<std::vector<int>> made; // per link and result
     int scalars = static_cast<int>(leaves.size());
-    for (const auto& link : chain.links) {
-        const auto& spec = *link.spec;
+    for (const auto& member : chain.members) {
+        const auto& spec = *member.spec;
         const auto& body = *spec.body;
         std::vector<int> value;
         for (std::size_t k = 0; k < spec.leaves.size(); ++k) {
             const auto& l = spec.leaves[k];
-            const auto from = link.inputs[l.input];
-            if (from.link >= 0) {
-                value.push_back(made[static_cast<std::size_t>(from.link)][static_cast<std::size_t>(from.index)]);
+            const auto from = member.inputs[l.input];
+            if (from.member >= 0) {
+                value.push_back(made[static_cast<std::size_t>(from.member)][static_cast<std::size_t>(from.index)]);
                 continue;
             }
             const auto found = detail::find(leaves, fused_stages::leaf{from.index, l.view});
@@ -128,7 +128,7 @@ RILL_COLD program join_links(const fusion_group& chain, std::size_t results, pro
         for (std::size_t r = 0; r < spec.results.size(); ++r) {
             own.push_back(value[static_cast<std::size_t>(body.results[r])]);
             if (nodes) nodes->gives.push_back(own.back());
-            if (link.results[r] >= 0) all.results[static_cast<std::size_t>(link.results[r])] = own.back();
+            if (member.results[r] >= 0) all.results[static_cast<std::size_t>(member.results[r])] = own.back();
         }
     }
     return all;
@@ -137,8 +137,8 @@ RILL_COLD program join_links(const fusion_group& chain, std::size_t results, pro
 /// A lone node has a compiled kernel as good. The gradient of an expression is better emitted: what it has in common with the value
 /// is computed once.
 inline bool compiled_as_good(const fusion_group& chain, int level) {
-    if (chain.links.size() > 1) return false;
-    const auto& spec = *chain.links[0].spec;
+    if (chain.members.size() > 1) return false;
+    const auto& spec = *chain.members[0].spec;
     if (is_one_op(*spec.body)) return true;
     const auto compiled = the_kernels().blocks.find(spec.kernel());
     return compiled && spec.kind == fused_spec::form::forward && compiled->forward && compiled->level >= level;
@@ -149,7 +149,7 @@ RILL_COLD block_function emit_chain(const fusion_group& chain, std::size_t resul
     static const int level = best_level();
     if (level < 3 || elements < least_emitted_elements) return {};
     std::size_t ops = 0;
-    for (const auto& link : chain.links) ops += link.spec->body->code.size();
+    for (const auto& member : chain.members) ops += member.spec->body->code.size();
     if (ops > most_emitted_ops || compiled_as_good(chain, level)) return {};
     program_nodes nodes;
     const program joined = join_links(chain, results, &nodes);

@@ -40,7 +40,7 @@ public:
     /// 64 bits from [base + offset].
     void load(general to, general base, int offset);
     /// Spreads the float that a register points to.
-    void spread(int to, general from);
+    void splat(int to, general from);
 
     std::size_t here() const { return code_.size(); }
     /// Has the 32 bits at `at` lead from behind them to `to`.

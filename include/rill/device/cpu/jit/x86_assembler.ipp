@@ -51,7 +51,7 @@ RILL_COLD void x86_assembler::load(general to, general base, int offset) {
     number(offset, 4);
 }
 
-RILL_COLD void x86_assembler::spread(int to, general from) {
+RILL_COLD void x86_assembler::splat(int to, general from) {
     // [from]: none of rsp, rbp, r12, r13
     const int r = ~to >> 3 & 1, b = ~from >> 3 & 1;
     if (wide_)

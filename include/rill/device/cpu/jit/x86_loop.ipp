@@ -52,7 +52,7 @@ private:
 
     const ir_instruction& at(int v) const { return code_.code()[static_cast<std::size_t>(v)]; }
     place& of(int v) { return place_[static_cast<std::size_t>(v)]; }
-    bool is_spread(int v) const { return at(v).op == vector_op::scalar || at(v).op == vector_op::spread; }
+    bool is_spread(int v) const { return at(v).op == vector_op::scalar || at(v).op == vector_op::splat; }
     int registers() const { return out_.wide() ? 32 : 16; }
     int slot_bytes(int slot) const { return slot * static_cast<int>(out_.register_bytes()); }
 
@@ -116,7 +116,7 @@ RILL_COLD void x86_loop_maker::choose_kept(int kept) {
     holds_.fill(-1);
     std::vector<int> count(all.size()), order;
     for (int v = static_cast<int>(all.size()); v-- > 0;) {
-        if (at(v).op == vector_op::leaf || at(v).op == vector_op::spread) leaves_ = std::max(leaves_, at(v).number + 1);
+        if (at(v).op == vector_op::leaf || at(v).op == vector_op::splat) leaves_ = std::max(leaves_, at(v).number + 1);
         if (at(v).op == vector_op::leaf) last_leaf_ = std::max(last_leaf_, v);
         for (int k = operands_of(at(v).op); k-- > 0;) {
             const int a = at(v).args[static_cast<std::size_t>(k)];
@@ -379,7 +379,7 @@ RILL_COLD void x86_loop_maker::compute(int v, int now) {
     const auto& i = at(v);
     switch (i.op) {
     case vector_op::constant:
-    case vector_op::spread:
+    case vector_op::splat:
     case vector_op::scalar: return;
     case vector_op::leaf: return load_leaf(v, now);
     case vector_op::add: return plain(v, now, {0x58, 1, 0}, true);
@@ -434,10 +434,10 @@ RILL_COLD void x86_loop_maker::prologue() {
     }
     for (int v = 0; v < static_cast<int>(place_.size()); ++v) {
         if (!is_spread(v)) continue;
-        out_.load(assembler::r11, assembler::rdi, at(v).op == vector_op::spread ? 0 : 8);
+        out_.load(assembler::r11, assembler::rdi, at(v).op == vector_op::splat ? 0 : 8);
         out_.load(assembler::r11, assembler::r11, 8 * at(v).number);
         const int reg = of(v).kept ? of(v).reg : 0; // 0 is not kept: it is given out from the top
-        out_.spread(reg, assembler::r11);
+        out_.splat(reg, assembler::r11);
         if (!of(v).kept) out_.vector({0x11, 1, 0}, reg, 0, memory_of(v));
     }
     for (const int v : kept_)

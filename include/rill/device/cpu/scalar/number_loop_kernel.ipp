@@ -108,12 +108,12 @@ RILL_INLINE void number_loop_runner::operator()(const kernel_args& a) const {
     count = 0;
     const auto slice = [&](const memories& to, number_place::memory in, std::int64_t k) {
         for (const auto& s : slices_)
-            spread_number(at(to, {in, s.where.at}),
+            splat_number(at(to, {in, s.where.at}),
                           a.in<std::byte>(s.operand) + (reverse_ ? -k : k) * static_cast<std::ptrdiff_t>(s.element),
                           s.element, s.lanes);
     };
-    for (const auto& p : parts_) spread_number(at(memory[0], p.where), a.out<void>(p.operand), p.element, p.lanes);
-    for (const auto& s : stays_) spread_number(at(memory[0], s.where), a.in<void>(s.operand), s.element, s.lanes);
+    for (const auto& p : parts_) splat_number(at(memory[0], p.where), a.out<void>(p.operand), p.element, p.lanes);
+    for (const auto& s : stays_) splat_number(at(memory[0], s.where), a.in<void>(s.operand), s.element, s.lanes);
     if (most > 0) slice(memory[0], number_place::current, 0);
 
     const std::size_t condition = conditional_ ? calls_.before_result() : 0;

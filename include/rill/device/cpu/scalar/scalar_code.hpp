@@ -33,7 +33,7 @@ struct scalar_code {
         std::uint32_t instruction = 0, node = 0;
     };
     /// Of a loop: an input that is another in each iteration.
-    struct turn {
+    struct loop_carried_value {
         int value, next; // a slice's next is none: it comes from outside
     };
     static constexpr int none = -1; // a result that nobody wants
@@ -46,7 +46,7 @@ struct scalar_code {
     std::vector<int> results;       // values: of each output of the chain
     bool may_divide = false;        // integers
     bool repeats = false;           // a loop: inputs that take no turn stay
-    std::vector<turn> turns;
+    std::vector<loop_carried_value> carried;
 };
 
 /// Time and memory grow with the number of nodes and of their instructions.

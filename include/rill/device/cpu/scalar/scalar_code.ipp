@@ -30,7 +30,7 @@ public:
         : emit_(the_kernels().emit.load()) {
         code_.results.resize(results, scalar_code::none);
         if (emit_) choose_joined(chain, least_joined);
-        for (const auto& link : chain.links) add(link);
+        for (const auto& member : chain.members) add(member);
     }
 
     scalar_code finish() && {
@@ -50,7 +50,7 @@ public:
             const int value = input(i, loop.inputs[static_cast<std::size_t>(i)]);
             const int next = i < parts ? code_.results[first + static_cast<std::size_t>(i)] : scalar_code::none;
             if (value == next || code_.values[static_cast<std::size_t>(value)].lanes == 0) continue;
-            code_.turns.push_back({value, next});
+            code_.carried.push_back({value, next});
             if (next == scalar_code::none) continue;
             // where one is the other will be
             auto &a = code_.values[static_cast<std::size_t>(value)].lanes,
@@ -88,9 +88,9 @@ private:
         }
         return at;
     }
-    int spread_constant(const scalar_value& value) {
+    int splat_constant(const scalar_value& value) {
         const auto number = constant(value);
-        const auto [at, fresh] = spread_.try_emplace(number, 0);
+        const auto [at, fresh] = splat_.try_emplace(number, 0);
         if (fresh) at->second = add_value(home::constant, number, value.type);
         return at->second;
     }
@@ -132,16 +132,16 @@ private:
     }
 
     void add_result(const number_loop& loop, const number_loop::source& from) {
-        code_.results.push_back(from.link < 0
+        code_.results.push_back(from.member < 0
                                     ? input(from.index, loop.inputs[static_cast<std::size_t>(from.index)])
-                                    : made_[static_cast<std::size_t>(from.link)][static_cast<std::size_t>(from.index)]);
+                                    : made_[static_cast<std::size_t>(from.member)][static_cast<std::size_t>(from.index)]);
     }
 
     /// Nodes for all of which there is machine code are taken apart to be joined, if they are worth it.
     void choose_joined(const fusion_group& chain, std::size_t least) {
         std::size_t count = 0;
-        for (const auto& link : chain.links)
-            if (const auto& p = *link.spec->body; knows(p)) count += p.code.size();
+        for (const auto& member : chain.members)
+            if (const auto& p = *member.spec->body; knows(p)) count += p.code.size();
         if (count < least) emit_ = nullptr;
     }
     bool knows(const program& p) {
@@ -161,22 +161,22 @@ private:
         count_copies();
     }
 
-    void add(const fusion_group::link& link) {
+    void add(const fusion_group::member& member) {
         ++node_;
-        const auto& spec = *link.spec;
+        const auto& spec = *member.spec;
         code_.may_divide = code_.may_divide || divides_integers(*spec.body);
         leaves_.clear();
         for (std::size_t i = 0; i < spec.leaves.size(); ++i) {
-            const auto from = link.inputs[static_cast<std::size_t>(spec.leaves[i].input)];
-            leaves_.push_back(from.link < 0
+            const auto from = member.inputs[static_cast<std::size_t>(spec.leaves[i].input)];
+            leaves_.push_back(from.member < 0
                                   ? input(from.index, spec.body->leaves[i])
-                                  : made_[static_cast<std::size_t>(from.link)][static_cast<std::size_t>(from.index)]);
+                                  : made_[static_cast<std::size_t>(from.member)][static_cast<std::size_t>(from.index)]);
         }
         const bool joined = emit_ && knows(*spec.body);
         const auto function = joined ? node_function() : find_function(spec, 1);
         auto& made = made_.emplace_back(function.run ? compiled(spec, function) : interpreted(spec, joined));
         for (std::size_t r = 0; r < made.size(); ++r)
-            if (link.results[r] >= 0) code_.results[static_cast<std::size_t>(link.results[r])] = made[r];
+            if (member.results[r] >= 0) code_.results[static_cast<std::size_t>(member.results[r])] = made[r];
     }
 
     std::vector<int> compiled(const fused_spec& spec, const node_function& function) {
@@ -206,7 +206,7 @@ private:
                      scalar_code::none); // scalars when they are asked for
         const auto value_of = [&](int v) {
             auto& known = value[static_cast<std::size_t>(v)];
-            if (known < 0) known = spread_constant(spec.scalars[static_cast<std::size_t>(v - p.first_scalar())]);
+            if (known < 0) known = splat_constant(spec.scalars[static_cast<std::size_t>(v - p.first_scalar())]);
             return known;
         };
         for (std::size_t k = 0; k < p.code.size(); ++k) {
@@ -270,7 +270,7 @@ private:
     std::vector<int> leaves_;             // of the node at hand
     std::vector<std::vector<int>> made_;  // per link and result
     hash_map<int, int> inputs_;           // values
-    hash_map<std::uint32_t, int> spread_; // values, by the constants' numbers
+    hash_map<std::uint32_t, int> splat_; // values, by the constants' numbers
     hash_index constants_, calls_;        // their numbers
     hash_map<const program*, vector<block_interpreter::loop>> loops_;
 };

@@ -13,10 +13,10 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// So many copies of a number beside one another.
-void spread_number(void* to, const void* from, std::size_t element, int lanes);
+void splat_number(void* to, const void* from, std::size_t element, int lanes);
 
 /// The same as a call among others: of a number that some function reads more copies of than there are.
-block_function spread_function(std::size_t element);
+block_function splat_function(std::size_t element);
 
 /// Where a number is: in memory that is counted by lines.
 struct number_place {

@@ -14,7 +14,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-template <class E> void spread_as(std::byte* to, const std::byte* from, int lanes) {
+template <class E> void splat_as(std::byte* to, const std::byte* from, int lanes) {
     E value;
     std::memcpy(&value, from, sizeof(E));
     // a whole line at once: what reads it as a whole would wait for parts of it
@@ -24,28 +24,28 @@ template <class E> void spread_as(std::byte* to, const std::byte* from, int lane
     else
         for (int i = 0; i < lanes; ++i) std::memcpy(to + static_cast<std::size_t>(i) * sizeof(E), &value, sizeof(E));
 }
-RILL_INLINE void spread_number(void* to, const void* from, std::size_t element, int lanes) {
+RILL_INLINE void splat_number(void* to, const void* from, std::size_t element, int lanes) {
     auto* const t = static_cast<std::byte*>(to);
     const auto* const f = static_cast<const std::byte*>(from);
     switch (element) {
-    case 1: return spread_as<std::uint8_t>(t, f, lanes);
-    case 2: return spread_as<std::uint16_t>(t, f, lanes);
-    case 4: return spread_as<std::uint32_t>(t, f, lanes);
-    case 8: return spread_as<std::uint64_t>(t, f, lanes);
-    default: return spread_as<std::array<std::uint64_t, 2>>(t, f, lanes);
+    case 1: return splat_as<std::uint8_t>(t, f, lanes);
+    case 2: return splat_as<std::uint16_t>(t, f, lanes);
+    case 4: return splat_as<std::uint32_t>(t, f, lanes);
+    case 8: return splat_as<std::uint64_t>(t, f, lanes);
+    default: return splat_as<std::array<std::uint64_t, 2>>(t, f, lanes);
     }
 }
 
-template <class E> void spread_block(const block_args& a) {
-    spread_as<E>(static_cast<std::byte*>(a.result[0]), static_cast<const std::byte*>(a.leaf[0]), static_cast<int>(a.n));
+template <class E> void splat_block(const block_args& a) {
+    splat_as<E>(static_cast<std::byte*>(a.result[0]), static_cast<const std::byte*>(a.leaf[0]), static_cast<int>(a.n));
 }
-RILL_COLD block_function spread_function(std::size_t element) {
+RILL_COLD block_function splat_function(std::size_t element) {
     switch (element) {
-    case 1: return &spread_block<std::uint8_t>;
-    case 2: return &spread_block<std::uint16_t>;
-    case 4: return &spread_block<std::uint32_t>;
-    case 8: return &spread_block<std::uint64_t>;
-    default: return &spread_block<std::array<std::uint64_t, 2>>;
+    case 1: return &splat_block<std::uint8_t>;
+    case 2: return &splat_block<std::uint16_t>;
+    case 4: return &splat_block<std::uint32_t>;
+    case 8: return &splat_block<std::uint64_t>;
+    default: return &splat_block<std::array<std::uint64_t, 2>>;
     }
 }
 
@@ -64,7 +64,7 @@ RILL_COLD scalar_frame_layout::scalar_frame_layout(const scalar_code& code)
 }
 
 RILL_COLD void scalar_frame_layout::put_turns() {
-    for (const auto& t : code_.turns) {
+    for (const auto& t : code_.carried) {
         const auto now = static_cast<std::size_t>(t.value);
         auto lines = lines_of(now);
         const bool made = t.next >= 0 && code_.values[t.next].where == scalar_code::home::computed &&
@@ -131,7 +131,7 @@ RILL_COLD placed_calls::placed_calls(const scalar_code& code, scalar_frame_layou
             if (!code.results.empty() && w == code.results[0]) before_result_ = calls_.size();
         }
     }
-    for (const auto& t : code.turns) {
+    for (const auto& t : code.carried) {
         if (t.next < 0) continue;
         const auto& value = code.values[t.value];
         const number_place from = layout[t.next], to{number_place::next, layout[t.value].at};
@@ -149,14 +149,14 @@ RILL_COLD void placed_calls::add_call(call c, std::span<const number_place> oper
 
 RILL_COLD void placed_calls::add_spread(std::size_t element, int lanes, const number_place& from,
                                         const number_place& to) {
-    add_call({spread_function(element), lanes, 1, 0, nullptr, nullptr}, std::array{from, to});
+    add_call({splat_function(element), lanes, 1, 0, nullptr, nullptr}, std::array{from, to});
 }
 
 RILL_COLD void placed_calls::place_constants(const scalar_code& code, const scalar_frame_layout& layout) {
     constants_.resize(layout.lines(number_place::constant));
     for (std::size_t v = 0; v < code.values.size(); ++v)
         if (const auto& value = code.values[v]; value.where == scalar_code::home::constant && value.lanes > 0)
-            spread_number(constants_[layout[static_cast<int>(v)].at].bytes, code.constants[value.number].bytes.data(),
+            splat_number(constants_[layout[static_cast<int>(v)].at].bytes, code.constants[value.number].bytes.data(),
                           value.element(), value.lanes);
 }
 

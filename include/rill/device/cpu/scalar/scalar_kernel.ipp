@@ -57,7 +57,7 @@ RILL_COLD number_kernel::number_kernel(const scalar_code& code, scalar_frame_lay
 RILL_INLINE void number_kernel::operator()(const kernel_args& a) const {
     auto* const scratch = a.scratch<std::byte>();
     const auto bytes = [](std::uint32_t lines) { return lines * number_place::line; };
-    for (const auto& l : loads_) spread_number(scratch + bytes(l.where.at), a.in<void>(l.number), l.element, l.lanes);
+    for (const auto& l : loads_) splat_number(scratch + bytes(l.where.at), a.in<void>(l.number), l.element, l.lanes);
     std::byte* const memory[] = {scratch, calls_.constants(), nullptr};
     pointer_table<void*> table(calls_.most_operands(), scratch + table_at_);
     void** const operand = table;

@@ -10,7 +10,7 @@
 #include <rill/expr/apply.hpp>
 #include <rill/expr/tensor.hpp>
 #include <rill/ops/control/region/argument.hpp>
-#include <rill/runtime/control_flow/all_control_flow.hpp>
+#include <rill/link/control_flow.hpp>
 
 // How loops, branches and functions make their bodies: what a callable adds to the graph while a region is open.
 
@@ -328,7 +328,7 @@ private:
     }
     /// It is run for what it does.
     static bool has_effect(const node& n) {
-        if (!n.op->writes().empty() || n.op->takes()) return true;
+        if (!n.op->writes().empty() || n.op->consumes()) return true;
         if (n.outputs.empty() && n.op->role() == op_role::ordinary) return true;
         return n.bodies && detail::any_of(*n.bodies, [](const body& b) { return !b.effects.empty(); });
     }

@@ -15,7 +15,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// Where an expression of a loop's body finds a value.
 struct loop_leaf {
     int state = -1, input = -1;  // a part of the state, or an input of the node
-    const void* stays = nullptr; // else a constant
+    const void* invariant = nullptr; // else a constant
 };
 
 /// A result of a body that is one expression of numbers.

@@ -63,7 +63,7 @@ RILL_INLINE void loop_tables::fill(const vector<scalar_expression_at>& all, cons
     for (std::size_t e = 0; e < all.size(); ++e)
         for (std::size_t k = 0; k < all[e].leaves.size(); ++k) {
             const auto& l = all[e].leaves[k];
-            leaves_[e][k] = l.input >= 0 ? args.in<void>(l.input) : l.stays;
+            leaves_[e][k] = l.input >= 0 ? args.in<void>(l.input) : l.invariant;
         }
 }
 

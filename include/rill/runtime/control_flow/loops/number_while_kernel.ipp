@@ -29,22 +29,22 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// What a loop takes from outside: an input of the node, or a constant.
-struct staying_number {
+struct invariant_scalar {
     int input = -1;
     any_array constant;
 };
 
 class number_while_kernel final : public static_region_kernel {
 public:
-    number_while_kernel(const region_use& use, const number_loop& loop, vector<staying_number> stays,
+    number_while_kernel(const region_use& use, const number_loop& loop, vector<invariant_scalar> invariant,
                      std::span<const tensor_type> inputs, std::span<const tensor_type> outputs, kernel_factory make,
                      allocator& from)
-        : use_(use), parts_(loop.next.size()), stays_(std::move(stays)), inputs_(inputs.begin(), inputs.end()),
+        : use_(use), parts_(loop.next.size()), invariants_(std::move(invariant)), inputs_(inputs.begin(), inputs.end()),
           outputs_(outputs.begin(), outputs.end()), allocator_(from) {
         kernel_request request{};
         run_ = make(&loop, request);
         scratch_ = request.scratch_bytes;
-        first_out_ = 1 + static_cast<std::size_t>(loop.slices) + stays_.size();
+        first_out_ = 1 + static_cast<std::size_t>(loop.slices) + invariants_.size();
         numbers_.resize(first_out_ + outputs_.size() + 2);
         std::iota(numbers_.begin(), numbers_.end(), 0);
     }
@@ -71,7 +71,7 @@ public:
             note_iterations(context, run(*own, args));
             return outputs;
         }
-        vector<history> histories;
+        vector<stacked_outputs> histories;
         for (auto r = parts_; r < outputs_.size(); ++r)
             histories.emplace_back(tensor_type{outputs_[r].type, rules::slice(outputs_[r].shape)}, allocator_);
         auto& m = static_cast<memory&>(*own);
@@ -116,7 +116,7 @@ private:
         *at++ = &m.most;
         for (auto i = parts_; i < static_cast<std::size_t>(use_.operands); ++i)
             *at++ = first_slice(args.in<void>(static_cast<int>(i)), inputs_[i].type);
-        for (const auto& s : stays_)
+        for (const auto& s : invariants_)
             *at++ = const_cast<void*>(s.input >= 0 ? args.in<void>(s.input) : s.constant.data());
         for (std::size_t i = 0; i < outputs_.size(); ++i) {
             const int number = static_cast<int>(i);
@@ -144,7 +144,7 @@ private:
 
     region_use use_;
     std::size_t parts_, first_out_ = 0, scratch_ = 0;
-    vector<staying_number> stays_;
+    vector<invariant_scalar> invariants_;
     std::vector<tensor_type> inputs_, outputs_;
     std::vector<std::int32_t> numbers_; // of the kernel's slots
     kernel run_;
@@ -162,14 +162,14 @@ public:
     std::optional<std::vector<number_loop::source>> add(const bound_region& b) {
         const auto numbers = numbers_of(b.steps().bound());
         if (!numbers) return {};
-        const int first = static_cast<int>(made_.chain.links.size());
+        const int first = static_cast<int>(made_.chain.members.size());
         const auto source_of = [&](const number_loop::source& s) {
-            if (s.link >= 0) return number_loop::source{first + s.link, s.index};
+            if (s.member >= 0) return number_loop::source{first + s.member, s.index};
             return input(numbers->inputs[static_cast<std::size_t>(s.index)], b.of());
         };
-        for (auto link : numbers->chain.links) {
-            for (auto& from : link.inputs) from = source_of(from);
-            made_.chain.links.push_back(std::move(link));
+        for (auto member : numbers->chain.members) {
+            for (auto& from : member.inputs) from = source_of(from);
+            made_.chain.members.push_back(std::move(member));
         }
         std::vector<number_loop::source> results;
         for (std::size_t r = 0; r < b.types().size(); ++r)
@@ -178,29 +178,29 @@ public:
     }
 
     number_loop& made() { return made_; }
-    vector<staying_number> stays() && { return std::move(stays_); }
+    vector<invariant_scalar> invariant() && { return std::move(invariants_); }
 
 private:
     number_loop::source input(const region_scalars::input& from, const body& b) {
         const auto arguments = static_cast<int>(b.arguments.size());
         if (from.feed >= 0 && from.feed < arguments) return {-1, from.feed};
         const int number = from.feed < 0 ? -1 : b.captured[static_cast<std::size_t>(from.feed - arguments)];
-        const auto same = [&](const staying_number& s) {
-            return s.input == number && s.constant.data() == from.stays.data();
+        const auto same = [&](const invariant_scalar& s) {
+            return s.input == number && s.constant.data() == from.invariant.data();
         };
-        auto at = detail::find_if(stays_, same);
-        if (at == stays_.end()) {
-            made_.inputs.push_back(number < 0 ? from.stays.dtype() : inputs_[static_cast<std::size_t>(number)].type);
-            stays_.push_back({number, from.stays});
-            at = stays_.end() - 1;
+        auto at = detail::find_if(invariants_, same);
+        if (at == invariants_.end()) {
+            made_.inputs.push_back(number < 0 ? from.invariant.dtype() : inputs_[static_cast<std::size_t>(number)].type);
+            invariants_.push_back({number, from.invariant});
+            at = invariants_.end() - 1;
         }
-        return {-1, operands_ + static_cast<int>(at - stays_.begin())};
+        return {-1, operands_ + static_cast<int>(at - invariants_.begin())};
     }
 
     int operands_;
     std::span<const tensor_type> inputs_;
     number_loop made_;
-    vector<staying_number> stays_;
+    vector<invariant_scalar> invariants_;
 };
 
 RILL_COLD std::shared_ptr<const static_region_kernel>
@@ -227,7 +227,7 @@ bind_number_loop(const region_use& use, std::span<const bound_region> bodies, st
     loop.reverse = use.reverse;
     loop.next.assign(given->begin(), given->begin() + static_cast<std::ptrdiff_t>(parts));
     loop.stacked.assign(given->begin() + static_cast<std::ptrdiff_t>(parts), given->end());
-    return detail::make_shared<number_while_kernel>(use, loop, std::move(maker).stays(), inputs, outputs, *make, memory);
+    return detail::make_shared<number_while_kernel>(use, loop, std::move(maker).invariant(), inputs, outputs, *make, memory);
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -20,7 +20,7 @@ inline bool is_number(const tensor_type& t) {
 struct region_scalars {
     struct input {
         int feed = -1;   // the number of one
-        any_array stays; // else its value
+        any_array invariant; // else its value
     };
     fusion_group chain; // without results of its own
     vector<input> inputs;

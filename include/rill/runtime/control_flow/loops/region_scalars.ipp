@@ -58,18 +58,18 @@ private:
         if (!spec || divides_integers(*spec->body) || (it.device && it.device != &cpu_device()) ||
             !detail::all_of(results, is_number))
             return false;
-        fusion_group::link link;
-        link.spec = spec;
-        link.results.assign(results.size(), -1);
+        fusion_group::member member;
+        member.spec = spec;
+        member.results.assign(results.size(), -1);
         for (const auto& v : it.inputs) {
             const auto from = source_of_.find(b_.slot_of(v));
             if (from == source_of_.end() || !is_number(b_.type_of(v))) return false;
-            link.inputs.push_back(from->second);
+            member.inputs.push_back(from->second);
         }
-        const auto number = static_cast<int>(made_.chain.links.size());
+        const auto number = static_cast<int>(made_.chain.members.size());
         for (std::size_t r = 0; r < results.size(); ++r)
             source_of_[b_.value_slot[i][r]] = {number, static_cast<int>(r)};
-        made_.chain.links.push_back(std::move(link));
+        made_.chain.members.push_back(std::move(member));
         return true;
     }
 

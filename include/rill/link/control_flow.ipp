@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/runtime/control_flow/all_control_flow.hpp>
+#include <rill/link/control_flow.hpp>
 
 #include <utility>
 
@@ -16,17 +16,17 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_COLD const control_flow& control_flow_of_program() {
+RILL_COLD void register_control_flow() {
     static constexpr control_flow all{
-        .raise =
+        .functionalize =
             [](const plan_key& key, const flow_ops& ops, bool regions) {
-                return functionalize_control_flow({key.fetches, key.targets, key.feeds, key.within, key.raised}, ops, regions);
+                return functionalize_control_flow({key.fetches, key.targets, key.feeds, key.within, key.functionalized}, ops, regions);
             },
-        .is_dataflow =
+        .make_dataflow_plan =
             [](const plan_key& key, const session_options& options, const std::shared_ptr<resource_store>& resources,
-               const device_type& otherwise) {
+               const device_type& default_device) {
                 return owned_by_pointer<const dataflow_plan>(
-                    std::make_unique<const dataflow_plan>(key, options, resources, otherwise));
+                    std::make_unique<const dataflow_plan>(key, options, resources, default_device));
             },
         .needs_stages = &needs_stages,
         .may_need_stages =
@@ -34,16 +34,16 @@ RILL_COLD const control_flow& control_flow_of_program() {
                 return detail::any_of(g.items,
                                       [](const auto& it) { return it.origin && may_have_dynamic_shapes(*it.origin); });
             },
-        .is_staged =
+        .make_staged_plan =
             [](const subgraph& g, const session_options& options, const std::shared_ptr<resource_store>& resources,
-               const device_type& otherwise) {
+               const device_type& default_device) {
                 return owned_by_pointer<const staged_plan>(
-                    std::make_unique<const staged_plan>(g, options, resources, otherwise));
+                    std::make_unique<const staged_plan>(g, options, resources, default_device));
             },
         .close =
-            [](const dataflow_plan* frames, const staged_plan* pieces) noexcept {
+            [](const dataflow_plan* frames, const staged_plan* stages) noexcept {
                 if (frames) frames->close();
-                if (pieces) pieces->close();
+                if (stages) stages->close();
             },
         .compile_bodies = &compile_bodies,
         .bind_region = &bind_region,
@@ -56,7 +56,7 @@ RILL_COLD const control_flow& control_flow_of_program() {
             },
         .run = [](step_executor& run, const step_context& context) { run.run(context); },
         .fetched = [](const step_executor& run, std::size_t i) -> const any_array& { return run.fetched(i); }};
-    return all;
+    registered_control_flow = &all;
 }
 
 }}} // namespace rill::RILL_ABI::detail

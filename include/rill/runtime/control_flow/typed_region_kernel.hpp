@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <rill/core/vector.hpp>
+#include <rill/device/array_slots.hpp>
+#include <rill/runtime/control_flow/bound_region.hpp>
+#include <rill/runtime/control_flow/loop_state_buffers.hpp>
+#include <rill/runtime/control_flow/loops/induction_variable.hpp>
+#include <rill/runtime/region_kernel.hpp>
+#include <rill/runtime/trace/step_recorder.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// A region kernel whose regions are bound to the types of their inputs.
+class typed_region_kernel : public static_region_kernel {
+public:
+    typed_region_kernel(const subgraph::item& it, std::span<const tensor_type> inputs)
+        : use_(*it.op->regions()), inputs_(inputs.begin(), inputs.end()) {}
+
+    void bind(const body& b, const body_plans& plans, std::span<const tensor_type> arguments) {
+        const auto counted = plans.counted.find(&b);
+        if (counted != plans.counted.end()) counter_ = counted->second;
+        bodies_.emplace_back(counted != plans.counted.end() ? counter_->rest() : b, plans.at(b), arguments, inputs_);
+    }
+    std::span<const bound_region> bodies() const { return {bodies_.data(), bodies_.size()}; }
+    /// What each body gives.
+    std::vector<std::vector<tensor_type>> results() const {
+        std::vector<std::vector<tensor_type>> all;
+        for (const auto& b : bodies_) all.push_back(b.types());
+        return all;
+    }
+
+    std::vector<any_array> run_alone(std::span<const any_array> inputs, const step_context* context) const override {
+        auto outputs = arrays_of(outputs_);
+        array_slots slots(inputs, outputs);
+        const auto own = make_memory();
+        note_iterations(context, run(*own, slots.args(context)));
+        return outputs;
+    }
+    void set_outputs(std::vector<tensor_type> outputs) { outputs_ = std::move(outputs); }
+
+protected:
+    static void look(const kernel_args& args) {
+        if (args.step) args.step->check();
+    }
+
+    region_use use_;
+    std::vector<tensor_type> inputs_, outputs_;
+    std::vector<bound_region> bodies_;
+    std::shared_ptr<const induction_variable> counter_; // of a loop
+};
+
+/// One step of a loop: the body computes the state from itself.
+inline void advance(const bound_region& b, region_frame& m, loop_state_buffers& state, std::size_t parts,
+                    const kernel_args& args) {
+    const auto next = [&](std::size_t i) { return state.next(i, args, b.updates(i)); };
+    for (std::size_t i = 0; i < parts; ++i) {
+        m.feed(i, state.at(i));
+        if (!b.is_loop_invariant(i)) m.want(i, next(i));
+    }
+    m.run();
+    for (std::size_t i = 0; i < parts; ++i)
+        if (!b.is_loop_invariant(i)) m.deliver(i, next(i));
+    for (std::size_t i = 0; i < parts; ++i)
+        if (!b.is_loop_invariant(i)) state.set(i, next(i));
+}
+
+}}} // namespace rill::RILL_ABI::detail
