@@ -8,12 +8,12 @@
 #include <rill/core/error.hpp>
 #include <rill/core/log.hpp>
 #include <rill/data/csv.hpp>
-#include <rill/ops/catalogue.hpp>
-#include <rill/ops/state/writes.hpp>
 #include <rill/eager/eager_variable.hpp>
 #include <rill/eager/evaluate.hpp>
-#include <rill/session/session.hpp>
 #include <rill/eager/value_and_grad.hpp>
+#include <rill/ops/catalogue.hpp>
+#include <rill/ops/state/writes.hpp>
+#include <rill/session/session.hpp>
 #include <rill/train/any_variable.hpp>
 #include <rill/train/catalogue.hpp>
 #include <rill/train/clipping.hpp>

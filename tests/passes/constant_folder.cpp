@@ -71,7 +71,8 @@ TEST_CASE_METHOD(known_values_fixture, "known values: arrays of any size are a r
 TEST_CASE_METHOD(known_values_fixture, "known values: what can't be computed says where") {
     const auto none = size(x) - size(x);
     CHECK_THROWS_WITH(shape_of(reshape(x, stack<0>(size(x) / none, constant(2)))),
-                      contains("reshape") && contains("div: integer division by zero") && contains("constant_folder.cpp"));
+                      contains("reshape") && contains("div: integer division by zero") &&
+                          contains("constant_folder.cpp"));
     CHECK_THROWS_WITH(shape_of(reshape(x, stack<0>(gather<0>(shape(x), size(x)), constant(-1)))),
                       contains("gather: ") && contains("is outside [0, 2)"));
 }

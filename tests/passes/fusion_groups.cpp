@@ -36,8 +36,8 @@ struct fixture {
 
     detail::bound_graph bind(const std::vector<endpoint>& fetches, const dims& shape = dims{40, 50}) {
         const std::vector<tensor_type> types{{dtype::float32, shape}};
-        return detail::binder::bind(sort_items(order_variable_accesses(prune(fetches, {}, std::vector<endpoint>{x}))), types,
-                                    resources);
+        return detail::binder::bind(sort_items(order_variable_accesses(prune(fetches, {}, std::vector<endpoint>{x}))),
+                                    types, resources);
     }
     /// The nodes of each chain.
     static std::vector<std::vector<std::string>> chains(const detail::bound_graph& b) {

@@ -78,7 +78,8 @@ TEST_CASE("element_queue: a batch is taken as elements come, and goes back if th
     many.run([&](async_context& w, any_array* out) { return q->dequeue_many(4, false, w, out); });
     one.run([&](async_context& w, any_array* out) { return q->dequeue(w, out); });
     call put[3];
-    for (int i = 0; i < 3; ++i) put[i].run([&](async_context& w, any_array*) { return q->enqueue({number(i)}, false, w); });
+    for (int i = 0; i < 3; ++i)
+        put[i].run([&](async_context& w, any_array*) { return q->enqueue({number(i)}, false, w); });
     CHECK(put[2].told); // the batch has taken two already
     CHECK(!many.told);
     CHECK(q->size() == 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/train/initializers.hpp>
 
-#include <rill/ops/array/identity.hpp>
 #include <rill/eager/evaluate.hpp>
+#include <rill/ops/array/identity.hpp>
 #include <rill/session/session.hpp>
 
 #include "catch.hpp"

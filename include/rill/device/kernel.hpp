@@ -31,7 +31,7 @@ struct step_context {
     const std::atomic<bool>* cancel = nullptr; // set when the step is to end
     const std::atomic<bool>* token = nullptr;  // the same, by who asked for the run
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-    void* stream = nullptr;        // of a device that has any
+    void* stream = nullptr;                   // of a device that has any
     rill::environment* environment = nullptr; // null: the real one
     std::vector<std::function<void()>>* on_failure =
         nullptr;                          // of a step that may wait: what to do if it ends by an error
@@ -71,9 +71,9 @@ struct kernel_args {
     const std::int32_t* outputs; // slot numbers
     const std::int32_t* scratch_slot;
     const step_context* step;
-    any_array* sized = nullptr; // the outputs of an op whose extents only its run decides: it puts them there
-    async_context* wait = nullptr;    // of an op that waits: it copies what it needs of its inputs
-    any_array* given = nullptr; // the inputs of an op that keeps them (takes_ownership) and stands alone
+    any_array* sized = nullptr;    // the outputs of an op whose extents only its run decides: it puts them there
+    async_context* wait = nullptr; // of an op that waits: it copies what it needs of its inputs
+    any_array* given = nullptr;    // the inputs of an op that keeps them (takes_ownership) and stands alone
 
     template <class T> const T* in(int i) const { return static_cast<const T*>(slots[inputs[i]]); }
     /// The same as an array of the type it was bound to, borrowed.

@@ -18,7 +18,7 @@ struct number_loop {
     using source = fusion_group::source;
     static constexpr std::string_view name = "NumberLoop"; // what its kernel is registered as
 
-    fusion_group chain;         // of the condition, then of the body; its results are those below
+    fusion_group chain;        // of the condition, then of the body; its results are those below
     std::vector<dtype> inputs; // of the chain
     int slices = 0;
     bool conditional = false;    // else it goes on as long as it may

@@ -87,7 +87,7 @@ struct pullback_rule {
 
 /// What can be known of a chain's operands when it is bound; empty: nothing.
 struct operand_forms {
-    std::vector<char> splat; // leaves that are one number for all elements: it lies where they point
+    std::vector<char> splat;  // leaves that are one number for all elements: it lies where they point
     std::vector<char> ones;   // of which that number is known to be 1
     std::vector<char> summed; // results whose elements nobody needs, but their sum: it is written alone
 };
@@ -116,7 +116,7 @@ struct code_emitter {
 struct RILL_EXPORT kernel_registry {
     detail::registry_table<kernel_factory> factories;        // "cpu/MatMul/float32"
     detail::registry_table<block_kernels> blocks;            // a program's key
-    detail::registry_table<reducer> reducers;              // "Sum/float32"
+    detail::registry_table<reducer> reducers;                // "Sum/float32"
     detail::registry_table<detail::pullback_rule> pullbacks; // a one-op program's key
     detail::registry_table<scalar_loop> loops;               // the keys of its expressions
     std::atomic<void (*)()> rare{nullptr};                   // adds those for types that few programs use

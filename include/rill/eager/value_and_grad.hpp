@@ -3,9 +3,9 @@
 
 #include <rill/core/hash_map.hpp>
 #include <rill/core/shared.hpp>
+#include <rill/eager/eager_variable.hpp>
 #include <rill/ops/array/placeholder.hpp>
 #include <rill/ops/math/gradients.hpp>
-#include <rill/eager/eager_variable.hpp>
 #include <rill/session/session.hpp>
 
 namespace rill { inline namespace RILL_ABI {

@@ -31,7 +31,9 @@ struct node {
 };
 
 /// Of a node that has bodies: the one whose twin it is, or itself.
-inline const node* first_variant(const node& n) { return n.bodies && n.bodies->first_variant ? n.bodies->first_variant : &n; }
+inline const node* first_variant(const node& n) {
+    return n.bodies && n.bodies->first_variant ? n.bodies->first_variant : &n;
+}
 
 inline endpoint gradient_request::input(int i) const { return at.inputs[i]; }
 inline endpoint gradient_request::output(int i) const { return {&at, i}; }

@@ -30,7 +30,7 @@ using endpoint_map = detail::hash_map<std::pair<const node*, int>, endpoint>;
 struct functionalized_part {
     detail::hash_set<const node*> nodes; // of which each waits for the others
     endpoint_map same;                   // values that are others there
-    bool is_dataflow = false;              // its nodes run one by one, primitives among them
+    bool is_dataflow = false;            // its nodes run one by one, primitives among them
 };
 
 /// What a node runs of a region: a run whose fetches are its results, fed with its arguments and what it takes from outside.
@@ -40,7 +40,7 @@ struct body {
     std::vector<endpoint> results;   // null: this body does not give it
     std::vector<endpoint> captures;  // fed with those inputs of the node that `captured` numbers
     std::vector<int> captured;
-    std::vector<const node*> effects;               // run whether or not results need them
+    std::vector<const node*> effects;                               // run whether or not results need them
     std::shared_ptr<const functionalized_part> functionalized = {}; // of a body that is no region of its own
 };
 
@@ -48,7 +48,7 @@ struct body {
 /// needs, it runs the last alone.
 struct node_bodies : std::vector<body> {
     const node* first_variant = nullptr; // null: the node itself
-    bool sized = false;               // one run of a body may give other extents than another
+    bool sized = false;                  // one run of a body may give other extents than another
 };
 
 /// "the body of 'while', made at model.cpp:42": how messages name it.

@@ -7,12 +7,12 @@
 
 #include <rill/core/algorithm.hpp>
 #include <rill/passes/functionalize/functionalize_control_flow.hpp>
-#include <rill/runtime/control_flow/region_kernels.hpp>
 #include <rill/passes/split_into_stages.hpp>
-#include <rill/runtime/dataflow/dataflow_plan.hpp>
+#include <rill/runtime/control_flow/region_kernels.hpp>
 #include <rill/runtime/dataflow/dataflow_executor.hpp>
-#include <rill/runtime/plan/staged_plan.hpp>
+#include <rill/runtime/dataflow/dataflow_plan.hpp>
 #include <rill/runtime/executor/step_executor.hpp>
+#include <rill/runtime/plan/staged_plan.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -20,7 +20,8 @@ RILL_COLD void register_control_flow() {
     static constexpr control_flow all{
         .functionalize =
             [](const plan_key& key, const flow_ops& ops, bool regions) {
-                return functionalize_control_flow({key.fetches, key.targets, key.feeds, key.within, key.functionalized}, ops, regions);
+                return functionalize_control_flow({key.fetches, key.targets, key.feeds, key.within, key.functionalized},
+                                                  ops, regions);
             },
         .make_dataflow_plan =
             [](const plan_key& key, const session_options& options, const std::shared_ptr<resource_store>& resources,

@@ -52,19 +52,19 @@
 #include <rill/ops/array/zeros.hpp>
 #include <rill/ops/array/zeros_like.hpp>
 
-#include <rill/ops/control/region/argument.hpp>
 #include <rill/ops/control/case.hpp>
 #include <rill/ops/control/cond.hpp>
 #include <rill/ops/control/dataflow/enter.hpp>
-#include <rill/ops/control/function.hpp>
-#include <rill/ops/control/group.hpp>
-#include <rill/ops/control/host_call.hpp>
 #include <rill/ops/control/dataflow/leave.hpp>
 #include <rill/ops/control/dataflow/loop_cond.hpp>
 #include <rill/ops/control/dataflow/merge.hpp>
 #include <rill/ops/control/dataflow/next_iteration.hpp>
-#include <rill/ops/control/scan.hpp>
 #include <rill/ops/control/dataflow/switch.hpp>
+#include <rill/ops/control/function.hpp>
+#include <rill/ops/control/group.hpp>
+#include <rill/ops/control/host_call.hpp>
+#include <rill/ops/control/region/argument.hpp>
+#include <rill/ops/control/scan.hpp>
 #include <rill/ops/control/tensor_array.hpp>
 #include <rill/ops/control/while_loop.hpp>
 
@@ -184,18 +184,18 @@
 #include <rill/ops/nn/softsign.hpp>
 #include <rill/ops/nn/sparse_softmax_cross_entropy.hpp>
 
-#include <rill/ops/queue/dequeue.hpp>
-#include <rill/ops/queue/dequeue_many.hpp>
-#include <rill/ops/queue/dequeue_up_to.hpp>
-#include <rill/ops/queue/enqueue.hpp>
-#include <rill/ops/queue/enqueue_many.hpp>
-#include <rill/ops/queue/fifo_queue.hpp>
 #include <rill/ops/barrier/keyed_barrier.hpp>
 #include <rill/ops/barrier/keyed_barrier_close.hpp>
 #include <rill/ops/barrier/keyed_barrier_incomplete_size.hpp>
 #include <rill/ops/barrier/keyed_barrier_insert_many.hpp>
 #include <rill/ops/barrier/keyed_barrier_ready_size.hpp>
 #include <rill/ops/barrier/keyed_barrier_take_many.hpp>
+#include <rill/ops/queue/dequeue.hpp>
+#include <rill/ops/queue/dequeue_many.hpp>
+#include <rill/ops/queue/dequeue_up_to.hpp>
+#include <rill/ops/queue/enqueue.hpp>
+#include <rill/ops/queue/enqueue_many.hpp>
+#include <rill/ops/queue/fifo_queue.hpp>
 #include <rill/ops/queue/padding_fifo_queue.hpp>
 #include <rill/ops/queue/priority_queue.hpp>
 #include <rill/ops/queue/queue_close.hpp>
@@ -239,9 +239,9 @@
 #include <rill/ops/accumulator/accumulator_counts.hpp>
 #include <rill/ops/accumulator/accumulator_set_global_step.hpp>
 #include <rill/ops/accumulator/accumulator_take_gradient.hpp>
+#include <rill/ops/accumulator/conditional_accumulator.hpp>
 #include <rill/ops/sync/barrier.hpp>
 #include <rill/ops/sync/barrier_wait.hpp>
-#include <rill/ops/accumulator/conditional_accumulator.hpp>
 #include <rill/ops/sync/mutex.hpp>
 #include <rill/ops/sync/mutex_acquire.hpp>
 #include <rill/ops/sync/mutex_release.hpp>

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include <rill/core/algorithm.hpp>
-#include <rill/device/registry.hpp>
 #include <rill/device/array_slots.hpp>
+#include <rill/device/registry.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

@@ -48,7 +48,8 @@ inline void refuse_fed_constant(const endpoint& e, std::span<const node* const> 
 } // namespace detail
 
 RILL_COLD subgraph prune(std::span<const endpoint> fetches, std::span<const node* const> targets,
-                         std::span<const endpoint> feeds, const region* within, const detail::functionalized_graph* flow) {
+                         std::span<const endpoint> feeds, const region* within,
+                         const detail::functionalized_graph* flow) {
     subgraph g;
     g.feeds.assign(feeds.begin(), feeds.end());
     const auto called = [&](const endpoint& e) { return flow ? flow->of(e) : e; };

@@ -109,12 +109,14 @@ RILL_COLD bool may_have_dynamic_shapes(const node& n) {
 }
 
 /// The same of an item; `in_line`: which items lie in the straight line that it would be part of.
-template <class InLine> bool item_needs_dynamic_execution(const subgraph& g, const subgraph::item& it, const InLine& in_line) {
+template <class InLine>
+bool item_needs_dynamic_execution(const subgraph& g, const subgraph::item& it, const InLine& in_line) {
     if (!it.origin) return false;
     const auto fed_instead = [&](int i) { // of what its node was told the value of
         if (i >= static_cast<int>(it.inputs.size())) return false;
         const int feed = g.items[it.inputs[static_cast<std::size_t>(i)].item].feed;
-        return feed >= 0 && constness_when_bound(*g.feeds[static_cast<std::size_t>(feed)].from->op) == constness::itself;
+        return feed >= 0 &&
+               constness_when_bound(*g.feeds[static_cast<std::size_t>(feed)].from->op) == constness::itself;
     };
     return is_dynamic(*it.origin) || detail::any_of(it.origin->op->shape_inputs(), fed_instead) ||
            data_decides_shape(*it.origin, [&](int i) {
@@ -132,8 +134,9 @@ template <class InLine> bool item_needs_dynamic_execution(const subgraph& g, con
 }
 
 RILL_COLD bool needs_stages(const subgraph& g) {
-    return detail::any_of(g.items,
-                          [&](const subgraph::item& it) { return item_needs_dynamic_execution(g, it, [](int) { return true; }); });
+    return detail::any_of(g.items, [&](const subgraph::item& it) {
+        return item_needs_dynamic_execution(g, it, [](int) { return true; });
+    });
 }
 
 class stage_splitter {
@@ -203,7 +206,8 @@ private:
             const auto* use = it.op->regions();
             const auto values = use ? static_cast<std::size_t>(use->operands + use->captures) : it.inputs.size();
             for (std::size_t k = 0; k < values; ++k) take(p, taken_alone(it.inputs[k], p));
-            for (std::size_t port = 0; port < it.origin->outputs.size(); ++port) stage.gives.push_back(stages_.values++);
+            for (std::size_t port = 0; port < it.origin->outputs.size(); ++port)
+                stage.gives.push_back(stages_.values++);
             return;
         }
         for (auto& v : it.inputs) v = inside(p, v);

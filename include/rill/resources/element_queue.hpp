@@ -148,7 +148,9 @@ RILL_INLINE bool element_queue::enqueue(std::vector<any_array> given, bool batch
     return start(batch ? form::enqueue_many : form::enqueue, count, wait, nullptr, std::move(given));
 }
 
-RILL_INLINE bool element_queue::dequeue(async_context& wait, any_array* out) { return start(form::dequeue, 1, wait, out); }
+RILL_INLINE bool element_queue::dequeue(async_context& wait, any_array* out) {
+    return start(form::dequeue, 1, wait, out);
+}
 
 RILL_INLINE bool element_queue::dequeue_many(index_t n, bool up_to, async_context& wait, any_array* out) {
     if (n < 0) throw invalid_argument(named() + ": " + std::to_string(n) + " elements are asked for");

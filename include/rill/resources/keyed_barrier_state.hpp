@@ -132,7 +132,8 @@ RILL_INLINE void keyed_barrier_state::put(const std::string& key, std::size_t i,
     incomplete_.erase(at);
 }
 
-RILL_INLINE bool keyed_barrier_state::take_many(index_t n, bool allow_small_batch, async_context& wait, any_array* out) {
+RILL_INLINE bool keyed_barrier_state::take_many(index_t n, bool allow_small_batch, async_context& wait,
+                                                any_array* out) {
     if (n < 0) throw invalid_argument(named() + ": " + std::to_string(n) + " elements are asked for");
     return start(call{{.count = n}, allow_small_batch}, wait, out);
 }

@@ -74,7 +74,7 @@ private:
 struct step_threads {
     std::shared_ptr<thread_pool> pool; // null: the caller's thread runs everything
     bool within_ops = false;           // the pool helps with the work of one op
-    int lanes = 1;                   // branches that run at once
+    int lanes = 1;                     // branches that run at once
 
     thread_pool* for_ops() const noexcept { return within_ops ? pool.get() : nullptr; }
 };

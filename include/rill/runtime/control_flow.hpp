@@ -30,26 +30,28 @@ class resource_store;
 struct control_flow {
     // plans
     /// What a run needs in place of primitives; null if it needs none.
-    std::shared_ptr<const functionalized_graph> (*functionalize)(const plan_key& key, const flow_ops& ops, bool regions);
+    std::shared_ptr<const functionalized_graph> (*functionalize)(const plan_key& key, const flow_ops& ops,
+                                                                 bool regions);
     owned<const dataflow_plan> (*make_dataflow_plan)(const plan_key& key, const session_options& options,
-                                          const std::shared_ptr<resource_store>& resources,
-                                          const device_type& default_device);
+                                                     const std::shared_ptr<resource_store>& resources,
+                                                     const device_type& default_device);
     /// Whether it is no straight line.
     bool (*needs_stages)(const subgraph& g);
     /// Whether a straight line may turn out to be none.
     bool (*may_need_stages)(const subgraph& g);
     owned<const staged_plan> (*make_staged_plan)(const subgraph& g, const session_options& options,
-                                             const std::shared_ptr<resource_store>& resources,
-                                             const device_type& default_device);
+                                                 const std::shared_ptr<resource_store>& resources,
+                                                 const device_type& default_device);
     void (*close)(const dataflow_plan* frames, const staged_plan* stages) noexcept;
     void (*compile_bodies)(body_plans& into, const subgraph::item& it, const session_options& options,
                            const std::shared_ptr<resource_store>& resources, const device_type& default_device);
     // steps
-    region_binding (*bind_region)(const subgraph::item& it, std::span<const tensor_type> inputs, const body_plans& plans,
-                                allocator& memory);
+    region_binding (*bind_region)(const subgraph::item& it, std::span<const tensor_type> inputs,
+                                  const body_plans& plans, allocator& memory);
     owned<static_region_kernel::memory> (*make_memory)(const static_region_kernel& step);
     /// Tells how many iterations a loop had; of what is none -1.
-    std::int64_t (*run_region)(const static_region_kernel& step, static_region_kernel::memory& own, const kernel_args& args);
+    std::int64_t (*run_region)(const static_region_kernel& step, static_region_kernel::memory& own,
+                               const kernel_args& args);
     // runs
     owned<step_executor> (*begin)(const staged_plan& plan, std::span<const any_array> feeds);
     void (*run)(step_executor& run, const step_context& context);

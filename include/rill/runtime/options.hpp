@@ -54,7 +54,7 @@ struct session_options {
     /// How long a run waits for others (a queue, a host_call) while nothing of it happens, before it throws deadline_exceeded.
     std::chrono::nanoseconds progress_timeout = std::chrono::minutes(10);
     rill::environment* environment = nullptr; // clock and order of its runs; null: the real one
-    allocator* memory = nullptr;   // where step memory and variables come from; null: default_allocator()
+    allocator* memory = nullptr;              // where step memory and variables come from; null: default_allocator()
 };
 
 }} // namespace rill::RILL_ABI

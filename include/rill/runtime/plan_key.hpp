@@ -13,7 +13,7 @@ struct plan_key {
     std::vector<endpoint> fetches;
     std::vector<const node*> targets;
     std::vector<endpoint> feeds;
-    const region* within = nullptr;      // of a body; null: of the graph itself
+    const region* within = nullptr;                      // of a body; null: of the graph itself
     const functionalized_part* functionalized = nullptr; // of a body made of primitives of control flow
 
     friend bool operator==(const plan_key&, const plan_key&) = default;

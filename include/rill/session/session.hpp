@@ -2,8 +2,8 @@
 #pragma once
 
 #include <rill/core/vector.hpp>
-#include <rill/session/fetch.hpp>
 #include <rill/runtime/trace/trace.hpp>
+#include <rill/session/fetch.hpp>
 
 #include <vector>
 

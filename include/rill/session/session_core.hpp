@@ -87,7 +87,7 @@ private:
     [[noreturn]] void refuse_closed(const plan_key* asked) const;
     step_context context_of(const run_options& how) const;
     void run_with_options(step_result& step, std::span<const fetch_place> places, std::span<const void* const> feeds,
-                     const run_options& how) const;
+                          const run_options& how) const;
     void check_key(const plan_key& key) const;
 
     rill::graph graph_;

@@ -29,7 +29,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE step_result::step_result(plan& p, std::unique_ptr<execution_state> step) : plan_(p), step_(std::move(step)) {}
+RILL_INLINE step_result::step_result(plan& p, std::unique_ptr<execution_state> step)
+    : plan_(p), step_(std::move(step)) {}
 RILL_INLINE step_result::step_result(step_result&&) noexcept = default;
 RILL_INLINE step_result::~step_result() {
     if (step_) plan_.release(std::move(step_));
@@ -213,7 +214,7 @@ RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> fe
 }
 
 RILL_COLD void session_core::run_with_options(step_result& step, std::span<const fetch_place> places,
-                                         std::span<const void* const> feeds, const run_options& how) const {
+                                              std::span<const void* const> feeds, const run_options& how) const {
     auto context = context_of(how);
     context.check();
     if (!how.trace) return step.run(places, feeds, context);

@@ -78,7 +78,8 @@ TEST_CASE("moments: of a tensor whose type is known at run time only") {
     const auto [all, spread] = moments(x);
     CHECK(op_test::difference<float>(op_test::run(s, all, {x}, {at}), {}, {3}) == "");
     CHECK(op_test::difference<float>(op_test::run(s, spread, {x}, {at}), {}, {3.5f}) == "");
-    CHECK_THROWS_WITH(moments(any_placeholder("ids", dtype::int32)), contains("moments: the elements of 'ids:0' are int32"));
+    CHECK_THROWS_WITH(moments(any_placeholder("ids", dtype::int32)),
+                      contains("moments: the elements of 'ids:0' are int32"));
     CHECK_THROWS_WITH(moments<2>(any_placeholder("table", dtype::float32, {2, 3})),
                       contains("an axis is out of range"));
 }

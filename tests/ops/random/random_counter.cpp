@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/random/random_counter.hpp>
 
-#include <rill/rill.hpp>
 #include <rill/resources/resources.hpp>
+#include <rill/rill.hpp>
 
 #include "catch.hpp"
 

@@ -21,7 +21,8 @@ std::vector<std::string> raised(const std::vector<endpoint>& fetches, bool regio
     std::vector<endpoint> feeds;
     for (const auto* n : current_graph().nodes())
         if (n->op->role() == op_role::placeholder) feeds.push_back({n, 0});
-    const auto flow = detail::functionalize_control_flow({fetches, {}, feeds}, make_op(switch_op{})->functional_ops(), regions);
+    const auto flow =
+        detail::functionalize_control_flow({fetches, {}, feeds}, make_op(switch_op{})->functional_ops(), regions);
     if (!flow) return {"nothing"};
     std::vector<std::string> names;
     for (const auto& it : sort_items(prune(fetches, {}, feeds, nullptr, flow.get())).items)

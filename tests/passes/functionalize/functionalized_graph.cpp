@@ -15,8 +15,9 @@ TEST_CASE("functionalized_graph: nodes that stand for others, with what their bo
     const std::vector<endpoint> fetches{y};
     const detail::flow_graph g({fetches, {}, {}});
     detail::functionalized_graph flow(nullptr, nullptr,
-                             {make_op(case_op{}), make_op(while_op{}), make_op(call_op{}),
-                              [](int v) { return make_op(constant_op{detail::owned_copy(dtype::int32, {}, &v)}); }});
+                                      {make_op(case_op{}), make_op(while_op{}), make_op(call_op{}), [](int v) {
+                                           return make_op(constant_op{detail::owned_copy(dtype::int32, {}, &v)});
+                                       }});
     std::vector<detail::region_builder> walks;
     walks.emplace_back(g, [&](const node* n) { return n == y.node(); }, endpoint_map(), std::vector<endpoint>());
     walks[0].give(y);

@@ -22,7 +22,7 @@ TEST_CASE("region_builder: what is inside, what is taken from outside, what is w
     const std::vector<endpoint> fetches{inner};
     const detail::flow_graph g({fetches, {}, {}});
     detail::region_builder walk(g, [&](const node* n) { return n == inner.node() || n == first.node(); },
-                           {{{y.node(), 0}, x.end()}}, {argument});
+                                {{{y.node(), 0}, x.end()}}, {argument});
     walk.give(inner);
     CHECK((walk.nodes().size() == 2 && walk.nodes().contains(inner.node()) && walk.nodes().contains(first.node())));
     CHECK(std::ranges::find(walk.captures(), outside.end()) != walk.captures().end());

@@ -71,8 +71,8 @@ TEST_CASE("dynamic_region_kernel: what waits in a body holds up only its step") 
     CHECK_THROWS_AS(session().run(never, {.timeout = std::chrono::milliseconds(20)}), deadline_exceeded);
 }
 
-TEST_CASE(
-    "dynamic_region_kernel: derivatives to third order through branches of a loop, which leave out what the others keep") {
+TEST_CASE("dynamic_region_kernel: derivatives to third order through branches of a loop, which leave out what the "
+          "others keep") {
     const graph_scope here{graph()};
     placeholder<double, 2, 2> x("x");
     placeholder<double, dyn> v("v");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <rill/runtime/dataflow/dataflow_plan.hpp>
 #include <rill/runtime/dataflow/dataflow_executor.hpp>
+#include <rill/runtime/dataflow/dataflow_plan.hpp>
 
 #include <rill/ops/catalogue.hpp>
 #include <rill/session/session.hpp>

@@ -53,7 +53,9 @@ TEST_CASE("dynamic_node: one that keeps its operands takes over what nobody shar
     const fifo_queue<tensor<float, dyn>> q;
     placeholder<float, dyn> x("x");
     const auto store = std::make_shared<detail::resource_store>(default_allocator());
-    const auto alone = [&](const rill::node* n) { return detail::dynamic_node(item_of(n), {}, store, default_device()); };
+    const auto alone = [&](const rill::node* n) {
+        return detail::dynamic_node(item_of(n), {}, store, default_device());
+    };
     const auto made = alone(q.handle().node()), put = alone(q.enqueue(x).node());
     const auto take = alone(any_tensor(q.dequeue()).node());
     const any_array handle = made.run({}, nullptr, nullptr)[0];

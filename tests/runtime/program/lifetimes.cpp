@@ -57,8 +57,7 @@ struct random_steps {
         for (const auto& s : b.parallel)
             if (p >= s.first && p < s.last && q >= s.first && q < s.last) {
                 for (const auto& lane : s.lanes) {
-                    const auto at = std::find(lane.begin(), lane.end(), p),
-                               to = std::find(lane.begin(), lane.end(), q);
+                    const auto at = std::find(lane.begin(), lane.end(), p), to = std::find(lane.begin(), lane.end(), q);
                     if (at != lane.end() && to != lane.end()) return at < to;
                 }
                 return false;

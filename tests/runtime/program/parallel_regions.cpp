@@ -185,12 +185,11 @@ TEST_CASE("branches: towers run at once, with the results of one thread and memo
         }
     }
     const auto bind = [&](int lanes) {
-        detail::resource_store resources(default_allocator(),
-                                         {std::make_shared<thread_pool>(lanes - 1), false, lanes});
+        detail::resource_store resources(default_allocator(), {std::make_shared<thread_pool>(lanes - 1), false, lanes});
         const std::vector<tensor_type> types{{dtype::float32, dims{64, 48}}};
         return detail::binder::bind(
-            sort_items(order_variable_accesses(prune(std::vector<endpoint>{loss}, {}, std::vector<endpoint>{t.x}))), types,
-            resources);
+            sort_items(order_variable_accesses(prune(std::vector<endpoint>{loss}, {}, std::vector<endpoint>{t.x}))),
+            types, resources);
     };
     const auto one = bind(1), two = bind(2);
     CHECK(one.parallel.empty());

@@ -8,15 +8,15 @@
 #include <rill/device/cpu/fusion/fused.hpp>
 #include <rill/device/cpu/gemm/gemm.hpp>
 #include <rill/device/cpu/primitives/indexing.hpp>
-#include <rill/device/cpu/scalar/number_loop_kernel.hpp>
-#include <rill/device/cpu/random/random.hpp>
-#include <rill/device/cpu/random/random_gamma.hpp>
-#include <rill/device/cpu/random_multinomial.hpp>
-#include <rill/device/cpu/random/random_poisson.hpp>
 #include <rill/device/cpu/primitives/rows.hpp>
 #include <rill/device/cpu/primitives/scan.hpp>
 #include <rill/device/cpu/primitives/strided_copy.hpp>
 #include <rill/device/cpu/primitives/update.hpp>
+#include <rill/device/cpu/random/random.hpp>
+#include <rill/device/cpu/random/random_gamma.hpp>
+#include <rill/device/cpu/random/random_poisson.hpp>
+#include <rill/device/cpu/random_multinomial.hpp>
+#include <rill/device/cpu/scalar/number_loop_kernel.hpp>
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 

@@ -15,8 +15,8 @@
 #include <rill/core/op_traits.hpp>
 #include <rill/core/resource.hpp>
 #include <rill/core/small_vector.hpp>
-#include <rill/graph/op/fields.hpp>
 #include <rill/graph/op/control_flow_kind.hpp>
+#include <rill/graph/op/fields.hpp>
 #include <rill/graph/op/known_inputs.hpp>
 #include <rill/graph/op/region_use.hpp>
 
@@ -40,7 +40,6 @@ class op;
 using op_ptr = std::shared_ptr<const op>;
 
 namespace detail {
-
 
 /// Takes ownership. Not std::make_shared, whose machinery every op's type would compile anew.
 op_ptr shared(const op* made);
@@ -178,7 +177,9 @@ public:
     /// The inputs that are variables and that the op changes.
     input_list writes() const;
     /// The inputs that are variables of which it only asks whether they have a value: they may have none.
-    input_list may_be_uninitialized() const { return row_.may_be_uninitialized ? row_.may_be_uninitialized(self_) : input_list{}; }
+    input_list may_be_uninitialized() const {
+        return row_.may_be_uninitialized ? row_.may_be_uninitialized(self_) : input_list{};
+    }
     /// The inputs that the host reads (sizes, axes, learning rates): they come in its memory, wherever the op runs.
     input_list host_inputs() const { return row_.host_inputs ? row_.host_inputs(self_) : input_list{}; }
     /// The inputs whose values its shape rule reads: a shape, a limit. Where data decides them its nodes stand alone.
@@ -230,7 +231,9 @@ public:
     void register_runtime() const { row_.register_runtime(); }
     /// The op that reads the producer's first input in place of its own input i: a product does so with a transpose. Null
     /// if there is none.
-    op_ptr fold_operands(int i, const op& producer) const { return row_.fold_operands ? row_.fold_operands(self_, i, producer) : nullptr; }
+    op_ptr fold_operands(int i, const op& producer) const {
+        return row_.fold_operands ? row_.fold_operands(self_, i, producer) : nullptr;
+    }
     /// The op that also does what a fused node does with its result, whichever input of that it is; the other inputs come after its
     /// own: `in` are the types of all. Null if there is none.
     op_ptr fuse_epilogue(const fused_spec& next, std::span<const tensor_type> in) const {

@@ -28,7 +28,7 @@ template <class Op> constexpr input_bounds bounds_of() {
 /// Its nodes are dynamic (op::is_dynamic).
 template <class Op>
 constexpr bool has_dynamic_nodes = requires(const Op& o) { o.regions(); } || requires(const Op& o) { o.flow(); } ||
-                               requires { Op::is_async; } || requires { Op::has_dynamic_outputs; };
+                                   requires { Op::is_async; } || requires { Op::has_dynamic_outputs; };
 template <class Op> constexpr bool has_gradient = requires(const Op& o, const gradient_request& r) { o.gradient(r); };
 
 template <class Op> class op_model;

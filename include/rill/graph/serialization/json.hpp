@@ -8,7 +8,8 @@
 #if !RILL_COMPILED && !RILL_KERNELS_HAVE_JSON
 #error "rill/graph/serialization/json.hpp needs the header of nlohmann_json (Debian: nlohmann-json3-dev)"
 #elif RILL_COMPILED && !RILL_KERNELS_HAVE_JSON
-#error "rill/graph/serialization/json.hpp: this rill::kernels was built without nlohmann_json; install it and configure again"
+#error                                                                                                                 \
+    "rill/graph/serialization/json.hpp: this rill::kernels was built without nlohmann_json; install it and configure again"
 #endif
 
 namespace rill { inline namespace RILL_ABI {

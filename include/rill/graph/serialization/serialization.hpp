@@ -17,7 +17,8 @@
 #if !RILL_COMPILED && !RILL_KERNELS_HAVE_CEREAL
 #error "rill/graph/serialization/serialization.hpp needs the headers of cereal (Debian: libcereal-dev)"
 #elif RILL_COMPILED && !RILL_KERNELS_HAVE_CEREAL
-#error "rill/graph/serialization/serialization.hpp: this rill::kernels was built without cereal; install it and configure again"
+#error                                                                                                                 \
+    "rill/graph/serialization/serialization.hpp: this rill::kernels was built without cereal; install it and configure again"
 #endif
 
 namespace rill { inline namespace RILL_ABI {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/ops/array/indices.hpp>
 #include <rill/link/control_flow.hpp>
+#include <rill/ops/array/indices.hpp>
 
 // Shapes that are values: inputs whose numbers a shape rule looks at.
 

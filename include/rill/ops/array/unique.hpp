@@ -3,8 +3,8 @@
 
 #include <unordered_map>
 
-#include <rill/ops/array/indices.hpp>
 #include <rill/link/control_flow.hpp>
+#include <rill/ops/array/indices.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

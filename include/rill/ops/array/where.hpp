@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <rill/link/control_flow.hpp>
 #include <rill/ops/array/gather.hpp>
 #include <rill/ops/array/mask_over.hpp>
 #include <rill/ops/array/reshape.hpp>
 #include <rill/ops/array/squeeze.hpp>
 #include <rill/ops/math/select.hpp>
-#include <rill/link/control_flow.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/resources/keyed_barrier_state.hpp>
 #include <rill/ops/queue/queue_op.hpp>
+#include <rill/resources/keyed_barrier_state.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

@@ -16,7 +16,8 @@ struct host_function {
     std::uint64_t number = 0;
 };
 
-std::shared_ptr<const host_function> numbered(std::function<void(std::span<const any_array>, any_array*, async_context*)> f);
+std::shared_ptr<const host_function>
+numbered(std::function<void(std::span<const any_array>, any_array*, async_context*)> f);
 
 } // namespace detail
 

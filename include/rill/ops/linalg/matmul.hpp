@@ -103,7 +103,7 @@ template <class T> using sum_of_two = structure<add_op, T, leaf<T>, leaf<T>>;
 } // namespace detail
 
 RILL_INLINE std::optional<matmul_row_op> matmul_op::fuse_epilogue(const fused_spec& next,
-                                                                std::span<const tensor_type> in) const {
+                                                                  std::span<const tensor_type> in) const {
     const auto is_map = [](const auto& leaf) { return leaf.view == reduction(); };
     if (in.size() != 3 || next.results.size() != 1 || !(next.results[0] == fused_result()) ||
         !std::ranges::all_of(next.leaves, is_map))

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include <rill/core/shared.hpp>
-#include <rill/resources/element_queue.hpp>
 #include <rill/ops/state/resource_op.hpp>
+#include <rill/resources/element_queue.hpp>
 
 // What the ops of queues have in common.
 

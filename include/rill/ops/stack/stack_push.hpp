@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/resources/stack_state.hpp>
 #include <rill/ops/state/resource_op.hpp>
+#include <rill/resources/stack_state.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include <rill/core/shared.hpp>
-#include <rill/ops/array/fill.hpp>
 #include <rill/link/control_flow.hpp>
+#include <rill/ops/array/fill.hpp>
 
 // What ops that make and use a resource have in common: a queue, a lock, a table.
 

@@ -17,9 +17,9 @@
 #include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
 #include <rill/core/shared.hpp>
-#include <rill/passes/functionalize/region_builder.hpp>
 #include <rill/passes/functionalize/loop_structure.hpp>
 #include <rill/passes/functionalize/merge_groups.hpp>
+#include <rill/passes/functionalize/region_builder.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -66,7 +66,7 @@ private:
     struct choice {
         endpoint predicate;
         std::vector<std::pair<const node*, int>> merges; // with the number of the input that is live where it holds
-        std::vector<region_builder> bodies = {};              // where it holds, then where not
+        std::vector<region_builder> bodies = {};         // where it holds, then where not
         std::vector<endpoint> passed = {};               // values that later choices of the predicate take
     };
 
@@ -272,8 +272,9 @@ private:
         for (const int number : order_) {
             auto& v = vertices_[number];
             const bool primitive = v.frame == flow_graph::outside && v.nodes[0]->op->flow();
-            v.is_dataflow = (primitive && !branches_) || (v.frame != flow_graph::outside && v.when.empty() && !v.loop) ||
-                          detail::any_of(v.before, [&](int b) { return vertices_[b].is_dataflow; });
+            v.is_dataflow = (primitive && !branches_) ||
+                            (v.frame != flow_graph::outside && v.when.empty() && !v.loop) ||
+                            detail::any_of(v.before, [&](int b) { return vertices_[b].is_dataflow; });
         }
     }
     bool spoils_a_branch() const {
@@ -330,7 +331,8 @@ private:
     hash_set<std::pair<const node*, int>> used_;
 };
 
-RILL_COLD std::shared_ptr<const functionalized_graph> functionalize_control_flow(const flow_request& asked, const flow_ops& ops, bool regions) {
+RILL_COLD std::shared_ptr<const functionalized_graph> functionalize_control_flow(const flow_request& asked,
+                                                                                 const flow_ops& ops, bool regions) {
     if (const flow_graph g(asked); g.has_primitives()) return raiser(g, ops, regions).run();
     return asked.part ? detail::make_shared<const functionalized_graph>(asked.within, asked.part) : nullptr;
 }

@@ -42,9 +42,10 @@ RILL_COLD endpoint functionalized_graph::number(int value, const node& in_place_
     return {&n, 0};
 }
 
-RILL_COLD const node* functionalized_graph::add(region_use use, endpoint_list operands, std::span<const region_builder> walks,
-                                       std::span<const node* const> waits, const node& in_place_of,
-                                       const std::string& name) {
+RILL_COLD const node* functionalized_graph::add(region_use use, endpoint_list operands,
+                                                std::span<const region_builder> walks,
+                                                std::span<const node* const> waits, const node& in_place_of,
+                                                const std::string& name) {
     std::vector<endpoint> captures, written;
     for (const auto& w : walks)
         for (const auto& e : w.written()) note(written, e);

@@ -114,7 +114,8 @@ private:
     hash_set<const node*> switches_; // by the condition
 };
 
-RILL_COLD std::optional<loop_structure> find_loop(const flow_graph& g, int frame, const std::vector<const node*>& nodes) {
+RILL_COLD std::optional<loop_structure> find_loop(const flow_graph& g, int frame,
+                                                  const std::vector<const node*>& nodes) {
     return loop_finder(g, frame, nodes).find();
 }
 

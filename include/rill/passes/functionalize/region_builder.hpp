@@ -30,7 +30,8 @@ public:
     using inside_function = std::function<bool(const node*)>;
 
     /// `inside`: the nodes that may be its own; `same`: values that are others there.
-    region_builder(const flow_graph& g, inside_function inside, const endpoint_map& same, std::vector<endpoint> arguments);
+    region_builder(const flow_graph& g, inside_function inside, const endpoint_map& same,
+                   std::vector<endpoint> arguments);
 
     /// Adds a result; a null one is given by another body alone.
     void give(const endpoint& result);

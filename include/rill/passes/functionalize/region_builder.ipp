@@ -11,7 +11,7 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD region_builder::region_builder(const flow_graph& g, inside_function inside, const endpoint_map& same,
-                               std::vector<endpoint> arguments)
+                                         std::vector<endpoint> arguments)
     : g_(g), inside_(std::move(inside)), arguments_(std::move(arguments)) {
     if (g.asked().part) same_ = g.asked().part->same;
     for (const auto& [from, to] : same) same_.try_emplace(from, to);

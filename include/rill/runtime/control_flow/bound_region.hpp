@@ -18,7 +18,7 @@ class plan;
 class bound_region {
 public:
     bound_region(const body& b, std::shared_ptr<plan> made, std::span<const tensor_type> arguments,
-               std::span<const tensor_type> inputs);
+                 std::span<const tensor_type> inputs);
 
     const body& of() const { return of_; }
     segment& steps() const { return *steps_; }

@@ -16,7 +16,7 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD bound_region::bound_region(const body& b, std::shared_ptr<plan> made, std::span<const tensor_type> arguments,
-                                 std::span<const tensor_type> inputs)
+                                     std::span<const tensor_type> inputs)
     : of_(b), plan_(std::move(made)) {
     std::vector<tensor_type> feeds(arguments.begin(), arguments.end());
     for (const int c : b.captured) feeds.push_back(inputs[c]);
@@ -25,7 +25,8 @@ RILL_COLD bound_region::bound_region(const body& b, std::shared_ptr<plan> made, 
     for (const auto& r : b.results) {
         fetch_.push_back(r ? fetch++ : -1);
         types_.push_back(r ? steps_->fetch_type(fetch_.back()) : tensor_type{});
-        is_loop_invariant_.push_back(is_loop_invariant_.size() < b.arguments.size() && r == b.arguments[is_loop_invariant_.size()]);
+        is_loop_invariant_.push_back(is_loop_invariant_.size() < b.arguments.size() &&
+                                     r == b.arguments[is_loop_invariant_.size()]);
         direct_.push_back(r && steps_->can_redirect(fetch_.back()));
         const std::size_t at = updates_.size();
         auto& along = along_.emplace_back();

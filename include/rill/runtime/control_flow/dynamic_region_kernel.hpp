@@ -6,7 +6,8 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// What runs the bodies of a node one of which is no straight line.
-std::shared_ptr<const region_kernel> bind_dynamic_region(const subgraph::item& it, const body_plans& plans, allocator& memory);
+std::shared_ptr<const region_kernel> bind_dynamic_region(const subgraph::item& it, const body_plans& plans,
+                                                         allocator& memory);
 
 }}} // namespace rill::RILL_ABI::detail
 

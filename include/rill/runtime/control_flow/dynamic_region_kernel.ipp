@@ -15,8 +15,8 @@
 #include <rill/core/shared.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/runtime/control_flow/bound_region.hpp>
-#include <rill/runtime/plan/staged_plan.hpp>
 #include <rill/runtime/executor/step_executor.hpp>
+#include <rill/runtime/plan/staged_plan.hpp>
 #include <rill/runtime/tensor_list.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -196,7 +196,7 @@ RILL_COLD std::unique_ptr<region_driver> dynamic_region_kernel::begin(std::span<
 }
 
 RILL_COLD std::shared_ptr<const region_kernel> bind_dynamic_region(const subgraph::item& it, const body_plans& plans,
-                                                            allocator& memory) {
+                                                                   allocator& memory) {
     return detail::make_shared<dynamic_region_kernel>(it, plans, memory);
 }
 

@@ -3,10 +3,10 @@
 
 #include <memory>
 
+#include <rill/resources/resources.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/plan_key.hpp>
 #include <rill/runtime/region_kernel.hpp>
-#include <rill/resources/resources.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -19,11 +19,11 @@ void compile_bodies(body_plans& into, const subgraph::item& it, const session_op
 
 /// Binds the bodies of a node that is part of a straight line to the types of its inputs: to a static_region_kernel. Throws dynamic_shape_found.
 region_binding bind_region(const subgraph::item& it, std::span<const tensor_type> inputs, const body_plans& plans,
-                         allocator& memory);
+                           allocator& memory);
 
 /// The same of a node that stands alone.
 region_binding bind_alone(const subgraph::item& it, std::span<const tensor_type> inputs, const body_plans& plans,
-                        allocator& memory);
+                          allocator& memory);
 
 }}} // namespace rill::RILL_ABI::detail
 

@@ -92,7 +92,7 @@ inline bool are_as_said(const node& n, const std::vector<std::vector<tensor_type
 }
 
 RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const tensor_type> inputs,
-                                   const body_plans& plans, allocator& memory) {
+                                     const body_plans& plans, allocator& memory) {
     const auto& use = *it.op->regions();
     const auto& bodies = *it.origin->bodies;
     const auto operands = inputs.first(static_cast<std::size_t>(use.operands));
@@ -130,7 +130,8 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
         return {std::move(outputs), std::move(empty)};
     }
     const auto results = made->results();
-    if (may_change && !keeps_extents(use, results, operands) && are_as_said(*it.origin, results)) throw dynamic_shape_found{};
+    if (may_change && !keeps_extents(use, results, operands) && are_as_said(*it.origin, results))
+        throw dynamic_shape_found{};
     auto outputs = it.op->outputs({inputs, {}, results});
     if (auto loop = bind_number_loop(use, made->bodies(), inputs, outputs, memory))
         return {std::move(outputs), std::move(loop)};
@@ -141,7 +142,7 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
 }
 
 RILL_COLD region_binding bind_alone(const subgraph::item& it, std::span<const tensor_type> inputs,
-                                  const body_plans& plans, allocator& memory) {
+                                    const body_plans& plans, allocator& memory) {
     try {
         return bind_region(it, inputs, plans, memory);
     } catch (const dynamic_shape_found&) {

@@ -16,7 +16,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class scan_kernel final : public typed_region_kernel {
 public:
     scan_kernel(const subgraph::item& it, std::span<const tensor_type> inputs, allocator& from)
-        : typed_region_kernel(it, inputs), allocator_(from), length_(inputs[static_cast<std::size_t>(use_.carried)].shape[0]) {}
+        : typed_region_kernel(it, inputs), allocator_(from),
+          length_(inputs[static_cast<std::size_t>(use_.carried)].shape[0]) {}
 
     std::unique_ptr<static_region_kernel::memory> make_memory() const override {
         return std::make_unique<memory>(bodies_[0], state_types(), allocator_);

@@ -21,7 +21,9 @@ public:
     while_kernel(const subgraph::item& it, std::span<const tensor_type> inputs, allocator& from)
         : typed_region_kernel(it, inputs), allocator_(from) {}
 
-    std::unique_ptr<static_region_kernel::memory> make_memory() const override { return std::make_unique<memory>(*this); }
+    std::unique_ptr<static_region_kernel::memory> make_memory() const override {
+        return std::make_unique<memory>(*this);
+    }
 
     std::int64_t run(static_region_kernel::memory& own, const kernel_args& args) const override {
         return run(static_cast<memory&>(own), args, {});

@@ -9,9 +9,9 @@
 #include <rill/core/vector.hpp>
 #include <rill/device/kernel.hpp>
 #include <rill/passes/functionalize/flow_graph.hpp>
+#include <rill/resources/resources.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/plan_key.hpp>
-#include <rill/resources/resources.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -23,7 +23,7 @@ class plan;
 class dataflow_plan {
 public:
     dataflow_plan(const plan_key& key, const session_options& options, const std::shared_ptr<resource_store>& resources,
-                const device_type& default_device);
+                  const device_type& default_device);
     ~dataflow_plan();
 
     void close() const noexcept;

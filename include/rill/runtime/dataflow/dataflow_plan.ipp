@@ -15,7 +15,8 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD dataflow_plan::dataflow_plan(const plan_key& key, const session_options& options,
-                                   const std::shared_ptr<resource_store>& resources, const device_type& default_device)
+                                       const std::shared_ptr<resource_store>& resources,
+                                       const device_type& default_device)
     : results_(key.fetches) {
     const flow_graph g({key.fetches, key.targets, key.feeds, key.within, key.functionalized});
     for (std::size_t f = 0; f < g.frames().size(); ++f) {
@@ -83,7 +84,8 @@ RILL_COLD void dataflow_plan::add_step(const flow_graph& g, const node* n) {
 
 /// A plan of one node, whose feeds are the inputs that others compute. Variables and constants it reads itself.
 RILL_COLD void dataflow_plan::compile(const flow_graph& g, step& s, const session_options& options,
-                                    const std::shared_ptr<resource_store>& resources, const device_type& default_device) {
+                                      const std::shared_ptr<resource_store>& resources,
+                                      const device_type& default_device) {
     static const region alone; // nothing lies in it: what the node waits for has run
     const node* n = s.origin;
     plan_key key;

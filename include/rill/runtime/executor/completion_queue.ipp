@@ -48,7 +48,7 @@ RILL_COLD completion_queue::stage completion_queue::next() {
 }
 
 RILL_COLD std::vector<completion_queue::stage> completion_queue::take(std::size_t most,
-                                                            const std::function<bool(const stage&)>& wanted) {
+                                                                      const std::function<bool(const stage&)>& wanted) {
     std::vector<stage> taken;
     for (auto i = ready_.size(); i-- > 0 && taken.size() < most;)
         if (wanted(ready_[i])) {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include <rill/core/vector.hpp>
+#include <rill/resources/resources.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/region_kernel.hpp>
-#include <rill/resources/resources.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -17,7 +17,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class dynamic_node {
 public:
     dynamic_node(subgraph::item it, const session_options& options, std::shared_ptr<resource_store> resources,
-               const device_type& default_device);
+                 const device_type& default_device);
 
     const subgraph::item& item() const { return item_; }
     bool is_async() const { return item_.op->is_async(); }
@@ -34,7 +34,8 @@ public:
 private:
     struct bound;
     std::shared_ptr<const bound> bound_to(std::span<const any_array> inputs) const;
-    std::vector<any_array> run_kernel(std::span<any_array> inputs, const step_context* context, async_context* wait) const;
+    std::vector<any_array> run_kernel(std::span<any_array> inputs, const step_context* context,
+                                      async_context* wait) const;
 
     static constexpr std::size_t kept = 16; // types, or shapes
 

@@ -15,9 +15,9 @@
 #include <rill/core/shape_rules.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/core/small_vector.hpp>
+#include <rill/device/array_slots.hpp>
 #include <rill/device/registry.hpp>
 #include <rill/graph/graph.hpp>
-#include <rill/device/array_slots.hpp>
 #include <rill/runtime/control_flow/region_kernels.hpp>
 #include <rill/runtime/plan/plan.hpp>
 #include <rill/runtime/tensor_list.hpp>
@@ -27,13 +27,13 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 struct dynamic_node::bound {
     std::vector<tensor_type> inputs, outputs;
     std::vector<any_array> read; // by the shape rule: values that decide the outputs' shapes
-    region_binding region;         // of a node with bodies
+    region_binding region;       // of a node with bodies
     kernel run;                  // of others
     std::size_t scratch = 0;
 };
 
 RILL_COLD dynamic_node::dynamic_node(subgraph::item it, const session_options& options,
-                                 std::shared_ptr<resource_store> resources, const device_type& default_device)
+                                     std::shared_ptr<resource_store> resources, const device_type& default_device)
     : item_(std::move(it)), resources_(std::move(resources)), memory_(resources_->memory()) {
     compile_bodies(bodies_, item_, options, resources_, default_device);
 }
@@ -98,7 +98,7 @@ RILL_COLD std::shared_ptr<const dynamic_node::bound> dynamic_node::bound_to(std:
 }
 
 RILL_COLD std::vector<any_array> dynamic_node::run_kernel(std::span<any_array> inputs, const step_context* context,
-                                                        async_context* wait) const {
+                                                          async_context* wait) const {
     const auto b = bound_to(inputs);
     if (b->region.step) return b->region.step->run_alone(inputs, context);
     std::vector<any_array> none, outputs;
@@ -117,7 +117,7 @@ RILL_COLD std::vector<any_array> dynamic_node::run_kernel(std::span<any_array> i
 }
 
 RILL_COLD std::vector<any_array> dynamic_node::run(std::span<any_array> inputs, const step_context* context,
-                                                 async_context* wait) const {
+                                                   async_context* wait) const {
     try {
         return run_kernel(inputs, context, wait);
     } catch (...) {
@@ -142,7 +142,7 @@ RILL_COLD void dynamic_node::check(std::span<const any_array> outputs) const {
 }
 
 RILL_COLD std::unique_ptr<region_driver> dynamic_node::begin(std::span<const any_array> inputs,
-                                                           std::shared_ptr<const void>& keep) const {
+                                                             std::shared_ptr<const void>& keep) const {
     if (!item_.origin->bodies) return nullptr;
     try {
         const auto b = bound_to(inputs);

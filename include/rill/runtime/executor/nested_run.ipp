@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <rill/core/algorithm.hpp>
-#include <rill/runtime/dataflow/dataflow_executor.hpp>
 #include <rill/runtime/absent_value.hpp>
+#include <rill/runtime/dataflow/dataflow_executor.hpp>
 #include <rill/runtime/executor/step_executor.hpp>
 #include <rill/runtime/plan/plan.hpp>
 #include <rill/runtime/tensor_list.hpp>

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include <rill/core/hash_map.hpp>
+#include <rill/runtime/executor/completion_queue.hpp>
 #include <rill/runtime/program/parallel_regions.hpp>
 #include <rill/runtime/program/segment.hpp>
-#include <rill/runtime/executor/completion_queue.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -38,13 +38,14 @@ private:
     };
 
     void begin(completion_queue& events, const step_context& context);
-    RILL_INLINE std::optional<std::vector<any_array>> begin(parent_run& outer, std::size_t number, completion_queue& events,
-                                                            const step_context& context) override;
+    RILL_INLINE std::optional<std::vector<any_array>>
+    begin(parent_run& outer, std::size_t number, completion_queue& events, const step_context& context) override;
     void run_to_end();
     void run_piece(std::size_t p);
     /// A piece that is ready; and if it is a long line, others beside it.
     void run_ready(std::size_t p);
-    static void run_beside(std::span<const completion_queue::stage> lines, const parallel_regions& dealt, thread_pool& pool);
+    static void run_beside(std::span<const completion_queue::stage> lines, const parallel_regions& dealt,
+                           thread_pool& pool);
     /// The k-th value that a piece takes, or what stands in for it.
     const any_array& taken(std::size_t p, std::size_t k);
     /// What a line is bound to.
@@ -66,13 +67,13 @@ private:
 
     const staged_plan& plan_;
     std::vector<any_array> values_;
-    hash_map<int, any_array> stand_ins_;           // of values that the branch taken left out
+    hash_map<int, any_array> stand_ins_;                 // of values that the branch taken left out
     std::vector<std::unique_ptr<execution_state>> held_; // per piece
-    std::vector<int> missing_;                     // per piece
+    std::vector<int> missing_;                           // per piece
     std::size_t left_;
     vector<std::unique_ptr<body_run>> bodies_; // of nodes that have begun theirs
     std::vector<wait> waits_;                  // of a run that is written down
-    parent_run* outer_ = nullptr;               // that this is part of
+    parent_run* outer_ = nullptr;              // that this is part of
     std::size_t outer_number_ = 0;
     completion_queue* events_ = nullptr;
     const step_context* context_ = nullptr;

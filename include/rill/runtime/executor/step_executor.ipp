@@ -15,11 +15,11 @@
 #include <vector>
 
 #include <rill/core/algorithm.hpp>
+#include <rill/runtime/absent_value.hpp>
 #include <rill/runtime/executor/dynamic_node.hpp>
 #include <rill/runtime/executor/nested_run.hpp>
-#include <rill/runtime/absent_value.hpp>
-#include <rill/runtime/plan/staged_plan.hpp>
 #include <rill/runtime/plan/plan.hpp>
+#include <rill/runtime/plan/staged_plan.hpp>
 #include <rill/runtime/tensor_list.hpp>
 #include <rill/runtime/trace/step_recorder.hpp>
 
@@ -54,7 +54,8 @@ struct step_executor::body_run {
 };
 
 RILL_COLD step_executor::step_executor(const staged_plan& p, std::span<const any_array> feeds)
-    : plan_(p), values_(p.first_values()), held_(p.all_stages().all.size()), missing_(p.missing()), left_(missing_.size()) {
+    : plan_(p), values_(p.first_values()), held_(p.all_stages().all.size()), missing_(p.missing()),
+      left_(missing_.size()) {
     std::copy(feeds.begin(), feeds.end(), values_.begin());
 }
 
@@ -88,8 +89,8 @@ RILL_COLD void step_executor::begin(completion_queue& events, const step_context
         if (missing_[k] == 0) events.add({this, k});
 }
 
-RILL_COLD std::optional<std::vector<any_array>> step_executor::begin(parent_run& outer, std::size_t number,
-                                                                     completion_queue& events, const step_context& context) {
+RILL_COLD std::optional<std::vector<any_array>>
+step_executor::begin(parent_run& outer, std::size_t number, completion_queue& events, const step_context& context) {
     outer_ = &outer;
     outer_number_ = number;
     begin(events, context);
@@ -105,7 +106,9 @@ RILL_COLD void step_executor::run_to_end() {
 RILL_COLD void step_executor::run_ready(std::size_t p) {
     const auto& threads = plan_.resources().threads();
     if (plan_.alone(p) || !threads.pool || threads.lanes < 2) return run_piece(p);
-    const auto of = [](const completion_queue::stage& r) -> step_executor& { return static_cast<step_executor&>(*r.of); };
+    const auto of = [](const completion_queue::stage& r) -> step_executor& {
+        return static_cast<step_executor&>(*r.of);
+    };
     const auto microseconds = [&](const completion_queue::stage& r) {
         try {
             return of(r).hold(r.number).microseconds();
@@ -314,7 +317,9 @@ RILL_COLD bool step_executor::go_on(std::size_t p, std::vector<any_array> given)
     return true;
 }
 
-RILL_COLD const any_array& step_executor::fetched(std::size_t i) const { return values_[plan_.all_stages().fetches[i]]; }
+RILL_COLD const any_array& step_executor::fetched(std::size_t i) const {
+    return values_[plan_.all_stages().fetches[i]];
+}
 
 RILL_COLD std::vector<any_array> step_executor::all_fetched() const {
     std::vector<any_array> all;

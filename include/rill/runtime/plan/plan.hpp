@@ -78,7 +78,8 @@ private:
     void split_into_stages(const subgraph& g, const session_options& options, const device_type& default_device);
     void split_late();
     std::unique_ptr<execution_state> begin_in_pieces(std::span<const any_array> feeds);
-    std::unique_ptr<execution_state> acquire_new(std::unique_ptr<execution_state> step, std::span<const any_array> feeds);
+    std::unique_ptr<execution_state> acquire_new(std::unique_ptr<execution_state> step,
+                                                 std::span<const any_array> feeds);
 
     static constexpr std::size_t kept = 16; // shapes per plan
 

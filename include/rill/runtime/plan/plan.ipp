@@ -16,13 +16,13 @@
 
 #include <rill/core/log.hpp>
 #include <rill/core/shared.hpp>
-#include <rill/passes/fold_operands.hpp>
 #include <rill/passes/cse_region_ops.hpp>
+#include <rill/passes/eliminate_common_subexpressions.hpp>
+#include <rill/passes/fold_operands.hpp>
+#include <rill/passes/insert_copies.hpp>
 #include <rill/passes/order.hpp>
 #include <rill/passes/place.hpp>
 #include <rill/passes/prune.hpp>
-#include <rill/passes/eliminate_common_subexpressions.hpp>
-#include <rill/passes/insert_copies.hpp>
 #include <rill/runtime/control_flow.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -84,10 +84,12 @@ RILL_COLD void plan::place_items(const session_options& options, const device_ty
     graph_ = checked_pass(place(std::move(graph_), options.allow_soft_placement, report, default_device), true);
     graph_ = checked_pass(insert_copies(std::move(graph_)), true);
     if (!bodies_.control) return;
-    for (const auto& it : graph_.items) bodies_.control->compile_bodies(bodies_, it, options, resources_, default_device);
+    for (const auto& it : graph_.items)
+        bodies_.control->compile_bodies(bodies_, it, options, resources_, default_device);
 }
 
-RILL_COLD void plan::split_into_stages(const subgraph& g, const session_options& options, const device_type& default_device) {
+RILL_COLD void plan::split_into_stages(const subgraph& g, const session_options& options,
+                                       const device_type& default_device) {
     stages_ = control().make_staged_plan(g, options, resources_, default_device);
     in_pieces_.store(stages_.get(), std::memory_order_release);
 }
@@ -117,7 +119,7 @@ RILL_INLINE std::unique_ptr<execution_state> plan::acquire(std::span<const any_a
 }
 
 RILL_COLD std::unique_ptr<execution_state> plan::acquire_new(std::unique_ptr<execution_state> step,
-                                                       std::span<const any_array> feeds) {
+                                                             std::span<const any_array> feeds) {
     std::vector<tensor_type> types;
     for (const auto& f : feeds) types.push_back(f.type());
     try {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include <rill/passes/split_into_stages.hpp>
-#include <rill/runtime/options.hpp>
 #include <rill/resources/resources.hpp>
+#include <rill/runtime/options.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -18,7 +18,7 @@ class dynamic_node;
 class staged_plan {
 public:
     staged_plan(const subgraph& g, const session_options& options, std::shared_ptr<resource_store> resources,
-                   const device_type& default_device);
+                const device_type& default_device);
     ~staged_plan();
 
     const stages& all_stages() const { return stages_; }
@@ -49,7 +49,7 @@ private:
     std::vector<any_array> first_values_;
     std::vector<allocator*> kept_in_; // per value
     std::shared_ptr<resource_store> resources_;
-    vector<std::unique_ptr<plan>> lines_;       // per piece
+    vector<std::unique_ptr<plan>> lines_;         // per piece
     vector<std::unique_ptr<dynamic_node>> alone_; // per piece
     std::vector<const node*> pinned_;
     std::chrono::nanoseconds progress_timeout_; // how long a step waits for nodes that wait, while nothing happens

@@ -18,14 +18,16 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD staged_plan::staged_plan(const subgraph& g, const session_options& options,
-                                         std::shared_ptr<resource_store> resources, const device_type& default_device)
-    : stages_(detail::split_into_stages(g)), resources_(std::move(resources)), progress_timeout_(options.progress_timeout) {
+                                   std::shared_ptr<resource_store> resources, const device_type& default_device)
+    : stages_(detail::split_into_stages(g)), resources_(std::move(resources)),
+      progress_timeout_(options.progress_timeout) {
     for (auto& p : stages_.all) {
         const bool alone = p.alone.origin;
         lines_.push_back(alone ? nullptr
                                : std::make_unique<plan>(std::move(p.part), options, resources_, default_device,
                                                         *registered_control_flow.load()));
-        alone_.push_back(alone ? std::make_unique<dynamic_node>(p.alone, options, resources_, default_device) : nullptr);
+        alone_.push_back(alone ? std::make_unique<dynamic_node>(p.alone, options, resources_, default_device)
+                               : nullptr);
     }
     find_pinned(g);
     first_values_.resize(static_cast<std::size_t>(stages_.values));

@@ -7,8 +7,8 @@
 #include <rill/core/hash_map.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/device/registry.hpp>
-#include <rill/runtime/program/bound_graph.hpp>
 #include <rill/passes/constant_folder.hpp>
+#include <rill/runtime/program/bound_graph.hpp>
 #include <rill/runtime/program/lifetimes.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {

@@ -8,9 +8,9 @@
 #include <rill/core/vector.hpp>
 #include <rill/device/kernel.hpp>
 #include <rill/passes/subgraph.hpp>
+#include <rill/resources/resources.hpp>
 #include <rill/runtime/program/parallel_regions.hpp>
 #include <rill/runtime/region_kernel.hpp>
-#include <rill/resources/resources.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -50,7 +50,7 @@ struct bound_graph {
         const device_type* space = nullptr; // whose memory; null: the host's
         int in_place_of = -1;
         std::int32_t variable = -1; // whose place it is
-        bool many_lanes = false;  // several use it in the stretch of steps that uses it last
+        bool many_lanes = false;    // several use it in the stretch of steps that uses it last
     };
 
     struct folded_value {
@@ -74,17 +74,17 @@ struct bound_graph {
     vector<bound_variable> variables;
     vector<step> steps, folded_steps;
     vector<std::shared_ptr<const static_region_kernel>> regions; // of steps that run bodies
-    const control_flow* control = nullptr;                    // which runs them
-    std::vector<std::vector<int>> changes;                    // per item with bodies, and output: region_binding::changes
-    vector<folded_value> folded_values;                       // of slots: what shape rules asked for
+    const control_flow* control = nullptr;                       // which runs them
+    std::vector<std::vector<int>> changes; // per item with bodies, and output: region_binding::changes
+    vector<folded_value> folded_values;    // of slots: what shape rules asked for
     vector<chain> chains;
-    std::vector<int> chained;         // per item: its chain, or -1
-    vector<parallel_regions> parallel;        // stretches of steps that run in several strands
-    vector<arena> arenas;             // the host's first
-    std::size_t arena_bytes = 0;      // of all
-    double microseconds = 0;          // what all steps take, roughly, with those that help; where there are any
-    std::size_t lower_bound = 0;      // bytes alive at once at the worst, step after step
-    std::vector<std::size_t> offsets; // per slot: its place in the arena of its space, or npos
+    std::vector<int> chained;          // per item: its chain, or -1
+    vector<parallel_regions> parallel; // stretches of steps that run in several strands
+    vector<arena> arenas;              // the host's first
+    std::size_t arena_bytes = 0;       // of all
+    double microseconds = 0;           // what all steps take, roughly, with those that help; where there are any
+    std::size_t lower_bound = 0;       // bytes alive at once at the worst, step after step
+    std::vector<std::size_t> offsets;  // per slot: its place in the arena of its space, or npos
 
     const tensor_type& type_of(const subgraph::value& v) const { return types[v.item][v.port]; }
     /// The input of its item that a value is with some changes, whose memory it may take; -1: there is none, or another input is there too.

@@ -38,7 +38,8 @@ bool worth_branching(std::span<const step_cost> costs, int threads);
 
 /// Where it pays to run parts of a list of steps at once, on so many threads: in stretches that fall into parts which need
 /// nothing of one another. Stretches don't overlap.
-vector<parallel_regions> find_parallel_regions(std::span<const step_order> order, std::span<const step_cost> costs, int threads);
+vector<parallel_regions> find_parallel_regions(std::span<const step_order> order, std::span<const step_cost> costs,
+                                               int threads);
 
 }}} // namespace rill::RILL_ABI::detail
 

@@ -96,8 +96,8 @@ RILL_COLD bool worth_branching(std::span<const step_cost> costs, int threads) {
     return false;
 }
 
-RILL_COLD vector<parallel_regions> find_parallel_regions(std::span<const step_order> order, std::span<const step_cost> costs,
-                                         int threads) {
+RILL_COLD vector<parallel_regions> find_parallel_regions(std::span<const step_order> order,
+                                                         std::span<const step_cost> costs, int threads) {
     const running_costs cost(costs);
     const auto n = static_cast<int>(order.size());
     if (threads < 2) return {};

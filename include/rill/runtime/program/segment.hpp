@@ -6,8 +6,8 @@
 #include <rill/core/hash_map.hpp>
 #include <rill/core/owned.hpp>
 #include <rill/core/vector.hpp>
-#include <rill/runtime/program/binding.hpp>
 #include <rill/runtime/fetch_place.hpp>
+#include <rill/runtime/program/binding.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

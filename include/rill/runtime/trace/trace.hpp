@@ -22,7 +22,7 @@ struct step_trace {
         std::int64_t begin = 0, end = 0;
         kind what = kind::ran;
         int thread = 0;               // where it ran, or began; 0: the caller's
-        int lane = -1;              // of several that ran beside one another
+        int lane = -1;                // of several that ran beside one another
         int stage = -1;               // of a run in pieces
         int inside = -1;              // the entry of the node whose bodies it is part of
         std::int64_t iteration = -1;  // of that node

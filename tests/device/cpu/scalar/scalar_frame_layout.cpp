@@ -9,8 +9,8 @@
 #include "catch.hpp"
 
 using namespace rill;
-using detail::scalar_code;
 using detail::number_place;
+using detail::scalar_code;
 
 namespace test_number_layout {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include <rill/device/cpu/jit/jit_program.hpp>
-#include <rill/device/cpu/scalar/scalar_kernel.hpp>
-#include <rill/device/cpu/scalar/scalar_code.hpp>
 #include <rill/device/cpu/jit/vector_math.hpp>
+#include <rill/device/cpu/scalar/scalar_code.hpp>
+#include <rill/device/cpu/scalar/scalar_kernel.hpp>
 #include <rill/rill.hpp>
 
 #include "catch.hpp"
@@ -164,8 +164,7 @@ TEST_CASE("scalar_jit: truth values are computed where they are read, and given 
     }
 }
 
-TEST_CASE(
-    "scalar_jit: what has no code goes before the numbers that it does not read, and behind those that it does") {
+TEST_CASE("scalar_jit: what has no code goes before the numbers that it does not read, and behind those that it does") {
     require_ops();
     if (!has_code()) return;
     require_primitive<tan_op, float>();

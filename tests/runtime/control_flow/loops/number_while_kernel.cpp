@@ -12,8 +12,8 @@
 
 #include <rill/ops/catalogue.hpp>
 #include <rill/ops/random/random_uniform.hpp>
-#include <rill/runtime/control_flow/region_kernels.hpp>
 #include <rill/runtime/control_flow/bound_region.hpp>
+#include <rill/runtime/control_flow/region_kernels.hpp>
 #include <rill/session/session.hpp>
 
 #include "catch.hpp"

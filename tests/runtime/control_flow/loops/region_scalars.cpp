@@ -18,7 +18,7 @@ namespace test_runtime_body_numbers {
 
 /// What a graph of these fetches and feeds computes.
 std::optional<detail::region_scalars> numbers(const std::vector<any_tensor>& fetched,
-                                            const std::vector<any_tensor>& fed) {
+                                              const std::vector<any_tensor>& fed) {
     const std::vector<endpoint> fetches(fetched.begin(), fetched.end()), feeds(fed.begin(), fed.end());
     detail::resource_store resources(default_allocator());
     std::vector<tensor_type> types;

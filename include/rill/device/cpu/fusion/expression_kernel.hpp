@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
-#include <rill/device/cpu/fusion/reducers.hpp>
 #include <rill/device/cpu/fusion/padded_tail.hpp>
+#include <rill/device/cpu/fusion/reducers.hpp>
 #include <rill/device/structure.hpp>
 
 namespace rill { inline namespace RILL_ABI {

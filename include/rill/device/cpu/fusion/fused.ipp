@@ -20,8 +20,8 @@
 #include <rill/core/error.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/device/cpu/fusion/fused_layout.hpp>
-#include <rill/device/cpu/scalar/scalar_kernel.hpp>
 #include <rill/device/cpu/fusion/fused_stages.hpp>
+#include <rill/device/cpu/scalar/scalar_kernel.hpp>
 #include <rill/device/lane.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -95,7 +95,7 @@ private:
     std::size_t leaves_, results_;
     std::optional<fused_stages> stages_;
     fused_layout layout_;
-    vector<reducer> reducers_; // per result: how it is reduced; empty of a map
+    vector<reducer> reducers_;   // per result: how it is reduced; empty of a map
     std::vector<index_t> count_; // per result: what a mean is divided by; -1 of others
     std::vector<index_t> result_size_;
     std::vector<char> sums_;   // per result: it is reduced to sums of its own type
@@ -303,8 +303,8 @@ RILL_INLINE void fused_kernel::run_pieces(const void* const* leaf, std::byte* co
     for (std::size_t r = 0; partial_bytes_ > 0 && r < results_; ++r)
         for (index_t p = 0; reducers_[r].init && p < pieces_; ++p)
             reducers_[r].merge(out[r],
-                                scratch + partial_at_ + partial_bytes_ * static_cast<std::size_t>(p) + partial_[r],
-                                result_size_[r]);
+                               scratch + partial_at_ + partial_bytes_ * static_cast<std::size_t>(p) + partial_[r],
+                               result_size_[r]);
 }
 
 RILL_INLINE void fused_kernel::run_piece(index_t piece, const void* const* leaf, std::byte* const* out,

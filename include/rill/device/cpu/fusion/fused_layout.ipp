@@ -47,7 +47,8 @@ RILL_COLD void collapse(fused_layout& l, const dims& space) {
         if (space[i] == 1) continue;
         bool merges = n > 0;
         const auto last = static_cast<std::size_t>(n - 1);
-        if (merges) all([&](const access_pattern& w) { merges = merges && w.stride[last] == w.stride[from] * space[i]; });
+        if (merges)
+            all([&](const access_pattern& w) { merges = merges && w.stride[last] == w.stride[from] * space[i]; });
         const auto to = merges ? last : static_cast<std::size_t>(n++);
         l.extent[to] = merges ? l.extent[to] * space[i] : space[i];
         all([&](access_pattern& w) { w.stride[to] = w.stride[from]; });
@@ -139,7 +140,8 @@ template <class E, class Write> E* write_short_rows(E* to, index_t rows, index_t
 
 /// Lays a stretched leaf out densely over the dimensions of a block; returns where the next element goes.
 template <class E>
-E* materialize_broadcast(const E* from, E* to, const access_pattern& w, const fused_layout& l, int dim, index_t extent) {
+E* materialize_broadcast(const E* from, E* to, const access_pattern& w, const fused_layout& l, int dim,
+                         index_t extent) {
     const index_t stride = w.stride[dim];
     constexpr index_t chunk = layout_slack / static_cast<index_t>(sizeof(E));
     if (dim == l.rank - 1) {
@@ -173,7 +175,8 @@ E* materialize_broadcast(const E* from, E* to, const access_pattern& w, const fu
     return to;
 }
 
-RILL_INLINE void materialize_broadcast(const void* from, void* to, const access_pattern& w, const fused_layout& l, index_t rows) {
+RILL_INLINE void materialize_broadcast(const void* from, void* to, const access_pattern& w, const fused_layout& l,
+                                       index_t rows) {
     const auto go = [&]<class E>(E*) {
         materialize_broadcast(static_cast<const E*>(from), static_cast<E*>(to), w, l, l.outer, rows);
     };

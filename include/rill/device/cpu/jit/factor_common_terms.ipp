@@ -14,8 +14,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class factor_common_terms {
 public:
-    factor_common_terms(std::vector<ir_instruction>& code, const std::vector<int>& needed, const std::vector<int>& whole,
-               const std::function<int(float)>& constant)
+    factor_common_terms(std::vector<ir_instruction>& code, const std::vector<int>& needed,
+                        const std::vector<int>& whole, const std::function<int(float)>& constant)
         : code_(code), needed_(needed), constant_(constant), uses_(code.size()), whole_(code.size()),
           within_(code.size()) {
         for (const auto& i : code)

@@ -15,7 +15,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 enum class vector_op : std::uint8_t {
     leaf,     // the elements of leaf `number`
-    splat,   // the one number of leaf `number`, spread
+    splat,    // the one number of leaf `number`, spread
     scalar,   // scalar `number`, spread
     constant, // row `number` of the constants
     add,

@@ -14,8 +14,8 @@
 
 #include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
-#include <rill/device/cpu/jit/executable_memory.hpp>
 #include <rill/device/cpu/fusion/fused_stages.hpp>
+#include <rill/device/cpu/jit/executable_memory.hpp>
 #include <rill/device/cpu/jit/vector_math.hpp>
 #include <rill/device/cpu/jit/x86_loop.hpp>
 

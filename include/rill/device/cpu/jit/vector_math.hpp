@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <rill/device/cpu/simd/tanh_rows.hpp>
 #include <rill/device/cpu/jit/jit_ir.hpp>
+#include <rill/device/cpu/simd/tanh_rows.hpp>
 #include <rill/device/elementwise_op.hpp>
 #include <rill/device/structure.hpp>
 

@@ -7,8 +7,8 @@
 
 #include <rill/core/dims.hpp>
 #include <rill/core/thread_pool.hpp>
-#include <rill/device/cpu/simd/pack.hpp>
 #include <rill/device/cpu/primitives/row_chains.hpp>
+#include <rill/device/cpu/simd/pack.hpp>
 #include <rill/device/primitives.hpp>
 
 namespace rill { inline namespace RILL_ABI {

@@ -41,7 +41,8 @@ private:
     };
     using memories = std::array<std::byte*, number_place::next + 1>;
 
-    number_loop_runner(const number_loop& loop, const scalar_code& code, scalar_frame_layout layout, kernel_request& request);
+    number_loop_runner(const number_loop& loop, const scalar_code& code, scalar_frame_layout layout,
+                       kernel_request& request);
 
     static std::byte* at(const memories& memory, const number_place& p) {
         return memory[p.in] + p.at * number_place::line;
@@ -57,8 +58,8 @@ private:
     bool conditional_, reverse_;
 };
 
-RILL_COLD number_loop_runner::number_loop_runner(const number_loop& loop, const scalar_code& code, scalar_frame_layout layout,
-                                                 kernel_request& request)
+RILL_COLD number_loop_runner::number_loop_runner(const number_loop& loop, const scalar_code& code,
+                                                 scalar_frame_layout layout, kernel_request& request)
     : calls_(code, layout), conditional_(loop.conditional), reverse_(loop.reverse) {
     const auto parts = static_cast<int>(loop.next.size());
     for (std::size_t v = 0; v < code.values.size(); ++v) {
@@ -109,8 +110,8 @@ RILL_INLINE void number_loop_runner::operator()(const kernel_args& a) const {
     const auto slice = [&](const memories& to, number_place::memory in, std::int64_t k) {
         for (const auto& s : slices_)
             splat_number(at(to, {in, s.where.at}),
-                          a.in<std::byte>(s.operand) + (reverse_ ? -k : k) * static_cast<std::ptrdiff_t>(s.element),
-                          s.element, s.lanes);
+                         a.in<std::byte>(s.operand) + (reverse_ ? -k : k) * static_cast<std::ptrdiff_t>(s.element),
+                         s.element, s.lanes);
     };
     for (const auto& p : parts_) splat_number(at(memory[0], p.where), a.out<void>(p.operand), p.element, p.lanes);
     for (const auto& s : stays_) splat_number(at(memory[0], s.where), a.in<void>(s.operand), s.element, s.lanes);

@@ -132,9 +132,9 @@ private:
     }
 
     void add_result(const number_loop& loop, const number_loop::source& from) {
-        code_.results.push_back(from.member < 0
-                                    ? input(from.index, loop.inputs[static_cast<std::size_t>(from.index)])
-                                    : made_[static_cast<std::size_t>(from.member)][static_cast<std::size_t>(from.index)]);
+        code_.results.push_back(
+            from.member < 0 ? input(from.index, loop.inputs[static_cast<std::size_t>(from.index)])
+                            : made_[static_cast<std::size_t>(from.member)][static_cast<std::size_t>(from.index)]);
     }
 
     /// Nodes for all of which there is machine code are taken apart to be joined, if they are worth it.
@@ -267,11 +267,11 @@ private:
     std::uint32_t node_ = 0;
     hash_map<const program*, bool> known_programs_;
     hash_map<std::string, bool> known_ops_;
-    std::vector<int> leaves_;             // of the node at hand
-    std::vector<std::vector<int>> made_;  // per link and result
-    hash_map<int, int> inputs_;           // values
+    std::vector<int> leaves_;            // of the node at hand
+    std::vector<std::vector<int>> made_; // per link and result
+    hash_map<int, int> inputs_;          // values
     hash_map<std::uint32_t, int> splat_; // values, by the constants' numbers
-    hash_index constants_, calls_;        // their numbers
+    hash_index constants_, calls_;       // their numbers
     hash_map<const program*, vector<block_interpreter::loop>> loops_;
 };
 

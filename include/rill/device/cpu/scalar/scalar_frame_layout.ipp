@@ -157,7 +157,7 @@ RILL_COLD void placed_calls::place_constants(const scalar_code& code, const scal
     for (std::size_t v = 0; v < code.values.size(); ++v)
         if (const auto& value = code.values[v]; value.where == scalar_code::home::constant && value.lanes > 0)
             splat_number(constants_[layout[static_cast<int>(v)].at].bytes, code.constants[value.number].bytes.data(),
-                          value.element(), value.lanes);
+                         value.element(), value.lanes);
 }
 
 }}} // namespace rill::RILL_ABI::detail

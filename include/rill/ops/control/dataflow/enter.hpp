@@ -18,7 +18,9 @@ struct enter_op : detail::flow_primitive {
         visit("is_constant", op.is_constant);
         visit("parallel_iterations", op.parallel_iterations);
     }
-    control_flow_kind flow() const { return {control_flow_kind::form::enters, &frame, is_constant, parallel_iterations}; }
+    control_flow_kind flow() const {
+        return {control_flow_kind::form::enters, &frame, is_constant, parallel_iterations};
+    }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
 };
 

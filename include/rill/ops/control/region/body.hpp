@@ -9,8 +9,8 @@
 #include <rill/core/algorithm.hpp>
 #include <rill/expr/apply.hpp>
 #include <rill/expr/tensor.hpp>
-#include <rill/ops/control/region/argument.hpp>
 #include <rill/link/control_flow.hpp>
+#include <rill/ops/control/region/argument.hpp>
 
 // How loops, branches and functions make their bodies: what a callable adds to the graph while a region is open.
 

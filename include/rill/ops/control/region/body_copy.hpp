@@ -122,8 +122,8 @@ private:
         const node* copy = n.bodies ? copy_with_bodies(n, std::move(inputs))
                                     : add_node(g, n.op, std::move(inputs), {}, false, n.where);
         // values of extents that differ from one iteration to the next can't be stacked
-        const bool sized =
-            has_dynamic_outputs(n) || detail::any_of(n.inputs, [&](const endpoint& in) { return sized_.contains(in.from); });
+        const bool sized = has_dynamic_outputs(n) ||
+                           detail::any_of(n.inputs, [&](const endpoint& in) { return sized_.contains(in.from); });
         if (sized) sized_.insert(&n);
         const bool cheap = sized || n.op->fused() || n.op->alias() >= 0 || n.op->role() != op_role::ordinary || again_;
         for (int port = 0; port < static_cast<int>(n.outputs.size()); ++port) {

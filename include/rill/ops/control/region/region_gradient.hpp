@@ -2,9 +2,9 @@
 #pragma once
 
 #include <rill/core/algorithm.hpp>
+#include <rill/ops/control/dataflow/flow.hpp>
 #include <rill/ops/control/region/body.hpp>
 #include <rill/ops/control/region/body_copy.hpp>
-#include <rill/ops/control/dataflow/flow.hpp>
 
 // Gradients of nodes with bodies. The gradient of a branch is a branch, that of a loop a scan from its last step to its first. What they
 // need of the forward run they compute again where it is elementwise; what costs more, what was drawn, and the states of a loop, a twin

@@ -14,7 +14,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Where an expression of a loop's body finds a value.
 struct loop_leaf {
-    int state = -1, input = -1;  // a part of the state, or an input of the node
+    int state = -1, input = -1;      // a part of the state, or an input of the node
     const void* invariant = nullptr; // else a constant
 };
 

@@ -12,9 +12,10 @@ class bound_region;
 
 /// A loop or scan whose bodies compute numbers from numbers, as one kernel. Null of any other. The bodies are bound; `inputs` and
 /// `outputs` are the node's.
-std::shared_ptr<const static_region_kernel> bind_number_loop(const region_use& use, std::span<const bound_region> bodies,
-                                                          std::span<const tensor_type> inputs,
-                                                          std::span<const tensor_type> outputs, allocator& memory);
+std::shared_ptr<const static_region_kernel> bind_number_loop(const region_use& use,
+                                                             std::span<const bound_region> bodies,
+                                                             std::span<const tensor_type> inputs,
+                                                             std::span<const tensor_type> outputs, allocator& memory);
 
 }}} // namespace rill::RILL_ABI::detail
 

@@ -17,12 +17,12 @@
 #include <rill/core/algorithm.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/core/vector.hpp>
+#include <rill/device/array_slots.hpp>
 #include <rill/device/device.hpp>
 #include <rill/device/number_loop.hpp>
 #include <rill/device/registry.hpp>
-#include <rill/device/array_slots.hpp>
-#include <rill/runtime/control_flow/loops/region_scalars.hpp>
 #include <rill/runtime/control_flow/bound_region.hpp>
+#include <rill/runtime/control_flow/loops/region_scalars.hpp>
 #include <rill/runtime/control_flow/stacked_outputs.hpp>
 #include <rill/runtime/trace/step_recorder.hpp>
 
@@ -37,8 +37,8 @@ struct invariant_scalar {
 class number_while_kernel final : public static_region_kernel {
 public:
     number_while_kernel(const region_use& use, const number_loop& loop, vector<invariant_scalar> invariant,
-                     std::span<const tensor_type> inputs, std::span<const tensor_type> outputs, kernel_factory make,
-                     allocator& from)
+                        std::span<const tensor_type> inputs, std::span<const tensor_type> outputs, kernel_factory make,
+                        allocator& from)
         : use_(use), parts_(loop.next.size()), invariants_(std::move(invariant)), inputs_(inputs.begin(), inputs.end()),
           outputs_(outputs.begin(), outputs.end()), allocator_(from) {
         kernel_request request{};
@@ -190,7 +190,8 @@ private:
         };
         auto at = detail::find_if(invariants_, same);
         if (at == invariants_.end()) {
-            made_.inputs.push_back(number < 0 ? from.invariant.dtype() : inputs_[static_cast<std::size_t>(number)].type);
+            made_.inputs.push_back(number < 0 ? from.invariant.dtype()
+                                              : inputs_[static_cast<std::size_t>(number)].type);
             invariants_.push_back({number, from.invariant});
             at = invariants_.end() - 1;
         }
@@ -227,7 +228,8 @@ bind_number_loop(const region_use& use, std::span<const bound_region> bodies, st
     loop.reverse = use.reverse;
     loop.next.assign(given->begin(), given->begin() + static_cast<std::ptrdiff_t>(parts));
     loop.stacked.assign(given->begin() + static_cast<std::ptrdiff_t>(parts), given->end());
-    return detail::make_shared<number_while_kernel>(use, loop, std::move(maker).invariant(), inputs, outputs, *make, memory);
+    return detail::make_shared<number_while_kernel>(use, loop, std::move(maker).invariant(), inputs, outputs, *make,
+                                                    memory);
 }
 
 }}} // namespace rill::RILL_ABI::detail

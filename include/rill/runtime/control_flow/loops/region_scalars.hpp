@@ -19,7 +19,7 @@ inline bool is_number(const tensor_type& t) {
 /// What a bound graph computes, where that is numbers from numbers by fused nodes alone.
 struct region_scalars {
     struct input {
-        int feed = -1;   // the number of one
+        int feed = -1;       // the number of one
         any_array invariant; // else its value
     };
     fusion_group chain; // without results of its own

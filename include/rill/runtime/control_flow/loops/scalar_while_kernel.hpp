@@ -10,7 +10,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// A loop whose state is numbers, as one function: if the program has it, and condition and body are single expressions. Else null.
 std::shared_ptr<const static_region_kernel> bind_scalar_loop(const subgraph::item& it,
-                                                          std::span<const tensor_type> inputs);
+                                                             std::span<const tensor_type> inputs);
 
 }}} // namespace rill::RILL_ABI::detail
 

@@ -21,7 +21,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class scalar_while_kernel final : public static_region_kernel {
 public:
     scalar_while_kernel(scalar_loop loop, std::int64_t most, vector<scalar_expression_at> expressions,
-                     std::vector<tensor_type> state)
+                        std::vector<tensor_type> state)
         : loop_(loop), most_(most), expressions_(std::move(expressions)), state_(std::move(state)) {}
 
     std::unique_ptr<memory> make_memory() const override { return std::make_unique<own>(expressions_, state_.size()); }
@@ -58,7 +58,7 @@ private:
 };
 
 RILL_COLD std::shared_ptr<const static_region_kernel> bind_scalar_loop(const subgraph::item& it,
-                                                                    std::span<const tensor_type> inputs) {
+                                                                       std::span<const tensor_type> inputs) {
     const auto& use = *it.op->regions();
     const auto& bodies = *it.origin->bodies;
     const auto parts = static_cast<std::size_t>(use.operands);
