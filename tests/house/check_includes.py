@@ -41,8 +41,15 @@ def includes(file):
             yield number, match[1], match[2]
 
 
+def forwards(file):
+    """Returns true for the former path of a public header: one include and nothing else."""
+    lines = [line for line in file.read_text().splitlines() if line and not line.startswith("//")]
+    return len(lines) == 2 and lines[0] == "#pragma once" and bool(INCLUDE.match(lines[1]))
+
+
 def check(root):
     top = root / "include" / "rill"
+    former = {f"rill/{p.relative_to(top).as_posix()}" for p in top.rglob("*.hpp") if forwards(p)}
     problems = []
     reached = set()  # by rill.hpp, through our own headers
 
@@ -52,12 +59,16 @@ def check(root):
         if folder and folder not in MAY_USE:
             problems.append(f"include/rill/{name}: folder {folder}/ is not in the table of {Path(__file__).name}")
             continue
+        if f"rill/{name}" in former:
+            continue
         for number, mark, what in includes(file):
             where = f"include/rill/{name}:{number}: #include {what}:"
             if mark == '"':
                 problems.append(f"{where} write <rill/...>, so that every header has one name")
             if not what.startswith("rill/"):
                 continue
+            if what in former:
+                problems.append(f"{where} is a former path")
             target = what.removeprefix("rill/")
             if target != "options.hpp" and not (top / target).exists():
                 problems.append(f"{where} there is no such header")

@@ -4,6 +4,8 @@ import re
 import sys
 from pathlib import Path
 
+from check_includes import forwards
+
 # path without suffix -> why it has no partner
 HEADERS_WITHOUT_TEST = {}
 # path of a header that only another's test can reach -> that test
@@ -16,7 +18,8 @@ NOT_IN_SRC = ("all_types.ipp",)  # dear to compile: a program that wants it says
 
 def check(root, headers_without=HEADERS_WITHOUT_TEST, tests_without=TESTS_WITHOUT_HEADER):
     include, tests = root / "include" / "rill", root / "tests"
-    headers = {p.relative_to(include).with_suffix("").as_posix() for p in include.rglob("*.hpp") if p.parent != include}
+    headers = {p.relative_to(include).with_suffix("").as_posix() for p in include.rglob("*.hpp")
+               if p.parent != include and not forwards(p)}
     files = {p.relative_to(tests).with_suffix("").as_posix(): p
              for suffix in ("*.cpp", "*.cu") for p in tests.rglob(suffix)
              if p.parent != tests and not any(p.is_relative_to(tests / other) for other in NOT_MIRRORED)}

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The former path of a public header.
+#include <rill/ops/control/dataflow/next_iteration.hpp>
