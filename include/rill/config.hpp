@@ -61,7 +61,6 @@
 #define RILL_DEFINE                                                                                                    \
     !RILL_COMPILED // definitions at the foot of ops: here, or in the one file of rill::kernels that says so
 #endif
-
 // ---- stance: what the code relies on -------------------------------------------------------------------------------
 #if defined(_MSVC_LANG)
 #define RILL_CPLUSPLUS _MSVC_LANG
@@ -70,6 +69,7 @@
 #endif
 #if RILL_CPLUSPLUS < 202002L
 #error "rill needs C++20: compile with -std=c++20 (or /std:c++20)"
+#include <nothing more of rill is read without C++20> // thousands of errors would follow
 #endif
 #if !defined(__cpp_exceptions)
 #error "rill reports errors by exceptions: compile without -fno-exceptions"
