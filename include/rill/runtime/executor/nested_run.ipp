@@ -10,6 +10,7 @@
 
 #include <rill/core/algorithm.hpp>
 #include <rill/runtime/absent_value.hpp>
+#include <rill/runtime/control_flow.hpp>
 #include <rill/runtime/dataflow/dataflow_executor.hpp>
 #include <rill/runtime/executor/step_executor.hpp>
 #include <rill/runtime/plan/plan.hpp>
