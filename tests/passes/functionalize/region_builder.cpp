@@ -29,7 +29,7 @@ TEST_CASE("region_builder: what is inside, what is taken from outside, what is w
     CHECK(std::ranges::find(walk.captures(), x.end()) != walk.captures().end()); // y is x there
     CHECK(std::ranges::find(walk.captures(), argument.end()) == walk.captures().end());
     CHECK(walk.written() == std::vector<endpoint>{w.end()});
-    CHECK(walk.is_async() == std::vector<const node*>{outside.node()});
+    CHECK(walk.waits() == std::vector<const node*>{outside.node()});
     const auto b = walk.finish(nullptr, false);
     CHECK(b.results == std::vector<endpoint>{inner});
     CHECK(b.arguments == std::vector<endpoint>{argument});

@@ -244,7 +244,7 @@ private:
         };
         if (static_cast<int>(i.args.size()) != op.operands) refuse("of " + std::to_string(i.args.size()) + " operands");
         const dtype last = p.type_of(i.args.back());
-        if (i.type != (op.result == dtype::invalid ? last : op.result) || !op.consumes(last))
+        if (i.type != (op.result == dtype::invalid ? last : op.result) || !op.takes(last))
             refuse("gives no " + std::string(to_string(i.type)) + " of " + std::string(to_string(last)));
         for (const int a : i.args)
             if (!op.mixed && p.type_of(a) != last) refuse("of operands of several dtypes");

@@ -21,7 +21,7 @@ struct op_entry {
     op_ptr (*make)(field_visitor* fields) =
         nullptr; // of a node op: from fields that were written, or as it is by default
 
-    bool consumes(dtype type) const { return dtypes == 0 || (dtypes >> static_cast<int>(type) & 1u) != 0; }
+    bool takes(dtype type) const { return dtypes == 0 || (dtypes >> static_cast<int>(type) & 1u) != 0; }
 };
 
 /// Makes an op known by its name. Throws already_exists if another struct has the name; the same again is nothing new.
