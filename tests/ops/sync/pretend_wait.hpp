@@ -13,7 +13,7 @@
 
 namespace sync_test {
 
-class pretend_wait final : public rill::waiting {
+class pretend_wait final : public rill::async_context {
 public:
     rill::completion defer(std::function<bool()> give_up) override {
         asked = true;
