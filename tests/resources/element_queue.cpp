@@ -19,7 +19,7 @@ using detail::queue_traits;
 namespace test_ops_queue_element_queue {
 
 /// A call on a queue: at once, or told later.
-struct call final : waiting {
+struct call final : async_context {
     completion defer(std::function<bool()> how) override {
         give_up = std::move(how);
         return [this](std::exception_ptr p, std::vector<any_array> out) {
@@ -233,7 +233,7 @@ void run_schedule(std::uint64_t seed) {
         c.now = std::make_unique<call>();
         const auto what = next(closed ? 6 : 13);
         if (what < 3) {
-            c.consumes = true;
+            c.takes = true;
             const auto n =
                 static_cast<index_t>(next(t.priority && t.capacity > 0 ? static_cast<std::size_t>(t.capacity) + 1 : 5));
             c.now->run([&](async_context& w, any_array* to) {
@@ -282,7 +282,7 @@ TEST_CASE("element_queue: no schedule loses an item, doubles one, or leaves anyb
 TEST_CASE("element_queue: threads put in and take out, wait and give up") {
     auto t = of_numbers(8);
     const auto q = made(t);
-    struct shared_call final : waiting {
+    struct shared_call final : async_context {
         completion defer(std::function<bool()> how) override {
             give_up = std::move(how);
             return [state = state](std::exception_ptr p, std::vector<any_array> out) {
