@@ -38,8 +38,8 @@ TEST_CASE("number_text: text of numbers") {
 TEST_CASE("number_text: blanks and quotes") {
     CHECK(without_blanks(" \t a b\r\n") == "a b");
     CHECK(without_blanks(" \n").empty());
-    CHECK(rill::quoted("a") == "'a'");
-    CHECK(rill::quoted(std::string(100, 'a')) == "'" + std::string(60, 'a') + "...' (100 bytes)");
+    CHECK(detail::quoted("a") == "'a'");
+    CHECK(detail::quoted(std::string(100, 'a')) == "'" + std::string(60, 'a') + "...' (100 bytes)");
 }
 
 } // namespace test_core_number_text
