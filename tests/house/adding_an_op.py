@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/adding_an_op.md, done as it says: each example's three files are put into a copy of the tree, and its test is compiled
+"""docs/adding_an_op.md, done as it says: each example's files are put into a copy of the tree, and its tests are compiled
 with the headers alone and run. The checks of the house hold there, too."""
 import os
 import re
@@ -13,12 +13,12 @@ from pathlib import Path
 from compiling import WARNINGS, arguments, compile_file
 
 BLOCK = re.compile(r"^```(cpp|diff)\n// (\S+)\n(.*?)^```$", re.M | re.S)
-FILES_EACH, EXAMPLES = 3, 3
+EXAMPLES = 4
 CHECKS = ("check_includes.py", "check_tests.py", "check_gradients.py", "check_op_names.py")
 
 
 def examples(page):
-    """[(header, its text), (catalogue, its changes), (test, its text)] per "## " section that has any."""
+    """Returns (title, [(kind, file, text)]) of each "## " section that has blocks: headers, the changed catalogue, tests."""
     all_of_them = []
     for section in re.split(r"^## ", page, flags=re.M)[1:]:
         title = section.splitlines()[0]
@@ -27,17 +27,27 @@ def examples(page):
             raise SystemExit(f"'{title}': a block names no file")
         if not blocks:
             continue
-        kinds = [kind for kind, _, _ in blocks]
-        if len(blocks) != FILES_EACH or kinds != ["cpp", "diff", "cpp"]:
-            raise SystemExit(f"'{title}': {FILES_EACH} files are promised, header, catalogue and test: {kinds}")
-        all_of_them.append((title, [(name, text) for _, name, text in blocks]))
+        for kind, name, _ in blocks:
+            if kind == "cpp" and not name.startswith(("include/rill/", "tests/")):
+                raise SystemExit(f"'{title}': {name} is neither a header nor a test")
+        headers, tests = new_files(blocks, "include/"), new_files(blocks, "tests/")
+        if not headers or len(tests) != len(headers) or [kind for kind, _, _ in blocks].count("diff") != 1:
+            raise SystemExit(f"'{title}': headers, one change of a catalogue and a test for each header are promised: "
+                             f"{[name for _, name, _ in blocks]}")
+        all_of_them.append((title, blocks))
     if len(all_of_them) != EXAMPLES:
         raise SystemExit(f"{EXAMPLES} examples are promised, not {len(all_of_them)}")
     return all_of_them
 
 
+def new_files(blocks, folder):
+    """Returns [(file, text)] of the new files below a folder."""
+    return [(name, text) for kind, name, text in blocks if kind == "cpp" and name.startswith(folder)]
+
+
 def apply_changes(file, changes):
-    """' line' is to be found, '+line' goes behind the last one found or added, '-line' away."""
+    """Applies a change: ' line' is to be found, '+line' goes behind the last one found or added, '-line' away. Returns the structs
+    that it adds."""
     lines = file.read_text().splitlines()
     at = None
     for change in changes.splitlines():
@@ -58,23 +68,25 @@ def apply_changes(file, changes):
         else:
             raise SystemExit(f"{file.name}: what is '{change}'?")
     file.write_text("\n".join(lines) + "\n")
-    added = [re.findall(r"\w+_(?:op|rule)\b", line) for line in changes.splitlines() if line[:1] == "+"]
-    return [names[-1] for names in added if names][-1]
+    return re.findall(r"^\+ +(\w+_(?:op|rule))\b", changes, re.M)
 
 
-def write_files(root, title, files):
-    """Returns the example's program."""
-    (header, header_text), (catalogue, changes), (test, test_text) = files
-    for name, text in ((header, header_text), (test, test_text)):
+def write_files(root, title, blocks):
+    """Writes an example's files and returns its program: all of its tests."""
+    tests = [name for name, _ in new_files(blocks, "tests/")]
+    for name, text in new_files(blocks, ""):
         if (root / name).exists():
             raise SystemExit(f"'{title}': {name} is there already: the page needs another example")
         (root / name).write_text(text)
-    struct = apply_changes(root / catalogue, changes)
-    include = catalogue.removeprefix("include/")
+    catalogue, changes = next((name, text) for kind, name, text in blocks if kind == "diff")
+    structs = apply_changes(root / catalogue, changes)
+    if not structs:
+        raise SystemExit(f"'{title}': the change of {catalogue} adds no struct")
     list_name = "catalogue" if "/ops/" in catalogue else "optimizer_rules"
-    program = root / f"{Path(test).stem}_program.cpp"
-    program.write_text(f'#include "{test}"\n#include <{include}>\n'
-                       f"static_assert(rill::detail::is_listed<rill::{struct}, rill::{list_name}>);\n")
+    program = root / f"{Path(tests[-1]).stem}_program.cpp"
+    lines = [f'#include "{test}"' for test in tests] + [f"#include <{catalogue.removeprefix('include/')}>"]
+    lines += [f"static_assert(rill::detail::is_listed<rill::{struct}, rill::{list_name}>);" for struct in structs]
+    program.write_text("\n".join(lines) + "\n")
     return program
 
 
@@ -107,7 +119,7 @@ def main():
             shutil.copytree(source / name, root / name)
         options.include = [f for f in options.include if not Path(f).is_relative_to(source / "include")]
         options.root = root
-        programs = [write_files(root, title, files) for title, files in page]
+        programs = [write_files(root, title, blocks) for title, blocks in page]
         problems = []
         for check in CHECKS:
             result = subprocess.run([sys.executable, "-B", root / "tests" / "house" / check, root],
@@ -120,7 +132,7 @@ def main():
         problems += wrong
         if not wrong:
             problems += filter(None, (run_program(options, p, [f.with_suffix(".o") for f in shared]) for p in programs))
-    print("\n".join(problems) or f"{len(programs)} ops added, {FILES_EACH} files each")
+    print("\n".join(problems) or f"{len(programs)} examples added, {sum(len(blocks) for _, blocks in page)} files")
     sys.exit(bool(problems))
 
 

@@ -12,7 +12,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Arrays as the slots of a call outside of any frame: inputs, then outputs, then scratch memory.
+/// Kernel arguments for a call outside any frame. Slots hold the inputs, then the outputs, then the scratch memory.
 class array_slots {
 public:
     array_slots() = default;
@@ -21,14 +21,14 @@ public:
         for (auto& out : outputs) output(out.mutable_data());
     }
 
-    /// All inputs come before the outputs.
+    /// Appends an input; add all inputs before the first output.
     void input(const void* data) {
         slots_.push_back(const_cast<void*>(data));
         ++inputs_;
     }
     void output(void* data) { slots_.push_back(data); }
 
-    /// They point into this, which must stay.
+    /// Returns arguments that point into this object, which must outlive the call. Call it once, after the last output.
     kernel_args args(const step_context* step, void* scratch = nullptr) {
         slots_.push_back(scratch);
         numbers_.resize(slots_.size());
@@ -42,7 +42,7 @@ private:
     std::size_t inputs_ = 0;
 };
 
-/// Uninitialised arrays of complete types.
+/// Returns uninitialized arrays of these types, whose shapes must be complete.
 inline std::vector<any_array> arrays_of(std::span<const tensor_type> types) {
     std::vector<any_array> all;
     for (const auto& t : types) all.emplace_back(t.type, t.shape);

@@ -8,20 +8,20 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Elements of a block: what fused loops work on at a time, so that intermediate values stay in the first-level cache.
-/// Blocks are cut by shape alone, which keeps results independent of threads.
+/// Elements per block. Fused loops work block by block, so intermediate values stay in the L1 cache.
+/// Block boundaries depend on shapes alone; results are therefore independent of the number of threads.
 inline constexpr std::int64_t block_elements = 1024;
 
-/// Operands, pointers and results that a chain of several fused nodes may have; a node alone, and a chain over one element,
-/// may have any number.
+/// The most operands, pointers and results of a fusion group with several members.
+/// A single node, and a group over one element, may have any number.
 inline constexpr std::size_t most_operands = 64;
 
-/// One call of a block function: n elements, every leaf and result contiguous.
+/// Arguments of one block-function call over n elements; every leaf and result is contiguous.
 struct block_args {
-    const void* const* leaf;   // per leaf occurrence
-    const void* const* scalar; // per scalar: its value
-    void* const* result;       // forward: per result; adjoint: per leaf occurrence that leads its leaf, else null
-    const std::uint32_t* mask; // adjoint: for a leading occurrence, which later ones are the same leaf
+    const void* const* leaf;   // one pointer per leaf occurrence
+    const void* const* scalar; // one pointer to the value per scalar
+    void* const* result;       // forward: one per result; adjoint: one per leaf, at its first occurrence, else null
+    const std::uint32_t* mask; // adjoint: per first occurrence, a bit set of the same leaf's later ones
     std::int64_t n;
 };
 

@@ -3,16 +3,16 @@
 
 #include <rill/device/structure.hpp>
 
-// Which expressions and loops rill::kernels holds, by what the ops in them say: programs that link it compile the others only.
+// The expressions and loops that rill::kernels contains, derived from the traits of their ops. Programs that link it compile the rest.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The kernel of an elementwise op over operands of these element types.
+/// True if rill::kernels contains the kernel of an elementwise op over operands of these element types.
 template <class Op, class... T> inline constexpr bool is_compiled_primitive = (is_compiled<Op, T> && ...);
-template <class Op, class T> // a condition, and two branches
+template <class Op, class T> // a condition and two branches
 inline constexpr bool is_compiled_primitive<Op, bool, T, T> = is_compiled<Op, T>;
 
-/// Expressions of one op over tensors and at most one number.
+/// True if rill::kernels contains the kernel of an expression: one op over tensors and at most one scalar.
 template <class S> inline constexpr bool is_compiled_expression = false;
 template <class T> inline constexpr bool is_compiled_expression<leaf<T>> = types::common::has<T>;
 template <class Op, class R, class T>

@@ -21,7 +21,7 @@ struct device_table {
     std::atomic<const device_type*> by_default{&cpu};
 };
 
-/// Leaked: kernels may run while statics are destroyed.
+/// Returns the table of devices. It is leaked on purpose: kernels may run while statics are destroyed.
 RILL_EXPORT RILL_COLD device_table& the_devices() {
     static device_table& table = *new device_table;
     return table;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The devices that a file compiles kernels for. Everything above device/ sees this header and never one device's own.
+// The devices that a file compiles kernels for. Code above device/ includes this header, never a device's own header.
 
 #include <rill/device/cpu/cpu.hpp>
-#ifdef RILL_MORE_DEVICES // <a header> that names them as rill::more_devices, a device_list
+#ifdef RILL_MORE_DEVICES // <a header> that defines rill::more_devices, a device_list
 #include RILL_MORE_DEVICES
 #endif
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
-/// Device types, each of which fulfils device_primitives (device/primitives.hpp).
+/// A list of device types, each of which satisfies device_primitives (device/primitives.hpp).
 template <class... D> struct device_list {
     template <class F> static void each(F&& f) { (f(std::type_identity<D>{}), ...); }
 };

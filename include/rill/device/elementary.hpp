@@ -5,8 +5,8 @@
 
 #include <rill/device/elementwise_op.hpp>
 
-// The functions that primitives compute with beside operators: in the form of an op, of single numbers and of registers. The
-// ops of the same names are made of them.
+// The elementary functions of primitives, as structs in the form of an op: for scalars and for SIMD registers.
+// The ops of the same names are built on them.
 
 namespace rill { inline namespace RILL_ABI { namespace elementary {
 

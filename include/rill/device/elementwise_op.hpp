@@ -21,7 +21,7 @@ struct elementwise_result_of<Op, T...> {
     using type = typename Op::result_type;
 };
 
-/// The op has a value function, generic over value types.
+/// An op with a value function, which is generic over value types.
 template <class Op, class... V>
 concept has_value_function = requires(const V&... v) { Op::value(v...); };
 
@@ -32,7 +32,7 @@ template <class Op> constexpr int op_weight_of() {
         return 1;
 }
 
-/// Additions that one element costs: what an op says, else as many as an elementary function takes.
+/// Returns the cost of one element in additions: Op::cost, or 8 (an elementary function) by default.
 template <class Op> constexpr int op_cost_of() {
     if constexpr (requires { Op::cost; })
         return Op::cost;
@@ -48,24 +48,24 @@ template <class Op> constexpr bool op_divides() {
 
 } // namespace detail
 
-/// The element type of an elementwise op's result: what the op says (`result_type`), else its last operand's.
+/// The element type of an elementwise op's result: Op::result_type, or the last operand's type by default.
 template <class Op, class... T> using elementwise_result = typename detail::elementwise_result_of<Op, T...>::type;
 
-/// What an op counts against the weight limit of expressions.
+/// The weight of an op: its share of an expression's weight limit.
 template <class Op> inline constexpr int op_weight = detail::op_weight_of<Op>();
 
-/// What a pullback reads beside the gradient, as its parameters say: (g), (result, g) or (operands…, result, g).
+/// The values that a pullback reads beside the gradient, given by its parameters: (g), (result, g) or (operands…, result, g).
 enum class pullback_reads : std::uint8_t { gradient, result, operands };
 
-/// What programs know of an elementwise op: made from its struct, and nowhere else.
+/// The description of an elementwise op in programs; the only place that makes it from the op's struct.
 template <class Op>
 inline constexpr elementwise_info info_of{Op::name, detail::op_version<Op>, detail::op_cost_of<Op>(),
                                           detail::op_divides<Op>()};
 
 namespace detail {
 
-/// The result of an elementwise op on any kind of value. Values that build a program take the op as one instruction; on
-/// others its value function runs, or, if it has none, its function of single numbers does, lane by lane or in registers.
+/// Computes an elementwise op on any kind of value. A tracing value records the op as one instruction.
+/// For other values, the op's value function runs. Without one, its scalar function runs lane by lane, or its register function.
 template <class Op, class V, class... More> RILL_FN constexpr auto compute(const V& v, const More&... more) {
     if constexpr (requires { V::template traced<Op>(v, more...); })
         return V::template traced<Op>(v, more...);
@@ -84,7 +84,7 @@ template <class Op, class V> constexpr pullback_reads pullback_reads_of() {
         return pullback_reads::operands;
 }
 
-/// The adjoints of an op's operands, from what its pullback reads.
+/// Returns the adjoints of an op's operands; passes the pullback only the values that it reads.
 template <class Op, class V, class... Operands>
 RILL_FN constexpr auto pull_back(const V& result, const V& gradient, const Operands&... operands) {
     if constexpr (constexpr auto reads = pullback_reads_of<Op, V>(); reads == pullback_reads::gradient)

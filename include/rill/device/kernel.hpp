@@ -26,74 +26,74 @@ namespace detail {
 struct trace_scope; // runtime/trace/step_recorder.hpp
 }
 
-/// The step that kernels run in: what they may ask besides their operands.
+/// The context of the step that a kernel runs in.
 struct step_context {
-    const std::atomic<bool>* cancel = nullptr; // set when the step is to end
-    const std::atomic<bool>* token = nullptr;  // the same, by who asked for the run
+    const std::atomic<bool>* cancel = nullptr; // set when the step is cancelled
+    const std::atomic<bool>* token = nullptr;  // the cancellation token of the run's caller
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-    void* stream = nullptr;                   // of a device that has any
-    rill::environment* environment = nullptr; // null: the real one
+    void* stream = nullptr;                   // the device's stream, if it has streams
+    rill::environment* environment = nullptr; // null: the real environment
     std::vector<std::function<void()>>* on_failure =
-        nullptr;                          // of a step that may wait: what to do if it ends by an error
-    detail::trace_scope* trace = nullptr; // of a step that is written down
+        nullptr;                          // undo functions that run if the step fails; set for steps with async ops
+    detail::trace_scope* trace = nullptr; // set for traced steps
 
     rill::environment& env() const { return environment ? *environment : rill::environment::real(); }
-    /// Throws `cancelled` or `deadline_exceeded`: for kernels that take long or wait.
+    /// Throws `cancelled` or `deadline_exceeded`. Kernels that run for long or wait should call it.
     void check() const;
 };
 
 namespace detail {
 
-/// Of what runs outside of any step.
+/// The context of kernels that run outside a step.
 inline constexpr step_context no_step{};
 
 } // namespace detail
 
-/// Says that an asynchronous kernel is done: with its outputs, or with what went wrong. May be called from any thread, once; later, or
-/// after the step has ended, it does nothing.
+/// A callback that completes an asynchronous kernel, with its outputs or an error. Any thread may call it, once.
+/// Further calls, and calls after the step has ended, do nothing.
 using completion = std::function<void(std::exception_ptr problem, std::vector<any_array> outputs)>;
 
-/// How an op that waits goes on after its kernel has returned. One that need not wait gives its outputs at once, as other ops do.
+/// The interface for an op that completes after its kernel has returned. A kernel that need not wait writes its outputs directly.
 class async_context {
 public:
-    /// The op is done when what this gives is called. `give_up` is called if the step ends before: it tells whether the op goes without
-    /// having come to anything; where it does not, the completion was called, or is being called.
+    /// Returns a callback that completes the op. If the step ends first, it calls `give_up`.
+    /// `give_up` returns true if it withdrew the op, without effect. It returns false if the callback has run or is running.
     virtual completion defer(std::function<bool()> give_up = {}) = 0;
 
 protected:
     ~async_context() = default;
 };
 
-/// What a bound kernel sees when it runs: the slots of its step's frame.
+/// The arguments of one run of a bound kernel: the slots of its step's frame.
 struct kernel_args {
     void* const* slots;
     const std::int32_t* inputs;  // slot numbers
     const std::int32_t* outputs; // slot numbers
     const std::int32_t* scratch_slot;
     const step_context* step;
-    any_array* sized = nullptr;    // the outputs of an op whose extents only its run decides: it puts them there
-    async_context* wait = nullptr; // of an op that waits: it copies what it needs of its inputs
-    any_array* given = nullptr;    // the inputs of an op that keeps them (takes_ownership) and stands alone
+    any_array* sized = nullptr;    // for an op with dynamic outputs: the kernel stores its outputs here
+    async_context* wait = nullptr; // for an async op: the kernel copies the inputs that it needs later
+    any_array* given = nullptr;    // for a dynamic node that takes ownership (takes_ownership): its inputs
 
     template <class T> const T* in(int i) const { return static_cast<const T*>(slots[inputs[i]]); }
-    /// The same as an array of the type it was bound to, borrowed.
+    /// Returns input i as a borrowed array of the type that the kernel was bound to.
     any_array array(const tensor_type& type, int i) const { return {type.type, type.shape, in<void>(i), nullptr}; }
-    /// The same, but taken over where nobody else needs it.
+    /// Returns input i, moved out if this step is its only owner, otherwise borrowed.
     any_array taken(const tensor_type& type, int i) const {
         return given && given[i].is_sole() ? std::move(given[i]) : array(type, i);
     }
     template <class T> T* out(int i) const { return static_cast<T*>(slots[outputs[i]]); }
-    /// A variable among the inputs, to be changed: the op names it in `writes`.
+    /// Returns variable input i for writing; the op must list it in `writes`.
     template <class T> T* variable(int i) const { return static_cast<T*>(slots[inputs[i]]); }
-    /// As much as was asked for when the kernel was bound.
+    /// Returns the scratch memory; its size was requested when the kernel was bound.
     template <class T = void> T* scratch() const { return static_cast<T*>(slots[*scratch_slot]); }
 };
 
-/// Tells those who ask when a session ends.
+/// A notifier for the end of a session.
 class session_end {
 public:
     ~session_end() { now(); }
-    /// `then` is called once, when the session ends; at once if it has.
+    /// Calls `then` once when the session ends, or immediately if it has ended.
     void call(std::function<void()> then);
     void now() noexcept;
 
@@ -103,31 +103,32 @@ private:
     std::vector<std::function<void()>> all_;
 };
 
-/// What an op sees when its kernel is bound: everything that does not change from step to step.
+/// The arguments for binding a kernel: everything that stays the same from step to step.
 struct kernel_request {
     std::span<const tensor_type> inputs; // complete shapes
     std::span<const tensor_type> outputs;
-    std::span<const any_array* const> constants = {}; // of each input, where it is one; else null. Empty: not known
-    std::size_t scratch_bytes = 0;                    // set by the op: scratch memory for each run
-    thread_pool* pool = nullptr;                      // who helps; null: nobody. Lives as long as the kernel
-    double microseconds = 0; // set by the op: what it takes on one thread, roughly; 0: as long as its memory traffic
-    bool shared = false;     // set by the op: the pool helps
-    double moved_bytes = -1; // set by the op: its memory traffic, where that is less than its inputs and outputs hold
-    std::uint64_t seed = 0;  // of a random op: graph seed and node name, or the op's own
+    std::span<const any_array* const> constants = {}; // per input: its constant value, else null. Empty: unknown
+    std::size_t scratch_bytes = 0;                    // set by the op: scratch memory of each run
+    thread_pool* pool = nullptr;                      // threads to share work with, or null; outlives the kernel
+    double microseconds = 0; // set by the op: estimated time on one thread; 0: derived from memory traffic
+    bool shared = false;     // set by the op: the kernel uses the pool
+    double moved_bytes = -1; // set by the op: memory traffic, if less than the size of inputs and outputs; -1: unset
+    std::uint64_t seed = 0;  // for a random op: derived from the graph seed and node name, or the op's own seed
 
-    /// It reads or writes no more of its other operands than these slices hold.
+    /// Sets the memory traffic of an op that reads and writes only these slices of its larger operands.
     void moves_only(const tensor_type& slices) { moved_bytes = 2 * static_cast<double>(slices.bytes()); }
 
-    /// What the node's handle stands for, made if it is not there; `described` is what it would say of itself.
+    /// Returns the resource that the node's handle names; creates it with `make` if it does not exist.
+    /// `described` is the description that an existing resource must have.
     std::function<std::shared_ptr<resource>(
         const resource_name& name, const std::string& described,
         const std::function<std::shared_ptr<resource>(const std::string& name, allocator& memory)>& make)>
         find_resource = {};
-    /// Who runs it, as long as it does: what holds a lock lets it go when its session ends.
+    /// The session that runs the kernel. Lock holders register here, to release their lock when it closes.
     std::shared_ptr<session_end> session = {};
 };
 
-/// A kernel bound to shapes: a closure called through one function pointer. Small closures are stored in place.
+/// A kernel bound to shapes: a closure called through one function pointer. Small closures are stored inline.
 class kernel {
 public:
     kernel() = default;
@@ -144,7 +145,7 @@ public:
                 static_cast<F*>(self)->~F();
             };
         } else {
-            // the pointer is a small closure itself
+            // a lambda that holds the pointer fits in place
             *this = kernel([owned = std::make_unique<F>(std::move(f))](const kernel_args& args) { (*owned)(args); });
         }
     }
@@ -176,7 +177,7 @@ private:
     }
 
     void (*run_)(const void*, const kernel_args&) = nullptr;
-    void (*manage_)(void*, void*) noexcept = nullptr; // moves to the second address, or destroys
+    void (*manage_)(void*, void*) noexcept = nullptr; // moves to the second address, or destroys if it is null
     alignas(std::max_align_t) std::byte storage_[capacity];
 };
 

@@ -4,17 +4,17 @@
 #include <rill/device/elementwise_op.hpp>
 #include <rill/device/numbers.hpp>
 
-// lane<T>: one value, the scalar twin of pack<T, N>. Value functions are written once over both: operators are found by
-// argument lookup, as the functions of ops are, and literals convert. The rules of numbers are stated here, and packs follow
-// them bit for bit wherever a result is exact.
+// lane<T>: one value, the scalar counterpart of pack<T, N>. Value functions are written once for both.
+// Operators and op functions are found by argument-dependent lookup, and literals convert.
+// This file defines the number rules; packs follow them bit for bit wherever a result is exact.
 
 namespace rill { inline namespace RILL_ABI {
 
-/// One value of type T.
+/// A scalar value of type T, for code that is generic over scalars and SIMD packs.
 template <class T> struct lane {
     using value_type = T;
     using C = compute_type<T>;
-    static constexpr bool is_computed = true; // a kind of value that kernels compute with
+    static constexpr bool is_computed = true; // marks a value type that kernels compute with
 
     T v{};
 
@@ -47,7 +47,7 @@ template <class T> struct lane {
     {
         if constexpr (detail::integer_lane<T>) {
             return lane(wrap(a) * wrap(b), modular{});
-        } else if constexpr (detail::complex_lane<T>) { // the plain formula: no second look at NaN, as packs do it
+        } else if constexpr (detail::complex_lane<T>) { // as packs: without the NaN recovery of std::complex
             return lane(T(a.v.real() * b.v.real() - a.v.imag() * b.v.imag(),
                           a.v.real() * b.v.imag() + a.v.imag() * b.v.real()));
         } else {
@@ -60,13 +60,13 @@ template <class T> struct lane {
         if constexpr (detail::integer_lane<T>) {
             if (!divides(b)) return lane();
             if constexpr (std::is_signed_v<T>)
-                if (b.v == -1) return -a; // the quotient of the smallest value overflows
+                if (b.v == -1) return -a; // the quotient would overflow for the smallest value
             return lane(static_cast<T>(a.v / b.v));
         } else {
             return lane(T(value(a) / value(b)));
         }
     }
-    /// The remainder of the truncated quotient.
+    /// Returns the remainder of truncated division; 0 for a zero divisor, which sets a sticky error.
     RILL_FN friend constexpr lane operator%(const lane& a, const lane& b)
         requires detail::integer_lane<T>
     {
@@ -114,7 +114,7 @@ template <class T> struct lane {
     RILL_FN friend constexpr lane operator&&(const lane& a, const lane& b)
         requires std::is_same_v<T, bool>
     {
-        return lane(static_cast<bool>(a.v & b.v)); // no branch
+        return lane(static_cast<bool>(a.v & b.v)); // bitwise: avoids a branch
     }
     RILL_FN friend constexpr lane operator||(const lane& a, const lane& b)
         requires std::is_same_v<T, bool>
@@ -127,11 +127,11 @@ template <class T> struct lane {
         return lane(!a.v);
     }
 
-    /// Both branches are values: nothing is skipped.
+    /// Returns a or b. Both are computed beforehand.
     RILL_FN friend constexpr lane select(const lane<bool>& condition, const lane& a, const lane& b) {
         return condition.v ? a : b;
     }
-    /// NaN if one is NaN; the first of equals.
+    /// Returns the larger value: NaN if either is NaN, the first of equals.
     RILL_FN friend constexpr lane max(const lane& a, const lane& b)
         requires(!detail::complex_lane<T>)
     {
@@ -142,7 +142,7 @@ template <class T> struct lane {
     {
         return value(a) <= value(b) || value(a) != value(a) ? a : b;
     }
-    /// a * b + c, rounded once where the processor can.
+    /// Returns a * b + c, rounded once if the processor has a fused multiply-add.
     RILL_FN friend constexpr lane fma(const lane& a, const lane& b, const lane& c)
         requires detail::numeric_lane<T>
     {
@@ -151,7 +151,7 @@ template <class T> struct lane {
         return a * b + c;
     }
 
-    /// An op of single numbers: computed in the type that arithmetic on T is done in.
+    /// Computes an op's scalar function in compute_type of the operands.
     template <class Op, class... U> RILL_FN static constexpr auto computed(const lane<U>&... x) {
         using R = elementwise_result<Op, U...>;
         return lane<R>(static_cast<R>(Op::scalar(static_cast<compute_type<U>>(x.v)...)));

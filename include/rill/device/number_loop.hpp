@@ -10,22 +10,22 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A loop whose condition and body are fused nodes over one element: what its kernel is made of. Inputs of the chain are the parts of
-/// the state, then slices, then what stays. The kernel reads how many iterations it runs at most (an int64), where the first slice of
-/// each operand is, and what stays; it changes the state (outputs), writes what is stacked from the first place on, and counts the
-/// iterations that it ran in a last output (an int64), also when it throws. Fewer than it may run: the condition said so.
+/// A loop whose condition and body are fused nodes over one element. The fusion group's inputs are the state, the slices, then
+/// the invariants. The kernel reads an iteration limit (int64), the position of each operand's first slice, and the invariants.
+/// It updates the state (outputs) and writes stacked outputs from the first position on. A last output (int64) counts the iterations
+/// that ran, also if the kernel throws. A count below the limit means that the condition became false.
 struct number_loop {
     using source = fusion_group::source;
-    static constexpr std::string_view name = "NumberLoop"; // what its kernel is registered as
+    static constexpr std::string_view name = "NumberLoop"; // the name of its kernel in the registry
 
-    fusion_group chain;        // of the condition, then of the body; its results are those below
-    std::vector<dtype> inputs; // of the chain
+    fusion_group chain;        // the condition, then the body; the members below name its results
+    std::vector<dtype> inputs; // types of the group's inputs
     int slices = 0;
-    bool conditional = false;    // else it goes on as long as it may
-    bool reverse = false;        // each slice lies before the last one
-    source condition{-1, 0};     // a bool
-    std::vector<source> next;    // of each part of the state
-    std::vector<source> stacked; // one a slice
+    bool conditional = false;    // false: it runs to the iteration limit
+    bool reverse = false;        // slices are read from the last to the first
+    source condition{-1, 0};     // a bool result
+    std::vector<source> next;    // per state value: its next value
+    std::vector<source> stacked; // per stacked output: its slice
 };
 
 }} // namespace rill::RILL_ABI

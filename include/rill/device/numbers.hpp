@@ -10,13 +10,13 @@
 
 #include <rill/config.hpp>
 
-// The rules of numbers that kernels of every device follow: kinds of types, conversion, and how errors are told.
+// Number rules that kernels of every device follow: kinds of element types, conversion and error reporting.
 
 namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-// ---- errors of kernels: sticky bits, read and cleared by whoever runs the kernel ---------------------------------------
+// ---- errors of kernels: sticky bits, read and cleared by the caller of the kernel ---------------------------------------
 
 inline constexpr unsigned integer_division_by_zero = 1;
 
@@ -30,7 +30,7 @@ template <class R> inline constexpr bool is_std_complex<std::complex<R>> = true;
 template <class T> struct compute_type_of {
     using type = T;
 };
-/// A class that converts to float (half, bfloat16) is storage: arithmetic goes through float.
+/// Storage types: a class that converts to float (half, bfloat16) computes in float.
 template <class T>
     requires(std::is_class_v<T> && !is_std_complex<T> && std::is_convertible_v<T, float>)
 struct compute_type_of<T> {
@@ -46,19 +46,19 @@ template <class R> struct real_part_of<std::complex<R>> {
 
 } // namespace detail
 
-/// The type that arithmetic on T is done in.
+/// The type that arithmetic on T uses.
 template <class T> using compute_type = typename detail::compute_type_of<T>::type;
 
-/// R for complex<R>, otherwise T itself.
+/// The real part's type: R for complex<R>, otherwise T.
 template <class T> using real_type = typename detail::real_part_of<T>::type;
 
 namespace detail {
 
-// numbers as kernels see them; bool takes part in logic and comparison only
+// Numbers as kernels see them; bool supports logic and comparison only.
 template <class T>
 concept integer_lane = std::is_integral_v<T> && !std::is_same_v<T, bool>;
 template <class T>
-concept real_lane = std::is_floating_point_v<compute_type<T>>; // half-like types too
+concept real_lane = std::is_floating_point_v<compute_type<T>>; // includes half-like types
 template <class T>
 concept complex_lane = is_std_complex<T>;
 template <class T>
@@ -66,8 +66,8 @@ concept floating_lane = real_lane<T> || complex_lane<T>;
 template <class T>
 concept numeric_lane = integer_lane<T> || floating_lane<T>;
 
-/// The rules of conversion: float to integer truncates and saturates, NaN becomes 0; integers wrap; to bool is != 0; a
-/// complex number loses its imaginary part.
+/// Converts x to U. Floats truncate to integers and saturate; NaN becomes 0. Integers wrap.
+/// Conversion to bool is `x != 0`; a complex number loses its imaginary part.
 template <class U, class T> RILL_FN constexpr U convert(const T& x) {
     if constexpr (std::is_same_v<U, T>) {
         return x;
@@ -87,7 +87,7 @@ template <class U, class T> RILL_FN constexpr U convert(const T& x) {
         return convert<U>(x.real());
     } else if constexpr (std::is_floating_point_v<T> && integer_lane<U>) {
         using limits = std::numeric_limits<U>;
-        constexpr T end = static_cast<T>(U(1) << (limits::digits - 1)) * 2; // the first value above the range
+        constexpr T end = static_cast<T>(U(1) << (limits::digits - 1)) * 2; // the smallest value above the range
         if (x != x) return 0;
         if (x >= end) return limits::max();
         if (x <= static_cast<T>(limits::min())) return limits::min();
@@ -97,7 +97,7 @@ template <class U, class T> RILL_FN constexpr U convert(const T& x) {
     }
 }
 
-/// Unsigned type in which T's arithmetic can be done modulo 2^bits: overflow of small types would promote to int.
+/// An unsigned type for arithmetic modulo 2^bits; small types would promote to int, whose overflow is undefined.
 template <integer_lane T>
 using wrap_type = std::conditional_t<(sizeof(T) < sizeof(unsigned)), unsigned, std::make_unsigned_t<T>>;
 
@@ -106,7 +106,7 @@ inline namespace RILL_ISA {
 #if defined(__FMA__) || defined(__aarch64__)
 inline constexpr bool fma_rounds_once = true;
 template <class R> RILL_FN R multiply_add(R a, R b, R c) { return std::fma(a, b, c); }
-#else // std::fma would be a slow call into the C library
+#else // std::fma would be a slow call into the C library.
 inline constexpr bool fma_rounds_once = false;
 template <class R> RILL_FN R multiply_add(R a, R b, R c) { return a * b + c; }
 #endif

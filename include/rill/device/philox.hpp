@@ -8,7 +8,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Philox4x32-10 (Salmon et al. 2011): 128 random bits from a counter and a key, and no state. The same on every device.
+/// The stateless random generator Philox4x32-10 (Salmon et al. 2011): 128 bits from a counter and a key, equal on every device.
 struct philox {
     using block = std::array<std::uint32_t, 4>;
     using key = std::array<std::uint32_t, 2>;
@@ -24,12 +24,12 @@ struct philox {
     }
 };
 
-/// The random bits of one run of an op. They depend on the seed, the number of the run and the place in the stream alone,
-/// so elements can be drawn in any order, by any number of threads, on any device.
+/// The random bits of one run of an op. A block depends only on the seed, the run number and its position in the stream.
+/// Elements can therefore be drawn in any order, by any number of threads, on any device.
 struct random_stream {
     std::uint64_t seed = 0, run = 0;
 
-    /// Block i; a further attempt where the first one's values are refused.
+    /// Returns block i. Rejection sampling draws further blocks for the same position with `attempt` > 0.
     RILL_FN constexpr philox::block block(std::uint64_t i, std::uint32_t attempt = 0) const {
         return philox::generate({low(i), high(i) ^ (attempt << 24), low(run), high(run)}, {low(seed), high(seed)});
     }

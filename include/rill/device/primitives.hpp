@@ -14,13 +14,13 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// An index that is outside its range: where it stands, and its value. Of a number that is not finite the value is 1 for NaN, else 0.
+/// An out-of-range index: its position and value. first_not_finite reports 1 as the value of a NaN, 0 of an infinity.
 struct outside_index {
-    index_t at = -1; // none
+    index_t at = -1; // -1: none found
     std::int64_t value = 0;
 };
 
-/// One number for each row of a matrix, read and written; null where there is none.
+/// Per-row inputs and outputs of a matrix: one value for each row; null if absent.
 template <class T, class I = std::int32_t> struct row_numbers {
     const I* read = nullptr;
     T* written = nullptr;
@@ -28,7 +28,7 @@ template <class T, class I = std::int32_t> struct row_numbers {
     row_numbers from(index_t row) const { return {read ? read + row : nullptr, written ? written + row : nullptr}; }
 };
 
-/// Elements from which a pool helps with an update: below, threads cost more than they save.
+/// The number of elements from which an update uses the pool; below it, threads cost more than they save.
 inline constexpr index_t update_shared_from = 1 << 16;
 
 namespace detail {
@@ -39,8 +39,8 @@ struct no_update {
 
 } // namespace detail
 
-/// A device: the primitives that ops are written on. Pointers are into the device's memory, which the host may not be able to
-/// read; numbers come by value. Each primitive is implemented once per device, and an op once over all of them.
+/// The requirements on a device: the primitives that ops are written on. Pointers refer to device memory, which the host may not
+/// be able to read; scalars are passed by value. Each device implements each primitive once; each op is written once over them.
 template <class D>
 concept device_primitives =
     requires(const float* x, float* y, const std::int32_t* ids, std::int32_t* to, std::int64_t* classes, void* scratch,

@@ -7,14 +7,13 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// What is done to a matrix product where it is computed, before it is stored: a row is added to each of its rows, and what is
-/// below 0 then becomes 0.
+/// An epilogue of a matrix product, applied before the store: adds a row to every row (bias), then clamps below at 0 (ReLU).
 template <class T> struct product_epilogue {
-    const T* row = nullptr; // as long as the product's rows; null: none
+    const T* row = nullptr; // one element per column of the product; null: none
     bool rectified = false;
 
     bool empty() const { return !row && !rectified; }
-    /// The same for columns from the j-th on.
+    /// Returns the epilogue for the columns from j on.
     product_epilogue from_column(std::int64_t j) const { return {row ? row + j : nullptr, rectified}; }
 };
 

@@ -59,7 +59,7 @@ RILL_COLD std::string no_kernel_text(const std::string& what, const std::string&
 RILL_COLD std::optional<kernel_factory> find_kernel(std::string_view device, std::string_view op, dtype type) {
     const std::string key = std::string(device) + "/" + detail::kernel_key(op, type);
     const auto found = the_kernels().factories.find(key);
-    bool usual = type == dtype::invalid; // those that rill::kernels holds in any case
+    bool usual = type == dtype::invalid; // rill::kernels always contains the kernels for these types
     types::moved::each([&]<class T>(std::type_identity<T>) { usual = usual || type == dtype_of<T>; });
     if (found || usual || !load_rare_kernels()) return found;
     return the_kernels().factories.find(key);
@@ -67,7 +67,7 @@ RILL_COLD std::optional<kernel_factory> find_kernel(std::string_view device, std
 
 RILL_COLD bool supports_level(int level) {
 #if (defined(__x86_64__) || defined(_M_X64)) && defined(__GNUC__)
-    // what the level objects of rill::kernels are compiled with (CMakeLists.txt)
+    // These features match the compile flags of the level objects in rill::kernels (CMakeLists.txt).
     if (level >= 4 && !(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
                         __builtin_cpu_supports("avx512cd")))

@@ -12,24 +12,24 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// What a loop over numbers, all of it one function, is given.
+/// The arguments of a scalar loop: a whole while loop over scalars, compiled into one function.
 struct scalar_loop_args {
     struct expression {
-        const void* const* leaves;   // one for each occurrence; null of a part of the state
-        const scalar_value* scalars; // one for each occurrence
+        const void* const* leaves;   // one per occurrence; null for an occurrence of a state value
+        const scalar_value* scalars; // one per occurrence
     };
-    const expression* expressions; // of the condition, then of the next value of each part
+    const expression* expressions; // the condition, then the next value of each state value
     void* const* state;
-    std::int64_t most; // iterations; -1: as many as the condition says
+    std::int64_t most; // iteration limit; -1: unlimited
     const step_context* step;
 };
 
-/// Runs the loop from its state to the last, and tells how many iterations it had.
+/// A compiled scalar loop: updates `state` in place and returns the number of iterations.
 using scalar_loop = std::int64_t (*)(const scalar_loop_args&);
 
 namespace detail {
 
-/// An expression of a loop: its structure, and for each occurrence of a leaf the part of the state that it is, or -1.
+/// An expression of a loop: its structure, and for each leaf occurrence the index of its state value, or -1.
 template <class S, int... Part> struct loop_expression {
     using structure_type = S;
     using value_type = typename S::value_type;
@@ -37,7 +37,7 @@ template <class S, int... Part> struct loop_expression {
 
 inline namespace RILL_ISA {
 
-/// What an expression takes beside the state, in registers for the whole loop.
+/// A loop-invariant operand, held in a register for the whole loop.
 template <class L> using staying = lane<L>;
 
 template <class... L, std::size_t... I>
@@ -58,7 +58,7 @@ RILL_FN auto loop_leaf_value(const State& state, const Leaves& leaves) {
         return at<Leaf>(leaves);
 }
 
-/// Computes an expression of a loop from the state.
+/// Evaluates an expression of a loop for a given state.
 template <class E> struct loop_evaluator;
 template <class S, int... Part> struct loop_evaluator<loop_expression<S, Part...>> {
     using leaf_types = typename element_lists<S>::leaves;
@@ -85,7 +85,7 @@ private:
 };
 
 template <class Condition, class... Next> std::int64_t run_scalar_loop(const scalar_loop_args& a) {
-    constexpr std::int64_t between = 1024; // so often it looks whether it is to end
+    constexpr std::int64_t between = 1024; // iterations between checks for cancellation
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
         const loop_evaluator<Condition> goes_on(a.expressions[0]);
         const plain_tuple<loop_evaluator<Next>...> next(loop_evaluator<Next>(a.expressions[I + 1])...);
@@ -93,7 +93,7 @@ template <class Condition, class... Next> std::int64_t run_scalar_loop(const sca
             lane<typename Next::value_type>(*static_cast<const typename Next::value_type*>(a.state[I]))...);
         std::int64_t left = a.most;
         while (left != 0 && goes_on(state)) {
-            // all from the state as it is, before any of it changes
+            // Compute all next values from the old state before any of it changes.
             state = plain_tuple<lane<typename Next::value_type>...>(
                 lane<typename Next::value_type>(static_cast<typename Next::value_type>(at<I>(next)(state)))...);
             if (--left % between == 0 && a.step) a.step->check();

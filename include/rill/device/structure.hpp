@@ -16,8 +16,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-// The structure of an expression: what is left of its type when extents, names and kinds of handles are stripped. Kernels
-// are functions of structures, so expressions that differ only in shape share them.
+// The structure of an expression: its type without extents, names and handle kinds. Kernels are functions of structures;
+// expressions that differ only in shape share them.
 
 /// A tensor operand.
 template <class T> struct leaf {
@@ -37,24 +37,24 @@ template <class Op, class R, class... Args> struct structure {
     static constexpr int leaves = (0 + ... + Args::leaves), scalars = (0 + ... + Args::scalars);
 };
 
-/// In a pullback's result: no gradient flows to this operand.
+/// A marker in a pullback's result: no gradient flows to this operand.
 struct no_gradient {};
 
-/// A pullback's result for an op of several operands, in their order.
+/// A pullback's result for an op of several operands: their adjoints in order.
 template <class... V> using adjoints = detail::plain_tuple<V...>;
 
 namespace detail {
 
-/// The op states a pullback: without one, derivatives go through its traced expansion.
+/// True if the op has a pullback. Otherwise its gradient is traced through its expansion.
 template <class Op> inline constexpr bool has_pullback = !requires { Op::expands; };
 
-/// … and so does every op below it: one without would be taken for a constant.
+/// True if the op and every op below it have a pullback. An op without one would be treated as a constant.
 template <class S> inline constexpr bool all_have_pullbacks = true;
 template <class Op, class R, class... Args>
 inline constexpr bool all_have_pullbacks<structure<Op, R, Args...>> =
     has_pullback<Op> && (all_have_pullbacks<Args> && ...);
 
-/// A compiled gradient exists: the result and some tensor leaf can carry one, and every op has a pullback.
+/// True if a compiled gradient exists: every op has a pullback, and the result and some tensor leaf are differentiable.
 template <class S> inline constexpr bool differentiable_structure = false;
 template <class T> inline constexpr bool differentiable_structure<leaf<T>> = is_differentiable(dtype_of<T>);
 template <class Op, class R, class... Args>
@@ -62,14 +62,14 @@ inline constexpr bool differentiable_structure<structure<Op, R, Args...>> =
     all_have_pullbacks<structure<Op, R, Args...>> && is_differentiable(dtype_of<R>) &&
     (differentiable_structure<Args> || ...);
 
-// ---- a structure as data: operands before the op they belong to ------------------------------------------------------------
+// ---- a structure as data: operands before their op (postfix) ---------------------------------------------------------------
 
 struct structure_item {
     enum class kind : std::uint8_t { leaf, scalar, op };
 
     kind is = kind::leaf;
     dtype type = dtype::invalid;
-    dtype first = dtype::invalid; // of an op: its first operand's
+    dtype first = dtype::invalid; // for an op: the dtype of its first operand
     int arity = 0;
     const elementwise_info* op = nullptr;
     std::string (*parameter)() = nullptr;
@@ -115,7 +115,7 @@ template <class S> struct structure_data {
 
 std::string structure_key(std::span<const structure_item> items);
 
-/// The key of a structure, spelled out on first use and kept for good: no guard and no destructor for each structure.
+/// A lazily computed, leaked structure key. It costs no static guard and no destructor per structure.
 class structure_name {
 public:
     const std::string& key(std::span<const structure_item> items);
@@ -124,9 +124,9 @@ private:
     std::atomic<const std::string*> key_{nullptr};
 };
 
-// ---- the value of a structure, on any kind of value --------------------------------------------------------------------
+// ---- evaluation of a structure, on any kind of value -------------------------------------------------------------------
 
-/// Leaves of the arguments before the k-th.
+/// Returns the number of leaves in the arguments before the k-th.
 template <class... Args> constexpr int leaves_before(std::size_t k) {
     const int count[] = {Args::leaves..., 0};
     int n = 0;
@@ -140,7 +140,7 @@ template <class... Args> constexpr int scalars_before(std::size_t k) {
     return n;
 }
 
-/// Element types of the leaves and of the scalars of a structure, by occurrence.
+/// The element types of a structure's leaves and scalars, by occurrence.
 template <class S> struct element_lists;
 template <class T> struct element_lists<leaf<T>> {
     using leaves = type_list<T>;
@@ -155,7 +155,7 @@ template <class Op, class R, class... Args> struct element_lists<structure<Op, R
     using scalars = joined<typename element_lists<Args>::scalars...>;
 };
 
-/// The values of a node and of all below it: what the backward sweep needs, kept in registers.
+/// The values of a node and of all nodes below it. The backward sweep needs them; they stay in registers.
 template <class V, class... Below> struct sweep {
     V value;
     plain_tuple<Below...> below;
@@ -163,7 +163,7 @@ template <class V, class... Below> struct sweep {
 
 template <class S, int Leaf, int Scalar> struct evaluator;
 
-/// `value` gives the result alone, `forward` what a backward sweep needs beside it.
+/// An evaluator of a structure: `value` returns the result, `forward` also the values for the backward sweep.
 template <class T, int Leaf, int Scalar> struct evaluator<leaf<T>, Leaf, Scalar> {
     template <class Leaves, class Scalars> RILL_FN static auto value(const Leaves& leaves, const Scalars&) {
         return at<Leaf>(leaves);
@@ -207,13 +207,13 @@ private:
     }
 };
 
-// ---- the adjoints of its leaves ----------------------------------------------------------------------------------------
+// ---- adjoints of the leaves --------------------------------------------------------------------------------------------
 
-/// The pullback of the op above gives this operand a gradient, and the operand can carry one.
+/// True if the parent's pullback returns a gradient for this operand, and the operand can carry one.
 template <class S, class G>
 inline constexpr bool takes_gradient = differentiable_structure<S> && !std::is_same_v<G, no_gradient>;
 
-/// Runs the pullbacks in reverse; the adjoint of each leaf occurrence lands in its place of `slots`.
+/// Runs the pullbacks in reverse and stores the adjoint of each leaf occurrence in its slot.
 template <class S, int Leaf> struct pullback_of {
     template <class Sweep, class G, class Slots> RILL_FN static void run(const Sweep&, const G& g, Slots& slots) {
         if constexpr (takes_gradient<S, G>) at<Leaf>(slots) = g;
@@ -235,7 +235,7 @@ private:
     }
 };
 
-/// What the adjoints of an expression's leaves are made of. Its own result serves only the op that gives it.
+/// The values that the adjoints of an expression's leaves depend on. Only the topmost op can use the expression's result.
 template <class S, template <class> class Value>
 inline constexpr pullback_reads adjoint_reads = pullback_reads::gradient;
 template <class Op, class R, class... Args, template <class> class Value>
@@ -248,7 +248,7 @@ inline constexpr pullback_reads adjoint_reads<structure<Op, R, Args...>, Value> 
         return pullback_reads::operands;
 }();
 
-/// The same adjoints where they read no operand.
+/// Like pullback_of, for adjoints that depend on no operand.
 template <class S, int Leaf> struct pullback_by_result {
     template <class G, class Slots> RILL_FN static void run(const G&, const G& g, Slots& slots) {
         if constexpr (takes_gradient<S, G>) at<Leaf>(slots) = g;
@@ -265,13 +265,13 @@ private:
     RILL_FN static void go(const G& result, const G& g, Slots& slots, std::index_sequence<K...>) {
         const auto d = pull_back<Op>(result, g);
         if constexpr (sizeof...(Args) == 1)
-            (pullback_by_result<Args, Leaf>::run(d, d, slots), ...); // what is below reads gradients alone
+            (pullback_by_result<Args, Leaf>::run(d, d, slots), ...); // the ops below read only gradients
         else
             (pullback_by_result<Args, Leaf + leaves_before<Args...>(K)>::run(at<K>(d), at<K>(d), slots), ...);
     }
 };
 
-/// One slot per leaf occurrence; leaves that carry no gradient have an empty one.
+/// The slot types: one per leaf occurrence; the slot of a non-differentiable leaf is empty.
 template <class S, template <class> class Value> struct slot_list;
 template <class T, template <class> class Value> struct slot_list<leaf<T>, Value> {
     using type = type_list<std::conditional_t<is_differentiable(dtype_of<T>), Value<T>, no_gradient>>;
@@ -287,7 +287,7 @@ template <class S, template <class> class Value> using leaf_slots = tuple_of_lis
 
 } // namespace detail
 
-/// Names a structure: equal keys mean equal structures. "Mul(Add($0:float32,s0:float32),$1:float32)".
+/// Returns the key of a structure, e.g. "Mul(Add($0:float32,s0:float32),$1:float32)". Equal keys mean equal structures.
 template <class S> const std::string& key_of() {
     static constinit detail::structure_name name;
     return name.key(detail::structure_data<S>::items);

@@ -11,7 +11,7 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD std::string structure_key(std::span<const structure_item> items) {
-    std::vector<std::string> done; // the operands of ops to come
+    std::vector<std::string> done; // a stack: operands of the ops that follow
     int leaf = 0, scalar = 0;
     for (const auto& item : items) {
         std::string text;
@@ -35,7 +35,7 @@ RILL_COLD std::string structure_key(std::span<const structure_item> items) {
 RILL_COLD const std::string& structure_name::key(std::span<const structure_item> items) {
     if (const auto* const known = key_.load(std::memory_order_acquire)) return *known;
     auto made = std::make_unique<const std::string>(structure_key(items));
-    const std::string* other = nullptr; // a thread that was faster
+    const std::string* other = nullptr; // set if another thread stored the key first
     return key_.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel) ? *made.release() : *other;
 }
 

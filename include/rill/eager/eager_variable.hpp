@@ -14,7 +14,7 @@ namespace detail {
 
 class variable_state;
 
-/// A named value that belongs to no session: private graphs share it.
+/// The name and value of an eager variable. It belongs to no session; private graphs share it.
 class eager_state {
 public:
     /// Throws invalid_argument if the first value does not have the shape.
@@ -23,7 +23,7 @@ public:
     const std::string& name() const noexcept { return name_; }
     const std::shared_ptr<variable_state>& state() const noexcept { return state_; }
 
-    /// The version of now, which stays as it is.
+    /// Returns the current version; later writes do not change it.
     any_array read() const;
     void write(const any_array& value);
 
@@ -34,15 +34,15 @@ private:
 
 } // namespace detail
 
-/// A variable without a session: eager_variable<float, 3> w("w", zeros()). Given to a function of value_and_grad it is its value; an
-/// eager_optimizer changes it. Copies are the same variable. May be used from several threads at once.
+/// A variable without a session: eager_variable<float, 3> w("w", zeros()). A function of value_and_grad takes it as an argument; an
+/// eager_optimizer updates it. Copies refer to the same variable. Several threads may use it at once.
 template <class T, index_t... D> class eager_variable {
 public:
     using tensor_type = tensor<T, D...>;
     static constexpr int rank = static_cast<int>(sizeof...(D));
     static_assert(extents<D...>::value.complete(), "eager_variable: every extent must be known");
 
-    /// The first value: nested braces, a host value, a number that fills the variable, or an initializer.
+    /// Creates a variable with a first value: nested braces, a host value, a number that fills it, or an initializer.
     eager_variable(const std::string& name, const nested_list<T, rank>& value)
         : state_(made(name, list_to_any_array<T, rank>(value))) {}
     template <variable_initializer I>
@@ -51,7 +51,7 @@ public:
         requires(!variable_initializer<X> && feeds_as<X, T>)
     eager_variable(const std::string& name, const X& value) : state_(made(name, host_array_of(value))) {}
 
-    /// Refused: there is no first value.
+    /// Rejects a variable without a first value, with a compile error that lists the choices.
     template <class Name>
         requires std::is_convertible_v<const Name&, std::string>
     explicit eager_variable(const Name&) {
@@ -62,12 +62,12 @@ public:
 
     const std::string& name() const noexcept { return state_->name(); }
 
-    /// Its value: T for rank 0, else xt::xtensor<T, rank>.
+    /// Returns a copy of the value: T for rank 0, else xt::xtensor<T, rank>.
     host_value<T, rank> value() const {
         const any_array now = array();
         return to_host_value<T, rank>(now.shape(), now.data());
     }
-    /// The same without a copy.
+    /// Returns the current value without a copy.
     any_array array() const { return state_->read(); }
 
     template <class X>
@@ -86,7 +86,7 @@ private:
     template <class I> static any_array initial_value(const std::string& name, const I& initializer) {
         const graph home;
         const graph_scope here(home);
-        const name_scope below(name); // random ones differ by it
+        const name_scope below(name); // the node's name seeds a random initializer
         return session(home).run(any_tensor(initializer.template initial_value<T>(extents<D...>::value)));
     }
     template <class X> static any_array host_array_of(const X& value) {

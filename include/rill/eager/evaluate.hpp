@@ -14,7 +14,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// The constants of an expression become inputs, so that one plan serves every value of them.
+/// Replaces the constants of an expression by inputs, so that one plan serves all values.
 template <class A>
 auto with_inputs(const A& a, std::vector<any_array>& values, std::vector<any_tensor>& inputs,
                  const std::source_location& where) {
@@ -53,8 +53,7 @@ template <class T> inline constexpr bool constants_only<scalar<T>> = true;
 template <class Op, class... Args>
 inline constexpr bool constants_only<expression<Op, Args...>> = (constants_only<Args> && ...);
 
-/// An expression of constants, planned: for one set of scalars, which are attributes of its node and no inputs, and one of
-/// shapes.
+/// A planned expression of constants, for one set of scalars and one set of shapes. The scalars are attributes of its nodes, not inputs.
 struct evaluation {
     vector<scalar_value> scalars;
     std::vector<dims> shapes;
@@ -62,7 +61,7 @@ struct evaluation {
     std::shared_ptr<plan> steps;
 };
 
-/// The evaluations of one structure that were used last.
+/// An LRU cache of the evaluations of one expression type.
 class kept_evaluations {
 public:
     std::shared_ptr<const evaluation> find(const vector<scalar_value>& scalars, const std::vector<any_array>& values);
@@ -75,15 +74,15 @@ private:
 
 } // namespace detail
 
-/// The value of an expression, without a session in sight: evaluate(2.f * constant({1.f, 2.f}) + 1.f). One made of
-/// constants runs in a private graph, planned once per structure; tensors of a graph are computed in a session of their
-/// own, so they may depend on neither variables nor placeholders.
+/// Returns the value of an expression without a session: evaluate(2.f * constant({1.f, 2.f}) + 1.f). An expression of constants runs in a
+/// private graph, planned once per structure. Tensors of a graph are computed in a new session; they may depend on neither variables nor
+/// placeholders.
 template <graph_operand E>
 auto evaluate(const E& e, const std::source_location& where = std::source_location::current()) {
     if constexpr (is_constant_value<E>) {
         return to_host_value<value_type_of<E>, extents_of<E>::rank>(e.value().shape(), e.value().data());
     } else if constexpr (detail::is_expression<E> && detail::constants_only<E>) {
-        static auto& kept = *new detail::kept_evaluations; // leaked: what dies with the program may still evaluate
+        static auto& kept = *new detail::kept_evaluations; // leaked: destructors of statics may still evaluate
         std::vector<any_array> values;
         detail::vector<scalar_value> scalars;
         detail::gather_constants(e, values, scalars);
@@ -112,7 +111,7 @@ auto evaluate(const E& e, const std::source_location& where = std::source_locati
     }
 }
 
-/// The same of what a function makes, whatever nodes that takes, in a graph that goes when it is done:
+/// Evaluates an expression that a function makes, in a graph that is destroyed afterwards:
 /// evaluate([&] { return reduce_sum(constant(values)); }).
 template <class Make>
     requires(!graph_operand<Make>) && requires(const Make& make) { requires graph_operand<decltype(make())>; }

@@ -23,13 +23,13 @@ RILL_INLINE std::shared_ptr<const evaluation> kept_evaluations::find(const vecto
                std::equal(k->shapes.begin(), k->shapes.end(), values.begin(), values.end(), has_shape);
     });
     if (at == kept_.end()) return nullptr;
-    std::rotate(at, at + 1, kept_.end()); // used last stands last
+    std::rotate(at, at + 1, kept_.end()); // most recently used last
     return kept_.back();
 }
 
 RILL_INLINE void kept_evaluations::add(std::shared_ptr<const evaluation> made) {
     constexpr std::size_t most = 16;
-    std::shared_ptr<const evaluation> gone; // goes after the lock
+    std::shared_ptr<const evaluation> gone; // destroyed after the lock is released
     const std::lock_guard lock(mutex_);
     if (kept_.size() >= most) {
         gone = std::move(kept_.front());

@@ -12,7 +12,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// The static rank of a host value: of an xtensor its own, of a range 1, of a number 0.
+/// Returns the static rank of a host value: an xtensor's own, 1 for a range, 0 for a number.
 template <class X> constexpr int host_rank() {
     if constexpr (xtensor_expression<X>)
         return static_cast<int>(std::tuple_size_v<typename X::shape_type>);
@@ -24,7 +24,7 @@ template <class T, std::size_t... I> auto dynamic_placeholder(std::index_sequenc
     return placeholder<T, (static_cast<void>(I), dyn)...>();
 }
 
-/// The type of an argument, as far as its static type shows it: constants and variables bring their extents.
+/// The tensor type of an argument whose static type shows the extents: a constant or an eager variable.
 template <class X> struct argument_tensor {};
 template <typed_operand X> struct argument_tensor<X> {
     using type = tensor_of<value_type_of<X>, extents_of<X>>;
@@ -35,7 +35,7 @@ struct argument_tensor<X> {
     using type = typename X::tensor_type;
 };
 
-/// The input that stands for an argument: of host values only the rank is known.
+/// Returns the placeholder for an argument. For a host value it knows only the rank.
 template <class X> auto input_for() {
     if constexpr (requires { typename argument_tensor<X>::type; }) {
         using Y = typename argument_tensor<X>::type;
@@ -62,7 +62,7 @@ template <class X> std::string argument_key() {
         return std::string(to_string(dtype_of<host_element<X>>)) + "/" + std::to_string(host_rank<X>()) + ";";
 }
 
-/// What a function was made into for lists of argument types, each when it was first met.
+/// A cache of traced functions by their argument types.
 class kept_traces {
 public:
     template <class Traced, class Make> std::shared_ptr<const Traced> find(const std::string& key, const Make& make) {
@@ -77,7 +77,7 @@ private:
     hash_map<std::string, std::shared_ptr<const void>> traced_;
 };
 
-/// Traces a function over inputs for its arguments, and prepares the run of its value and its gradients by the first of them.
+/// Traces a function over inputs and prepares a run of its value and gradients. The gradients are by the first Count inputs.
 template <std::size_t Count, class F, class... Input>
 auto prepare_gradient(const session& run, const F& f, const std::tuple<Input...>& inputs) {
     const auto value = sealed(std::apply(f, inputs));
@@ -105,7 +105,7 @@ template <std::size_t Count, class F, class... X> struct traced_gradient {
 
 template <std::size_t Count, class... X> inline constexpr bool enough_arguments = Count >= 1 && Count <= sizeof...(X);
 
-/// What value_and_grad gives. May be called from several threads at once.
+/// The function that value_and_grad returns. Several threads may call it at once.
 template <class F, std::size_t Count> class gradient_function {
 public:
     explicit gradient_function(F f) : function_(std::move(f)) {}
@@ -121,7 +121,7 @@ public:
 private:
     template <class... X> auto call(const X&... args) const {
         using traced = detail::traced_gradient<Count, F, X...>;
-        static const std::string& key = *new std::string((detail::argument_key<X>() + ...)); // leaked: once per list
+        static const std::string& key = *new std::string((detail::argument_key<X>() + ...)); // leaked: one per list
         const auto found = traces_->find<traced>(key, [&] { return detail::make_shared<const traced>(function_); });
         return found->step(detail::argument_value(args)...);
     }
@@ -130,12 +130,11 @@ private:
     std::shared_ptr<detail::kept_traces> traces_ = detail::make_shared<detail::kept_traces>();
 };
 
-/// A function that returns its value and its gradient by the first argument, as host values:
+/// Returns a function that computes the value of `f` and its gradient by the first argument, as host values:
 /// auto f = value_and_grad([](auto w, auto x) { return reduce_sum(square(w * x)); });  auto [value, dw] = f(w0, x0);
-/// Arguments are host values, constants or eager variables. The function is traced once per list of argument types, in a private
-/// graph.
+/// Arguments are host values, constants or eager variables. The function is traced once per list of argument types, in a private graph.
 template <class F> auto value_and_grad(F f) { return gradient_function<F, 1>(std::move(f)); }
-/// By the first Count arguments: auto [value, dw, db] = value_and_grad<2>(f)(w, b, x).
+/// Differentiates by the first Count arguments: auto [value, dw, db] = value_and_grad<2>(f)(w, b, x).
 template <std::size_t Count, class F> auto value_and_grad(F f) { return gradient_function<F, Count>(std::move(f)); }
 
 }} // namespace rill::RILL_ABI

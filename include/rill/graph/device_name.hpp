@@ -8,8 +8,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A full or partial device name: "/job:ps/replica:0/task:1/device:cpu:0"; "/gpu:1" and "/cpu:0" are short forms.
-/// A part that is left out is empty, or -1.
+/// A full or partial device name: "/job:ps/replica:0/task:1/device:cpu:0". "/gpu:1" and "/cpu:0" are short forms. A missing part is
+/// empty, or -1.
 struct device_name {
     std::string job;
     int replica = -1, task = -1;
@@ -25,12 +25,12 @@ int device_number(std::string_view digits, std::string_view whole);
 
 } // namespace detail
 
-/// Parses a device name; throws invalid_argument for anything malformed. "" is the name without constraints.
+/// Parses a device name. Throws invalid_argument if it is malformed. "" is the name without constraints.
 device_name parse_device(std::string_view text);
 
 std::string to_string(const device_name& d);
 
-/// Nested scopes: what the inner one says wins, the rest comes from the outer one.
+/// Merges the names of nested scopes: parts of the inner name win, missing parts come from the outer name.
 device_name merge(const device_name& outer, const device_name& inner);
 
 }} // namespace rill::RILL_ABI

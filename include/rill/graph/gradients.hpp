@@ -8,15 +8,16 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Nodes that may lead from xs to ys, in order of creation (which is a topological order): what the ys depend on, as far as the stop
-/// nodes and the oldest x.
+/// Returns the nodes that may lie on paths from xs to ys, in order of creation (a topological order). The walk starts at the ys and
+/// ends at stop nodes and at nodes older than the oldest x.
 std::vector<const node*> nodes_between(std::span<const endpoint> xs, std::span<const endpoint> ys,
                                        const hash_set<const node*>& stop);
 
 } // namespace detail
 
-/// Adds the nodes that compute d(sum of ys)/dx for each x, and returns them; empty where no x reaches a y. Each node is
-/// visited once, in reverse order of creation, without recursion. `seeds` are the gradients of the ys (ones where empty).
+/// Adds the nodes that compute d(sum of ys)/dx for each x, and returns these gradients; null if x reaches no y. Visits each node once,
+/// in reverse order of creation, without recursion. `seeds` are the gradients of the ys; a null one means ones. Throws unimplemented
+/// at an op without a gradient.
 std::vector<endpoint> add_gradients(std::span<const endpoint> ys, std::span<const endpoint> xs,
                                     std::span<const endpoint> seeds, std::span<const endpoint> stop,
                                     const gradient_ops& ops);

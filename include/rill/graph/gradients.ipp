@@ -27,7 +27,7 @@ RILL_COLD std::vector<const node*> nodes_between(std::span<const endpoint> xs, s
     std::uint32_t oldest = std::numeric_limits<std::uint32_t>::max();
     for (const auto& x : xs) oldest = std::min(oldest, x.from->id);
     const auto visit = [&](const node* n) {
-        if (n->id < oldest || !seen.insert(n)) return; // no x leads to what is older than all of them
+        if (n->id < oldest || !seen.insert(n)) return; // a node older than every x depends on none
         found.push_back(n);
         open.push_back(n);
     };
@@ -64,11 +64,11 @@ RILL_COLD std::vector<endpoint> add_gradients(std::span<const endpoint> ys, std:
         endpoint gradient;
     };
     struct state {
-        bool depends = false;   // an output lies on a path from an x: only those carry gradients
-        bool asked_for = false; // it is an x's
+        bool depends = false;   // on an x: only such nodes carry gradients
+        bool asked_for = false; // an x is one of its outputs
         detail::vector<arrival> arrived = {};
     };
-    detail::hash_map<const node*, std::size_t> places; // the work is that of these nodes, however many the graph has
+    detail::hash_map<const node*, std::size_t> places; // a map: the cost does not grow with the graph
     detail::vector<state> states;
     places.reserve(nodes.size());
     for (const auto* n : nodes) {
@@ -132,7 +132,7 @@ RILL_COLD std::vector<endpoint> add_gradients(std::span<const endpoint> ys, std:
         }
         if (!any) continue;
         if (const char* reason = n->op->no_gradient_reason()) {
-            if (*reason == '\0') continue; // a constant by nature: nothing flows
+            if (*reason == '\0') continue; // constant by definition: no gradient flows, and that is no error
             throw unimplemented("gradients: " + std::string(n->op->name()) + " has no gradient: " + reason + " (" +
                                 place_of(*n) + ")");
         }

@@ -31,7 +31,7 @@ inline constexpr const char* queue_runners = "queue_runners";
 inline constexpr const char* table_initializers = "table_initializer";
 } // namespace collections
 
-/// What a new node is to be; scopes have been applied.
+/// The description of a node to add, with all scopes applied.
 struct node_spec {
     op_ptr op;
     endpoint_list inputs;
@@ -39,20 +39,20 @@ struct node_spec {
     std::string name; // full, not yet unique
     std::string device;
     const node* colocated = nullptr;
-    bool share = false; // an equal shared node serves as well
+    bool share = false; // an equal shared node may be returned instead
     std::source_location where;
     const region* inside = nullptr;
-    node_bodies bodies = {};       // complete: nothing joins their regions any more
-    bool scope_of_its_own = false; // it takes the name of a scope, which holds its bodies
+    node_bodies bodies = {};       // complete: their regions get no more nodes
+    bool scope_of_its_own = false; // the node takes the name of a name scope, which holds its bodies
 };
 
-/// The value that a merge gets in all iterations of its loop but the first.
+/// A back edge: the value that a merge receives in every iteration but the first.
 struct loop_edge {
     const node* merge = nullptr;
     endpoint back;
 };
 
-/// The nodes of a graph. Append-only and safe to use from many threads; sessions run while it grows.
+/// The state of a graph: nodes, regions and collections. Append-only and thread-safe: sessions may run while it grows.
 class RILL_EXPORT graph_state {
 public:
     graph_state();
@@ -60,51 +60,51 @@ public:
 
     const node* add(node_spec spec);
 
-    /// A new region in another (null: in the graph itself).
+    /// Adds a region within `parent` (null: in the graph itself).
     const region* add_region(const region* parent, std::string name, const std::source_location& where);
-    /// The nodes of a region, without those of regions within.
+    /// Returns the nodes of a region, without those of nested regions.
     std::vector<const node*> nodes_of(const region* r) const;
-    /// In order of creation.
+    /// Returns all regions, in order of creation.
     std::vector<const region*> regions() const;
-    /// The last of a node's twins.
+    /// Returns the last variant of a region op, which has the most results.
     const node* last_twin(const node* n) const;
 
     const node* find(const std::string& name) const;
-    /// A consistent snapshot, in order of creation.
+    /// Returns a consistent snapshot of the nodes, in order of creation.
     std::vector<const node*> nodes() const;
     std::size_t size() const;
 
-    /// "name", or "name_1", "name_2"… if it is taken; the returned name is taken from then on.
+    /// Reserves and returns a free name: "name", or "name_1", "name_2"… if it is taken.
     std::string unique_name(std::string name);
 
     void add_to_collection(const std::string& name, endpoint e);
     std::vector<endpoint> collection(const std::string& name) const;
-    /// All of them, by name.
+    /// Returns all collections, by name.
     std::map<std::string, std::vector<endpoint>> collections() const;
 
-    /// From then on no scope that is opened gets this name.
+    /// Reserves a scope name: a scope opened later under this name gets a suffix.
     void take_scope(const std::string& name);
 
     void set_initializer(const node* variable, const node* assign);
     const node* initializer(const node* variable) const;
 
-    /// A value that the variable begins with in every session, before its initializer has run: of a graph that was saved with
-    /// the values of its variables.
+    /// Sets the value that the variable has in every session before its initializer runs. Graphs saved with the values of their
+    /// variables use this.
     void set_value(const node* variable, any_array value);
-    /// Empty of a variable that has none.
+    /// Returns the value given to set_value, or an empty array.
     any_array value(const node* variable) const;
 
-    /// Merges get the values that come back to them: all at once, so that whoever reads the graph sees no loop or the whole one.
-    /// Throws invalid_argument where one can't be a loop's.
+    /// Sets the back edges of merges in one step: a concurrent reader sees either no loop or the whole loop. Throws invalid_argument
+    /// for an edge that can't close a loop.
     void close_loops(std::span<const loop_edge> edges);
-    /// What comes back to a merge; null where its loop is open.
+    /// Returns the back edge of a merge; null while its loop is open.
     endpoint back_edge(const node* merge) const;
-    /// The op of one of its primitives of control flow; null of a graph that never had any.
+    /// Returns the op of one control-flow primitive of this graph; null if it has never had one.
     const op* primitive() const noexcept { return primitive_.load(std::memory_order_acquire); }
-    /// Returns true if some node is dynamic, or is where only a run computes an extent.
+    /// Returns true if some node is dynamic, or becomes dynamic when only a run computes an extent.
     bool may_be_dynamic() const noexcept { return may_be_dynamic_.load(std::memory_order_acquire); }
 
-    /// Held weakly by who knows something of the graph and must not keep it: expired when it is gone.
+    /// Returns a token that expires with the graph. Caches hold it weakly, so that they don't keep the graph alive.
     const std::shared_ptr<const void>& life() const noexcept { return life_; }
 
     std::uint64_t seed() const noexcept { return seed_.load(); }
@@ -125,9 +125,9 @@ private:
     static std::uint64_t sharing_key(const node_spec& spec);
     static bool same(const node& n, const node_spec& spec);
 
-    /// A name that a scope has taken, or that was asked for more than once.
+    /// A name that a scope has taken, or that was requested more than once.
     struct asked_name {
-        int next = 1; // the suffix to try when it is asked for again
+        int next = 1; // suffix to try at the next request
         bool scope = false;
     };
     const node* holder(const std::string& name) const;
@@ -142,7 +142,7 @@ private:
     detail::hash_map<const node*, endpoint> back_edges_;
     std::atomic<const op*> primitive_{nullptr};
     std::atomic<bool> may_be_dynamic_{false};
-    detail::hash_index names_, shared_; // of nodes, by id
+    detail::hash_index names_, shared_; // node ids, by name and by sharing key
     detail::hash_map<std::string, asked_name> asked_names_;
     std::map<std::string, std::vector<endpoint>> collections_;
     detail::hash_map<const node*, const node*> initializers_;
@@ -152,7 +152,7 @@ private:
     const std::shared_ptr<const void> life_ = detail::make_shared<char>();
 };
 
-/// A graph. Copies are the same graph; it lives while any of them, or any handle to one of its nodes, does.
+/// A handle to a graph. Copies refer to the same graph. It lives as long as any copy, or any handle to one of its nodes.
 class graph {
 public:
     graph();
@@ -167,7 +167,7 @@ public:
     std::vector<endpoint> collection(const std::string& name) const { return state_->collection(name); }
     void add_to_collection(const std::string& name, endpoint e) const { state_->add_to_collection(name, e); }
 
-    /// The seed from which ops without a seed of their own derive theirs.
+    /// Sets the seed from which ops without a seed of their own derive theirs.
     void set_seed(std::uint64_t seed) const noexcept { state_->set_seed(seed); }
     std::uint64_t seed() const noexcept { return state_->seed(); }
 
@@ -177,7 +177,7 @@ private:
     graph_state* state_;
 };
 
-/// A graph and values of its variables: what with_values(session) gives to export_graph.
+/// A graph and values of its variables: with_values(session) makes it for export_graph.
 struct valued_graph {
     graph of;
     std::vector<std::pair<const node*, any_array>> values;

@@ -27,7 +27,7 @@ RILL_INLINE const node* graph_state::add(node_spec spec) {
     auto outputs = infer(spec);
     auto name = free_name(std::move(spec.name), spec.scope_of_its_own);
     const auto* bodies = spec.bodies.empty() ? nullptr : &bodies_.emplace_back(std::move(spec.bodies));
-    names_.reserve(nodes_.size() + 1); // from here on nothing fails half way
+    names_.reserve(nodes_.size() + 1); // first, so that a failure leaves no half-added node
     shared_.reserve(nodes_.size() + 1);
     node& n = nodes_.emplace_back();
     n.owner = this;
@@ -205,7 +205,7 @@ RILL_INLINE void graph_state::check_inputs(const node_spec& spec) const {
     if (spec.colocated) check(spec.colocated);
 }
 
-/// Bodies fit their op and their node: a file may say anything.
+/// Throws invalid_argument if the bodies do not fit their op and node: a loaded file may hold anything.
 RILL_COLD void graph_state::check_bodies(const node_spec& spec) {
     const auto require = [&](bool holds, const char* what) {
         if (!holds) throw invalid_argument(spec.op->label() + ": " + what + " (node '" + spec.name + "')");

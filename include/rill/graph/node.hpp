@@ -21,16 +21,16 @@ struct node {
     endpoint_list inputs;
     small_vector<const node*, 1> control_inputs;
     std::string device;              // constraint, possibly partial
-    const node* colocated = nullptr; // on whichever device that node is
+    const node* colocated = nullptr; // a node whose device this one shares
     small_vector<tensor_type, 1> outputs;
     std::source_location where;
-    const region* inside = nullptr;      // the region it belongs to; null: the graph itself
-    const node_bodies* bodies = nullptr; // what it runs: of an op that says how (op::regions)
+    const region* inside = nullptr;      // region of the node; null: the graph itself
+    const node_bodies* bodies = nullptr; // regions that the node runs; null unless op::regions
 
     const tensor_type& output(int port) const { return outputs[port]; }
 };
 
-/// Of a node that has bodies: the one whose twin it is, or itself.
+/// Returns the first variant of a region op: the node itself unless it is a later variant.
 inline const node* first_variant(const node& n) {
     return n.bodies && n.bodies->first_variant ? n.bodies->first_variant : &n;
 }
@@ -40,16 +40,17 @@ inline endpoint gradient_request::output(int i) const { return {&at, i}; }
 
 inline const tensor_type& type_of(const endpoint& e) { return e.from->output(e.port); }
 
-/// The variable that a write changes which is given this: a write may come after another, of its output.
+/// Returns the variable that a write of `e` changes. `e` may be the output of an earlier write.
 const node* written_variable(endpoint e);
 
-/// "layer/add:0"
+/// Returns the name of an edge: "layer/add:0".
 std::string name_of(const endpoint& e);
 
-/// "node 'layer/add', made at model.cpp:42": how messages name a place.
+/// Returns the place of a node for messages: "node 'layer/add', made at model.cpp:42".
 std::string place_of(const node& n);
 
-/// "label: what (node 'layer/add', made at model.cpp:42)": what went wrong there. What names the place already stays as it is.
+/// Returns an error message: "label: what (node 'layer/add', made at model.cpp:42)". A `what` that names the place already is returned
+/// unchanged.
 std::string error_at(const node& n, const std::string& label, const std::string& what);
 
 }} // namespace rill::RILL_ABI

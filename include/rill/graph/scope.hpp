@@ -12,12 +12,12 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// What a device function may look at to place a node.
+/// The name and op of a node, as a device function sees them.
 struct node_info {
     std::string_view name, op;
 };
 
-/// Chooses a device by node; an empty answer leaves the choice to the outer scopes.
+/// A function that chooses the device of a node. An empty string leaves the choice to the outer scopes.
 using device_function = std::function<std::string(const node_info&)>;
 
 namespace detail {
@@ -25,21 +25,20 @@ namespace detail {
 struct variables_in_scope; // train/get_variable.hpp
 
 struct scope_state {
-    std::optional<graph> current; // none: the process's default graph
+    std::optional<graph> current; // empty: the process's default graph
     std::string prefix;           // "layer1/"
     std::vector<device_function> devices;
     std::vector<const node*> control_inputs;
-    std::vector<const node*>
-        ended; // those of a control_dependencies that ended in a body, when the graph had `ended_at` nodes
+    std::vector<const node*> ended; // of the control_dependencies that ended when the graph had `ended_at` nodes
     std::size_t ended_at = 0;
-    std::vector<const node*> of_results; // and what is being sealed waits for, as the body returned it
+    std::vector<const node*> of_results; // control inputs for the region's results that are being sealed (result_scope)
     const node* colocated = nullptr;
-    std::string container;                               // where resources live; empty: with the session
-    const region* inside = nullptr;                      // whose nodes are being made
-    std::shared_ptr<const variables_in_scope> variables; // what the variable_scopes say
+    std::string container;                               // container of new resources; empty: the session owns them
+    const region* inside = nullptr;                      // region of new nodes; null: the graph itself
+    std::shared_ptr<const variables_in_scope> variables; // state of the open variable_scopes
 };
 
-// scopes belong to the thread that opened them
+/// Returns the scopes of this thread.
 RILL_EXPORT scope_state& scopes();
 
 struct default_graph_holder {
@@ -54,18 +53,18 @@ RILL_EXPORT inline default_graph_holder& the_default_graph() {
 
 } // namespace detail
 
-/// The graph that nodes join where no graph_scope says otherwise: one per process.
+/// Returns the graph that nodes join outside every graph_scope: one per process.
 graph default_graph();
 
-/// Puts an empty graph in the default graph's place. Handles and sessions keep the old one.
+/// Replaces the default graph by an empty one. Handles and sessions keep the old graph.
 void reset_default_graph();
 
-/// The innermost graph_scope's graph of this thread, else the default graph.
+/// Returns the graph of this thread's innermost graph_scope, or the default graph outside of any.
 graph current_graph();
 
 namespace detail {
 
-/// Base of the scopes: what was in force before comes back at the end.
+/// Base of the scopes: sets a value, and restores the previous one at the end.
 template <class Value> class scoped {
 public:
     scoped(const scoped&) = delete;
@@ -82,13 +81,13 @@ private:
 
 } // namespace detail
 
-/// Names made in this scope begin with "name/"; a name already used in the graph gets a suffix.
+/// A scope whose nodes have names that begin with "name/". A name already used in the graph gets a suffix.
 class name_scope : detail::scoped<std::string> {
 public:
     explicit name_scope(const std::string& name, const std::source_location& where = std::source_location::current())
         : scoped(detail::scopes().prefix, enter(name, where)), prefix_(detail::scopes().prefix) {}
 
-    /// The prefix, with its '/'.
+    /// Returns the prefix, including its trailing '/'.
     const std::string& prefix() const { return prefix_; }
 
 private:
@@ -97,8 +96,8 @@ private:
     std::string prefix_;
 };
 
-/// Nodes made in this scope join the graph. In another graph than the one before, it begins outside all other scopes:
-/// their names, nodes and devices are not that graph's.
+/// A scope whose nodes join a given graph. If this is not the current graph, the scope drops all outer scopes except the container:
+/// their names, nodes and devices belong to another graph.
 class graph_scope : detail::scoped<detail::scope_state> {
 public:
     explicit graph_scope(const graph& g);
@@ -108,7 +107,7 @@ private:
     static detail::scope_state entered(const graph& g);
 };
 
-/// Constrains the device of nodes made in this scope; inner scopes override part by part.
+/// A scope that constrains the device of its nodes. Inner scopes override outer ones part by part.
 class device_scope : detail::scoped<std::vector<device_function>> {
 public:
     explicit device_scope(const std::string& device,
@@ -123,8 +122,8 @@ private:
     static std::vector<device_function> push(device_function f);
 };
 
-/// Variables, queues and other resources made in this scope live in a container of the process, under their nodes' names: sessions
-/// share them, and session::reset empties it.
+/// A scope whose variables, queues and other resources live in a container of the process, under their nodes' names. Sessions share
+/// the container, and session::reset empties it.
 class container_scope : detail::scoped<std::string> {
 public:
     explicit container_scope(const std::string& container) : scoped(detail::scopes().container, container) {}
@@ -132,7 +131,8 @@ public:
 
 namespace detail {
 
-/// Nodes made in this scope belong to a region (null: to the graph itself), and wait for nothing outside it: what they belong to does.
+/// A scope whose nodes belong to a region (null: to the graph itself). These nodes take no control inputs from outer scopes; the node
+/// that runs the region takes them.
 class region_scope : scoped<scope_state> {
 public:
     explicit region_scope(const region* r) : scoped(scopes(), entered(r)) {}
@@ -143,28 +143,28 @@ private:
 
 } // namespace detail
 
-/// Something that names a node: an operation or a tensor.
+/// A handle that names a node: an operation or a tensor.
 template <class H>
 concept node_handle = requires(const H& h) {
     { h.node() } -> std::convertible_to<const node*>;
 };
 
-/// H names a node: expressions and constants do once they are sealed.
+/// True if H names a node. Expressions and constants do so only after they are sealed.
 template <class H> inline constexpr bool names_a_node = node_handle<H>;
 
 namespace detail {
 
-/// Refuses a null handle.
+/// Returns the node. Throws failed_precondition in the name of `who` if it is null.
 const node* checked_node(const node* n, const char* who);
 
-/// The node that a handle or an edge names.
+/// Returns the node of a handle, or the source node of an edge.
 template <class H> const node* node_of(const H& h) {
     if constexpr (node_handle<H>)
         return h.node();
     else
         return h.from;
 }
-/// The nodes of handles or edges in a list; refuses null ones.
+/// Returns the nodes of a list of handles or edges. Throws failed_precondition if one is null.
 template <class H> std::vector<const node*> nodes_of(const std::vector<H>& all, const char* who) {
     std::vector<const node*> nodes;
     for (const auto& h : all) nodes.push_back(checked_node(node_of(h), who));
@@ -175,7 +175,7 @@ template <class H> std::vector<const node*> nodes_of(const std::vector<H>& all, 
 
 namespace detail {
 
-/// control_dependencies, of what the library makes itself.
+/// The base of control_dependencies, which the library also opens itself.
 class control_scope : scoped<std::vector<const node*>> {
 public:
     explicit control_scope(const std::vector<const node*>& after) : scoped(scopes().control_inputs, merged(after)) {}
@@ -184,9 +184,9 @@ private:
     static std::vector<const node*> merged(const std::vector<const node*>& more);
 };
 
-/// What a body returned is sealed in this scope. An expression becomes a node when the scopes of its body have ended: where a
-/// control_dependencies has just done so, it waits for what that said. (Not for what the region itself does anyway, if it reads no
-/// variable that may change: the counter of a loop waits for nothing.)
+/// A scope in which the results of a region are sealed. An expression becomes a node here, after the scopes inside the region have
+/// ended. If a control_dependencies has just ended, the new node takes its control inputs. Nodes of the same region are control inputs
+/// only if the new node reads a variable: the region runs them anyway, and an induction variable must not wait for them.
 class result_scope : scoped<std::vector<const node*>> {
 public:
     explicit result_scope(const graph& g) : scoped(scopes().of_results, just_ended(g)) {}
@@ -197,9 +197,9 @@ private:
 
 } // namespace detail
 
-/// Nodes made in this scope run after the given operations and tensors, or those of a std::vector. Scopes add up; without
-/// arguments the list is cleared, an empty vector adds nothing. What the body of a loop, branch, function or critical section
-/// returns in this scope belongs to it, also an expression.
+/// A scope whose nodes run after the given operations and tensors, or after those of a std::vector. Nested scopes add up. No arguments
+/// clear the list; an empty vector adds nothing. A value that a body returns from this scope belongs to it, even if the value is an
+/// expression. This holds for the body of a loop, branch, function or critical section.
 class control_dependencies : detail::control_scope {
 public:
     template <node_handle... H>
@@ -211,7 +211,7 @@ public:
         requires(node_handle<H> || std::is_same_v<H, endpoint>)
     explicit control_dependencies(const std::vector<H>& after)
         : control_scope(detail::nodes_of(after, "control_dependencies")) {}
-    /// Refused: something among them has no node.
+    /// Fails to compile: an argument has no node.
     template <class... H>
         requires(!(node_handle<H> && ...))
     explicit control_dependencies(const H&...) : control_scope(std::vector<const node*>()) {
@@ -221,13 +221,13 @@ public:
     ~control_dependencies();
 };
 
-/// Nodes made in this scope sit on the device of the given one.
+/// A scope whose nodes run on the device of a given node.
 class colocate_with : detail::scoped<const node*> {
 public:
     template <node_handle H>
     explicit colocate_with(const H& other)
         : scoped(detail::scopes().colocated, detail::checked_node(other.node(), "colocate_with")) {}
-    /// Refused: it has no node.
+    /// Fails to compile: the argument has no node.
     template <class H>
         requires(!node_handle<H>)
     explicit colocate_with(const H&) : scoped(detail::scopes().colocated, nullptr) {
@@ -238,14 +238,14 @@ public:
 
 namespace detail {
 
-/// Applies this thread's scopes to a node and adds it. An empty name means the op's label; an empty place (operators can't
-/// ask for theirs) that of the first input that has one.
+/// Applies this thread's scopes to a node and adds the node. An empty name means the op's label. An empty `where` means the location
+/// of the first input that has one: operators can't take a source_location.
 const node* add_node(const graph& g, op_ptr op, endpoint_list inputs, const std::string& name = {}, bool share = false,
                      const std::source_location& where = {}, small_vector<const node*, 1> control_inputs = {});
-/// The same for a node whose full name is settled.
+/// Adds a node whose full name, scopes included, is already set.
 const node* add_node(const graph& g, node_spec spec);
 
-/// The graph that holds the inputs, or the current one if there are none.
+/// Returns the graph of the first input, or the current graph if there are none.
 graph graph_of(std::span<const endpoint> inputs);
 
 } // namespace detail

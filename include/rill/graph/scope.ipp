@@ -24,8 +24,8 @@ RILL_INLINE const node* checked_node(const node* n, const char* who) {
 }
 
 RILL_EXPORT RILL_INLINE scope_state& scopes() {
-    // What dies with its thread, or with the program, may still make graphs: another state, that nothing destroys, then takes
-    // the place of the one that is gone. It holds no memory while no scope is open.
+    // Objects that die with their thread, or at program exit, may still make graphs. They use a second state, which nothing destroys.
+    // It owns no memory while no scope is open.
     static constinit thread_local enum { alive, gone, again } stage = alive;
     alignas(scope_state) static constinit thread_local std::byte later[sizeof(scope_state)] = {};
     struct mortal {
@@ -68,7 +68,7 @@ RILL_INLINE graph_scope::~graph_scope() = default;
 
 RILL_INLINE detail::scope_state graph_scope::entered(const graph& g) {
     auto state = g == current_graph() ? detail::scopes() : detail::scope_state{};
-    state.container = detail::scopes().container; // which is of the process, not of a graph
+    state.container = detail::scopes().container; // a container belongs to the process, not to a graph
     state.current = g;
     return state;
 }
@@ -95,7 +95,7 @@ RILL_INLINE std::vector<device_function> device_scope::push(device_function f) {
 RILL_INLINE control_dependencies::~control_dependencies() {
     auto& scope = detail::scopes();
     const std::size_t now = current_graph().size();
-    if (scope.ended_at == now && !scope.ended.empty()) return; // by one within this
+    if (scope.ended_at == now && !scope.ended.empty()) return; // a nested control_dependencies has recorded its list
     scope.ended = scope.control_inputs;
     scope.ended_at = now;
 }

@@ -3,8 +3,8 @@
 
 #include <rill/runtime/control_flow.hpp>
 
-// Headers of ops with dynamic nodes include this, so that header-only programs find the runtime of such nodes (register_control_flow).
-// It alone lets ops/ reach runtime/.
+// Headers of ops with dynamic nodes include this header, so that header-only programs link the control-flow runtime
+// (register_control_flow). It is the only way from ops/ to runtime/.
 
 #if !RILL_COMPILED
 #include <rill/link/control_flow.ipp>

@@ -9,32 +9,32 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Whether host kernels may work an op's outputs out while shapes are bound: they follow from its inputs, and nothing else happens.
+/// Returns true if host kernels may compute the op's outputs while shapes are bound: the op is pure and not dynamic.
 bool may_be_worked_out(const op& made);
 
-/// The values of a subgraph that follow from constants and shapes alone, such as `stack<0>(size(x) / 2, constant(2))`: what
-/// shape rules may read. Nothing is worked out before it is asked for; then the host's kernels do it, while shapes are bound.
+/// A constant folder: computes the values that follow from constants and shapes alone, such as `stack<0>(size(x) / 2, constant(2))`.
+/// Shape rules may read them. The host's kernels compute them on demand, while shapes are bound.
 class constant_folder {
 public:
-    /// Both outlive it; types of the items before the one that asks are there, and complete.
+    /// Keeps references to both arguments. The types of items before the one that asks must be there, and complete.
     constant_folder(const subgraph& g, const vector<std::vector<tensor_type>>& types) : graph_(g), types_(types) {}
 
-    /// Null of what only a run knows, and of large arrays. Throws what a kernel throws, with its place.
+    /// Returns the value; null if only a run computes it, or if it is large. Throws the error of a kernel, with its place.
     const any_array* find(subgraph::value v);
 
-    /// The outputs of an item that was asked for and is known, else null.
+    /// Returns the folded outputs of an item; null if they are not constant, or if `find` has not asked for them.
     const std::vector<any_array>* of_item(int item) const;
 
 private:
-    const any_array* told(subgraph::value v) const; // constants, and what is worked out already
+    const any_array* told(subgraph::value v) const; // a constant, or a value folded already; else null
     bool decided(const subgraph::value& v) const;
     subgraph::value source(subgraph::value v) const;
     bool may_be_known(int item) const;
-    std::vector<any_array> fold_value(int item) const; // empty: not known
+    std::vector<any_array> fold_value(int item) const; // empty: not constant
 
     const subgraph& graph_;
     const vector<std::vector<tensor_type>>& types_;
-    hash_map<int, std::vector<any_array>> values_; // of items that were asked for
+    hash_map<int, std::vector<any_array>> values_; // per item that was asked for; empty: not constant
 };
 
 }}} // namespace rill::RILL_ABI::detail

@@ -20,7 +20,7 @@ RILL_COLD bool may_be_worked_out(const op& made) {
 
 RILL_COLD const any_array* constant_folder::find(subgraph::value v) {
     v = source(v);
-    std::vector<int> asked; // not by recursion: what leads to a value may be as long as a graph
+    std::vector<int> asked; // a stack, not recursion: the inputs of a value may form a chain as long as the graph
     if (!decided(v)) asked.push_back(v.item);
     while (!asked.empty()) {
         const int at = asked.back();
@@ -57,7 +57,7 @@ RILL_COLD bool constant_folder::decided(const subgraph::value& v) const { return
 
 RILL_COLD subgraph::value constant_folder::source(subgraph::value v) const {
     while (graph_.items[v.item].is_copy())
-        v = graph_.items[v.item].inputs[0]; // to another memory: the value is the same
+        v = graph_.items[v.item].inputs[0]; // a copy in another memory has the same value
     return v;
 }
 

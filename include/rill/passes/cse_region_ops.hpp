@@ -5,8 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Of nodes that run the same bodies and give more or less of them, the one that gives most runs for all: what they do to variables
-/// is done once, and what they draw is drawn once.
+/// Merges the variants of a region op: only the one with the most results runs, and the others read from it. So its bodies write
+/// variables and draw random numbers once.
 subgraph cse_region_ops(subgraph g);
 
 }} // namespace rill::RILL_ABI

@@ -12,7 +12,7 @@
 namespace rill { inline namespace RILL_ABI {
 
 RILL_COLD subgraph cse_region_ops(subgraph g) {
-    detail::hash_map<const node*, int> kept; // by the first twin: where the one that runs stands
+    detail::hash_map<const node*, int> kept; // by first variant: the item that runs
     std::vector<int> now(g.items.size());
     bool any = false;
     for (std::size_t i = 0; i < g.items.size(); ++i) {
@@ -22,7 +22,7 @@ RILL_COLD subgraph cse_region_ops(subgraph g) {
         const node* first = first_variant(*n);
         const auto [at, fresh] = kept.try_emplace(first, now[i]);
         if (fresh) continue;
-        // all have the same inputs, so the first place is late enough
+        // all variants have the same inputs, so the place of the first one is late enough
         auto& runs = g.items[at->second];
         if (n->outputs.size() > runs.origin->outputs.size()) {
             runs.origin = n;

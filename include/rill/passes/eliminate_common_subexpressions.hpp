@@ -5,8 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Common subexpressions: of pure items that do the same to the same values after the same items, the first is kept.
-/// Works after feeds have cut edges, so nodes that differ only by name merge and fed ones don't.
+/// Merges pure items that have equal ops, inputs and control inputs: the first one is kept. Runs after feeds have cut edges: nodes
+/// that differ only by name merge, fed ones don't.
 subgraph eliminate_common_subexpressions(subgraph g);
 
 }} // namespace rill::RILL_ABI

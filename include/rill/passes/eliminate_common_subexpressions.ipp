@@ -16,7 +16,7 @@ namespace rill { inline namespace RILL_ABI {
 
 RILL_COLD subgraph eliminate_common_subexpressions(subgraph g) {
     std::vector<int> now(g.items.size());
-    std::size_t kept = 0; // items that stay, moved to the front
+    std::size_t kept = 0; // items that are kept, moved to the front
     detail::hash_index seen;
     seen.reserve(g.items.size());
     for (std::size_t i = 0; i < g.items.size(); ++i) {

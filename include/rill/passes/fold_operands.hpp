@@ -5,9 +5,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Lets ops take over what produces their inputs where they can do that work themselves (a product reads a transposed
-/// matrix as it lies) or what alone follows them (a product adds the bias), lets what reads a variable by another name read it
-/// itself, and drops what nobody needs any more. Works after feeds have cut edges.
+/// Lets ops absorb neighbours, and drops items that are then unused. An op may absorb a producer: a matrix product reads a transposed
+/// operand in place. An op may absorb its only reader: a matrix product adds the bias. A reader of a variable's identity reads the
+/// variable itself. Runs after feeds have cut edges.
 subgraph absorb_producers(subgraph g);
 
 }} // namespace rill::RILL_ABI

@@ -14,7 +14,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Items that run after some write of a variable, or after what may wait for the writes of others.
+/// Marks items after a write of a variable, or after an op that may wait for writes of other steps.
 inline std::vector<char> after_a_write(const subgraph& g) {
     std::vector<char> late(g.items.size());
     for (std::size_t i = 0; i < g.items.size(); ++i) {
@@ -30,12 +30,12 @@ inline std::vector<char> after_a_write(const subgraph& g) {
     return late;
 }
 
-/// A variable keeps being read where its reader stands, at the start of the step: what runs after a write can't do that for it.
+/// Returns true if the item reads a variable. An item after a write can't absorb it: it would read the variable too late.
 inline bool reads_variables(const subgraph& g, const subgraph::item& it) {
     return detail::any_of(it.inputs, [&](const auto& v) { return g.role(v.item) == op_role::variable; });
 }
 
-/// An item that gives a variable as it is: an identity, which would copy it, as the variable may be written meanwhile.
+/// Returns true for an identity of a variable. A run would copy the variable, as a write may come meanwhile.
 inline bool is_variable_by_another_name(const subgraph& g, const subgraph::item& it) {
     if (!it.origin || it.op->alias() != 0 || it.is_write() || !it.after.empty()) return false;
     const auto& of = g.items[it.inputs[0].item];
@@ -43,7 +43,7 @@ inline bool is_variable_by_another_name(const subgraph& g, const subgraph::item&
            it.origin->outputs[0] == of.origin->outputs[0] && it.origin->device == of.origin->device;
 }
 
-/// How often each item is read, run or waited for.
+/// Counts the uses of each item: as input, control input, fetch or target.
 inline std::vector<int> uses_of(const subgraph& g) {
     std::vector<int> uses(g.items.size());
     for (const auto& it : g.items) {
@@ -55,7 +55,8 @@ inline std::vector<int> uses_of(const subgraph& g) {
     return uses;
 }
 
-/// Item i, a fused node, becomes what produces one of its inputs and does its work too, where nobody else reads that.
+/// Merges item i, a fused node, into the producer of one of its inputs, as that op's epilogue. The item must be the producer's only
+/// reader. Returns true if an op did so.
 inline bool take_over(subgraph& g, std::size_t i, const std::vector<int>& uses, bool late) {
     auto& it = g.items[i];
     for (std::size_t k = 0; k < it.inputs.size(); ++k) {
@@ -120,7 +121,7 @@ RILL_COLD subgraph absorb_producers(subgraph g) {
                 it.inputs[k] = g.items[it.inputs[k].item].inputs[0];
                 any = true;
             }
-            for (;;) { // a transpose of a transpose goes in twice
+            for (;;) { // a transpose of a transpose folds twice
                 const auto& from = g.items[it.inputs[k].item];
                 if (!from.op || it.inputs[k].port != 0 || from.inputs.empty() || !from.after.empty()) break;
                 if (late[i] && detail::reads_variables(g, from)) break;

@@ -8,10 +8,10 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Which fused nodes run as one step, block by block: of each item the first of its chain, or itself. A chain runs where its
-/// first node stands, so all else that its nodes need comes before that. Nodes over one element are a chain of any length, and
-/// need not read one another. `types` per item and port; `folded` items have their values already. Time and memory grow with the number of
-/// edges.
+/// Returns the fusion group of each item: the first member of its group, or the item itself. A group of fused nodes runs as one step,
+/// block by block, in place of its first member. So everything else that its members need comes before that place. Groups of scalars
+/// (spaces of one element) may have any length, and their members need not read one another. `types` are per item and port; `folded`
+/// marks items that have their values already. Time and memory grow with the number of edges.
 std::vector<int> find_chains(const subgraph& g, std::span<const std::vector<tensor_type>> types,
                              std::span<const char> folded);
 

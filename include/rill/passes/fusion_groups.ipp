@@ -16,7 +16,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Finds them in one pass over the items, which stand in an order in which they can run.
+/// A search for fusion groups, in one pass over the items. The items must be in an order in which they can run.
 class chain_finder {
 public:
     chain_finder(const subgraph& g, std::span<const std::vector<tensor_type>> types, std::span<const char> folded)
@@ -42,7 +42,7 @@ public:
 private:
     struct chain {
         dims space;
-        std::size_t operands; // at most: leaves and results of its nodes
+        std::size_t operands; // at most: leaves and results of its members
         const device_type* device;
         std::vector<int> items;
     };
@@ -51,17 +51,17 @@ private:
     int first(int i) const { return first_[i]; }
     const tensor_type& type_of(const subgraph::value& v) const { return types_[v.item][v.port]; }
 
-    /// The chain that the item would be alone; nothing if it can't be part of one.
+    /// Returns the group that the item would form alone; nothing if it can't be a member.
     std::optional<chain> as_chain(int i) const {
         const auto& it = item(i);
         const fused_spec* spec = it.origin && it.op ? it.op->fused() : nullptr;
         if (!spec || folded_[i]) return {};
-        if (divides_integers(*spec->body)) return {}; // an error names one node
+        if (divides_integers(*spec->body)) return {}; // an error must name its own node
         std::vector<tensor_type> in;
         for (const auto& v : it.inputs) in.push_back(type_of(v));
         const dims space = fused_space(*spec, in).shape;
         if (space.size() == 0) return {};
-        // a wide result is reduced by fewer threads than can help with the rest
+        // a wide result is reduced by fewer threads than can compute the other members
         constexpr index_t block_of_threads = 1 << 16;
         for (std::size_t r = 0; r < spec->results.size(); ++r)
             if (const auto& shape = types_[i][r].shape;
@@ -70,7 +70,7 @@ private:
         return chain{space, spec->leaves.size() + spec->results.size(), it.device, {i}};
     }
 
-    /// Whether the item can read a value while it is in a block: one per element of the space, in the elements' order.
+    /// Returns true if the item can read a value block by block: one per element of the space, in the elements' order.
     bool flows(const subgraph::value& v, const fused_spec& reader, int input, const dims& space) const {
         const auto& result = item(v.item).op->fused()->results[v.port];
         if (result.reduce.how != combine::map || type_of(v).shape != space) return false;
@@ -78,7 +78,7 @@ private:
                               [&](const fused_leaf& l) { return l.input != input || l.view.how == combine::map; });
     }
 
-    /// The chains of the item's producers, from the first to the last.
+    /// Returns the groups of the item's producers, in order.
     std::vector<int> producers(int i) const {
         std::vector<int> all;
         for (const auto& v : item(i).inputs)
@@ -88,8 +88,9 @@ private:
         return all;
     }
 
-    /// Makes the item part of an earlier chain, together with the chains of its other producers that begin later than that
-    /// one. False, and nothing is changed, if one of them needs what comes after the beginning of the earlier chain.
+    /// Adds the item to an earlier group, together with those groups of its other producers that begin later. Returns false and
+    /// changes nothing if shapes or devices differ, or if the operands are too many. The same holds if a member needs an item that
+    /// runs after the start of that group.
     bool join(int i, int before) {
         std::vector<int> joining{i};
         for (const int p : producers(i))
@@ -113,8 +114,8 @@ private:
         return true;
     }
 
-    /// Makes the item part of a chain of numbers: of the last that one of its operands is in, or the last that was begun; else the
-    /// first of another. Where the chain begins all that it needs must be there.
+    /// Adds the item to a scalar group: the last group of its operands, else the last one begun, else a new one. Everything that the
+    /// item needs must be ready where the group begins.
     void join_numbers(int i) {
         int before = -1;
         for (const auto& v : item(i).inputs)
@@ -128,8 +129,8 @@ private:
         for (const int a : item(i).after) needed.insert(first(a));
     }
 
-    /// A number that is made of none of the chain's must wait for nothing else than they do: threads may run what it needs beside
-    /// what they need.
+    /// Returns true if the item can join a scalar group. An item that reads no member must need only what the members need: otherwise
+    /// the group would wait for values that threads can compute in parallel to it.
     bool joins_numbers(int i, int before) const {
         if (before < 0) return false;
         const auto& it = item(i);
@@ -143,7 +144,8 @@ private:
         return it.device == item(before).device && all(there) && (detail::any_of(it.inputs, inside) || all(known));
     }
 
-    /// Whether all that the item needs is there where the chain begins, or flows to it within the chain and those joining it.
+    /// Returns true if everything that the item needs is ready where the group begins. A value may also flow to it within the
+    /// group and those joining it.
     bool fits(int i, int before, const std::vector<int>& joining) const {
         const auto& it = item(i);
         const auto early = [&](int d) { return first(d) < before || is_source(d); };
@@ -156,7 +158,8 @@ private:
         return detail::all_of(it.after, early);
     }
 
-    /// Has its value before the first step runs, and waits for none: a constant may stand behind a write.
+    /// Returns true if the item has its value before the first step runs. An item with control inputs has not: a constant may follow a
+    /// write.
     bool is_source(int i) const {
         if (!item(i).after.empty()) return false;
         return item(i).feed >= 0 || graph_.role(i) != op_role::ordinary || folded_[i];
@@ -166,8 +169,8 @@ private:
     std::span<const std::vector<tensor_type>> types_;
     std::span<const char> folded_;
     std::vector<int> first_;
-    hash_map<int, chain> chains_;          // by their first
-    hash_map<int, hash_set<int>> numbers_; // by the first of a chain of numbers: what they need
+    hash_map<int, chain> chains_;          // by first member
+    hash_map<int, hash_set<int>> numbers_; // by first member: the items that a scalar group needs
     int last_numbers_ = -1;
 };
 

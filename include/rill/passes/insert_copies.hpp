@@ -5,8 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Puts a copy wherever a value is needed in another memory than it lies in: of its reader's device, or the host's (for what
-/// an op reads there, and for fetches). Of a subgraph that is placed and sorted; it stays so.
+/// Inserts a copy wherever a value is needed in another memory: that of its reader's device, or the host's. Fetches and host inputs of
+/// ops are needed in host memory. The subgraph must be placed and sorted; it stays so.
 subgraph insert_copies(subgraph g);
 
 }} // namespace rill::RILL_ABI

@@ -38,7 +38,7 @@ public:
                 for (const int k : it.op->writes()) write(it.inputs[k]);
             now_[i] = static_cast<int>(items_.size());
             items_.push_back(std::move(it));
-            // a feed crosses at once: a chain of fused nodes may begin with any that reads it
+            // copy a feed at once: a fusion group may begin with any of its readers
             for (const auto* to : wanted_[i]) moved({static_cast<int>(i), 0}, to, {});
         }
         for (auto& f : g_.fetches) f = moved(f, nullptr, {});
@@ -48,7 +48,7 @@ public:
     }
 
 private:
-    /// Calls f(value, device in whose memory it is needed) for the inputs but those written; null is the host.
+    /// Calls f(value, device in whose memory it is needed) for each input that is not written. A null device is the host.
     template <class F> static void each_input(subgraph::item& it, const F& f) {
         input_list on_host;
         if (it.op) on_host = it.op->host_inputs();
@@ -66,7 +66,7 @@ private:
             variable_[i] = variable_[it.inputs[it.op->alias()].item];
     }
 
-    /// The input of a write: who reads the variable from now on, reads another value.
+    /// Updates an input that is written, and forgets the copies of its variable: later readers need the new value.
     void write(subgraph::value& v) {
         if (const int variable = variable_[v.item]; variable >= 0) {
             const auto first = [&](int item) {
@@ -78,8 +78,8 @@ private:
         v.item = now_[v.item];
     }
 
-    /// The value, in the memory of a device (null: the host's). What is copied once serves all who need it there, a variable
-    /// until it is written again: all of them stand between two writes, and the next write waits for each.
+    /// Returns the value in the memory of a device (null: the host's), copied if necessary. One copy serves all readers there. The
+    /// copy of a variable serves until the next write: that write waits for each of its readers.
     subgraph::value moved(const subgraph::value& v, const device_type* to, const small_vector<int, 4>& after) {
         const auto old = static_cast<std::size_t>(v.item);
         const subgraph::value here{now_[old], v.port};
@@ -104,8 +104,8 @@ private:
     subgraph g_;
     vector<subgraph::item> items_;
     std::vector<int> now_;
-    std::vector<int> variable_;                 // per old item: the variable that it is, or gives after a write
-    vector<vector<const device_type*>> wanted_; // per old item, a feed: where it is needed
+    std::vector<int> variable_;                 // per old item: the variable that it is, or returns after a write
+    vector<vector<const device_type*>> wanted_; // per old item, a feed: the devices that need it
     std::map<std::tuple<int, int, const device_type*>, subgraph::value> copies_;
 };
 

@@ -8,7 +8,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Items and the edges between them.
+/// The edges between items, from each item to those that wait for it.
 class item_edges {
 public:
     explicit item_edges(const subgraph& g);
@@ -21,15 +21,16 @@ private:
 
 } // namespace detail
 
-/// Variables keep their meaning: within a step a use of a variable is its value at the step's start, unless a control
-/// dependency puts the use after a write. Reads are put before the next write; where that would close a cycle (and for a
-/// fetch, which is read at the end), the value is copied first.
+/// Orders the uses of variables around their writes. Within a step, a use sees the variable's value at the step's start. Only a
+/// control dependency puts a use after a write. Reads go before the next write. If that would close a cycle, the value is copied
+/// first. The same holds for a fetch, which is read at the end.
 subgraph order_variable_accesses(subgraph g);
 
-/// Nodes that take and free one lock, and those whose bodies do, run in order of creation: a step does not wait for itself.
+/// Makes nodes that acquire or release one lock run in order of creation, so that no step waits for itself. The same holds for region
+/// ops that take the lock.
 subgraph serialize_lock_ops(subgraph g);
 
-/// Sorts the items so that each runs after what it depends on; otherwise in order of creation.
+/// Sorts the items so that each runs after what it depends on; otherwise in order of creation. Throws internal on a cycle.
 subgraph sort_items(subgraph g);
 
 }} // namespace rill::RILL_ABI

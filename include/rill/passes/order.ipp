@@ -37,35 +37,35 @@ RILL_COLD void item_edges::add(int from, int to) {
     next_[from].push_back(to);
 }
 
-// ---- an order that grows with its edges ----------------------------------------------------------------------------------
+// ---- a topological order, kept up as edges are added ---------------------------------------------------------------------
 
-/// Items in an order that holds every edge so far. An edge against it moves what has to come earlier: only that, and only
-/// as far as it must, so a plan of many writes stays near linear.
+/// A topological order of items. An edge against the order moves only the items that must come earlier, and only as far as they must.
+/// So a plan of many writes stays near linear.
 class item_order {
 public:
-    explicit item_order(std::vector<std::vector<int>> before); // earlier items come before later ones
+    explicit item_order(std::vector<std::vector<int>> before); // per item: earlier items that it waits for
 
-    /// An edge, unless `first` waits for `second` already, or is it.
+    /// Adds an edge. Returns false if `first` already waits for `second`, or is the same item.
     bool put_before(int first, int second);
-    /// A new item right before another, after what it waits for.
+    /// Inserts a new item right before `second`, which is after the items it waits for.
     void insert(int item, int second, std::vector<int> waits_for);
-    /// An edge that the order holds already.
+    /// Adds an edge that the order satisfies already.
     void add(int first, int second) { before_[second].push_back(first); }
 
 private:
     std::int64_t& label(int item) { return label_[item]; }
-    /// Sees to it that the item comes before another; false if it waits for that.
+    /// Moves an item before another one; returns false if it waits for that one.
     bool move_before(int item, int second);
     void place(int item, std::list<int>::iterator at);
     void spread_labels();
 
     static constexpr std::int64_t gap = std::int64_t(1) << 32;
 
-    std::vector<std::vector<int>> before_; // per item: what it waits for
+    std::vector<std::vector<int>> before_; // per item: the items it waits for
     std::list<int> order_;
     vector<std::list<int>::iterator> at_; // per item
     std::vector<std::int64_t> label_;     // per item: rises along the order
-    std::vector<int> seen_;               // per item: the search that saw it last
+    std::vector<int> seen_;               // per item: the last search that saw it
     int search_ = 0;
 };
 
@@ -90,7 +90,7 @@ RILL_COLD void item_order::insert(int item, int second, std::vector<int> waits_f
 }
 
 RILL_COLD bool item_order::move_before(int item, int second) {
-    // whatever waits for `second` comes after it, so nothing before it needs to be looked at
+    // no item before `second` can wait for it: they need no visit
     ++search_;
     std::vector<int> found{item};
     for (std::size_t k = 0; k < found.size(); ++k)
@@ -117,7 +117,7 @@ RILL_COLD void item_order::spread_labels() {
 
 // ---- variables -----------------------------------------------------------------------------------------------------------
 
-/// One pass over the variables of a subgraph. Version k of a variable is its value after k of its writes.
+/// A pass over the variables of a subgraph. Version k of a variable is its value after k of its writes.
 class variable_order {
 public:
     explicit variable_order(subgraph& g);
@@ -131,7 +131,7 @@ private:
     };
 
     subgraph::item& item(int i) { return g_.items[i]; }
-    /// What the user asked for, before any edge is added: it alone puts a use after a write.
+    /// Returns the user's edges, before any is added: only these put a use after a write.
     std::vector<std::vector<int>> asked_edges() const;
     void find_writes();
     void find_uses();
@@ -141,30 +141,30 @@ private:
     void order_use(const use& u);
     void keep_fetched(std::size_t fetch);
 
-    /// The place of an item among the variable's writes; -1 of others.
+    /// Returns the index of an item among the variable's writes; -1 if it is none.
     int write_index(int i) const { return static_cast<std::size_t>(i) < write_index_.size() ? write_index_[i] : -1; }
-    /// Which version of the variable a value is; -1 if it is none.
+    /// Returns which version of the variable a value is; -1 if it is none.
     int version_of(const subgraph::value& v);
-    /// The version that control dependencies ask for.
+    /// Returns the version that the item's control dependencies ask for.
     std::size_t asked_version(int i);
-    /// How many writes come before an item, or are it, as far as the user asked for that.
+    /// Counts the writes before an item, itself included, along the user's edges.
     std::size_t writes_before(int i);
-    /// The version, copied before the next write.
+    /// Returns a copy of the version, made before the next write.
     subgraph::value copy_of(std::size_t version, const subgraph::value& from);
 
     subgraph& g_;
     std::vector<std::vector<int>> asked_; // per item: inputs, then control inputs
     item_order order_;
-    std::vector<std::vector<int>> writes_; // of each item that is a variable, in order of creation
+    std::vector<std::vector<int>> writes_; // per variable item: its writes, in order of creation
     vector<vector<use>> uses_;             // per item
     std::vector<std::vector<std::size_t>> fetched_;
 
-    // of the variable at hand
+    // state of the current variable
     int variable_ = -1;
     std::span<const int> list_;        // its writes
-    std::vector<int> copies_;          // of each version; -1: none
+    std::vector<int> copies_;          // per version; -1: none
     std::vector<int> write_index_;     // per item
-    std::vector<std::size_t> reached_; // writes_before, from the first write to `known_`
+    std::vector<std::size_t> reached_; // writes_before, from the first write up to `known_`
     std::size_t known_ = 0;
 };
 
@@ -175,7 +175,7 @@ RILL_COLD variable_order::variable_order(subgraph& g)
 }
 
 RILL_COLD void variable_order::run() {
-    // writes go in order of creation, as all edges so far do: no cycle; reads, which may close one, come after them all
+    // writes keep the order of creation, as all edges so far do: no cycle. Reads may close one, so they come after all writes
     for (const auto& list : writes_) order_writes(list);
     for (std::size_t i = 0; i < writes_.size(); ++i)
         if (!writes_[i].empty()) order_uses(static_cast<int>(i), writes_[i]);
@@ -241,9 +241,9 @@ RILL_COLD void variable_order::order_use(const use& u) {
     const int source = version_of(v);
     if (source < 0 || (v.item == variable_ && item(u.item).writes(u.input))) return;
     const auto version = v.item == variable_ ? asked_version(u.item) : static_cast<std::size_t>(source);
-    if (version == list_.size()) return; // nothing writes after it
+    if (version == list_.size()) return; // no later write
     const int next = list_[version];
-    if (next == u.item && item(next).op->in_place()) return; // it reads each element before it writes it
+    if (next == u.item && item(next).op->in_place()) return; // each element is read before it is written
     if (order_.put_before(u.item, next)) {
         item(next).after.push_back(u.item);
     } else {
@@ -319,7 +319,7 @@ RILL_COLD subgraph serialize_lock_ops(subgraph g) {
         return it.origin && it.op->ordering() == step_ordering::turns;
     };
     if (detail::none_of(g.items, holds_lock)) return g;
-    // two nodes may stand for one lock, by its shared name
+    // nodes with one shared name are one lock
     using lock = std::tuple<std::string, std::string, int>;
     const auto lock_at = [&](int i) -> lock {
         const auto& it = g.items[i];
@@ -329,7 +329,7 @@ RILL_COLD subgraph serialize_lock_ops(subgraph g) {
         const int own = place.shared_name.empty() ? i : -1;
         return {std::move(place.container), std::move(place.shared_name), own};
     };
-    detail::hash_map<lock, int> last; // who had it before
+    detail::hash_map<lock, int> last; // the last item that uses it so far
     for (const auto& it : g.items)
         if (holds_lock(it)) last[lock_at(it.inputs[0].item)] = -1;
     for (int i = 0; i < static_cast<int>(g.items.size()); ++i) {
@@ -347,7 +347,7 @@ RILL_COLD subgraph serialize_lock_ops(subgraph g) {
 
 RILL_COLD subgraph sort_items(subgraph g) {
     const int n = static_cast<int>(g.items.size());
-    bool sorted_already = true; // as it is unless variables or copies were ordered
+    bool sorted_already = true; // true unless variables were ordered or copies added
     for (int i = 0; i < n && sorted_already; ++i) {
         const auto& it = g.items[i];
         for (const auto& v : it.inputs) sorted_already = sorted_already && v.item < i;

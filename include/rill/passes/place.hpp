@@ -9,8 +9,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Gives every item a device of this process: the one its node asks for, that of the variables it writes, else `otherwise`.
-/// What a node asks for must exist, unless `soft` lets it run on the CPU. Text is the CPU's. `report` hears of every placement.
+/// Gives every item a device of this process: that of the variables it writes, else the one that its node requests, else `otherwise`.
+/// Ops on strings and region ops go to the CPU. Throws invalid_argument for a device that does not exist, unless `soft` allows the CPU
+/// instead. Calls `report` for each placement, except those of region ops.
 subgraph place(subgraph g, bool soft, const std::function<void(const node&, const std::string&)>& report,
                const device_type& otherwise = default_device());
 

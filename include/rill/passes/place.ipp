@@ -15,16 +15,16 @@ namespace detail {
 
 inline std::string full_name(const device_type& d) { return to_string(device_name{"localhost", 0, 0, d.name, 0}); }
 
-/// How errors of placement begin.
+/// Returns the beginning of a placement error.
 inline std::string placed_node(const subgraph::item& it) {
     return "placement: '" + it.origin->name + "' (" + std::string(it.op->name()) + ", made at " +
            to_string(it.origin->where) + ") ";
 }
 
-/// The device that a node asks for; null if it asks for none.
+/// Returns the device that a node requests; null if it requests none.
 inline const device_type* asked_device(const subgraph::item& it, bool soft) {
     const node* asks = it.origin;
-    while (asks->colocated) asks = asks->colocated; // made earlier: the walk ends
+    while (asks->colocated) asks = asks->colocated; // ends: each of them is older
     if (asks->device.empty()) return nullptr;
     const auto d = parse_device(asks->device);
     const bool here = (d.job.empty() || d.job == "localhost") && d.replica <= 0 && d.task <= 0;
@@ -56,18 +56,18 @@ RILL_COLD subgraph place(subgraph g, bool soft, const std::function<void(const n
         }
         const device_type* asked = detail::asked_device(it, soft);
         it.device = asked ? asked : &otherwise;
-        if (it.origin->bodies) { // the host runs them; what is in them is placed with them
+        if (it.origin->bodies) { // the host runs the bodies; their nodes are placed when the bodies are compiled
             it.device = &cpu_device();
             continue;
         }
         if (detail::has_text(*it.origin)) it.device = &cpu_device();
-        // who asks for a variable, but not for its value, and an update run where the variables lie
+        // a write, or an op that only asks whether a variable is initialized, runs where the variable lies
         for (const int k : it.op->may_be_uninitialized())
             if (const auto* there = device_at(it.inputs[k])) it.device = there;
         const auto written = it.op->writes();
         for (std::size_t k = 0; k < written.size(); ++k) {
             const auto* there = device_at(it.inputs[written[k]]);
-            if (!there) continue; // a feed, which binding refuses
+            if (!there) continue; // a fed variable, which binding refuses
             if (k > 0 && there != it.device)
                 throw invalid_argument(detail::placed_node(it) + "writes variables of several devices: " +
                                        detail::full_name(*it.device) + " and " + detail::full_name(*there));

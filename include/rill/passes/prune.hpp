@@ -12,10 +12,10 @@ namespace detail {
 class functionalized_graph;
 }
 
-/// Takes from a graph what the fetches and targets need. A fed edge cuts the graph: nothing before it is taken for its
-/// sake. Items come in the nodes' order of creation, feeds first. Of a body (`within`), what it takes from outside is fed, but for
-/// constants and for the variables that it writes; what it waits for outside has run before. With `flow`, which stands in for
-/// primitives of control flow, nodes come in no order.
+/// Returns the part of a graph that the fetches and targets need. A fed edge cuts the graph: nodes that only this edge needs are left
+/// out. Items come in order of creation, feeds first. For a region (`within`), captures are fed, except constants and the variables
+/// that it writes. Control inputs outside the region are dropped: they have run before. With `flow`, which replaces control-flow
+/// primitives, items are not in topological order.
 subgraph prune(std::span<const endpoint> fetches, std::span<const node* const> targets, std::span<const endpoint> feeds,
                const region* within = nullptr, const detail::functionalized_graph* flow = nullptr);
 

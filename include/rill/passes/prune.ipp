@@ -16,7 +16,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// What reads e in a body or in those within it; null: nothing does.
+/// Returns the node that reads `e` in a body or in nested bodies; null if there is none.
 inline const node* reader_in(const body& b, const endpoint& e) {
     for (const auto* n : e.from->owner->nodes_of(b.of)) {
         if (detail::contains(n->inputs, e)) return n;
@@ -29,7 +29,8 @@ inline const node* reader_in(const body& b, const endpoint& e) {
     return nullptr;
 }
 
-/// Bodies take constants as they are, so that they know them when they are compiled: another value would not reach them.
+/// Throws invalid_argument if a body reads the fed constant. Bodies are compiled with the constant's value, so the feed would not
+/// reach them.
 inline void refuse_fed_constant(const endpoint& e, std::span<const node* const> needed) {
     for (const auto* n : needed) {
         if (!n->bodies) continue;
@@ -103,7 +104,7 @@ RILL_COLD subgraph prune(std::span<const endpoint> fetches, std::span<const node
     };
     auto place = static_cast<int>(feeds.size());
     for (const auto* n : needed) {
-        // a placeholder that is fed may still stand in a control list: it has nothing to run
+        // a fed placeholder may still be a control input: its feed stands for it
         const bool fed_itself = n->op->role() == op_role::placeholder && fed({n, 0}) >= 0;
         if (n->op->role() == op_role::placeholder && !fed_itself)
             throw invalid_argument("placeholder '" + n->name + "' (" + to_string(n->outputs[0]) + ", made at " +

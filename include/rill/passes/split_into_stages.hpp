@@ -8,37 +8,38 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A run in pieces: straight lines of steps between nodes that stand alone, because only their run decides extents or because they
-/// may wait. Values that go from one to another have numbers; the first are the feeds.
+/// A subgraph split into stages: static segments, and the dynamic nodes between them. A node is dynamic if only its run decides
+/// extents, or if it may wait. Values that pass between stages have numbers; the first numbers are the feeds.
 struct stages {
     struct stage {
-        subgraph part;          // of a straight line: its feeds are `takes`, its fetches `gives`
-        subgraph::item alone;   // of a node that stands alone; no origin: it is a straight line
-        std::vector<int> takes; // values
-        std::vector<int> gives; // values
-        std::vector<int> after; // pieces that are complete before it starts
+        subgraph part;          // a static segment, whose feeds are `takes` and fetches `gives`
+        subgraph::item alone;   // a dynamic node; no origin: a static segment
+        std::vector<int> takes; // numbers of the values it reads
+        std::vector<int> gives; // numbers of the values it computes
+        std::vector<int> after; // stages that complete before it starts
     };
     struct handle {
-        subgraph::item of; // a resource
+        subgraph::item of; // a resource node
         int value;
     };
     std::deque<stage> all;
-    std::vector<handle> handles; // what pieces take of them is there before the step
+    std::vector<handle> handles; // resource handles that stages read: available before the step
     int values = 0;
-    std::vector<int> fetches; // values
+    std::vector<int> fetches; // numbers of values
 };
 
-/// Whether the node, of a body or of a whole graph, must stand alone.
+/// Returns true if the node is dynamic, be it in a region or outside of any.
 bool needs_dynamic_execution(const node& n);
 
-/// Whether a run of the subgraph has more than one piece.
+/// Returns true if the subgraph has a dynamic node: a run then has more than one stage.
 bool needs_stages(const subgraph& g);
 
-/// Whether types leave open what the node's bodies, or theirs, give: branches of other extents, or a loop whose state grows. In a straight
-/// line it is a step until a run shows that it is none (dynamic_shape_found); where a run is cut anyway it stands alone.
+/// Returns true if types do not decide the result extents of the node's bodies, or of nested ones. Such are branches of different
+/// extents, or a loop whose loop-carried value grows. In a static segment, the node is a step until a run finds otherwise
+/// (dynamic_shape_found). In a run that has stages anyway, it is a dynamic node.
 bool may_have_dynamic_shapes(const node& n);
 
-/// Cuts a subgraph whose items are ordered: what waits for the same nodes that stand alone is one piece.
+/// Splits a sorted subgraph. Items that wait for the same dynamic nodes form one static segment.
 stages split_into_stages(const subgraph& g);
 
 }}} // namespace rill::RILL_ABI::detail

@@ -16,7 +16,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Whether a body has such a node.
+/// Returns true if `is` holds for a node of the body.
 template <class Is> bool has_node(const body& b, const Is& is) {
     if (b.functionalized) return detail::any_of(b.functionalized->nodes, [&](const node* n) { return is(*n); });
     std::vector<const node*> open(b.effects), seen;
@@ -37,9 +37,9 @@ template <class Is> bool has_node(const body& b, const Is& is) {
     return false;
 }
 
-/// Whether it must stand alone whatever its inputs are.
+/// Returns true if the node is dynamic whatever its inputs are.
 inline bool is_dynamic(const node& n) {
-    // of primitives within a body it shows only when that is compiled what they become
+    // primitives within a body are functionalized only when the body is compiled, so they count as dynamic here
     if (n.op->has_dynamic_outputs() || n.op->is_async() || n.op->flow()) return true;
     if (!n.bodies) return false;
     if (n.bodies->sized) return true;
@@ -48,15 +48,16 @@ inline bool is_dynamic(const node& n) {
     return detail::any_of(*n.bodies, [](const body& b) { return has_node(b, needs_dynamic_execution); });
 }
 
-/// What a shape rule may be told of: constants, what follows from types, and what host kernels work out of those (constant_folder).
-/// The rest only a run knows.
+/// The constness of a value: constant by itself, constant if its inputs are, or known only to a run. Constants and values that follow
+/// from types are constant by themselves. Host kernels fold the second kind (constant_folder).
 enum class constness { itself, its_inputs, the_run };
 inline constness constness_when_bound(const op& made) {
     if (made.constant() || made.follows_from_types()) return constness::itself;
     return may_be_worked_out(made) ? constness::its_inputs : constness::the_run;
 }
 
-/// Walks from a value to what it is made of. `kind` says of each place how it is known, `inputs` what it is made of.
+/// Returns true if a value is constant. Walks back through its inputs: `kind` gives the constness of a place, `inputs` appends its
+/// inputs.
 template <class Place, class Kind, class Inputs>
 bool is_known(const Place& from, const Kind& kind, const Inputs& inputs) {
     std::vector<Place> open{from}, seen;
@@ -70,12 +71,12 @@ bool is_known(const Place& from, const Kind& kind, const Inputs& inputs) {
         if (by == constness::itself) continue;
         const std::size_t before = open.size();
         inputs(at, open);
-        if (open.size() == before) return false; // of nothing: an argument
+        if (open.size() == before) return false; // no inputs: an argument
     }
     return true;
 }
 
-/// Whether a shape rule of the node reads what only a run knows. `known(i)`: of input i.
+/// Returns true if the node's shape rule reads a value that only a run computes. `known(i)` is true if input i is constant.
 template <class Known> bool data_decides_shape(const node& n, const Known& known) {
     const auto read = n.op->shape_inputs();
     if (read.empty() || detail::all_of(n.outputs, [](const tensor_type& t) { return t.shape.complete(); }))
@@ -87,7 +88,7 @@ RILL_COLD bool needs_dynamic_execution(const node& n) {
     return is_dynamic(n) || data_decides_shape(n, [&](int i) {
                return is_known(
                    n.inputs[static_cast<std::size_t>(i)].from,
-                   [&](const node* at) { // what comes into a body is a value like any other
+                   [&](const node* at) { // a value from an enclosing region is fed: not constant
                        return at->inside == n.inside ? constness_when_bound(*at->op) : constness::the_run;
                    },
                    [](const node* at, std::vector<const node*>& to) {
@@ -102,17 +103,17 @@ RILL_COLD bool may_have_dynamic_shapes(const node& n) {
     const auto how = n.op->regions()->how;
     const auto open = [](const tensor_type& t) { return !t.shape.complete(); };
     if (how != form::call && detail::any_of(n.outputs, open)) return true;
-    // a branch that is not taken need not fit what came
+    // a branch that is not taken need not accept the shapes of this run
     if (how == form::choose && detail::any_of(n.inputs, [&](const endpoint& e) { return open(rill::type_of(e)); }))
         return true;
     return detail::any_of(*n.bodies, [](const body& b) { return has_node(b, may_have_dynamic_shapes); });
 }
 
-/// The same of an item; `in_line`: which items lie in the straight line that it would be part of.
+/// Returns true if the item is dynamic. `in_line` is true for the items of the static segment that it would join.
 template <class InLine>
 bool item_needs_dynamic_execution(const subgraph& g, const subgraph::item& it, const InLine& in_line) {
     if (!it.origin) return false;
-    const auto fed_instead = [&](int i) { // of what its node was told the value of
+    const auto fed_instead = [&](int i) { // the feed replaces a value that was constant when the node was made
         if (i >= static_cast<int>(it.inputs.size())) return false;
         const int feed = g.items[it.inputs[static_cast<std::size_t>(i)].item].feed;
         return feed >= 0 &&
@@ -155,7 +156,7 @@ public:
     }
 
 private:
-    /// What every piece has a copy of: it is there before the step, and as it was then.
+    /// Returns true if each stage may have a copy of the item: its value is there before the step, and does not change.
     bool is_source(int i) const {
         const auto& it = graph_.items[i];
         if (it.feed >= 0) return true;
@@ -202,7 +203,7 @@ private:
             if (stage_of_[a] == p && !stage.alone.origin) after.push_back(local_.at({p, a}));
         }
         if (stage.alone.origin) {
-            // the variables that bodies write are no values
+            // the variables that bodies write are inputs without a value
             const auto* use = it.op->regions();
             const auto values = use ? static_cast<std::size_t>(use->operands + use->captures) : it.inputs.size();
             for (std::size_t k = 0; k < values; ++k) take(p, taken_alone(it.inputs[k], p));
@@ -226,11 +227,11 @@ private:
         return static_cast<int>(stages_.all[p].takes.size()) - 1;
     }
 
-    /// The value as an item of a straight line sees it.
+    /// Returns the value as the items of a static segment see it.
     subgraph::value inside(int p, const subgraph::value& v) {
         auto& stage = stages_.all[p];
         if (stage_of_[v.item] == p) return {local_.at({p, v.item}), v.port};
-        const bool copied = stage_of_[v.item] < 0 && graph_.items[v.item].feed < 0; // a source of its own
+        const bool copied = stage_of_[v.item] < 0 && graph_.items[v.item].feed < 0; // the stage gets its own source
         const auto [at, fresh] =
             seen_.try_emplace({p, v.item, copied ? 0 : v.port}, static_cast<int>(stage.part.items.size()));
         if (fresh && copied) {
@@ -245,7 +246,7 @@ private:
         return {at->second, copied ? v.port : 0};
     }
 
-    /// The number of a value that another piece takes, or that is fetched.
+    /// Returns the number of a value that another stage reads, or that is fetched.
     int value_of(const subgraph::value& v, int taker = -1) {
         const auto& from = graph_.items[v.item];
         if (from.feed >= 0) return from.feed;
@@ -255,7 +256,7 @@ private:
             return at->second;
         }
         int p = stage_of_[v.item];
-        if (p < 0) p = stage_of_[v.item] = source_piece(v.item); // fetched, or taken by a node that stands alone
+        if (p < 0) p = stage_of_[v.item] = source_piece(v.item); // a source that is fetched, or read by a dynamic node
         if (taker >= 0 && taker != p) wait_for(taker, p);
         auto& stage = stages_.all[p];
         if (stage.alone.origin) return stage.gives[v.port];
@@ -268,7 +269,7 @@ private:
         return at->second;
     }
 
-    /// A node that stands alone reads a variable when it starts: after whatever it waits for.
+    /// Returns the number of a value that a dynamic node reads. It reads a variable when it starts, after everything it waits for.
     int taken_alone(const subgraph::value& v, int p) {
         if (stage_of_[v.item] >= 0 || graph_.role(v.item) != op_role::variable) return value_of(v, p);
         const auto after = stages_.all[p].after;
@@ -291,9 +292,9 @@ private:
     const subgraph& graph_;
     stages stages_;
     std::vector<int> stage_of_;                // per item; -1: a source
-    std::vector<std::vector<int>> waits_for_;  // per item: the pieces that stand alone before it
-    hash_map<std::vector<int>, int> lines_;    // by what they wait for
-    hash_map<std::pair<int, int>, int> local_; // of piece and item: the item in the piece
+    std::vector<std::vector<int>> waits_for_;  // per item: the dynamic stages before it
+    hash_map<std::vector<int>, int> lines_;    // static segments, by the dynamic stages before them
+    hash_map<std::pair<int, int>, int> local_; // by stage and item: the item's index in the stage
     hash_map<std::tuple<int, int, int>, int> seen_;
     hash_map<std::pair<int, int>, int> given_;
 };

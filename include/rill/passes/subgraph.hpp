@@ -10,9 +10,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The part of a graph that one kind of run executes: what passes work on. Items are nodes, fed edges, or copies.
+/// The part of a graph that one plan runs, on which passes work. Items are nodes, fed edges or copies.
 struct subgraph {
-    /// A value within the subgraph: an item's output.
+    /// A value within the subgraph: an output of an item.
     struct value {
         int item = -1;
         int port = 0;
@@ -21,23 +21,23 @@ struct subgraph {
 
     struct item {
         const node* origin = nullptr; // null: a fed edge, or a copy
-        op_ptr op = {};               // what it does: its node's op, or what a pass made of it
-        int feed = -1;                // which feed it stands for
+        op_ptr op = {};               // the node's op, or one that a pass made
+        int feed = -1;                // the number of the feed; -1: none
         small_vector<value, 2> inputs;
-        small_vector<int, 4> after;          // items that run before it beside its inputs
+        small_vector<int, 4> after;          // control inputs: items that run before it
         const device_type* device = nullptr; // where it runs; null: the host
 
         bool is_copy() const { return !origin && feed < 0; }
         bool is_write() const { return op && !op->writes().empty(); }
-        /// It changes this input, a variable.
+        /// Returns true if the item writes this input, a variable.
         bool writes(std::size_t input) const;
-        /// Its output is the variable that it changed.
+        /// Returns true if the output is the variable that the item has written.
         bool gives_written(int port) const;
-        /// Where its results lie; null: in the host's memory.
+        /// Returns the device in whose memory the results lie; null for the host's memory.
         const device_type* memory() const;
     };
 
-    detail::vector<item> items; // every input and `after` points to an item that runs earlier, once ordered
+    detail::vector<item> items; // once sorted, inputs and `after` refer to earlier items
     detail::vector<value> fetches;
     std::vector<endpoint> feeds;
     std::vector<int> targets; // items run for their effect
@@ -46,7 +46,7 @@ struct subgraph {
     op_role role(int i) const;
 };
 
-/// Throws `internal` if a pass left the subgraph malformed. Run after each pass in debug builds.
+/// Throws `internal` if a pass left the subgraph malformed. Debug builds call this after each pass.
 void check(const subgraph& g, bool ordered);
 
 }} // namespace rill::RILL_ABI

@@ -5,16 +5,16 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// What an accumulator is, as its node says it.
+/// The attributes of an accumulator's node.
 struct accumulator_traits {
     tensor_type type;
     std::string reduction = "MEAN"; // or "SUM"
 
-    /// Throws invalid_argument.
+    /// Throws invalid_argument if the reduction is neither MEAN nor SUM.
     void check() const;
 };
 
-/// A sum of gradients that are not stale, taken as a whole by who waits for enough of them.
+/// A sum of gradients that drops stale ones. A take waits for enough gradients and removes their mean or sum.
 class RILL_EXPORT accumulator_state final : public waited_resource {
 public:
     static constexpr auto kind = "conditional_accumulator";
@@ -27,13 +27,15 @@ public:
     }
     std::string described() const override { return described_as(traits_); }
 
-    /// Adds it, or drops it if it is stale: never waits. `add(to, n)` adds its elements to the sum.
+    /// A function that adds the n elements of `gradient` to `sum`.
     using adder = void (*)(const void* gradient, void* sum, index_t n);
+    /// Adds a gradient, or drops it if `local_step` is below the accumulator's step. Never waits.
     void apply(const any_array& gradient, std::int64_t local_step, adder add);
-    /// Whether it is done; else `wait` hears of it. `divide(sum, by, n)` makes the mean.
+    /// A function that divides the n elements of `sum` by `by`.
     using divider = void (*)(void* sum, std::int64_t by, index_t n);
+    /// Takes the mean or sum once at least n gradients are there. Returns true if done at once; otherwise it completes `wait` later.
     bool take(const tensor_type& expected, index_t n, divider divide, async_context& wait, any_array* out);
-    /// One below the present step is taken too, with a warning.
+    /// Sets the step. A step below the current one is accepted with a warning.
     void set_global_step(std::int64_t step);
 
     struct counts {
@@ -94,7 +96,7 @@ RILL_INLINE bool accumulator_state::take(const tensor_type& expected, index_t n,
     if (n < 1) throw invalid_argument(named() + ": " + std::to_string(n) + " gradients are asked for, not 1 or more");
     {
         const std::lock_guard lock(mutex_);
-        divide_ = divide; // of the one element type that it has
+        divide_ = divide; // the same in every call: an accumulator has one element type
     }
     return start({.count = n}, wait, out);
 }

@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Where so many wait for one another. When they are all there they go on, and it is as it was.
+/// A cyclic barrier: attempts wait until all parties have arrived, then go on. The barrier is then empty again.
 class RILL_EXPORT barrier_state final : public waited_resource {
 public:
     static constexpr auto kind = "barrier";
@@ -17,7 +17,7 @@ public:
     }
     std::string described() const override { return described_as(parties_); }
 
-    /// Whether it was the last; else `wait` hears of it.
+    /// Returns true for the last party to arrive; otherwise it completes `wait` once all have arrived.
     bool arrive(async_context& wait) { return start({}, wait); }
 
 private:
@@ -32,7 +32,7 @@ private:
     }
 
     const index_t parties_;
-    index_t leave_ = 0; // so many go on
+    index_t leave_ = 0; // parties that may leave
 };
 
 }}} // namespace rill::RILL_ABI::detail

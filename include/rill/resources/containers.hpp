@@ -12,18 +12,19 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class resource_store;
 
-/// What sessions of this process share: resources by container, name and kind. They stay until their container is reset.
+/// The resources that sessions of this process share, by container, name and kind. A resource stays until its container is reset.
 class shared_resources {
 public:
     static shared_resources& of_process();
 
-    /// The resource of that name, made if there is none; `user` is closed when its container is reset. Throws invalid_argument if the
-    /// one that is there says another thing of itself.
+    /// Returns the resource of that name, made by `make` if it is missing. The session of `user` ends when the container is reset. Throws
+    /// invalid_argument if the existing resource has another description.
     std::shared_ptr<resource> find(const resource_name& name, const std::string& node, const std::string& described,
                                    const std::function<std::shared_ptr<resource>(const std::string& name)>& make,
                                    const std::weak_ptr<resource_store>& user);
 
-    /// Empties these containers (none named: all): who waits for something in them is told `cancelled`, sessions that use one end.
+    /// Empties the named containers, or all if none is named. Waiters on their resources fail with `cancelled`. Sessions that use one of
+    /// the containers end.
     void reset(const std::vector<std::string>& containers);
 
 private:
@@ -33,7 +34,7 @@ private:
     std::unique_ptr<state> state_;
 };
 
-/// The word that `described` begins with.
+/// Returns the first word of `described`, or "Queue" for every kind of queue.
 std::string kind_of(const std::string& described);
 
 }}} // namespace rill::RILL_ABI::detail

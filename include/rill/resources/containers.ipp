@@ -25,13 +25,13 @@ struct shared_resources::state {
 
 RILL_COLD shared_resources::shared_resources() : state_(std::make_unique<state>()) {}
 
-/// Leaked: sessions may be closed while statics are destroyed.
+/// Returns the instance of the process. It is leaked, because sessions may close during static destruction.
 RILL_EXPORT RILL_COLD shared_resources& shared_resources::of_process() {
     static shared_resources& all = *new shared_resources;
     return all;
 }
 
-/// Queues are of one kind, whatever their order.
+/// Maps all queue ops to one kind: two queues of one name but different order are then a conflict.
 RILL_COLD std::string kind_of(const std::string& described) {
     const std::string first = described.substr(0, described.find(' '));
     return first.ends_with("Queue") ? "Queue" : first;
@@ -60,7 +60,7 @@ shared_resources::find(const resource_name& name, const std::string& node, const
 }
 
 RILL_COLD void shared_resources::reset(const std::vector<std::string>& names) {
-    std::vector<state::container> gone; // they die after the lock
+    std::vector<state::container> gone; // destroyed after the lock is released
     {
         const std::lock_guard lock(state_->mutex);
         for (auto at = state_->containers.begin(); at != state_->containers.end();) {

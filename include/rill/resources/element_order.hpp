@@ -11,31 +11,31 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// In which order the elements of a queue leave.
+/// The order in which the elements of a queue leave.
 class element_order {
 public:
     virtual ~element_order() = default;
     virtual void put(std::int32_t slot, std::int64_t priority) = 0;
     virtual std::int32_t take() = 0;
-    /// Several, where no priorities are asked for.
+    /// Adds several slots; only for orders without priorities.
     virtual void put_all(std::span<const std::int32_t> slots) {
         for (const auto slot : slots) put(slot, 0);
     }
-    /// Appends the next n.
+    /// Takes the next n slots and appends them to `to`.
     virtual void take_many(std::size_t n, std::vector<std::int32_t>& to) {
         for (; n > 0; --n) to.push_back(take());
     }
-    /// An element that was taken, the last one first: it leaves again before others, where there is such an order.
+    /// Puts a taken slot back; of several slots, the last taken one first. FIFO and priority orders give it out again before its equals.
     virtual void put_back(std::int32_t slot, std::int64_t priority) = 0;
-    /// Takes the one that would leave last.
+    /// Takes the slot that would leave last.
     virtual std::int32_t take_last() = 0;
     virtual std::size_t size() const = 0;
 };
 
 std::unique_ptr<element_order> first_in_first_out();
-/// Any one, by a generator of that seed.
+/// Returns a random order, drawn from a generator with this seed.
 std::unique_ptr<element_order> in_random_order(std::uint64_t seed);
-/// The smallest number first; of equal ones, the first that came.
+/// Returns an order by ascending priority number; equal ones leave in arrival order.
 std::unique_ptr<element_order> by_priority();
 
 }}} // namespace rill::RILL_ABI::detail
@@ -110,7 +110,7 @@ public:
     std::size_t size() const override { return slots_.size(); }
 
 private:
-    using all = std::set<std::tuple<std::int64_t, std::int64_t, std::int32_t>>; // priority, when it came, slot
+    using all = std::set<std::tuple<std::int64_t, std::int64_t, std::int32_t>>; // priority, arrival number, slot
 
     std::int32_t take(all::iterator at) {
         const auto slot = std::get<2>(*at);

@@ -14,24 +14,24 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// What a queue is, as its node says it.
+/// The attributes of a queue's node.
 struct queue_traits {
-    std::string kind = {}; // TensorFlow's name of the op
+    std::string kind = {}; // TensorFlow's op name
     std::vector<tensor_type> components = {};
     index_t capacity = -1; // -1: no limit
-    index_t reserve = 0;   // so many stay while it is open
+    index_t reserve = 0;   // elements that stay while the queue is open: min_after_dequeue
     std::uint64_t seed = 0;
     bool random = false;
-    bool pads = false;              // batches are filled up to the longest element
-    bool priority = false;          // the first component says who leaves first
+    bool pads = false;              // batches are padded with zeros to the longest element
+    bool priority = false;          // elements leave in ascending order of the first component
     std::string when_full = "wait"; // or "drop_lowest", "refuse"
 
-    /// Throws invalid_argument.
+    /// Throws invalid_argument if an attribute is out of range.
     void check() const;
     std::string described() const;
 };
 
-/// A queue of tuples. Two lines wait, one to put in and one to take out.
+/// A queue of tuples with two lines of waiters: one to enqueue, one to dequeue.
 class RILL_EXPORT element_queue final : public waited_resource {
 public:
     static constexpr auto kind = "queue";
@@ -42,12 +42,14 @@ public:
     const std::vector<tensor_type>& components() const noexcept { return traits_.components; }
     allocator* memory() const noexcept override { return &slots_.memory(); }
 
-    // Each returns whether it is done; else `wait` hears of it. Outputs go to `out`. Errors that are known at once are thrown.
-    /// One element, or a batch of them, one after another as there is room.
+    // Each function returns true if it is done at once, with outputs in `out`; otherwise it completes `wait` later. Errors that are known
+    // at once are thrown.
+    /// Enqueues one element, or the elements of a batch one by one as room appears.
     bool enqueue(std::vector<any_array> given, bool batch, async_context& wait);
     bool dequeue(async_context& wait, any_array* out);
     bool dequeue_many(index_t n, bool up_to, async_context& wait, any_array* out);
-    /// What waits to be put in goes in before, or is told `cancelled`.
+    /// Closes the queue. Pending enqueues complete first, or fail with `cancelled` if `cancel_pending_enqueues`. Throws `cancelled` if the
+    /// queue is already closed and `cancel_pending_enqueues` is false.
     bool close(bool cancel_pending_enqueues, async_context& wait);
     index_t size() const;
     bool is_closed() const;
@@ -75,7 +77,7 @@ private:
     const queue_traits traits_;
     element_slots slots_;
     std::unique_ptr<element_order> order_;
-    std::vector<std::int32_t> put_ = {}; // kept for its memory
+    std::vector<std::int32_t> put_ = {}; // a member to reuse its memory
     bool closed_ = false;
 };
 
@@ -196,7 +198,7 @@ RILL_INLINE waited_resource::attempt_ptr element_queue::kept(attempt& a) {
 RILL_INLINE index_t element_queue::room() const {
     if (traits_.capacity < 0) return std::numeric_limits<index_t>::max();
     return std::max<index_t>(traits_.capacity - static_cast<index_t>(order_->size()),
-                             0); // more may be in: what was taken came back
+                             0); // the size may exceed the capacity: undo puts elements back
 }
 
 RILL_INLINE index_t element_queue::available() const {
@@ -242,13 +244,13 @@ RILL_INLINE void element_queue::put(call& c) {
             order_->put_all(put_);
         c.done += together;
         if (free > 0) continue;
-        const auto lowest = order_->take_last(); // perhaps this one
+        const auto lowest = order_->take_last(); // may be the new element
         slots_.drop({&lowest, 1});
     }
 }
 
 RILL_INLINE void element_queue::take(call& c) {
-    // in order of priority only if they are all there
+    // A batch leaves in priority order only if all its elements are there.
     if (traits_.priority && !closed_ && available() < c.count) return;
     if (c.what == form::dequeue && available() > 0) {
         c.outputs = slots_.take(order_->take());
@@ -261,14 +263,14 @@ RILL_INLINE void element_queue::take(call& c) {
     if (c.done < c.count) {
         if (!closed_) return;
         if (c.what != form::dequeue_up_to || c.done == 0) refuse_closed(c);
-        c.count = c.done; // what is left
+        c.count = c.done; // the rest of the closed queue
     }
     c.outputs = slots_.stacked(c.taken, traits_.pads);
     slots_.drop(c.taken);
     c.taken.clear();
 }
 
-/// What was taken goes back.
+/// Puts the elements taken so far back into the queue.
 RILL_INLINE void element_queue::undo(attempt& a) {
     for (auto& taken = static_cast<call&>(a).taken; !taken.empty(); taken.pop_back())
         order_->put_back(taken.back(), traits_.priority ? slots_.priority(taken.back()) : 0);

@@ -13,43 +13,44 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Of what holds elements; throws invalid_argument.
+/// Throws invalid_argument unless `capacity` is -1 (no limit) or at least 1.
 void check_capacity(index_t capacity);
 
-/// "(float32 [2], int32 [])".
+/// Formats component types as "(float32 [2], int32 [])".
 std::string tuple_text(std::span<const tensor_type> components);
-/// Throws invalid_argument where elements are not what somebody takes them for: a handle may be fed.
+/// Throws invalid_argument if the component types `are` do not fit `expected`. A check at run time, because a handle may be fed.
 void require_components(const std::string& whose, std::span<const tensor_type> are,
                         std::span<const tensor_type> expected);
 
-/// Where a queue keeps its elements: tuples of arrays, each in a slot. Components of one small size lie side by side, so that a batch
-/// of elements that came one after another leaves in one copy; others are arrays of their own.
+/// The storage of a queue's elements: tuples of arrays, one slot per element. Components of a small fixed size are packed side by side. A
+/// batch of consecutive elements then leaves in one copy. Other components are separate arrays.
 class element_slots {
 public:
     element_slots(std::span<const tensor_type> components, allocator& memory);
 
     allocator& memory() const noexcept { return memory_; }
-    /// Copies what it is given, but for arrays that are nobody else's and were made in its memory: those it takes.
+    /// Stores an element and returns its slot. Separate arrays are moved in if they have one owner and lie in this storage's memory. All
+    /// others are copied.
     std::int32_t put(std::vector<any_array>&& element);
-    /// Copies the elements of a batch from the k-th on, as many as slots are asked for: all of them or, where it throws, none.
+    /// Copies elements k, k + 1, … of a batch and writes one slot for each to `slots`. Stores all or, if it throws, none.
     void put(std::span<const any_array> batch, index_t k, std::span<std::int32_t> slots);
-    /// The element of a slot, which is free then.
+    /// Returns the element of a slot and frees the slot.
     std::vector<any_array> take(std::int32_t slot);
-    /// Elements along a new first axis; `pad`: filled up with zeros to the longest of them. Their slots stay as they are. Throws
-    /// invalid_argument where shapes differ and nothing is filled up.
+    /// Returns elements stacked along a new first axis; `pad` pads them with zeros to the longest. Their slots stay in use. Throws
+    /// invalid_argument if shapes differ and `pad` is false.
     std::vector<any_array> stacked(std::span<const std::int32_t> slots, bool pad) const;
     void drop(std::span<const std::int32_t> slots);
-    /// The first component, an int64 of rank 0.
+    /// Returns the first component, an int64 of rank 0.
     std::int64_t priority(std::int32_t slot) const;
 
 private:
     struct component {
         tensor_type type;
-        std::size_t bytes = 0; // of an element, where all are packed; 0: they are arrays
+        std::size_t bytes = 0; // bytes per element if packed; 0: separate arrays
         memory_block packed = {};
         std::vector<any_array> arrays = {};
     };
-    static constexpr std::size_t small = 4096; // bytes
+    static constexpr std::size_t small = 4096; // bytes; larger components are separate arrays
 
     static std::byte* packed(const component& c, std::int32_t slot) {
         return static_cast<std::byte*>(c.packed.data()) + c.bytes * static_cast<std::size_t>(slot);
@@ -62,7 +63,7 @@ private:
 
     allocator& memory_;
     std::vector<component> components_;
-    std::deque<std::int32_t> free_; // the longest free one first: slots follow one another as elements do
+    std::deque<std::int32_t> free_; // longest free first: consecutive elements then get consecutive slots
     std::int32_t count_ = 0, capacity_ = 0;
 };
 
@@ -107,7 +108,7 @@ RILL_COLD element_slots::element_slots(std::span<const tensor_type> components, 
     }
 }
 
-/// How many of the first slots follow one another, as their elements lie then.
+/// Returns how many of the first slots are consecutive: their packed elements are contiguous.
 inline std::size_t run_length(std::span<const std::int32_t> slots) {
     std::size_t n = 1;
     while (n < slots.size() && slots[n] == slots[n - 1] + 1) ++n;
@@ -220,7 +221,7 @@ RILL_INLINE std::vector<any_array> element_slots::stacked(std::span<const std::i
     return all;
 }
 
-/// Copies an array into the corner of a larger one of the same rank.
+/// Copies an array into the leading corner of a larger one of the same rank.
 inline void copy_into_corner(const any_array& from, const dims& room, std::byte* to) {
     const int rank = room.rank;
     const std::size_t size = size_of(from.dtype());

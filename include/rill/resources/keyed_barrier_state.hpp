@@ -13,7 +13,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Tuples whose components come one by one, by keys. One that is complete is ready to be taken; those whose keys came first leave first.
+/// A barrier of tuples whose components arrive one by one under a key (TensorFlow's Barrier). A complete tuple is ready to be taken. Tuples
+/// leave in the order in which their keys arrived.
 class RILL_EXPORT keyed_barrier_state final : public waited_resource {
 public:
     static constexpr auto kind = "keyed_barrier";
@@ -25,12 +26,13 @@ public:
     std::string described() const override { return described_as(components_); }
     const std::vector<tensor_type>& components() const noexcept { return components_; }
 
-    /// Component i of the elements of those keys: all of them or, with an error, none. Never waits.
+    /// Inserts component i for each key, a slice of `values` each. Inserts all or, on an error, none. Never waits.
     void insert_many(index_t i, const any_array& keys, const any_array& values);
-    /// Whether it is done; else `wait` hears of it. Gives when the keys came (counted from the least int64), the keys, and the components,
-    /// as batches. Small: as many as are ready, if it is closed.
+    /// Takes n ready tuples: arrival numbers of the keys (from the least int64), the keys, and the components as batches. Returns true if
+    /// done at once; otherwise it completes `wait` later. `allow_small_batch`: a closed barrier gives the tuples that are ready.
     bool take_many(index_t n, bool allow_small_batch, async_context& wait, any_array* out);
-    /// No new key comes in any more; with `cancel_pending_enqueues` no component of an old one either.
+    /// Closes the barrier to new keys; with `cancel_pending_enqueues`, also to missing components of old keys. A second close throws
+    /// `cancelled`, unless it is the first to cancel.
     void close(bool cancel_pending_enqueues);
     index_t ready_size() const;
     index_t incomplete_size() const;
@@ -38,7 +40,7 @@ public:
 private:
     struct part {
         std::int64_t came = 0;
-        std::vector<any_array> components = {}; // empty: not there yet
+        std::vector<any_array> components = {}; // empty: not inserted yet
         std::size_t missing = 0;
     };
     struct element {
@@ -58,7 +60,7 @@ private:
     const std::vector<tensor_type> components_;
     element_slots slots_;
     std::unordered_map<std::string, part> incomplete_;
-    std::map<std::int64_t, element> ready_; // by when their keys came
+    std::map<std::int64_t, element> ready_; // by the arrival number of the key
     std::int64_t next_ = std::numeric_limits<std::int64_t>::min();
     bool closed_ = false, cancelled_ = false;
 };
@@ -160,7 +162,7 @@ RILL_INLINE bool keyed_barrier_state::serve(attempt& a) {
         static_cast<std::string*>(keys.mutable_data())[taken.size()] = at->second.key;
         taken.push_back(at->second.slot);
     }
-    a.outputs = slots_.stacked(taken, false); // where shapes differ it throws, and nothing is taken
+    a.outputs = slots_.stacked(taken, false); // throws if shapes differ, before anything is taken
     a.outputs.insert(a.outputs.begin(), {std::move(when), std::move(keys)});
     slots_.drop(taken);
     ready_.erase(ready_.begin(), end);

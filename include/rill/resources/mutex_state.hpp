@@ -6,8 +6,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Held by one session at a time, whichever of its steps has taken it. A step that fails lets go of what it took, a session that ends
-/// of what it holds.
+/// A lock that one session holds at a time; any step of that session may release it. A failed step releases the lock that it took. A closed
+/// session releases the lock that it holds.
 class RILL_EXPORT mutex_state final : public waited_resource {
 public:
     static constexpr auto kind = "mutex";
@@ -17,9 +17,9 @@ public:
     static std::string described_as() { return kind; }
     std::string described() const override { return described_as(); }
 
-    /// Whether it is done; else `wait` hears of it.
+    /// Returns true if the lock was taken at once; otherwise the attempt waits and completes `wait` later.
     bool acquire(const std::shared_ptr<session_end>& session, const step_context* step, async_context& wait);
-    /// Throws failed_precondition if that session does not hold it.
+    /// Releases the lock. Throws failed_precondition if `session` does not hold it.
     void release(const session_end* session);
     bool is_held() const;
 
@@ -31,7 +31,7 @@ private:
 
     bool held_ = false;
     taker by_;
-    std::vector<const session_end*> known_; // sessions that tell when they end
+    std::vector<const session_end*> known_; // sessions with a registered end callback
 };
 
 }}} // namespace rill::RILL_ABI::detail
@@ -51,7 +51,7 @@ RILL_INLINE bool mutex_state::acquire(const std::shared_ptr<session_end>& sessio
         fresh = !detail::contains(known_, session.get());
         if (fresh) known_.push_back(session.get());
     }
-    // last: a session that has ended meanwhile lets go at once
+    // Registered last: if the session has already ended, the callback runs at once and releases the lock.
     if (fresh)
         session->call(
             [self = std::weak_ptr(std::static_pointer_cast<mutex_state>(shared_from_this())), s = session.get()] {

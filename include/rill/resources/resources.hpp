@@ -15,9 +15,9 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A variable's value. Steps that read it hold the version they began with; a write changes the newest version in place
-/// when nobody else holds it, and a copy of it otherwise, so every reader sees one whole version. Of one whose updates are in place there
-/// is one version only: who writes takes no lock then, and who reads meanwhile sees some elements before and some after.
+/// The value of a variable. A step that reads it holds one version. A write changes the newest version in place if nobody else holds it,
+/// otherwise a copy; each reader sees one whole version. A variable with in-place updates has one version only. Its writers take no lock: a
+/// concurrent reader may see some elements before and some after a write.
 class variable_state : public resource {
 public:
     variable_state(const tensor_type& type, allocator& memory, const device_type* space, bool in_place = false)
@@ -29,25 +29,26 @@ public:
         return "variable " + to_string(type) + (in_place ? ", updated in place" : "");
     }
 
-    /// Gives it a first value, before anybody else has it.
+    /// Sets the first value, before any other thread can reach the variable.
     void begin_with(const any_array& value);
-    /// The current version, or null if none has been assigned.
+    /// Returns the current version, or null if none has been assigned.
     std::shared_ptr<element_block> read() const;
 
-    /// Whether a version that is held is still the current one. Takes no lock.
+    /// Returns true if `held` is still the current version. Takes no lock.
     bool is_newest(const std::shared_ptr<element_block>& held) const noexcept {
         return held && held.get() == newest_.load(std::memory_order_acquire);
     }
 
-    /// Holds the variable for writing; `mine` is the version the step holds (its own reference does not count).
+    /// A write access to the variable. `mine` is the version that the step holds; its own reference does not count. `whole`: the write
+    /// replaces all elements, so the old ones are not copied.
     class writer {
     public:
         writer(variable_state& v, std::shared_ptr<element_block>& mine, bool whole);
         bool ready() const noexcept { return ready_; }
         void* data() const noexcept { return mine_->data(); }
-        /// The new version becomes visible. Without it, nothing was changed (or the op failed half way in place).
+        /// Makes the new version visible. Without a commit the old version stays, unless the op failed half way in place.
         void commit() noexcept {
-            if (!lock_ || v_.value_ == mine_) return; // changed in place: no count of references is touched
+            if (!lock_ || v_.value_ == mine_) return; // changed in place: avoids the atomic reference count
             v_.value_ = mine_;
             v_.newest_.store(mine_.get(), std::memory_order_release);
         }
@@ -62,24 +63,24 @@ public:
 private:
     tensor_type type_;
     allocator& memory_;
-    const device_type* space_; // where the memory is; null: the host's
+    const device_type* space_; // the device that holds the memory; null: the host
     const bool in_place_;
     mutable std::mutex mutex_;
     std::shared_ptr<element_block> value_;
-    mutable bool lent_ = false;                         // read since it was last written in place
-    std::atomic<const element_block*> newest_{nullptr}; // value_, to compare with
+    mutable bool lent_ = false;                         // read since the last write in place
+    std::atomic<const element_block*> newest_{nullptr}; // value_.get(), compared without the lock
 };
 
-/// Who runs the steps of a session.
+/// The threads that run the steps of a session.
 struct step_threads {
     std::shared_ptr<thread_pool> pool; // null: the caller's thread runs everything
-    bool within_ops = false;           // the pool helps with the work of one op
-    int lanes = 1;                     // branches that run at once
+    bool within_ops = false;           // the pool also splits the work of one op
+    int lanes = 1;                     // lanes that run at once
 
     thread_pool* for_ops() const noexcept { return within_ops ? pool.get() : nullptr; }
 };
 
-/// What outlives a run: variables, queues and the like, counters of random ops among them, and the threads that help.
+/// The state of a session that outlives a run: variables, resources and threads. Resources include queues and the counters of random ops.
 class resource_store : public std::enable_shared_from_this<resource_store> {
 public:
     explicit resource_store(allocator& memory, step_threads threads = {})
@@ -88,30 +89,32 @@ public:
     const step_threads& threads() const noexcept { return threads_; }
     allocator& memory() const noexcept { return memory_; }
 
-    /// Its value is kept in the memory of a device (null: the host's), the one it was first asked for with.
+    /// Returns the state of a variable, made on first use in the memory of `space` (null: the host). Later calls ignore `space`. Throws
+    /// unimplemented if an extent is unknown.
     std::shared_ptr<variable_state> variable(const node* n, const device_type* space = nullptr);
-    /// Null if nobody asked for it yet.
+    /// Returns the state of a variable, or null before its first use.
     std::shared_ptr<variable_state> known_variable(const node* n);
-    /// The variable has this value, which others may have too.
+    /// Binds a variable to a state that others may share.
     void share(const node* n, std::shared_ptr<variable_state> value);
-    /// Forgets everything: steps under way keep what they hold.
+    /// Drops all variables and resources; running steps keep those that they hold.
     void release() noexcept;
-    /// Steps under way end, later ones throw `cancelled`.
+    /// Cancels the running steps; later ones throw `cancelled`, with the reason `why`.
     void end(const char* why) noexcept;
     const std::atomic<bool>& ended() const noexcept { return ended_; }
     const char* why_ended() const noexcept { return why_ended_; }
 
-    /// What the kernel of an op, of that node, may ask of its session, while it is bound. The store and the node outlive that.
+    /// Fills in the services that the kernel of op `o` at node `n` may request while it is bound. The store and the node outlive the
+    /// kernel's binding.
     void answer(kernel_request& request, const op& o, const node& n);
-    /// What the variables that have a value take.
+    /// Returns the bytes of all variables that have a value.
     std::size_t variable_bytes();
 
 private:
     allocator& memory_;
     step_threads threads_;
-    /// How a node's kernel finds the resource that its handle stands for.
+    /// Returns the function with which a kernel of this node finds the resource of its handle.
     decltype(kernel_request::find_resource) finder(const node* n);
-    /// What a shared name stands for, in the process's containers.
+    /// Returns the resource of a shared name from the containers of the process, made if missing.
     std::shared_ptr<resource> shared(const node* n, const resource_name& name, const std::string& described,
                                      const std::function<std::shared_ptr<resource>(const std::string&)>& make);
 

@@ -23,16 +23,16 @@ RILL_INLINE std::shared_ptr<element_block> variable_state::read() const {
 
 RILL_INLINE variable_state::writer::writer(variable_state& v, std::shared_ptr<element_block>& mine, bool whole)
     : v_(v), mine_(mine), lock_(v.mutex_) {
-    if (!v_.value_ && !whole) return; // the caller reports it
+    if (!v_.value_ && !whole) return; // no value: the caller reports it
     if (v_.in_place_ && v_.value_) {
         mine_ = v_.value_;
         ready_ = true;
-        lock_.unlock(); // others write at the same time
+        lock_.unlock(); // in-place updates run concurrently
         return;
     }
     const bool held = mine_ && mine_ == v_.value_;
-    if (!v_.value_ || v_.value_.use_count() > 1 + (held ? 1 : 0)) { // somebody else holds it
-        // not without an element: kernels that ask whether there is a value tell by its address
+    if (!v_.value_ || v_.value_.use_count() > 1 + (held ? 1 : 0)) { // another step holds it
+        // At least one element: kernels recognize a missing value by a null address.
         mine_ = std::make_shared<element_block>(v_.memory_, v_.type_.type, std::max<index_t>(v_.type_.shape.size(), 1));
         if (v_.value_ && !whole) {
             const auto& there = v_.space_ ? *v_.space_ : cpu_device();
@@ -40,9 +40,9 @@ RILL_INLINE variable_state::writer::writer(variable_state& v, std::shared_ptr<el
         }
     } else {
         if (std::exchange(v_.lent_, false)) {
-            // what the last holder read, it read before we write: a count alone, read by use_count(), does not say so
+            // Orders the last holders' reads before our write: use_count() alone reads the count without synchronizing.
             const auto after_the_holders = v_.value_;
-#if !defined(__SANITIZE_THREAD__) // which knows no fences; libstdc++, which it is used with, needs none
+#if !defined(__SANITIZE_THREAD__) // it does not model fences; libstdc++, which is used with it, needs none
             std::atomic_thread_fence(std::memory_order_acquire);
 #endif
         }

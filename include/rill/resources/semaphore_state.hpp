@@ -5,8 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Permits, so many at first. While a step lasts, those that it took and did not give back are its own: if it fails they go back. Once
-/// it has ended well they are nobody's.
+/// A counting semaphore. Permits that a running step has acquired belong to it and return if it fails. After the step has succeeded, any
+/// step may release them.
 class RILL_EXPORT semaphore_state final : public waited_resource {
 public:
     static constexpr auto kind = "semaphore";
@@ -16,7 +16,7 @@ public:
     static std::string described_as(index_t count) { return std::string(kind) + " of " + std::to_string(count); }
     std::string described() const override { return described_as(first_); }
 
-    /// Whether it is done; else `wait` hears of it. All n at once, or none.
+    /// Acquires all n permits together or waits. Returns true if done at once; otherwise it completes `wait` later.
     bool acquire(index_t n, const step_context* step, async_context& wait);
     void release(index_t n, const step_context* step);
     index_t value() const;

@@ -11,16 +11,16 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// What a stack is, as its node says it.
+/// The attributes of a stack's node.
 struct stack_traits {
     tensor_type type;
     index_t capacity = -1; // -1: no limit
 
-    /// Throws invalid_argument.
+    /// Throws invalid_argument if the capacity is invalid, see check_capacity.
     void check() const;
 };
 
-/// Arrays, the last of which leaves first. Nothing waits for it.
+/// A last-in, first-out stack of arrays. No call waits.
 class RILL_EXPORT stack_state final : public resource {
 public:
     static constexpr auto kind = "stack";
@@ -30,9 +30,10 @@ public:
     static std::string described_as(const stack_traits& t);
     std::string described() const override { return described_as(traits_); }
 
-    /// Throws resource_exhausted if it is full.
+    /// Pushes a copy of `x`. Throws resource_exhausted if the stack is full, invalid_argument if dtype or shape does not fit.
     void push(const any_array& x);
-    /// Throws out_of_range if it is empty, invalid_argument if its elements are others.
+    /// Removes and returns the last array. Throws out_of_range if the stack is empty, invalid_argument if its elements do not fit
+    /// `expected`.
     any_array pop(const tensor_type& expected);
     index_t size() const;
 

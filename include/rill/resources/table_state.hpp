@@ -13,16 +13,16 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// What a table is, as its node says it.
+/// The attributes of a hash table's node.
 struct table_traits {
     dtype key = dtype::invalid, value = dtype::invalid;
-    bool from_file = false; // an initializer fills it, nobody else
+    bool from_file = false; // only an initializer fills the table
 
-    /// Throws invalid_argument.
+    /// Throws invalid_argument if the dtypes are not supported.
     void check() const;
 };
 
-/// Values by key: each call sees all of those before it, and none half done.
+/// A hash table whose calls are atomic: each call sees all earlier ones completely.
 class RILL_EXPORT table_state final : public resource {
 public:
     static constexpr auto kind = "hash_table";
@@ -32,21 +32,21 @@ public:
     static std::string described_as(const table_traits& t);
     std::string described() const override { return described_as(traits_); }
 
-    /// One value for each key; of a key that is there, the value is replaced.
+    /// Inserts one value for each key; an existing key's value is replaced.
     void insert(const any_array& keys, const any_array& values);
-    /// The values of keys, `otherwise` (of rank 0) of those that are missing; without it a missing one is not_found.
+    /// Returns the values of keys, and `otherwise` (of rank 0) for missing ones. Throws not_found for a missing key if `otherwise` is null.
     any_array find(const any_array& keys, const any_array* otherwise) const;
-    /// Keys that are missing don't matter.
+    /// Removes keys; missing ones are ignored.
     void remove(const any_array& keys);
     index_t size() const;
-    /// All keys and their values, in the order in which they came; what was removed changes it.
+    /// Returns all keys and their values in insertion order. A removal changes the order: the last entry moves into the gap.
     std::pair<any_array, any_array> entries() const;
-    /// Words by line number from 0, or the other way round; a table that has been filled stays as it is. Throws invalid_argument naming
-    /// the line of a word that was there before.
+    /// Fills the table from the lines of a file: word to line number (from 0), or line number to word. A filled table stays as it is.
+    /// Throws invalid_argument with the line of a repeated word.
     void fill_from(const std::string& path);
 
 private:
-    /// Where each key's value is.
+    /// The keys in order, and the index of each key's value.
     template <class K> struct key_list {
         std::unordered_map<K, index_t> at;
         std::vector<K> all;
@@ -57,9 +57,9 @@ private:
     void check_ready() const;
     void check_writable() const;
     void check_type(const char* what, dtype is, dtype wanted) const;
-    /// Under the lock.
+    /// Inserts checked arrays; call it under the lock.
     void put(const any_array& keys, const any_array& values);
-    /// Calls f(list of keys, key(i)) with keys as the table holds them.
+    /// Calls f(list, key): key(i) is key i in the type that the table holds, int64 or string.
     template <class Lists, class F> static auto with_keys(Lists& lists, const any_array& keys, const F& f);
     void make_room();
 
@@ -67,7 +67,7 @@ private:
     const table_traits traits_;
     mutable std::mutex mutex_;
     any_key_list keys_;
-    any_array values_; // as many as there is room for
+    any_array values_; // sized to the capacity; only the first entries are used
     bool ready_ = false;
 };
 
@@ -129,7 +129,7 @@ template <class Lists, class F> auto table_state::with_keys(Lists& lists, const 
     });
 }
 
-/// Element i of an array.
+/// Returns the address of element i of an array.
 inline const void* element_at(const any_array& a, index_t i) {
     return static_cast<const std::byte*>(a.data()) + static_cast<std::size_t>(i) * size_of(a.dtype());
 }
@@ -197,7 +197,7 @@ RILL_INLINE void table_state::remove(const any_array& keys) {
         for (index_t i = 0; i < keys.size(); ++i) {
             const auto at = list.at.find(key(i));
             if (at == list.at.end()) continue;
-            // the last takes its place
+            // The last entry moves into the gap.
             const index_t place = at->second, last = static_cast<index_t>(list.all.size()) - 1;
             list.at.erase(at);
             if (place != last) {
@@ -257,7 +257,7 @@ RILL_COLD void table_state::fill_from(const std::string& path) {
         static_cast<std::int64_t*>(numbers.mutable_data())[i] = static_cast<std::int64_t>(i);
     std::move(words.begin(), words.end(), static_cast<std::string*>(texts.mutable_data()));
     const std::lock_guard lock(mutex_);
-    if (std::exchange(ready_, true)) return; // somebody else was faster
+    if (std::exchange(ready_, true)) return; // another thread has filled the table
     if (traits_.key == dtype::string)
         put(texts, numbers);
     else

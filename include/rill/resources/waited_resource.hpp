@@ -12,8 +12,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A resource that steps wait for, in lines that are served in their order: only the first in a line is tried. Every call is one step
-/// under a lock, and no thread waits in here: what can't be done at once is done by whoever makes it possible.
+/// A resource with FIFO lines of waiting steps; only the first attempt of a line is tried. Every call runs under one lock and blocks no
+/// thread. The call that makes a waiting attempt possible also completes it.
 class RILL_EXPORT waited_resource : public resource {
 public:
     const std::string& name() const { return name_; }
@@ -21,45 +21,47 @@ public:
     RILL_INLINE void abandon() noexcept override;
 
 protected:
-    /// What a step has taken and not given back.
+    /// The amount that one step has taken and not returned.
     struct holding {
         index_t count = 0;
     };
-    /// For whom something is taken; null: it does not matter.
+    /// The session and the step that an attempt acts for; null where the resource does not use them.
     struct taker {
         const session_end* session = nullptr;
-        std::shared_ptr<holding> step = {}; // one for each step
+        std::shared_ptr<holding> step = {}; // one per step and resource
     };
     struct attempt {
-        index_t count = 1, done = 0; // what is asked for, and how much of it has come
+        index_t count = 1, done = 0; // the amount requested, and the amount obtained so far
         std::size_t line = 0;
         taker by = {};
         std::vector<any_array> outputs = {};
         std::exception_ptr problem = {};
         completion tell = {};
-        bool over = false; // it has left the line, and is told
+        bool over = false; // it has left its line; its completion follows
     };
     using attempt_ptr = std::shared_ptr<attempt>;
 
     explicit waited_resource(std::string name, std::size_t lines = 1) : name_(std::move(name)), lines_(lines) {}
 
-    // Called under the lock.
-    /// Whether the attempt, the first in its line, can be done now, and is; else part of it may be.
+    // The virtual functions below are called under the lock.
+    /// Serves the first attempt of its line, fully or in part. Returns true if the attempt is done.
     virtual bool serve(attempt& a) = 0;
-    /// One has come: so many wait in its line, with it.
+    /// Notifies the resource that an attempt has joined a line. `waiting` counts the attempts in that line, this one included.
     virtual void joined(index_t /*waiting*/) {}
-    /// One that has to wait, with what it needs from its step, which may end before.
+    /// Returns an attempt that can wait in a line. Overrides copy the data that the step may free before.
     virtual attempt_ptr kept(attempt& a) { return std::make_shared<attempt>(std::move(a)); }
-    /// One that comes to nothing: what it has had so far goes back.
+    /// Returns the amount that an attempt has obtained so far; called when the attempt fails or is withdrawn.
     virtual void undo(attempt& /*a*/) {}
-    /// A step has failed: what it holds goes back.
+    /// Returns the amount that a failed step holds.
     virtual void give_back(holding& /*of*/) {}
 
-    /// Whether it is done; else `wait` hears of it. Outputs go to `out`.
+    /// Returns true if the attempt is done at once, with its outputs in `out`; throws its error. Otherwise the attempt waits and completes
+    /// `wait` later.
     bool start(attempt&& now, async_context& wait, any_array* out = nullptr);
-    /// What a step that may fail holds of this: one thing, however often it takes some. Null if it holds nothing, unless it is to.
+    /// Returns the step's holding of this resource, one per step. Returns null if the step has no undo functions, or if it holds nothing
+    /// and `to_hold` is false.
     std::shared_ptr<holding> held_by(const step_context* step, bool to_hold);
-    /// Does something under the lock, and what it makes possible.
+    /// Runs `what` under the lock and serves the lines. Completes the served attempts after the lock is released.
     template <class F> void change(const F& what) {
         std::vector<attempt_ptr> told;
         {
@@ -70,7 +72,7 @@ protected:
         }
         tell(told);
     }
-    /// Those who wait and that `which` says are told the error. Called within `change`.
+    /// Fails the waiting attempts that `which` selects, with the error `problem`. Call it within `change`.
     void refuse_waiting(const std::function<bool(const attempt&)>& which, const std::exception_ptr& problem);
     const std::deque<attempt_ptr>& line(std::size_t i) const { return lines_[i]; }
 
@@ -85,12 +87,12 @@ private:
     void serve_lines();
     void leave(attempt_ptr a);
     bool give_up(const attempt_ptr& a);
-    /// Outside the lock: what is told may come back.
+    /// Calls the completions, outside the lock: a completion may call this resource again.
     static void tell(const std::vector<attempt_ptr>& told);
 
     const std::string name_;
     std::vector<std::deque<attempt_ptr>> lines_;
-    std::vector<attempt_ptr> told_; // done, and not told yet
+    std::vector<attempt_ptr> told_; // finished attempts whose completions are still to be called
 };
 
 }}} // namespace rill::RILL_ABI::detail
@@ -135,7 +137,7 @@ RILL_INLINE void waited_resource::leave(attempt_ptr a) {
     told_.push_back(std::move(a));
 }
 
-/// Each line in turn, until nothing moves.
+/// Serves each line in turn until none makes progress.
 RILL_INLINE void waited_resource::serve_lines() {
     for (bool moves = true; std::exchange(moves, false);)
         for (auto& in : lines_)

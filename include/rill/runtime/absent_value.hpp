@@ -5,11 +5,11 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// True for the type of a value that the branch taken leaves to other branches. Between stages it is an empty array.
+/// Returns true for the type of an absent value: a result that the branch taken does not give. Between stages it is an empty array.
 inline bool is_absent(const tensor_type& t) { return t.type == dtype::invalid; }
 
-/// Returns zeros that take the place of such a value, of its declared type. Gradients make zeros like it and add them up; no result
-/// depends on the numbers. Extents that are not known are 1, which broadcasts to any other.
+/// Returns zeros of the declared type, in place of an absent value. Gradients add such values up; no result depends on the numbers. Unknown
+/// extents become 1, which broadcasts to any extent.
 any_array stand_in(const tensor_type& declared);
 
 }}} // namespace rill::RILL_ABI::detail

@@ -14,9 +14,9 @@
 #include <rill/runtime/plan_key.hpp>
 #include <rill/runtime/region_kernel.hpp>
 
-// The runtime of dynamic nodes: nodes with regions, primitives of control flow, asynchronous nodes, and nodes whose run decides the
-// shapes of their outputs. It is half of the runtime. Plans call it through a table, which is registered when a graph gets its first
-// dynamic node: header-only programs without such nodes do not compile it.
+// The control-flow runtime runs dynamic nodes: region ops, control-flow primitives, async ops, and ops whose run decides their output
+// shapes. It is half of the runtime. Plans call it through a table that is registered when a graph gets its first dynamic node. So
+// header-only programs without such nodes do not compile it.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -26,18 +26,18 @@ class step_executor;
 class functionalized_graph;
 class resource_store;
 
-/// Entry points of the control-flow runtime.
+/// Entry points of the control-flow runtime. A table, so that programs without control flow do not link it.
 struct control_flow {
     // plans
-    /// What a run needs in place of primitives; null if it needs none.
+    /// Returns a graph with functional ops in place of a run's control-flow primitives; null if the run has none.
     std::shared_ptr<const functionalized_graph> (*functionalize)(const plan_key& key, const flow_ops& ops,
                                                                  bool regions);
     owned<const dataflow_plan> (*make_dataflow_plan)(const plan_key& key, const session_options& options,
                                                      const std::shared_ptr<resource_store>& resources,
                                                      const device_type& default_device);
-    /// Whether it is no straight line.
+    /// Returns true if the subgraph has dynamic nodes: it then runs in stages.
     bool (*needs_stages)(const subgraph& g);
-    /// Whether a straight line may turn out to be none.
+    /// Returns true if a static segment may turn out to have dynamic nodes when it is bound.
     bool (*may_need_stages)(const subgraph& g);
     owned<const staged_plan> (*make_staged_plan)(const subgraph& g, const session_options& options,
                                                  const std::shared_ptr<resource_store>& resources,
@@ -49,7 +49,7 @@ struct control_flow {
     region_binding (*bind_region)(const subgraph::item& it, std::span<const tensor_type> inputs,
                                   const body_plans& plans, allocator& memory);
     owned<static_region_kernel::memory> (*make_memory)(const static_region_kernel& step);
-    /// Tells how many iterations a loop had; of what is none -1.
+    /// Returns the number of iterations of a loop; -1 for other region ops.
     std::int64_t (*run_region)(const static_region_kernel& step, static_region_kernel::memory& own,
                                const kernel_args& args);
     // runs
@@ -58,7 +58,7 @@ struct control_flow {
     const any_array& (*fetched)(const step_executor& run, std::size_t i);
 };
 
-/// The table of this program; null until register_control_flow.
+/// The program's control-flow runtime; null before register_control_flow.
 RILL_EXPORT inline std::atomic<const control_flow*> registered_control_flow{nullptr};
 
 }}} // namespace rill::RILL_ABI::detail

@@ -5,10 +5,10 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// An array of the caller's that a large fetched value may be written into as it is computed, rather than copied to later.
+/// A caller's array into which a run may compute a large fetched value, instead of copying it there afterwards.
 struct fetch_place {
     void* array = nullptr;
-    void* (*make)(void* array, const tensor_type& type) = nullptr; // makes room; null: this value is copied after all
+    void* (*make)(void* array, const tensor_type& type) = nullptr; // resizes it; null: the value is copied
 };
 
 }}} // namespace rill::RILL_ABI::detail

@@ -19,10 +19,10 @@ struct gpu_options {
 
 struct step_trace; // runtime/trace/trace.hpp
 
-/// No limit of time.
+/// A duration without limit.
 inline constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::max();
 
-/// Ends the runs that it was given to: they throw `cancelled`. Copies are the same token.
+/// A token that cancels runs: those that were given it throw `cancelled`. Copies are the same token.
 class cancellation_token {
 public:
     void cancel() const noexcept { *cancelled_ = true; }
@@ -33,28 +33,28 @@ private:
     std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
 };
 
-/// What one run may be told: s.run(y, feed(x, v), {.timeout = 5s, .cancel = token}).
+/// Options of one run: s.run(y, feed(x, v), {.timeout = 5s, .cancel = token}).
 struct run_options {
     std::chrono::nanoseconds timeout =
-        forever; // for all of it: loops look at every iteration, waiting ends; an op is not broken off
+        forever; // of the whole run: each loop iteration checks it, and waits end at it; it interrupts no op
     std::optional<cancellation_token> cancel = {};
-    step_trace* trace = nullptr; // what runs is written there, also of a run that fails
+    step_trace* trace = nullptr; // receives the trace of the run, also if the run fails
 };
 
-/// How a session runs. Thread counts: -1 automatic, 0 the caller's thread. Results are the same for every number.
+/// Options of a session. Thread counts: -1 automatic, 0 the caller's thread. Results do not depend on them.
 struct session_options {
-    int inter_op_threads = -1;         // branches of the graph that run at once, where that pays
-    int intra_op_threads = -1;         // threads that share the work of one op, where that pays
-    bool allow_soft_placement = false; // run on the CPU what its device can't run
-    bool log_device_placement = false; // tell the log sink where each node runs
+    int inter_op_threads = -1;         // threads for independent branches of the graph, where that pays off
+    int intra_op_threads = -1;         // threads that share the work of one op, where that pays off
+    bool allow_soft_placement = false; // run a node on the CPU if its device can't run it
+    bool log_device_placement = false; // write the device of each node to the log sink
     gpu_options gpu = {};
-    /// Branches and loops made of primitives (switch_, merge, enter, …) run as those of cond and while_loop do; false: node by node,
-    /// as all others of them do. The values are the same.
+    /// Primitives (switch_, merge, enter, …) that form branches and loops run as those of cond and while_loop do. All other primitives run
+    /// node by node; if this is false, all of them do. The values are the same.
     bool raise_primitives = true;
-    /// How long a run waits for others (a queue, a host_call) while nothing of it happens, before it throws deadline_exceeded.
+    /// The longest wait for others (a queue, a host_call) without any progress, before the run throws deadline_exceeded.
     std::chrono::nanoseconds progress_timeout = std::chrono::minutes(10);
-    rill::environment* environment = nullptr; // clock and order of its runs; null: the real one
-    allocator* memory = nullptr;              // where step memory and variables come from; null: default_allocator()
+    rill::environment* environment = nullptr; // clock and scheduling order; null: the real one
+    allocator* memory = nullptr;              // allocator of step memory and variables; null: default_allocator()
 };
 
 }} // namespace rill::RILL_ABI

@@ -8,13 +8,13 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// What one kind of run asks for.
+/// The key of a plan: fetches, targets and feeds of a run, and the body that it runs.
 struct plan_key {
     std::vector<endpoint> fetches;
     std::vector<const node*> targets;
     std::vector<endpoint> feeds;
-    const region* within = nullptr;                      // of a body; null: of the graph itself
-    const functionalized_part* functionalized = nullptr; // of a body made of primitives of control flow
+    const region* within = nullptr;                      // the region of a body; null: the graph itself
+    const functionalized_part* functionalized = nullptr; // set if the body was built from control-flow primitives
 
     friend bool operator==(const plan_key&, const plan_key&) = default;
 

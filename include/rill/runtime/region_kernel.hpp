@@ -17,58 +17,58 @@ struct control_flow;
 class induction_variable;
 class plan;
 
-/// Thrown while a straight line is bound: the bodies of one of its nodes give other extents each time, so that the node must stand alone.
-/// No error: whoever runs the line runs it in pieces then.
+/// Thrown while a static segment is bound: runs of a node's bodies give different extents, so the node is dynamic. It signals no error: the
+/// plan then runs the segment in stages.
 struct dynamic_shape_found {};
 
 /// The plans of the bodies that a plan's nodes run.
 struct body_plans {
     hash_map<const body*, std::shared_ptr<plan>> of;
-    hash_map<const body*, std::shared_ptr<const induction_variable>> counted; // of those, what their plans leave out
-    hash_map<const body*, std::shared_ptr<plan>> whole; // plans that leave out nothing, where one may be needed
-    const control_flow* control = nullptr;              // of their graph
+    hash_map<const body*, std::shared_ptr<const induction_variable>> counted; // induction variables that `of` omits
+    hash_map<const body*, std::shared_ptr<plan>> whole; // complete plans, for nodes that may run without it
+    const control_flow* control = nullptr;              // the control-flow runtime
 
     const std::shared_ptr<plan>& at(const body& b) const { return of.at(&b); }
     const std::shared_ptr<plan>& whole_at(const body& b) const {
         const auto found = whole.find(&b);
         return found != whole.end() ? found->second : at(b);
     }
-    /// Calls f(plan) for each.
+    /// Calls f(plan) for each plan.
     template <class F> void each(const F& f) const {
         for (const auto* all : {&of, &whole})
             for (const auto& [b, p] : *all) f(*p);
     }
 };
 
-/// A run of a node's bodies, one after another: whoever drives it runs the body that it asks for, and may do other things meanwhile.
+/// A run of a node's bodies, one after another. The caller runs each body that it asks for, and may do other work in between.
 class region_driver {
 public:
     virtual ~region_driver() = default;
-    /// What is to run next, given what the last one gave; null: it is over, and `given` is the node's outputs.
+    /// Returns the plan to run next, and its feeds; null at the end. `given`: the results of the last plan; at the end the node's outputs.
     virtual plan* next(std::vector<any_array>& given, std::vector<any_array>& feeds) = 0;
-    /// Of a loop: how many iterations are over; of what is none -1.
+    /// Returns the number of completed iterations of a loop; -1 for other region ops.
     virtual std::int64_t iterations() const = 0;
-    /// What is being handled, with where it happened.
+    /// Rethrows the current exception, with the iteration where it was thrown.
     [[noreturn]] virtual void rethrow() const = 0;
 };
 
-/// What runs the bodies of a node: immutable, as all steps are.
+/// A kernel that runs the bodies of a node. Immutable, like all steps.
 class region_kernel {
 public:
     virtual ~region_kernel() = default;
-    /// For a node that stands alone: body by body. Null if none of them is run in pieces: it is done at once then.
+    /// Begins a run of a dynamic node, body by body. Returns null if the kernel does not need to wait: run_alone then runs the node.
     virtual std::unique_ptr<region_driver> begin(std::span<const any_array> /*inputs*/) const { return nullptr; }
     virtual std::vector<any_array> run_alone(std::span<const any_array> inputs, const step_context* context) const = 0;
 };
 
-/// The same as a step of a straight line: what a run needs is in its memory, of which each frame has one.
+/// A region kernel for a step of a static segment. The state of a run is in its memory, one per frame.
 class static_region_kernel : public region_kernel {
 public:
     struct memory {
         virtual ~memory() = default;
     };
     virtual std::unique_ptr<memory> make_memory() const = 0;
-    /// Tells how many iterations a loop had; of what is none -1.
+    /// Runs the node. Returns the number of iterations of a loop; -1 for other region ops.
     virtual std::int64_t run(memory& own, const kernel_args& args) const = 0;
 };
 
@@ -76,7 +76,7 @@ struct region_binding {
     std::vector<tensor_type> outputs;
     std::shared_ptr<const region_kernel> step;
     std::vector<int> changes =
-        {}; // per output: the input that it is, or is with some changes, in its place if need be; -1: none
+        {}; // per output: the input that it equals, or is a modified copy of and may overwrite; -1: none
 };
 
 }}} // namespace rill::RILL_ABI::detail

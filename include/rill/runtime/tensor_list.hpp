@@ -8,17 +8,17 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Arrays of other extents each, as one value between pieces: what a loop keeps for its gradient where iterations differ. The extents
-/// beyond the first are not known, which no array has otherwise; a scan alone goes through it.
+/// Returns a tensor list: arrays of different extents as one value between stages. A loop whose iterations differ keeps values for its
+/// gradient in it. Only scans read it. Its type has unknown extents beyond the first, as no other array has.
 any_array make_tensor_list(dtype type, std::vector<any_array> slices);
 
-/// Its slices; null of ordinary arrays.
+/// Returns the arrays of a tensor list; null for other arrays.
 const std::vector<any_array>* tensor_list_items(const any_array& a);
 
-/// Its type.
+/// Returns true for the type of a tensor list.
 inline bool is_tensor_list(const tensor_type& t) { return t.type != dtype::invalid && !t.shape.complete(); }
 
-/// Throws unimplemented if one of a node's inputs is such a value: only scans take them.
+/// Throws unimplemented if an input is a tensor list: only scans accept one.
 void refuse_ragged(std::span<const tensor_type> inputs);
 
 }}} // namespace rill::RILL_ABI::detail

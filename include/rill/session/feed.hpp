@@ -5,9 +5,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A value for an edge of the graph, which it owns or shares: it may be kept, as in a std::vector<feed_value>.
+/// A value for an edge of the graph. It owns or shares the value, so it may be stored, as in a std::vector<feed_value>.
 struct feed_value {
-    any_tensor edge;       // empty: by name
+    any_tensor edge;       // empty: the feed is by name
     std::string edge_name; // "layer/x:0"
     any_array value;
 };
@@ -16,8 +16,8 @@ namespace detail {
 class feed_reference;
 } // namespace detail
 
-/// A feed that borrows its value, for the run whose argument it is: s.run(y, feed(x, lvalue)) copies nothing. As a feed_value it has a
-/// copy of the value.
+/// A feed that borrows its value for the run that takes it: s.run(y, feed(x, lvalue)) copies nothing. Its conversion to feed_value copies
+/// the value.
 class borrowed_feed {
 public:
     explicit borrowed_feed(feed_value f) : borrowed_(std::move(f)) {}
@@ -28,12 +28,12 @@ private:
     feed_value borrowed_;
 };
 
-/// What feed() gives.
+/// The types that feed() returns.
 template <class F>
 concept any_feed =
     std::is_same_v<std::remove_cvref_t<F>, feed_value> || std::is_same_v<std::remove_cvref_t<F>, borrowed_feed>;
 
-/// A feed that was kept before the run is a feed_value.
+/// True if run() accepts the feed: a temporary, or a stored feed_value.
 template <class F>
 inline constexpr bool may_be_fed =
     std::is_same_v<F, borrowed_feed> || std::is_same_v<std::remove_cvref_t<F>, feed_value>;
@@ -45,18 +45,18 @@ class feed_reference {
 public:
     feed_reference(const feed_value& f) : feed_(&f) {}
     feed_reference(borrowed_feed&& f) : feed_(&f.borrowed_) {}
-    feed_reference(const borrowed_feed&) = delete; // kept: it may have outlived its value; make it a feed_value
+    feed_reference(const borrowed_feed&) = delete; // a stored feed may outlive its value; store a feed_value
     const feed_value* get() const { return feed_; }
 
 private:
     const feed_value* feed_;
 };
 
-/// An xtensor container; views and adaptors are made of something else, and may refer to it.
+/// An xtensor container, which owns its elements. Views and adaptors may refer to memory of others.
 template <class X>
 concept xtensor_container = xtensor_expression<X> && std::is_default_constructible_v<std::remove_cvref_t<X>>;
 
-/// A feed of such a value, an X&&, may point to memory that is not its own.
+/// True if a feed of a value passed as X&& may point to memory that it does not own.
 template <class X>
 inline constexpr bool is_borrowed =
     std::is_lvalue_reference_v<X>
@@ -66,7 +66,7 @@ template <class X> using feed_of = std::conditional_t<is_borrowed<X>, borrowed_f
 
 } // namespace detail
 
-/// A host value that can stand for a tensor of element type T: elements of that very type, or a number that fits.
+/// A host value that can be fed to a tensor of element type T: its elements are T, or it is a number that fits.
 template <class X, class T>
 concept feeds_as = std::is_same_v<std::remove_cvref_t<X>, any_array> || std::is_same_v<host_element<X>, T> ||
                    (literal<std::remove_cvref_t<X>> && literal_fits<T, std::remove_cvref_t<X>>);
@@ -75,7 +75,7 @@ namespace detail {
 
 void check_feed(const endpoint& e, const tensor_type& given, const dims& promised = dims::unknown());
 
-/// Of an array of the user's own: its extents may be anything.
+/// Throws invalid_argument if the elements of a user's array can't be counted: its extents may be anything.
 void check_countable(const endpoint& e, const any_array& given);
 
 template <class T, class X> any_array host_value_for(const endpoint& e, const dims& wanted, X&& x) {
@@ -89,7 +89,7 @@ template <class T, class X> any_array host_value_for(const endpoint& e, const di
     }
 }
 
-/// The value for an edge, checked against what its node knows and its handle promises.
+/// Returns the array for an edge, checked against its node's type and its handle's extents.
 template <class E, class X> any_array checked_feed(const E& edge, X&& x, const std::source_location& where = {}) {
     const endpoint& e = edge.end();
     if (!e) refuse_null("feed", where);
@@ -118,9 +118,8 @@ template <class E, class X> any_array checked_feed(const E& edge, X&& x, const s
 
 } // namespace detail
 
-/// Feeds any edge: feed(x, value). The value is an xtensor expression, flat data (std::vector, std::span), nested braces,
-/// or a number for rank 0. What is no temporary is borrowed, and must live until the run returns; a feed that is kept as a feed_value
-/// copies it.
+/// Feeds an edge: feed(x, value). The value is an xtensor expression, flat data (std::vector, std::span), nested braces, or a number for
+/// rank 0. Lvalues and views are borrowed and must live until the run returns. A feed that is stored as a feed_value copies its value.
 template <typed_operand E, class X>
 detail::feed_of<X> feed(const E& e, X&& value, const std::source_location& where = std::source_location::current()) {
     static_assert(!detail::is_expression<E>,
@@ -135,19 +134,19 @@ detail::feed_of<X> feed(const E& e, X&& value, const std::source_location& where
         return detail::feed_of<X>(feed_value());
     }
 }
-/// Nested braces: feed(x, {{1.f, 2.f}, {3.f, 4.f}}).
+/// Feeds nested braces: feed(x, {{1.f, 2.f}, {3.f, 4.f}}).
 template <class T, index_t... D>
     requires(sizeof...(D) > 0)
 feed_value feed(const tensor<T, D...>& e, nested_list<T, static_cast<int>(sizeof...(D))> values,
                 const std::source_location& where = std::source_location::current()) {
     return {e, {}, detail::checked_feed(e, list_to_any_array<T, static_cast<int>(sizeof...(D))>(values), where)};
 }
-/// An edge whose type is known at run time only.
+/// Feeds an edge whose type is known at run time only.
 template <untyped_operand E, class X>
 detail::feed_of<X> feed(const E& e, X&& value, const std::source_location& where = std::source_location::current()) {
     return detail::feed_of<X>(feed_value{e, {}, detail::checked_feed(e, std::forward<X>(value), where)});
 }
-/// By name: feed("layer/x:0", value).
+/// Feeds an edge by name: feed("layer/x:0", value).
 template <class X> detail::feed_of<X> feed(const std::string& name, X&& value) {
     if constexpr (std::is_same_v<std::remove_cvref_t<X>, any_array>)
         return {{}, name, std::forward<X>(value)};

@@ -10,7 +10,7 @@ namespace rill { inline namespace RILL_ABI {
 RILL_INLINE borrowed_feed::operator feed_value() const {
     feed_value kept = borrowed_;
     if (!kept.value.memory())
-        kept.value = detail::owned_copy(kept.value); // else it was evaluated into memory of its own
+        kept.value = detail::owned_copy(kept.value); // a value with memory of its own is shared, not copied
     return kept;
 }
 

@@ -19,28 +19,28 @@ namespace rill { inline namespace RILL_ABI {
 template <class X>
 concept operation_like = std::is_base_of_v<operation, X>;
 
-/// What a run can be asked for: a tensor of any kind, an operation, a name, or a vector of tensors. The value of a name is an
-/// any_array, which is empty() where the name turns out to be an operation's.
+/// True for types that a run can fetch: tensors, operations, names, and vectors of them. A name gives an any_array, which is empty() if the
+/// name is an operation's.
 template <class X>
 inline constexpr bool is_fetchable = graph_operand<X> || operation_like<X> || std::is_same_v<X, named_fetch>;
 template <class X, class A> inline constexpr bool is_fetchable<std::vector<X, A>> = is_fetchable<X>;
 
 template <class X, class A> inline constexpr bool is_fetchable<into_fetch<X, A>> = true;
 
-/// Fetches that have no value: operations, and lists of them.
+/// True for fetches without a value: operations and vectors of them.
 template <class X> inline constexpr bool is_valueless = operation_like<X>;
 template <class X, class A> inline constexpr bool is_valueless<std::vector<X, A>> = is_valueless<X>;
-/// Fetches that a run returns nothing for: those, and those whose value goes into an array that is there.
+/// True for fetches that a run returns nothing for: valueless ones, and those into an existing array.
 template <class X> inline constexpr bool returns_nothing = is_valueless<X>;
 template <class X, class A> inline constexpr bool returns_nothing<into_fetch<X, A>> = true;
 
 namespace detail {
 
-/// Gathers what is asked for, in order.
+/// The fetches of a run, in order.
 struct fetch_list {
     session_core& core;
     plan_key key;
-    std::vector<std::size_t> operations; // of what was asked for: the names that turned out to be operations
+    std::vector<std::size_t> operations; // positions of fetched names that are operations
 
     explicit fetch_list(session_core& c);
     ~fetch_list();
@@ -67,21 +67,21 @@ private:
     void target(const node* n);
     void fetch_or_target(const endpoint& e);
 
-    /// An expression is sealed where its leaves live; one made of constants alone, in the session's graph.
+    /// Returns the graph to seal an expression in: that of its leaves, or the session's if it has constants alone.
     graph graph_for(const graph_state* home) const;
 };
 
 template <class X> struct is_vector : std::false_type {};
 template <class X, class A> struct is_vector<std::vector<X, A>> : std::true_type {};
 
-/// Refuses a value of another shape than its handle promised.
+/// Throws invalid_argument if a value's shape contradicts its handle.
 void check_fetched(const dims& promised, const dims& came);
 
-/// No array: the value is copied.
+/// A fetch without an array of its own: the value is copied after the run.
 struct copied_fetch {
     template <class X> fetch_place place(const X&) { return {}; }
 };
-/// The array that a fetched value becomes, if the run may write into it.
+/// A new array for a fetched value, which the run may write into directly.
 template <class T, int Rank> struct placed_fetch {
     host_array<T, Rank> value;
     const dims* promised = nullptr;
@@ -98,7 +98,7 @@ template <class T, int Rank> struct placed_fetch {
     }
 };
 
-/// The array of the caller's that a value is to go into.
+/// The caller's array for a fetched value.
 template <class A> struct given_place {
     A* array = nullptr;
 
@@ -112,7 +112,7 @@ template <class A> struct given_place {
     }
 };
 
-// by element type and rank, so that fetches of different kinds and extents share code
+// Chosen by element type and rank, so that fetches of different kinds and extents share code.
 template <class X> struct fetch_array_of {
     using type = copied_fetch;
 };
@@ -124,10 +124,10 @@ struct fetch_array_of<X> {
 template <class X, class A> struct fetch_array_of<into_fetch<X, A>> {
     using type = given_place<A>;
 };
-/// Of a typed tensor, not of a single number: the array that the run may write into.
+/// The destination of a fetch: placed_fetch for a typed tensor of rank 1 or more, given_place for into(), otherwise copied_fetch.
 template <class X> using fetch_array = typename fetch_array_of<X>::type;
 
-/// One array for each fetch of a list, and a place for each value. Lists of unknown length are copied.
+/// One array for each fetch of a list, and one place for each value. Lists with vectors have no places: their values are copied.
 template <class List> struct fetch_arrays;
 template <class... X> struct fetch_arrays<std::tuple<X...>> {
     static constexpr bool countable = !(is_vector<X>::value || ...);
@@ -139,7 +139,7 @@ template <class... X> struct fetch_arrays<std::tuple<X...>> {
     }
     fetch_arrays(const fetch_arrays&) = delete; // places point into it
 
-    /// A place for each value that comes.
+    /// Returns a place for each value, without those of fetched names that are operations.
     std::span<const fetch_place> places_without(std::span<const std::size_t> operations) {
         if (operations.empty() || places.empty()) return places;
         std::size_t kept = 0;
@@ -155,12 +155,12 @@ private:
     }
 };
 
-/// Walks through what was asked for, in order.
+/// A cursor over the fetches of a run and their values, in order.
 struct value_cursor {
-    std::span<const std::size_t> operations; // names of operations, for which no value came
+    std::span<const std::size_t> operations; // positions of fetched names that are operations and have no value
     std::size_t asked = 0, value = 0;
 
-    /// The place among the values that came.
+    /// Returns the index of the next value.
     std::size_t next() { return ++asked, value++; }
     bool skip_operation() {
         if (operations.empty() || operations[0] != asked) return false;
@@ -169,7 +169,7 @@ struct value_cursor {
     }
 };
 
-/// The value of a typed fetch.
+/// Returns the value of a typed fetch.
 template <class T, int Rank>
 host_value<T, Rank> take_typed(const dims& promised, const step_result& r, std::size_t i, copied_fetch&) {
     const dims& shape = r.type(i).shape;
@@ -183,7 +183,7 @@ host_value<T, Rank> take_typed(const dims& promised, const step_result& r, std::
     return take_typed<T, Rank>(promised, r, i, copied);
 }
 
-/// A value that a run could not write into the array of the caller's as it was computed.
+/// Copies a value into the caller's array unless the run has written it there.
 template <class A> void take_into(A& array, const step_result& r, std::size_t i) {
     if (r.placed(i)) return;
     using T = host_element<A>;
@@ -192,10 +192,10 @@ template <class A> void take_into(A& array, const step_result& r, std::size_t i)
     copy_elements(type.type, r.data(i), room_in(array, type.shape), type.shape.size());
 }
 
-/// The value of a fetch whose type is not known.
+/// Returns the value of a fetch whose type is known at run time only.
 any_array take_untyped(const step_result& r, std::size_t i);
 
-/// The host value of a fetch; operations give none.
+/// Returns the host value of a fetch; the name of an operation gives an empty any_array.
 template <class X> auto take_value(const X& x, const step_result& r, value_cursor& at, fetch_array<X>& into) {
     if constexpr (typed_operand<X>) {
         return take_typed<value_type_of<X>, extents_of<X>::rank>(extents_of<X>::value, r, at.next(), into);
@@ -226,7 +226,7 @@ template <class X> auto take_tuple(const X& x, const step_result& r, value_curso
 template <class... X, std::size_t... I>
 auto take_all(const std::tuple<X...>& all, const step_result& r, fetch_arrays<std::tuple<X...>>& into, value_cursor at,
               std::index_sequence<I...>) {
-    // braces: values are taken in order
+    // braces fix the order of evaluation
     if constexpr (!(returns_nothing<X> || ...)) {
         return std::tuple<decltype(take_value(std::get<I>(all), r, at, std::get<I>(into.all)))...>{
             take_value(std::get<I>(all), r, at, std::get<I>(into.all))...};

@@ -10,7 +10,7 @@
 #include <rill/expr/tensor.hpp>
 #include <rill/runtime/fetch_place.hpp>
 
-// Fetches into arrays of the caller's.
+// Fetches that write into the caller's arrays.
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -18,8 +18,8 @@ namespace detail {
 
 [[noreturn]] void refuse_room(const dims& shape, const std::string& has);
 
-/// Room for a value of a shape in an array of the caller's: it is resized where it has another size, if it can be. Throws
-/// invalid_argument if the value does not fit.
+/// Returns the elements of the caller's array, resized to `shape` if needed and possible. Throws invalid_argument if the value does not
+/// fit.
 template <class T> T* room_in(T& number, const dims& shape) {
     if (shape.rank != 0) refuse_room(shape, "a number");
     return &number;
@@ -33,7 +33,7 @@ template <class T, class A> T* room_in(std::vector<T, A>& all, const dims& shape
     all.resize(static_cast<std::size_t>(shape.size()));
     return all.data();
 }
-template <class A> bool* room_in(std::vector<bool, A>&, const dims&); // refused: it has no bools, only bits
+template <class A> bool* room_in(std::vector<bool, A>&, const dims&); // refused: std::vector<bool> stores bits
 template <class A>
     requires requires(A& a) {
         a.dimension();
@@ -45,7 +45,7 @@ auto* room_in(A& array, const dims& shape) {
     for (std::size_t i = 0; same && i < rank; ++i)
         same = static_cast<index_t>(array.shape(i)) == shape[static_cast<int>(i)];
     if (same) return array.data();
-    auto wanted = array.shape(); // the type of shapes that the array has: for a fixed rank an array of that length
+    auto wanted = array.shape(); // the array's shape type: a std::array if the rank is fixed
     if constexpr (!requires { wanted[0] = 0; }) {
         dims fixed;
         for (const auto n : wanted) fixed.push(static_cast<index_t>(n));
@@ -72,20 +72,20 @@ inline constexpr bool is_row_major<A> = A::static_layout == xt::layout_type::row
 
 } // namespace detail
 
-/// A fetch whose value goes into an array of the caller's.
+/// A fetch whose value goes into the caller's array.
 template <graph_operand X, class A> struct into_fetch {
     X what;
     A* array;
 };
 
-/// The array has the tensor's element type.
+/// True if the array has the tensor's element type.
 template <class Array, class Tensor> inline constexpr bool is_room_for = true;
 template <class Array, typed_operand X>
 inline constexpr bool is_room_for<Array, X> = std::is_same_v<host_element<Array>, value_type_of<X>>;
 
-/// s.run(into(y, array), …): the value goes into an array that is there: a dense row-major xtensor (of fixed shape too), a std::vector or std::span
-/// (flat), or a number for rank 0. Where nothing needs to be resized, nothing is allocated. It must not be an array that the
-/// same run is fed with, and holds anything if the run fails.
+/// Fetches into an existing array: s.run(into(y, array), …). The array is a dense row-major xtensor (of fixed shape too), a std::vector or
+/// std::span (flat), or a number for rank 0. Nothing is allocated if the size fits already. The same run must not be fed with the array. If
+/// the run fails, the elements are unspecified.
 template <graph_operand X, class A> into_fetch<X, A> into(const X& what, A& array) {
     static_assert(is_room_for<A, X>, "into: the array's element type differs from the tensor's");
     static_assert(detail::has_its_elements<A>, "into: a std::vector<bool> holds bits; take an xtensor of bool");

@@ -11,7 +11,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// What a host value is in the checks of a call, as dtype_tag is for operands.
+/// The element type of a host value in the checks of a call; dtype_tag is the same for operands.
 template <class X> struct given_tag {
     using type = host_element<X>;
 };
@@ -24,11 +24,11 @@ template <> struct given_tag<any_array> {
 
 } // namespace detail
 
-/// As many values, as listed in the first tuple, as a callable has inputs.
+/// True if a call gives one value for each input; both are tuples of types.
 template <class Values, class Inputs>
 inline constexpr bool one_value_each = std::tuple_size_v<Values> == std::tuple_size_v<Inputs>;
 
-/// Each value, as listed in the first tuple, has the element type of its input, as listed in the second.
+/// True if each value's element type fits its input, where both are tuples of types.
 template <class Values, class Inputs> inline constexpr bool values_fit = true;
 template <class... V, class... T>
     requires(sizeof...(V) == sizeof...(T))
@@ -36,8 +36,8 @@ inline constexpr bool values_fit<std::tuple<V...>, std::tuple<T...>> = (dtypes_a
 
 template <std::size_t Values, class... Arrays> inline constexpr bool one_array_each = Values == sizeof...(Arrays);
 
-/// A prepared run: fetches and feeds are fixed, a call only brings values. Keeps graph and plan alive; throws `cancelled`
-/// after its session closed. May be called from several threads at once.
+/// A prepared run with fixed fetches and feeds; a call passes only the values. It keeps graph and plan alive, and throws `cancelled` after
+/// its session has closed. Several threads may call it at once.
 template <class Fetches, class... Inputs> class callable {
 public:
     callable(std::shared_ptr<detail::session_core> core, Fetches fetches, Inputs... inputs)
@@ -49,11 +49,11 @@ public:
         operations_ = std::move(list.operations);
     }
 
-    /// The fetched values as a tuple; operations give no element. One value for each input, in the order of make_callable.
+    /// Runs with one value for each input, in the order of make_callable. Returns the fetched values as a tuple; operations add no element.
     template <class... X> auto operator()(X&&... values) const { return call(fetches_, std::forward<X>(values)...); }
 
-    /// step.into(array)(x): the values go into arrays of the caller's, one for each in order; see rill::into. What it returns keeps references
-    /// to them.
+    /// Returns a call that writes the values into the caller's arrays, one for each in order: step.into(array)(x). It keeps references to
+    /// the arrays. See rill::into.
     template <class... A> auto into(A&... arrays) const {
         const auto given = std::tie(arrays...);
         constexpr auto arrays_wanted = []<class... X>(std::type_identity<std::tuple<X...>>) {
@@ -68,7 +68,7 @@ public:
         };
     }
 
-    /// The same calls, each with a limit of time or a token: step.with({.timeout = 5s})(x).
+    /// Returns a callable with a timeout or a cancellation token: step.with({.timeout = 5s})(x).
     callable with(const run_options& how) const {
         callable same = *this;
         same.how_ = how;
@@ -76,7 +76,7 @@ public:
     }
 
 private:
-    /// Fetch I, into its array if it has a value.
+    /// Returns a tuple with fetch I, bound to its array if it has a value.
     template <std::size_t I, class Arrays> auto placed_fetch(const Arrays& arrays) const {
         const auto& what = std::get<I>(fetches_);
         using X = std::remove_cvref_t<decltype(what)>;
@@ -104,7 +104,7 @@ private:
             const auto feeds = arrays(std::index_sequence_for<X...>{}, std::forward<X>(values)...);
             const auto result = core_->run(*plan_, feeds, into.places_without(operations_), how_ ? &*how_ : nullptr);
             return detail::take_values(fetches, result, into, operations_);
-        } else { // a static_assert has spoken
+        } else { // a static_assert has reported the error
             return detail::take_values(fetches, core_->run(*plan_, {}), into, operations_);
         }
     }
@@ -118,13 +118,13 @@ private:
     Fetches fetches_;
     std::tuple<Inputs...> inputs_;
     std::shared_ptr<detail::plan> plan_;
-    std::vector<std::size_t> operations_; // names of operations among the fetches
+    std::vector<std::size_t> operations_; // positions of fetched names that are operations
     std::optional<run_options> how_;
 };
 
 namespace detail {
 
-/// A run that is over, with the values it fetched.
+/// A finished run with its fed and fetched values.
 struct finished_run {
     std::shared_ptr<plan> steps;
     std::vector<any_array> fed;
@@ -133,7 +133,7 @@ struct finished_run {
     ~finished_run();
 };
 
-/// Runs what a list asks for, with values by edge or by name.
+/// Runs the fetches of a list, with feeds by edge or by name.
 finished_run run_once(fetch_list& list, std::span<const feed_value* const> feeds, std::span<const fetch_place> places,
                       const run_options* how);
 
@@ -142,44 +142,46 @@ finished_run run_once(fetch_list& list, std::span<const feed_value* const> feeds
 class coordinator; // train/coordinator.hpp
 class coordinated_thread;
 
-/// Runs parts of a graph and keeps its variables. May be used from several threads at once; several sessions on one graph
+/// A session runs parts of a graph and keeps the values of its variables. Several threads may use it at once. Several sessions on one graph
 /// are independent. The graph may grow meanwhile.
 class session {
 public:
-    /// On the current graph (see graph_scope), or a given one.
+    /// Opens a session on the current graph (see graph_scope), or on a given one.
     session() : session(current_graph(), session_options{}) {}
     explicit session(const rill::graph& g, const session_options& options = {})
         : core_(detail::make_session_core(g, options)) {}
-    /// session s({.intra_op_threads = 1}): on the current graph.
+    /// Opens a session on the current graph, with options: session s({.intra_op_threads = 1}).
     explicit session(const session_options& options) : session(current_graph(), options) {}
     session(const session&) = delete;
     session& operator=(const session&) = delete;
     ~session() { close({}); }
 
-    /// Ends the session: later runs, and calls of its callables, throw `cancelled`, which says where it was closed.
+    /// Closes the session: later runs, and calls of its callables, throw `cancelled` with the place of this call.
     void close(const std::source_location& where = std::source_location::current()) noexcept { core_->close(where); }
     const rill::graph& graph() const noexcept { return core_->graph(); }
 
-    /// Empties containers (none named: all) and closes the sessions that use them. `target` is empty: the containers of this process.
+    /// Empties the named containers (all if none is named) and closes the sessions that use them. `target` must be empty: it means the
+    /// containers of this process.
     static void reset(const std::string& target = {}, const std::vector<std::string>& containers = {}) {
         detail::reset_containers(target, containers);
     }
 
-    /// The graph, and the values that its variables have in this session: see with_values.
+    /// Returns the graph with the values of its variables in this session: see with_values.
     valued_graph variable_values() const;
 
-    /// The memory of variables and, for each kind of run so far, of a step: beside the least that any layout would need.
+    /// Returns a text with the memory of the variables and of one step of each plan. It compares a step with the least that any layout
+    /// needs.
     std::string memory_report() const { return core_->memory_report(); }
 
-    /// Runs what is asked for and returns its host value: T for rank 0, xt::xtensor<T, rank>, an any_array where the type
-    /// is not known, nothing for an operation (by name: an any_array that is empty()). Of a list, a vector: s.run({a, b}) gives a
+    /// Runs a fetch and returns its host value: T for rank 0, otherwise xt::xtensor<T, rank>. A fetch of unknown type returns an any_array.
+    /// An operation returns nothing, or by name an any_array that is empty(). A list returns a vector: s.run({a, b}) gives a
     /// std::vector<any_array>.
     template <class X = std::vector<any_tensor>, any_feed... F>
         requires is_fetchable<X>
     auto run(const X& what, F&&... feeds) const {
         return run_list(what, feed_list<F...>{given<F>(feeds)...});
     }
-    /// Several at once, in one step: a tuple without elements for operations.
+    /// Runs several fetches in one step and returns a tuple; operations add no element.
     template <class... X, any_feed... F>
         requires(is_fetchable<X> && ...)
     auto run(const std::tuple<X...>& what, F&&... feeds) const {
@@ -190,7 +192,7 @@ public:
         for (const auto& f : feeds) all.push_back(&f);
         return run_list(what, all);
     }
-    /// The same, with a limit of time or a token that ends it: s.run(y, feed(x, v), {.timeout = 5s, .cancel = token}).
+    /// Runs with a timeout or a cancellation token: s.run(y, feed(x, v), {.timeout = 5s, .cancel = token}).
     template <class X = std::vector<any_tensor>> auto run(const X& what, const run_options& how) const {
         return run_list(what, {}, &how);
     }
@@ -217,14 +219,14 @@ public:
              detail::feed_reference d, detail::feed_reference e, const run_options& how) const {
         return run_list(what, std::array{a.get(), b.get(), c.get(), d.get(), e.get()}, &how);
     }
-    /// Of more feeds they are a vector.
+    /// Runs with a vector of feeds, for more than five of them.
     template <class X = std::vector<any_tensor>>
     auto run(const X& what, const std::vector<feed_value>& feeds, const run_options& how) const {
         detail::vector<const feed_value*> all;
         for (const auto& f : feeds) all.push_back(&f);
         return run_list(what, all, &how);
     }
-    /// Also returns what ran and what it waited for. It runs as it would untraced: the same plan, the same threads.
+    /// Runs as run() does and also returns a trace of the ops and their waits. Tracing changes neither the plan nor the threads.
     template <class X = std::vector<any_tensor>, any_feed... F> auto run_traced(const X& what, F&&... feeds) const {
         step_trace trace;
         const run_options how{.trace = &trace};
@@ -294,8 +296,8 @@ private:
     std::shared_ptr<detail::session_core> core_;
 };
 
-/// export_graph(with_values(s), "model.rill"): a session's graph with the values of all variables that it has used, slots of
-/// optimizers too, as of one step.
+/// Returns a session's graph with the values of all variables used so far, for export: export_graph(with_values(s), "model.rill"). It
+/// includes slots of optimizers. All values come from one step.
 inline valued_graph with_values(const session& s) { return s.variable_values(); }
 
 namespace detail {
@@ -306,7 +308,7 @@ const session& default_session(const char* who);
 
 } // namespace detail
 
-/// Makes a session the default of this thread: x.eval(), op.run().
+/// A scope that makes a session the default of this thread, for x.eval() and op.run().
 class session_scope : detail::scoped<const session*> {
 public:
     explicit session_scope(const session& s) : scoped(detail::default_session_slot(), &s) {}

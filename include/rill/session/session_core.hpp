@@ -16,12 +16,13 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-// Names only: programs compile none of what runs them.
+// Forward declarations only: user programs do not compile the runtime.
 class plan;
 class variable_state;
 struct execution_state;
 
-/// A finished step of a plan, which must outlive it: the fetched values stay in the frame until it goes.
+/// A step of a plan and, after run(), its fetched values. The values stay in the step's frame until this object is destroyed. The plan must
+/// outlive it.
 class step_result {
 public:
     step_result(plan& p, std::unique_ptr<execution_state> step);
@@ -32,7 +33,7 @@ public:
 
     const tensor_type& type(std::size_t i) const;
     const void* data(std::size_t i) const;
-    /// The value is in its fetch_place.
+    /// Returns true if the run has written value i into its fetch_place.
     bool placed(std::size_t i) const;
 
 private:
@@ -40,7 +41,7 @@ private:
     std::unique_ptr<execution_state> step_;
 };
 
-/// What a session is made of, shared with its callables. Everything here is independent of static types.
+/// The untyped core of a session, shared with its callables.
 class session_core {
 public:
     session_core(const rill::graph& g, const session_options& options);
@@ -48,40 +49,40 @@ public:
 
     const rill::graph& graph() const noexcept { return graph_; }
     const session_options& options() const noexcept { return options_; }
-    /// Where nodes run that ask for no device: variables stay where they are, so it is settled when the session is made.
+    /// Returns the default device, for nodes that name none. It is fixed at construction, because variables stay where they are.
     const device_type& device() const noexcept { return device_; }
 
-    /// Later runs throw `cancelled`; memory goes once no run uses it.
+    /// Closes the session: later runs throw `cancelled`. Memory is freed once no run uses it.
     void close(const std::source_location& where = {}) noexcept;
     bool closed() const noexcept;
 
     std::shared_ptr<plan> find_plan(const plan_key& key);
 
-    /// Runs a plan; the values stay borrowed until the result goes. `places`: one for each fetch, or none at all.
+    /// Runs a plan; the fetched values are borrowed from the result. `places` has one entry for each fetch, or none.
     step_result run(plan& p, std::span<const any_array> feeds, std::span<const fetch_place> places = {},
                     const run_options* how = nullptr);
 
-    /// "layer/x:0", or "layer/x" for output 0.
+    /// Returns the edge of a name: "layer/x:0", or "layer/x" for output 0. Throws not_found if the graph has none.
     endpoint edge(const std::string& name) const;
-    /// The same, for a fetch: "train" may also be an operation, whose port is then -1.
+    /// Returns the edge of a fetched name. A node without outputs, such as "train", gives port -1.
     endpoint fetched(const std::string& name) const;
 
     std::string memory_report();
 
-    /// Whether nobody has asked before: of what happens once in a session.
+    /// Returns true for the first call with `what` in this session.
     bool first_time(const std::string& what);
 
-    /// A variable of the graph has a value that others may have too. Before any plan of it is bound.
+    /// Binds a variable to a state that others may share. Call it before a plan with this variable is bound.
     void share(const node* variable, std::shared_ptr<variable_state> value);
     std::shared_ptr<variable_state> shared(const node* variable);
 
-    /// Whether a variable was used in this session, and has a value.
+    /// Returns true if a variable was used in this session and has a value.
     bool has_value(const node* variable) const;
 
 private:
     struct state;
 
-    /// The node, and the port behind the colon; -1 if there is none.
+    /// Returns the node of a name and the port after the colon, -1 without a colon.
     endpoint named(const std::string& name) const;
     void check_open(const plan_key* asked = nullptr) const;
     [[noreturn]] void refuse_closed(const plan_key* asked) const;

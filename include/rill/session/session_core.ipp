@@ -52,13 +52,13 @@ RILL_INLINE const void* step_result::data(std::size_t i) const {
 }
 RILL_INLINE bool step_result::placed(std::size_t i) const { return step_->of && step_->of->placed(*step_->memory, i); }
 
-/// The plans used last: a session that is asked for something new each time must not grow. Callables hold on to theirs.
+/// An LRU cache of plans: a session with ever new fetches must not grow. Callables hold their own plans.
 class plan_cache {
 public:
     std::shared_ptr<plan> find(const plan_key& key);
-    /// Adds a plan, unless there is one meanwhile; returns the one that is kept, and in `gone` the one given up for it.
+    /// Adds a plan unless the key has one already, and returns the cached plan. `gone` receives an evicted plan.
     std::shared_ptr<plan> add(const plan_key& key, std::shared_ptr<plan> made, std::shared_ptr<plan>& gone);
-    /// Calls f(plan) for each, also for those given up that somebody still holds.
+    /// Calls f(plan) for each cached plan, and for evicted plans that a callable still holds.
     template <class F> void each(const F& f) const {
         for (const auto& [key, kept] : plans_) f(kept.steps);
         for (const auto& p : given_up_)
@@ -74,7 +74,7 @@ private:
         std::list<const plan_key*>::iterator place;
     };
     std::unordered_map<plan_key, entry, plan_key::hash> plans_;
-    std::list<const plan_key*> latest_; // used last comes first
+    std::list<const plan_key*> latest_; // most recently used first
     vector<std::weak_ptr<plan>> given_up_;
 };
 
@@ -113,14 +113,14 @@ struct session_core::state {
         : resources(std::move(all)), context{.cancel = &resources->ended(), .environment = environment} {}
 
     std::shared_ptr<resource_store> resources;
-    const step_context context; // of every step
+    const step_context context; // the base context of every step
     std::mutex mutex;
     plan_cache plans;
     hash_set<std::string> done_once;
     std::source_location closed_at; // set before the resources end
 };
 
-/// One pool for work within ops and for branches, as large as the larger number asked for.
+/// Returns one pool for work within ops and for lanes, with the larger of the two thread counts.
 inline step_threads threads_for(const session_options& o) {
     const int all = default_thread_pool().threads();
     const auto count = [&](int asked) { return asked < 0 ? all : std::max(asked, 1); };
@@ -170,7 +170,7 @@ RILL_INLINE void session_core::close(const std::source_location& where) noexcept
         const std::lock_guard lock(state_->mutex);
         if (!closed()) state_->closed_at = where;
     }
-    state_->resources->end(""); // without the lock: runs that wait go on within it
+    state_->resources->end(""); // without the lock: waiting runs continue within this call
     const std::lock_guard lock(state_->mutex);
     state_->plans.each([](const auto& p) { p->close(); }); // callables may hold plans for ever
     state_->plans.clear();
@@ -185,9 +185,9 @@ RILL_INLINE std::shared_ptr<plan> session_core::find_plan(const plan_key& key) {
     }
     check_key(key);
     auto made = detail::make_shared<plan>(key, options_, state_->resources, device_);
-    std::shared_ptr<plan> gone; // goes after the lock
+    std::shared_ptr<plan> gone; // destroyed after the lock is released
     const std::lock_guard lock(state_->mutex);
-    check_open(&key); // what is added after closing would stay
+    check_open(&key); // a plan added after closing would stay
     return state_->plans.add(key, std::move(made), gone);
 }
 
@@ -201,14 +201,14 @@ RILL_INLINE step_result session_core::run(plan& p, std::span<const any_array> fe
     const std::span<const void*> data(feeds.size() > few ? many_data.data() : few_data.data(), feeds.size());
     for (std::size_t i = 0; i < feeds.size(); ++i) data[i] = feeds[i].data();
     try {
-        step_result step(p, p.acquire(feeds)); // gives the frame back, whatever happens
+        step_result step(p, p.acquire(feeds)); // its destructor returns the frame, also if the run throws
         if (how)
             run_with_options(step, places, data, *how);
         else
             step.run(places, data, state_->context);
         return step;
     } catch (...) {
-        check_open(); // closing takes variables away: what fails for that was cancelled
+        check_open(); // closing removes variables: a run that fails for that reason was cancelled
         throw;
     }
 }

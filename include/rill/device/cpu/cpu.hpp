@@ -20,10 +20,10 @@
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
-/// The CPU as a device: the primitives that ops are written on. Another device offers the same names. The type carries
-/// the instruction set, and so does every kernel bound to it.
+/// The CPU device: the primitives that ops are written on. Other devices offer the same names.
+/// The type lives in the namespace of an instruction-set level, and so does every kernel bound to it.
 struct cpu {
-    /// What kernels are registered under, and devices are called.
+    /// The device's name, and the prefix of its keys in the kernel registry.
     static constexpr std::string_view type = "cpu";
 
     // ---- elementwise loops: compiled for structures and dtypes, bound to programs ------------------------------------------
@@ -31,19 +31,19 @@ struct cpu {
     template <class S> static void compile_expression() { rill::compile_expression<S>(); }
     template <class S> static void compile_one_op() { rill::compile_one_op<S>(); }
     template <combine How, class T> static void compile_combiner() { rill::compile_combiner<How, T>(); }
-    /// A fused node, or a chain of them, over one space: maps, reductions and broadcasts.
+    /// Binds a fused node, or a fusion group over one space: maps, reductions and broadcasts.
     static kernel fused(const fused_spec& spec, kernel_request& request) { return detail::fused_loops(spec, request); }
     static kernel fused(const fusion_group& chain, kernel_request& request) {
         return detail::fused_loops(chain, request);
     }
-    /// A loop over numbers: of devices whose memory is the host's alone.
+    /// Binds a scalar loop. Only devices whose memory belongs to the host offer it.
     static kernel fused(const number_loop& loop, kernel_request& request) {
         return detail::number_loop_kernel(loop, request);
     }
 
     // ---- primitives ----------------------------------------------------------------------------------------------------------
 
-    /// c = op(a) op(b), dense row-major, and what is done to it last.
+    /// Computes c = op(a) op(b), dense row-major, then applies the epilogue `last`. `ta` and `tb` transpose a and b.
     template <class T>
     static void gemm(bool ta, bool tb, index_t m, index_t n, index_t k, const T* a, const T* b, T* c, void* scratch,
                      thread_pool* pool, const product_epilogue<T>& last = {}) {
@@ -53,7 +53,7 @@ struct cpu {
     static std::size_t gemm_scratch(bool ta, bool tb, index_t m, index_t n, index_t k, thread_pool* pool) {
         return gemm_scratch_bytes<T>(ta, tb, m, n, k, pool ? pool->threads() : 1);
     }
-    /// What it takes on one thread, roughly, and whether a pool helps.
+    /// Returns the estimated time of a matrix product on one thread, in microseconds.
     static double gemm_microseconds(index_t m, index_t n, index_t k) {
         return 2e-5 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
     }
@@ -61,14 +61,14 @@ struct cpu {
     static bool gemm_is_shared(bool ta, bool tb, index_t m, index_t n, index_t k, const thread_pool* pool) {
         return pool && detail::product_is_shared<T>({ta, tb, m, n, k}, pool->threads());
     }
-    /// Changes arrays in place, given others and some numbers.
+    /// Updates the arrays of `state` in place, from the arrays `in` and some scalars.
     template <class F, class T, std::size_t S, std::size_t I, std::size_t C>
     static void update(index_t n, const std::array<T*, S>& state, const std::array<const T*, I>& in,
                        const std::array<T, C>& constants, thread_pool* pool) {
         update_arrays<F>(n, state, in, constants, pool);
     }
-    /// The same for slices: slice ids[k] of each state by slice k of the inputs; what belongs to one id is added first if there
-    /// is scratch memory for it, else the slices are steps one after the other.
+    /// Applies the update to slices: slice ids[k] of each state, with slice k of the inputs. Given scratch memory, it adds the inputs of
+    /// equal ids first and updates each slice once. Without it, it applies the slices one after the other.
     template <class F, class T, class I, std::size_t S, std::size_t N, std::size_t C>
     static void update_rows(const I* ids, index_t count, index_t inner, const std::array<T*, S>& state,
                             const std::array<const T*, N>& in, const std::array<T, C>& constants, void* scratch) {
@@ -77,23 +77,23 @@ struct cpu {
     template <class T> static std::size_t update_rows_scratch(index_t count, index_t inner, int inputs) {
         return update_rows_scratch_bytes<T>(count, inner, inputs);
     }
-    /// Copies one layout into another: transpose, concat, slice, tile.
+    /// Copies one layout into another; implements transpose, concat, slice and tile.
     template <class T> static void copy(const T* from, T* to, const detail::strided_layout& l) {
         detail::strided_copy(from, to, l, 0);
     }
-    /// Adds one layout to another, in which every element has a place of its own.
+    /// Adds one layout to another. Each element of the destination must have an address of its own.
     template <class T> static void add(const T* from, T* to, const detail::strided_layout& l) {
         detail::strided_add(from, to, l, 0);
     }
-    /// Copies n elements of any type.
+    /// Copies n elements of type `of`.
     static void copy(dtype of, const void* from, void* to, index_t n) { detail::copy_elements(of, from, to, n); }
     template <class T> static void fill(index_t n, T* to, const T& value) { std::fill_n(to, n, value); }
 
-    /// Slices of arrays seen as [outer, extent, inner], chosen along `extent`; see indexing.hpp.
+    /// Returns the first id outside [0, extent). The index primitives see arrays as [outer, extent, inner]; see indexing.hpp.
     template <class I> static outside_index first_outside(const I* ids, index_t n, index_t extent) {
         return rill::first_outside(ids, n, extent);
     }
-    /// The first element that is infinite or NaN.
+    /// Returns the first element that is infinite or NaN.
     template <class T> static outside_index first_not_finite(const T* x, index_t n) {
         return rill::first_not_finite(x, n);
     }
@@ -110,25 +110,25 @@ struct cpu {
     template <class T, class I> static void one_hot(const I* ids, T* to, index_t count, index_t depth, T on, T off) {
         one_hot_rows(ids, to, count, depth, on, off);
     }
-    /// Where along `extent` the largest (or smallest) element is.
+    /// Writes the index along `extent` of the largest (or smallest) element.
     template <bool Largest, class T, class Out>
     static void arg_extreme(const T* x, Out* to, index_t outer, index_t extent, index_t inner) {
         rill::arg_extreme<std::conditional_t<Largest, max_combine, min_combine>>(x, to, outer, extent, inner);
     }
-    /// Running sums or products along `extent`; see scan.hpp.
+    /// Computes running sums or products along `extent`; see scan.hpp.
     template <combine How, class T>
     static void scan(const T* x, T* to, index_t outer, index_t extent, index_t inner, bool exclusive, bool reverse) {
         running_values<How>(x, to, outer, extent, inner, exclusive, reverse);
     }
-    /// Each place along `extent` is a factor times the one before it, and a term; see scan.hpp.
+    /// Computes a linear recurrence along `extent`: each element is a factor times the previous one, plus a term; see scan.hpp.
     template <class T>
     static void linear_recurrence(const T* factors, const T* terms, T* to, index_t outer, index_t extent, index_t inner,
                                   bool reverse) {
         rill::linear_recurrence(factors, terms, to, outer, extent, inner, reverse);
     }
 
-    /// Functions of the rows of matrices: f(layout, in, out, numbers of these rows); see rows.hpp. Arrays of narrow types need
-    /// scratch memory.
+    /// Returns the scratch bytes of `rows`, which calls f(layout, in, out, row numbers) for the rows of matrices; see rows.hpp.
+    /// Only narrow types (half, bfloat16) need scratch memory.
     template <class T> static std::size_t row_scratch(index_t columns, int arrays) {
         return row_scratch_bytes<T>(columns, arrays);
     }
@@ -138,7 +138,7 @@ struct cpu {
         detail::over_rows<T, In, Out>(count, columns, in, out, numbers, scratch, f);
     }
 
-    /// Random numbers: element i depends on the stream and i alone; see random.hpp.
+    /// Fills n elements with uniform random numbers. Element i depends only on the stream and i; see random.hpp.
     template <class T> static void random_uniform(index_t n, const random_stream& s, double from, double end, T* to) {
         fill_uniform(n, s, from, end, to);
     }
@@ -156,7 +156,7 @@ struct cpu {
     template <class T> static void random_poisson(index_t n, const random_stream& s, double rate, T* to) {
         fill_poisson(n, s, rate, to);
     }
-    /// Classes drawn from rows of logits, and the memory that takes; see random_multinomial.hpp.
+    /// Draws classes from rows of logits; see random_multinomial.hpp. Returns the first invalid row. `scratch`: multinomial_scratch bytes.
     template <class T>
     static outside_index multinomial(const T* logits, index_t rows, index_t classes, index_t draws,
                                      const random_stream& s, std::int64_t* to, void* scratch) {

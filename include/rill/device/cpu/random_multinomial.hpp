@@ -11,7 +11,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// The running sums of e^(logit - the largest logit), in double. A logit of +inf counts as e^0, a finite one beside it as 0.
+/// Computes the running sums of exp(logit - top) in double, where `top` is the largest logit.
+/// If `top` is +inf, each logit of +inf contributes 1 and each finite logit 0.
 template <class T> void running_probabilities(const T* logits, index_t classes, compute_type<T> top, double* sums) {
     using C = compute_type<T>;
     using V = pack<C, lanes_for<C>>;
@@ -33,9 +34,10 @@ template <class T> void running_probabilities(const T* logits, index_t classes, 
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
-/// Draws classes from the rows of [rows, classes] by searching the running sums of their probabilities, which `scratch` has room for. A
-/// class of probability 0 adds nothing to the sum, and is not found. Draw i, counted over all rows, takes half of block i / 2. Returns
-/// the first row without a class to draw: its value is 1 if it holds a NaN, else 0 (all of it is -inf).
+/// Draws classes from the rows of logits [rows, classes], by binary search in the running sums of their probabilities.
+/// `scratch` holds `classes` doubles. A class of probability 0 adds nothing to the sum, so the search never finds it.
+/// Draw i, counted over all rows, uses half of random block i / 2. Returns the first row that has no class to draw.
+/// Its value is 1 if the row contains a NaN, or 0 if all its logits are -inf.
 template <class T>
 outside_index draw_classes(const T* logits, index_t rows, index_t classes, index_t draws, const random_stream& s,
                            std::int64_t* to, double* scratch) {
@@ -48,13 +50,13 @@ outside_index draw_classes(const T* logits, index_t rows, index_t classes, index
         if (!(top > -std::numeric_limits<C>::infinity())) return {row, top != top};
         detail::running_probabilities(logits, classes, top, scratch);
         const double sum = scratch[classes - 1];
-        const index_t last = std::lower_bound(scratch, scratch + classes, sum) - scratch; // that can be drawn
+        const index_t last = std::lower_bound(scratch, scratch + classes, sum) - scratch; // last that can be drawn
         for (index_t i = row * draws; i < (row + 1) * draws; ++i) {
             const auto word = s.block(static_cast<std::uint64_t>(i / 2));
             const auto half = static_cast<std::size_t>(i % 2 * 2);
             const double at = detail::half_open_uniform(word[half] | std::uint64_t(word[half + 1]) << 32) * sum;
             const index_t found = std::upper_bound(scratch, scratch + classes, at) - scratch;
-            to[i] = std::min(found, last); // rounding may take `at` to the sum itself
+            to[i] = std::min(found, last); // rounding may make `at` equal to the sum
         }
     }
     return {};

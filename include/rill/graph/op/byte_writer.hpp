@@ -13,7 +13,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Values of fields as bytes, little-endian: see field_bytes.hpp, which also reads them.
+/// A writer of field values as little-endian bytes. field_bytes.hpp declares the reading side.
 class byte_writer {
 public:
     template <class T> void number(T v) {

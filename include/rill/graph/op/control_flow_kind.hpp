@@ -8,12 +8,12 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Which of the primitives of control flow an op is, and what it says beside.
+/// The kind of a control-flow primitive, with its attributes.
 struct control_flow_kind {
     enum class form : std::uint8_t { none, switches, merges, enters, leaves, next_iteration, loop_condition };
     form what = form::none;
-    const std::string* frame = nullptr; // of one that enters: the loop's name
-    bool constant = false;              // the same value in all iterations
+    const std::string* frame = nullptr; // of an enter: the name of the loop
+    bool constant = false;              // of an enter: the value is loop-invariant
     int parallel_iterations = 1;
 
     explicit operator bool() const { return what != form::none; }

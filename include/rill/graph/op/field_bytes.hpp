@@ -9,39 +9,40 @@
 #include <rill/core/error.hpp>
 #include <rill/graph/op/fields.hpp>
 
-// Fields of ops as bytes: each by name, with its kind and length, so that a reader finds what it knows, keeps its own default
-// for what is missing, and refuses what it does not know. Little-endian.
+// The binary form of op fields: each field with its name, kind and length, little-endian. A reader loads the fields it knows, keeps
+// its own default for a missing one, and refuses an unknown one.
 
 namespace rill { inline namespace RILL_ABI {
 
 class op;
 
-/// The fields of an op, written.
+/// Returns the fields of an op as bytes.
 std::string bytes_of_fields(const op& o);
 
-/// Loads fields from such bytes, whatever they hold: `load` is called once with a visitor that does it. Throws invalid_argument
-/// for anything malformed or left over, unimplemented (with all of their names) for elementwise ops that this process lacks, and
-/// never reads or makes room beyond what is there. Nothing is believed: the key by which compiled kernels are found is worked out
-/// anew, and an adjoint that is not that of the program it names is run as the program it is.
+/// Loads fields from untrusted bytes: calls `load` once with a visitor that reads them. Throws invalid_argument for malformed or
+/// unread bytes. Throws unimplemented, with all their names, for elementwise ops that this process lacks. Never reads or allocates
+/// more than the bytes allow. Recomputes the key that selects compiled kernels. A fused node that wrongly claims to be an adjoint runs
+/// as its plain program.
 void load_fields(std::string_view bytes, const std::function<void(field_visitor&)>& load);
 
 namespace detail {
 
-/// An array in the same form, alone.
+/// Converts an array to the same binary form, and back.
 std::string bytes_of_array(const any_array& a);
 any_array array_of_bytes(std::string_view bytes);
 
-/// Ops that this process lacks, or knows in an older version only.
+/// The error for ops that this process lacks, or has only in an older version.
 struct lacking_ops final : unimplemented {
     explicit lacking_ops(std::vector<std::string> all);
-    std::vector<std::string> ops; // as `described`
+    std::vector<std::string> ops; // texts made by `described`
 
 private:
     static std::string text_of(const std::vector<std::string>& all);
 };
 std::string described(std::string_view op, int version, int known);
 
-/// Whether a fused node that was read is the adjoint it says it is: expr/ can tell. Until it is set, none is.
+/// A function that checks whether a loaded fused node is the adjoint it claims to be; expr/ can tell. While none is set, every such
+/// claim is rejected.
 using adjoint_check = bool (*)(const fused_spec&);
 void set_adjoint_check(adjoint_check check);
 

@@ -22,7 +22,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// Part of the format: never reuse a number.
+/// Returns the number of a field type in the binary form. Never reuse a number.
 template <class T> constexpr unsigned field_kind() {
     if constexpr (std::is_same_v<T, bool>) return 1;
     if constexpr (std::is_same_v<T, std::int32_t>) return 2;
@@ -44,7 +44,7 @@ RILL_EXPORT inline std::atomic<adjoint_check>& adjoint_check_now() {
     return check;
 }
 
-/// Reads what byte_writer wrote; throws where there is less than is asked for.
+/// A reader of the bytes that byte_writer writes. Throws invalid_argument if too few bytes are left.
 class byte_reader {
 public:
     explicit byte_reader(std::string_view bytes) : rest(bytes) {}
@@ -62,7 +62,7 @@ public:
         std::memcpy(&v, take(sizeof v).data(), sizeof v);
         return v;
     }
-    /// A number of things of which each takes so many bytes or more.
+    /// Reads a list length. Throws invalid_argument if the bytes left can't hold that many elements of `each` bytes or more.
     std::size_t count(std::size_t each = 1) {
         const auto n = number<std::uint32_t>();
         if (n > rest.size() / each) throw invalid_argument("fields: a list is longer than what is left");
@@ -70,7 +70,7 @@ public:
     }
     std::string_view text() { return take(count()); }
 
-    /// Elements of a dtype: a bool that is neither is undefined behaviour wherever it is read.
+    /// Takes the elements of an array. Refuses a bool other than 0 and 1: reading one is undefined behaviour.
     std::string_view elements(dtype type, std::size_t bytes) {
         const auto taken = take(bytes);
         for (const char c : type == dtype::boolean ? taken : std::string_view())
@@ -124,11 +124,11 @@ public:
         const tensor_type t{type, shape};
         if (!shape.complete() || !t.countable() ||
             static_cast<std::uint64_t>(shape.size()) >
-                rest.size() / (type == dtype::string ? 4 : 1)) // a length, or a byte
+                rest.size() / (type == dtype::string ? 4 : 1)) // least bytes: a length, or one byte
             throw invalid_argument("fields: an array of " + to_string(t) + " in " + std::to_string(rest.size()) +
                                    " bytes");
         const auto bytes = static_cast<std::size_t>(shape.size()) * size_of(type);
-        if (type != dtype::string && bytes > rest.size()) take(bytes); // throws
+        if (type != dtype::string && bytes > rest.size()) take(bytes); // throws before anything is allocated
         v = any_array(type, shape);
         if (type == dtype::string)
             for (index_t i = 0; i < shape.size(); ++i) static_cast<std::string*>(v.mutable_data())[i] = text();
@@ -166,7 +166,7 @@ public:
         const auto key = text();
         p.adjoint_of = text();
         if (!lacking.empty()) throw lacking_ops(std::move(lacking));
-        p.key = expression_key(p); // what the bytes say only chooses between two true ones
+        p.key = expression_key(p); // the stored key is not trusted: it selects one of two computed keys
         if (p.key.empty() || p.key != key) p.key = spelled_key(p);
     }
     void get(fused_spec& s) {
@@ -225,7 +225,7 @@ private:
             throw invalid_argument("fields: a program does not compute with " + std::string(to_string(d)));
     }
 
-    /// Op and dtype of an instruction; null, and noted, if this process lacks that op.
+    /// Reads the op and dtype of an instruction. If this process lacks the op, adds it to `lacking` and returns null.
     const op_entry* get_op(program::instruction& i, std::vector<std::string>& lacking) {
         const auto name = text();
         const auto version = number<std::int32_t>();
@@ -279,7 +279,7 @@ public:
 
     template <class T> void visit(const char* name, T& value) {
         const auto at = fields_.find(name);
-        if (at == fields_.end()) return; // its default
+        if (at == fields_.end()) return; // missing: keeps its default
         if (at->second.kind != field_kind<T>())
             throw invalid_argument("fields: '" + std::string(name) + "' is of another kind");
         at->second.taken = true;
@@ -289,7 +289,7 @@ public:
             throw invalid_argument("fields: '" + std::string(name) + "' is longer than it should be");
     }
 
-    /// All that was there has been asked for.
+    /// Throws invalid_argument if the bytes hold a field that the op does not have.
     void finish() const {
         for (const auto& [name, f] : fields_)
             if (!f.taken) throw invalid_argument("fields: the op has no field '" + std::string(name) + "'");

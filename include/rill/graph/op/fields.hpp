@@ -10,8 +10,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Visits the fields of an op's struct, by name and in one order. A visitor that reads changes none; one that loads does.
-/// Hashes, comparisons, files and documents all come from one function of the struct:
+/// A visitor of the fields of an op's struct, by name and in a fixed order. A reading visitor changes no field; a loading one does.
+/// Hashes, comparisons, files and documents all use one function of the struct:
 ///     static void fields(auto& op, auto& visit) { visit("axis", op.axis); }
 class RILL_EXPORT field_visitor {
 public:
@@ -33,7 +33,7 @@ public:
 
 namespace detail {
 
-/// A visitor that does the same to fields of every type: Self::visit(name, value).
+/// A visitor with one implementation for fields of all types: Self::visit(name, value).
 template <class Self> class uniform_visitor : public field_visitor {
 public:
     void operator()(const char* name, bool& v) override { self().visit(name, v); }
@@ -53,7 +53,7 @@ private:
     Self& self() { return static_cast<Self&>(*this); }
 };
 
-/// Arrays are equal by type and contents, wherever they lie.
+/// Returns true if the arrays have the same type and contents, wherever they lie.
 bool same_array(const any_array& a, const any_array& b);
 std::uint64_t hash_of(const any_array& a);
 std::uint64_t hash_of(const fused_spec& spec);

@@ -22,7 +22,7 @@ RILL_INLINE bool same_array(const any_array& a, const any_array& b) {
 }
 
 RILL_INLINE std::uint64_t hash_of(const any_array& a) {
-    constexpr index_t most = 512; // bytes that tell arrays apart: the rest is compared where these are equal
+    constexpr index_t most = 512; // bytes that enter the hash: same_array compares the rest
     std::uint64_t h = static_cast<std::uint64_t>(a.dtype());
     for (int i = 0; i < a.shape().rank; ++i) h = hash_combine(h, static_cast<std::uint64_t>(a.shape()[i]));
     if (a.empty() || a.size() == 0) return h;

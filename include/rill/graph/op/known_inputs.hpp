@@ -9,23 +9,23 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Where shape rules ask for values of a node's inputs.
+/// The interface through which shape rules read values of a node's inputs.
 class input_values {
 public:
-    /// Null if the value is not known.
+    /// Returns the value of an input, or null if it is unknown.
     virtual const any_array* value(std::size_t input) const = 0;
 
 protected:
     ~input_values() = default;
 };
 
-/// What a shape rule may see of a node's inputs: their types, and the values of those that are known by then: of constants
-/// when the node is made; when shapes are bound, of what depends on constants and shapes alone. Null of others.
+/// The inputs of a node as its shape rule sees them: their types, and the values known so far. When the node is made, only constants
+/// are known. When shapes are bound, values that depend on constants and shapes alone are known too.
 struct known_inputs {
     std::span<const tensor_type> types;
     const input_values* values = nullptr;
-    std::span<const std::vector<tensor_type>> bodies = {}; // of a node with bodies: what each gives
-    std::span<const tensor_type> arguments = {};           // and what the last one takes; empty where that is `types`
+    std::span<const std::vector<tensor_type>> bodies = {}; // of a region op: the result types of each body
+    std::span<const tensor_type> arguments = {};           // argument types of the last body; empty: equal to `types`
 
     const any_array* value(std::size_t i) const { return values ? values->value(i) : nullptr; }
 };

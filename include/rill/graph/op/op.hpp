@@ -24,7 +24,7 @@ namespace rill { inline namespace RILL_ABI {
 
 struct node;
 
-/// One output of a node: where an edge begins.
+/// One output of a node: the source of an edge.
 struct endpoint {
     const node* from = nullptr;
     int port = 0;
@@ -41,36 +41,36 @@ using op_ptr = std::shared_ptr<const op>;
 
 namespace detail {
 
-/// Takes ownership. Not std::make_shared, whose machinery every op's type would compile anew.
+/// Takes ownership of an op. Avoids std::make_shared, which would instantiate its machinery for every op's type.
 op_ptr shared(const op* made);
 
 } // namespace detail
 
-/// The node's view of an op's struct. By name: graph/op/op_registry.hpp.
+/// Makes the graph's view of an op from the op's struct. graph/op/op_registry.hpp makes ops by name.
 template <class Op>
     requires(!std::is_convertible_v<const Op&, std::string_view>)
 op_ptr make_op(Op o);
 
-/// The few ops that building gradients needs; the catalogue supplies them.
+/// The ops that add_gradients itself needs. The catalogue supplies them.
 struct gradient_ops {
     const elementwise_info* add = nullptr;
     endpoint (*ones_like)(const endpoint&) = nullptr;
     endpoint (*add_n)(const std::vector<endpoint>&) = nullptr;
 };
 
-/// What a gradient rule sees: the node and the gradients that reached its outputs.
+/// The arguments of a gradient rule: the node and the gradients that reached its outputs.
 struct gradient_request {
     const node& at;
-    std::span<const endpoint> gradients; // per output; empty where none arrived
-    std::span<const char> wanted;        // per input: whether its gradient is needed
+    std::span<const endpoint> gradients; // per output; null if none arrived
+    std::span<const char> wanted;        // per input: nonzero if its gradient is needed
     const gradient_ops& ops;
 
     endpoint input(int i) const;
     endpoint output(int i) const;
     endpoint gradient(int i = 0) const { return gradients[i]; }
 
-    /// Adds a node for an op that Self's gradient needs, and returns its first output. Self names the op in `brings`, which is
-    /// what makes its kernels part of every program that has Self's.
+    /// Adds a node for an op that Self's gradient needs, and returns its first output. Self must name the op in `brings`. So a program
+    /// that has Self's kernels also has that op's.
     template <class Self, class Op> endpoint add(Op made, endpoint_list inputs) const {
         static_assert(std::is_same_v<Self, Op> || detail::op_brings<Self, Op>,
                       "gradient: an op that it adds must be named in the struct's `brings`");
@@ -81,29 +81,29 @@ private:
     endpoint add_node(op_ptr made, endpoint_list inputs) const;
 };
 
-/// Nodes that a plan treats in ways of their own. Control: nothing to compute, it only waits. Resource: the handle of one.
+/// The role of a node in a plan. `control` nodes compute nothing and only wait; `resource` nodes give the handle of a resource.
 enum class op_role : std::uint8_t { ordinary, placeholder, constant, variable, control, resource };
 
-/// What an op that waits for others means for the rest of its step. Reads: what comes after it sees variables as they are then, not as
-/// they were when the step began. Turns: besides, those on one handle run in order of creation.
+/// The ordering that an op which may wait imposes on its step. `reads`: later nodes see variables as they are then, not as at the
+/// step's start. `turns`: in addition, nodes on one handle run in order of creation.
 enum class step_ordering : std::uint8_t { none, reads, turns };
 
 namespace detail {
 
-/// How many inputs an op takes: what its struct says (`inputs`, or `least_inputs` where the number is free), or the shapes that
-/// its rule takes.
+/// The number of inputs that an op accepts. It follows from the struct's `inputs` or `least_inputs`, or from the parameters of its
+/// shape rule.
 struct input_bounds {
     int least = 0, most = std::numeric_limits<int>::max();
 };
 
-/// The ops that stand in for primitives of control flow.
+/// The functional ops that replace control-flow primitives.
 struct flow_ops {
-    op_ptr choose, repeat, call;     // with bodies, of these forms
-    op_ptr (*number)(int) = nullptr; // a constant of rank 0
+    op_ptr choose, repeat, call;     // region ops of these forms
+    op_ptr (*number)(int) = nullptr; // makes a constant of rank 0
 };
 
-/// What an op's struct says, as a row of values and of functions of the struct (`self`); null where it says nothing. No virtual
-/// functions: a compiler keeps those of every struct that it has seen, for calls that might lead to them.
+/// The definition of an op: values, and functions of its struct (`self`). A null member has the default meaning. This is a table, not
+/// virtual functions: a compiler keeps those of every struct that it sees, in case a call reaches them.
 struct op_def {
     std::string_view name, struct_name;
     const char* label = nullptr;
@@ -117,7 +117,7 @@ struct op_def {
          is_async = false, takes_ownership = false, consumes = false;
 
     void (*destroy)(const op* made) = nullptr;
-    // one of these
+    // exactly one of these three is set
     std::vector<tensor_type> (*outputs)(const void* self, const known_inputs& inputs) = nullptr;
     shape_result (*shape_of_one)(const void* self, const dims& x) = nullptr;
     shape_result (*shape_of_two)(const void* self, const dims& x, const dims& y) = nullptr;
@@ -150,100 +150,104 @@ struct op_def {
 
 } // namespace detail
 
-/// An op with its fields, as the graph sees it. Immutable once in a graph.
+/// An op with its fields, as the graph sees it. Immutable once it is in a graph.
 class RILL_EXPORT op {
 public:
-    /// TensorFlow's name of the op; of a fused node, its signature.
+    /// Returns TensorFlow's name of the op; for a fused node, its signature.
     std::string_view name() const { return row_.signature ? row_.signature(self_) : row_.name; }
-    /// The op's struct: what kernels are registered under.
+    /// Returns the name that kernels are registered under.
     std::string_view kernel_name() const { return row_.name; }
-    /// The struct's name as the compiler spells it: tells two structs apart that claim one op's name.
+    /// Returns the struct's name as the compiler spells it. It tells two structs apart that claim the same op name.
     std::string_view struct_name() const { return row_.struct_name; }
     int version() const { return row_.version; }
-    /// The name a node gets if the user gives none.
+    /// Returns the name of a node whose user gives none.
     std::string label() const;
-    /// Keeps state, draws random numbers or is fed: never merged with another node.
+    /// Returns true if the op keeps state, draws random numbers or is fed. Such nodes are never merged with others.
     bool stateful() const { return regions() ? regions()->effects : row_.stateful; }
-    /// dtype and shape of each output, or invalid_argument with the broken rule.
+    /// Returns the dtype and shape of each output. Throws invalid_argument with the rule that is broken.
     std::vector<tensor_type> outputs(const known_inputs& inputs) const;
-    /// Adds gradient nodes and returns the gradient of each input (empty where none flows).
+    /// Adds gradient nodes and returns the gradient of each input; null where none flows.
     std::vector<endpoint> gradient(const gradient_request& request) const;
-    /// Why no gradient flows, or null if the op has one.
+    /// Returns why no gradient flows, or null if the op has one.
     const char* no_gradient_reason() const { return row_.no_gradient; }
-    /// The dtype that selects the kernel.
+    /// Returns the dtype that selects the kernel.
     dtype kernel_type(std::span<const tensor_type> inputs, std::span<const tensor_type> outputs) const;
-    /// The input whose memory output 0 shares, or -1. Of an op that writes that input, the output is the variable after it.
+    /// Returns the input whose memory output 0 shares, or -1. If the op writes that input, output 0 is the variable after the write.
     int alias() const { return row_.alias; }
-    /// The inputs that are variables and that the op changes.
+    /// Returns the inputs that are variables which the op writes.
     input_list writes() const;
-    /// The inputs that are variables of which it only asks whether they have a value: they may have none.
+    /// Returns the inputs that are variables without need of a value: the op only asks whether they have one.
     input_list may_be_uninitialized() const {
         return row_.may_be_uninitialized ? row_.may_be_uninitialized(self_) : input_list{};
     }
-    /// The inputs that the host reads (sizes, axes, learning rates): they come in its memory, wherever the op runs.
+    /// Returns the inputs that the host reads (sizes, axes, learning rates). They arrive in host memory, wherever the op runs.
     input_list host_inputs() const { return row_.host_inputs ? row_.host_inputs(self_) : input_list{}; }
-    /// The inputs whose values its shape rule reads: a shape, a limit. Where data decides them its nodes stand alone.
+    /// Returns the inputs whose values the shape rule reads, such as a shape or a limit. If only a run computes one of them, the node
+    /// is dynamic.
     input_list shape_inputs() const { return row_.shape_inputs ? row_.shape_inputs(self_) : input_list{}; }
-    /// Its output follows from complete types of inputs alone.
+    /// Returns true if the value of the output follows from complete input types alone.
     bool follows_from_types() const { return row_.known; }
-    /// The op gives a variable its whole value: the variable need not be initialised before.
+    /// Returns true if the op assigns a variable's whole value: the variable need not be initialized before.
     bool initialises() const { return row_.initialises; }
     op_role role() const { return row_.role; }
-    /// The value of a constant, else null.
+    /// Returns the value of a constant; null for all other ops.
     const any_array* constant() const { return row_.constant ? &row_.constant(self_) : nullptr; }
-    /// The value of an output that follows from complete types of inputs alone, as a shape does; else an empty array.
+    /// Returns the output value if it follows from complete input types alone, as a shape does. Else returns an empty array.
     any_array known(std::span<const tensor_type> inputs) const;
-    /// The seed of a random op (0: derived from graph and name).
+    /// Returns the seed of a random op; 0 means a seed derived from graph and name.
     std::uint64_t seed() const { return row_.seed ? row_.seed(self_) : 0; }
-    /// Output 0 may take the memory of an input of its own size that ends here.
+    /// Returns true if output 0 may reuse the memory of an input of its size that dies here.
     bool in_place() const { return row_.in_place && row_.in_place(self_); }
-    /// The input of which output 0 is a copy with some changes, and whose memory it may take where that ends here; -1: there is none.
+    /// Returns the input of which output 0 is a modified copy, or -1. Output 0 may reuse its memory if that input is dead after this
+    /// op.
     int updates() const { return row_.updates; }
-    /// Its outputs have extents that only its run decides (kernel_args::sized).
+    /// Returns true if only the run decides the extents of the outputs (kernel_args::sized).
     bool has_dynamic_outputs() const { return row_.has_dynamic_outputs; }
-    /// It may wait for what others do, and holds no thread meanwhile (kernel_args::wait).
+    /// Returns true if the op may wait for others, without holding a thread meanwhile (kernel_args::wait).
     bool is_async() const { return row_.is_async; }
-    /// It takes something out of what it uses: a body that has it does that, whoever needs the value.
+    /// Returns true if the op removes something from a resource. A body that contains such an op runs it even if no result needs it.
     bool consumes() const { return row_.consumes; }
-    /// It keeps its operands past the step as they are: what nobody else needs it may take over (kernel_args::taken).
+    /// Returns true if the op keeps its operands past the step. It may take over an operand that nothing else needs
+    /// (kernel_args::taken).
     bool takes_ownership() const { return row_.takes_ownership; }
     step_ordering ordering() const { return row_.ordering; }
-    /// Of a variable or a resource: where it lives.
+    /// Returns where a variable or a resource lives.
     resource_name resource_place() const { return row_.resource_place ? row_.resource_place(self_) : resource_name{}; }
-    /// A variable that is written where it is, whoever reads it.
+    /// Returns true for a variable that writes update in place, even while others read it.
     bool updates_in_place() const { return row_.updates_in_place && row_.updates_in_place(self_); }
-    /// What a fused node computes, else null: plans run several of them together.
+    /// Returns the program of a fused node, else null. Plans run several fused nodes together.
     const fused_spec* fused() const { return row_.fused ? row_.fused(self_) : nullptr; }
-    /// How it runs the bodies that its nodes have, else null.
+    /// Returns how a region op runs the bodies of its nodes; null for all other ops.
     const region_use* regions() const { return row_.regions ? row_.regions(self_) : nullptr; }
-    /// The same op for bodies that take other things from outside.
+    /// Returns the same region op for another region_use, such as one with other captures.
     op_ptr with_regions(const region_use& use) const { return row_.with_regions ? row_.with_regions(use) : nullptr; }
-    /// Whether it is a primitive of control flow, and which.
+    /// Returns which control-flow primitive the op is, if any.
     control_flow_kind flow() const { return row_.flow ? row_.flow(self_) : control_flow_kind{}; }
-    /// Of a primitive: what can stand in for it and its like.
+    /// Returns the functional ops that can replace primitives. Precondition: this op is a primitive.
     detail::flow_ops functional_ops() const { return row_.functional_ops(); }
-    /// Returns true if its nodes are dynamic: they have regions, are primitives of control flow, are asynchronous, or only their run
-    /// decides the shapes of their outputs.
+    /// Returns true if its nodes are dynamic: they have regions, are control-flow primitives, are asynchronous, or have dynamic
+    /// outputs.
     bool is_dynamic() const { return row_.register_runtime; }
-    /// Returns true if an input's value is a part of an output's shape: a node is dynamic where only a run computes that value.
+    /// Returns true if the op is dynamic, or if its shape rule reads the value of an input. In the latter case a node is dynamic if
+    /// only a run computes that value.
     bool may_be_dynamic() const { return is_dynamic() || row_.shape_inputs; }
-    /// Registers what runs its nodes. Precondition: `is_dynamic`.
+    /// Registers the runtime of dynamic nodes. Precondition: `is_dynamic`.
     void register_runtime() const { row_.register_runtime(); }
-    /// The op that reads the producer's first input in place of its own input i: a product does so with a transpose. Null
-    /// if there is none.
+    /// Returns the op that reads the producer's first input in place of its own input i, or null. For example, a matrix product
+    /// absorbs a transpose.
     op_ptr fold_operands(int i, const op& producer) const {
         return row_.fold_operands ? row_.fold_operands(self_, i, producer) : nullptr;
     }
-    /// The op that also does what a fused node does with its result, whichever input of that it is; the other inputs come after its
-    /// own: `in` are the types of all. Null if there is none.
+    /// Returns the op that also computes the fused node that reads its result, or null. The fused node may read the result through any
+    /// input; its other inputs follow the op's own. `in` has the types of all inputs.
     op_ptr fuse_epilogue(const fused_spec& next, std::span<const tensor_type> in) const {
         return row_.fuse_epilogue ? row_.fuse_epilogue(self_, next, in) : nullptr;
     }
-    /// Shows its fields, by name; the visitor changes none.
+    /// Shows the fields to a visitor, by name. The visitor must not change them.
     void fields(field_visitor& visit) const {
         if (row_.fields) row_.fields(self_, visit);
     }
-    /// The op's own struct.
+    /// Returns the op's own struct.
     const void* attributes() const { return self_; }
 
     std::uint64_t hash() const;
@@ -263,18 +267,19 @@ private:
 
 namespace detail {
 
-/// Registers what runs dynamic nodes. It is defined in link/control_flow.ipp and is half of the runtime: a header-only program
+/// Registers the runtime of dynamic nodes, which is half of the whole runtime. Defined in link/control_flow.ipp: a header-only program
 /// compiles it only if one of its ops refers to it.
 void register_control_flow();
 
-/// Defined where rill::kernels is compiled (all_kernels.ipp): programs that link it need not compile the graph's view of its ops.
+/// Makes the graph's view of an op of the compiled library. Defined in all_kernels.ipp: programs that link rill::kernels need not
+/// compile that view.
 template <class Op> op_ptr make_compiled_op(Op o);
 
 } // namespace detail
 
 }} // namespace rill::RILL_ABI
 
-#include <rill/graph/op/op_model.hpp> // what make_op makes
+#include <rill/graph/op/op_model.hpp> // defines make_op
 
 #if !RILL_COMPILED
 #include <rill/graph/op/op.ipp>

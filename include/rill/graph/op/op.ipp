@@ -15,7 +15,7 @@ RILL_INLINE op_ptr shared(const op* made) {
     return op_ptr(made, [](const op* gone) { gone->row_.destroy(gone); });
 }
 
-/// Refuses a first input that can't be the handle of a resource.
+/// Throws invalid_argument unless the first input can be the handle of a resource.
 RILL_COLD void check_handle(std::span<const tensor_type> inputs) {
     const bool fits = !inputs.empty() && inputs[0].type == dtype::int64 &&
                       (!inputs[0].shape.known_rank() || inputs[0].shape.rank == 0);
@@ -58,12 +58,12 @@ private:
     void add(std::uint64_t v) { value = hash_combine(value, v); }
 };
 
-/// Where the fields of one op are.
+/// A visitor that records where the fields of an op are.
 class field_places final : public uniform_visitor<field_places> {
 public:
     struct place {
         const void* at;
-        std::int32_t number; // itself: it may be the length of a list, which is nowhere
+        std::int32_t number; // the value of an int32: it may be a temporary, such as the length of a list
     };
     template <class T> void visit(const char*, T& v) {
         if constexpr (std::is_same_v<T, std::int32_t>)
@@ -74,7 +74,7 @@ public:
     small_vector<place, 8> all;
 };
 
-/// Compares fields with those of another op of the same struct.
+/// A visitor that compares fields with those of another op of the same struct.
 class field_comparison final : public uniform_visitor<field_comparison> {
 public:
     explicit field_comparison(const field_places& other) : other_(other) {}

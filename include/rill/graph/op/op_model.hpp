@@ -25,7 +25,7 @@ template <class Op> constexpr input_bounds bounds_of() {
     else
         return {};
 }
-/// Its nodes are dynamic (op::is_dynamic).
+/// True if nodes of the op are dynamic (op::is_dynamic).
 template <class Op>
 constexpr bool has_dynamic_nodes = requires(const Op& o) { o.regions(); } || requires(const Op& o) { o.flow(); } ||
                                    requires { Op::is_async; } || requires { Op::has_dynamic_outputs; };
@@ -35,7 +35,7 @@ template <class Op> class op_model;
 
 template <class Op> constexpr const Op& as(const void* self) { return *static_cast<const Op*>(self); }
 
-/// Of what the struct leaves out the row says nothing: it gets the usual meaning.
+/// Returns the definition of an op from its struct. Members that the struct leaves out keep their defaults.
 template <class Op> constexpr op_def row_of() {
     static_assert(
         has_gradient<Op> || requires { Op::no_gradient; },
@@ -111,7 +111,7 @@ template <class Op> constexpr op_def row_of() {
     }
     if constexpr (requires(const Op& o) { o.flow(); }) {
         r.flow = [](const void* self) -> control_flow_kind { return as<Op>(self).flow(); };
-        r.functional_ops = &Op::functional_ops; // flow_primitive gives it
+        r.functional_ops = &Op::functional_ops; // from the base flow_primitive
     }
     if constexpr (has_dynamic_nodes<Op>) r.register_runtime = &register_control_flow;
     if constexpr (requires(const Op& o, const op& producer) { o.fold_operands(0, producer); })

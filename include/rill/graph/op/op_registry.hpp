@@ -7,34 +7,34 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// What a process knows of an op by name. Entries are made from structs (op_entry_of) and live as long as the process.
+/// The entry of an op in the process-wide registry. Entries are made from structs (op_entry_of) and live as long as the process.
 struct op_entry {
     std::string_view name;
     std::string_view struct_name; // as the compiler spells it
     int version = 1;
-    std::uint32_t dtypes = 0;                      // it takes these: bit i for the dtype of number i; none: any
-    const char* no_gradient = nullptr;             // why it has no gradient; null if it has one
-    const elementwise_info* elementwise = nullptr; // null of an op that is a node of its own
-    dtype result = dtype::invalid;                 // of an elementwise op whose result is of one dtype
-    int operands = 0;                              // of an elementwise op
-    bool mixed = false;                            // the operands of an elementwise op are not all of one dtype
-    op_ptr (*make)(field_visitor* fields) =
-        nullptr; // of a node op: from fields that were written, or as it is by default
+    std::uint32_t dtypes = 0;                        // accepted dtypes: bit i for the dtype of number i; 0: any
+    const char* no_gradient = nullptr;               // why it has no gradient; null if it has one
+    const elementwise_info* elementwise = nullptr;   // null for an op that is a node of its own
+    dtype result = dtype::invalid;                   // result dtype of an elementwise op; invalid: as its last operand
+    int operands = 0;                                // operand count of an elementwise op
+    bool mixed = false;                              // operands of an elementwise op may differ in dtype
+    op_ptr (*make)(field_visitor* fields) = nullptr; // makes a node op from written fields (null: from the defaults)
 
     bool takes(dtype type) const { return dtypes == 0 || (dtypes >> static_cast<int>(type) & 1u) != 0; }
 };
 
-/// Makes an op known by its name. Throws already_exists if another struct has the name; the same again is nothing new.
+/// Registers an op under its name; a second registration of the same struct changes nothing. Throws already_exists if another struct
+/// has the name.
 void register_op(const op_entry& entry);
 
-/// The ops known so far, by name: every one of the catalogue where the program links rill::kernels or includes
-/// <rill/all_kernels.hpp>, and all that typed functions of the program made. Null if there is none. `result` tells the
-/// conversions to several dtypes apart.
+/// Returns a registered op by name, or null. `result` selects among the conversions, which differ in their result dtype. The catalogue
+/// is registered if the program links rill::kernels or includes <rill/all_kernels.hpp>. Ops that typed functions of the program make
+/// are always registered.
 const op_entry* find_op(std::string_view name, dtype result = dtype::invalid);
 std::vector<const op_entry*> known_ops();
 
-/// A node op by name: with fields that op::fields wrote, or the struct's defaults. Throws not_found (with names like it), and
-/// invalid_argument for fields that are none of its own or of a version it does not know.
+/// Makes a node op by name, with the struct's defaults or with fields that op::fields wrote. Throws not_found, with similar names, for
+/// an unknown op. Throws invalid_argument for unknown fields or an unsupported version.
 op_ptr make_op(std::string_view name);
 op_ptr make_op(std::string_view name, int version, std::string_view fields);
 
@@ -59,7 +59,7 @@ template <class Op> constexpr std::uint32_t dtypes_of() {
 
 } // namespace detail
 
-/// What a node op's struct says.
+/// Returns the registry entry of a node op, made from the op's struct.
 template <class Op> op_entry op_entry_of() {
     op_entry e;
     e.name = Op::name;
@@ -75,14 +75,14 @@ namespace detail {
 
 template <class Op> inline const bool known_at_start = (register_op(op_entry_of<Op>()), true);
 
-/// An op that has no kernels, which would say so, becomes known to programs that can make it.
+/// Registers an op without kernels at program start. Other ops are registered together with their kernels.
 template <class Op> void ensure_registered() { (void)known_at_start<Op>; }
 
 } // namespace detail
 
 }} // namespace rill::RILL_ABI
 
-#include <rill/graph/op/field_bytes.hpp> // the bytes that make_op takes
+#include <rill/graph/op/field_bytes.hpp> // the form of make_op's fields
 
 #if !RILL_COMPILED
 #include <rill/graph/op/op_registry.ipp>

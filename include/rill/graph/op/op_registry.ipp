@@ -16,10 +16,10 @@ namespace detail {
 
 struct op_table {
     std::mutex mutex;
-    std::map<std::pair<std::string_view, dtype>, op_entry> entries; // never erased: entries keep their place
+    std::map<std::pair<std::string_view, dtype>, op_entry> entries; // never erased: addresses of entries are stable
 };
 
-/// Leaked: graphs may be made while statics are destroyed.
+/// Returns the op table, which is leaked: graphs may be made while statics are destroyed.
 RILL_EXPORT RILL_COLD op_table& the_op_table() {
     static op_table& table = *new op_table;
     return table;
@@ -29,7 +29,7 @@ RILL_EXPORT RILL_COLD op_table& the_op_table() {
 bool register_catalogue(); // <rill/all_kernels.hpp>, compiled into rill::kernels
 #endif
 
-/// Where the program links rill::kernels, the first look-up adds what is in there.
+/// Returns the op table. If the program links rill::kernels, the first call registers the catalogue.
 inline op_table& filled_op_table() {
 #if RILL_COMPILED
     static const bool all_there = register_catalogue();

@@ -8,31 +8,31 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Numbers of inputs.
+/// A list of input numbers.
 using input_list = small_vector<std::int32_t, 4>;
 
-/// How a node runs its bodies (graph/region.hpp), and which of its inputs are what: operands, then what the bodies take from
-/// outside, then the variables that they write.
+/// The way a region op runs its bodies (graph/region.hpp), and the roles of its inputs. The inputs are the operands, then the captures
+/// of the bodies, then the variables that the bodies write.
 struct region_use {
     enum class form : std::uint8_t {
-        choose, // the body that operand 0 numbers; the last for any other number
-        repeat, // body 1 while body 0 says so; operands are the state
-        scan,   // body 0 for each slice along axis 0 of the operands behind the first `carried`, which are the state
-        call    // body 0
+        choose, // runs the body that operand 0 numbers; the last one for a number out of range
+        repeat, // runs body 1 while body 0 returns true; all operands are loop-carried
+        scan,   // runs body 0 per slice along axis 0 of the operands after the first `carried`, which are loop-carried
+        call    // runs body 0 once
     };
     form how = form::call;
     int operands = 0, captures = 0, written = 0;
-    int carried = 0;        // of a scan
-    bool reverse = false;   // a scan from the last slice to the first
-    std::int64_t most = -1; // iterations of a loop; -1: no limit
-    bool recompute = false; // gradients compute the values within again, and nothing is kept for them
-    bool effects = false;   // a body draws random numbers, or does more than compute its results
+    int carried = 0;        // loop-carried operands of a scan
+    bool reverse = false;   // a scan runs from the last slice to the first
+    std::int64_t most = -1; // maximum iterations of a loop; -1: no limit
+    bool recompute = false; // gradients recompute the values of the bodies instead of storing them
+    bool effects = false;   // a body draws random numbers or has side effects
 
-    /// The counts of a node that has so many inputs: a file may say anything.
+    /// Returns true if the counts add up to `inputs` and none is negative: a loaded file may hold anything.
     bool counts(std::size_t inputs) const;
-    /// Returns the inputs that the bodies write. Precondition: `counts`.
+    /// Returns the numbers of the inputs that the bodies write. Precondition: `counts`.
     input_list writes() const;
-    /// How many of the operands are the state of a loop: 0 of what is none.
+    /// Returns how many operands are loop-carried; 0 unless the op is a loop.
     int state() const { return how == form::repeat ? operands : how == form::scan ? carried : 0; }
     static void fields(auto& use, auto& visit) {
         visit("operands", use.operands);

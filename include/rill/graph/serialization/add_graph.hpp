@@ -7,8 +7,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Adds the nodes of one graph to another, in a name scope of its own if the prefix is not empty. Throws already_exists for names
-/// that are taken, before anything is added.
+/// Adds the nodes of one graph to another, below a new name scope unless the prefix is empty. Throws already_exists for names that are
+/// taken, before it adds anything.
 void add_graph(const graph& from, const graph& to, const std::string& prefix, const std::source_location& where = {});
 
 }}} // namespace rill::RILL_ABI::detail

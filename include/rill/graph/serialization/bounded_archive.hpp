@@ -16,9 +16,9 @@
 
 #include <rill/core/error.hpp>
 
-// Binary archives of cereal's for bytes that strangers may have written. Its own believe the sizes they read: nine bytes can ask for
-// a gigabyte. Here a size is checked against what is left before room is made. Numbers are little-endian, as the machine's are;
-// sizes take 8 bytes.
+// Binary archives for cereal that may read untrusted bytes. cereal's own archives trust the sizes they read: nine bytes can ask for a
+// gigabyte. These check each size against the bytes left before they allocate. Numbers are little-endian, as on the machine; sizes
+// take 8 bytes.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -31,8 +31,7 @@ public:
     std::string bytes;
 };
 
-/// Reads from memory; throws data_loss where there is less than is asked for, and for lists of more elements, all together, than
-/// the budget.
+/// An archive that reads from memory. Throws data_loss if too few bytes are left, or if all lists together exceed the element budget.
 class bounded_input : public cereal::InputArchive<bounded_input, cereal::AllowEmptyClassElision> {
 public:
     explicit bounded_input(std::string_view bytes, std::uint64_t elements = std::uint64_t(1) << 32)
@@ -46,11 +45,11 @@ public:
         rest_.remove_prefix(size);
     }
 
-    /// Checks a size that was read: of so many elements, each of which takes `least` bytes or more.
+    /// Throws data_loss unless `size` elements of `least` bytes or more can follow.
     void check_size(std::uint64_t size, std::size_t least) const {
         if (size > rest_.size() / least) refuse(size);
     }
-    /// The size of a list.
+    /// Reads the size of a list and deducts it from the element budget.
     std::uint64_t list_size(std::size_t least) {
         std::uint64_t size = 0;
         loadBinary(&size, sizeof size);
@@ -70,7 +69,7 @@ private:
     std::uint64_t elements_;
 };
 
-// what cereal asks of an archive, by the names that it asks for
+// Functions that cereal requires of an archive, under its own names.
 
 template <class T>
     requires std::is_arithmetic_v<T>
@@ -90,7 +89,7 @@ template <class T> void CEREAL_SERIALIZE_FUNCTION_NAME(bounded_output& to, cerea
     const auto size = static_cast<std::uint64_t>(s.size);
     to.saveBinary(&size, sizeof size);
 }
-/// Of text: an element is a byte or more.
+/// Reads the size of a text; an element takes at least one byte.
 template <class T> void CEREAL_SERIALIZE_FUNCTION_NAME(bounded_input& from, cereal::SizeTag<T>& s) {
     std::uint64_t size = 0;
     from.loadBinary(&size, sizeof size);
@@ -104,7 +103,7 @@ template <class T> void CEREAL_LOAD_FUNCTION_NAME(bounded_input& from, cereal::B
     from.loadBinary(data.data, static_cast<std::size_t>(data.size));
 }
 
-/// A list: room is made as its elements come. Each takes `Least` bytes or more.
+/// A list whose elements take `Least` bytes or more. Reading allocates as the elements come.
 template <std::size_t Least, class T> struct bounded_list {
     std::vector<T>& all;
 };

@@ -14,8 +14,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A graph as JSON, to be read by people and their tools: nodes with names, ops, fields, inputs ("x:0"), control inputs, devices and
-/// outputs; collections, initializers, the seed. Of long arrays the first elements. Nothing reads it back: see serialization.hpp.
+/// Returns a graph as JSON for people and tools: nodes, collections, initializers and the seed. A node has its name, op, fields,
+/// inputs ("x:0"), control inputs, device and outputs. Long arrays are cut after their first elements. No function reads this form;
+/// serialization.hpp has one that can be read.
 std::string to_json(const graph& g);
 
 }} // namespace rill::RILL_ABI

@@ -25,7 +25,7 @@ using json = nlohmann::ordered_json;
 template <class T> json json_of_element(const T& v) {
     if constexpr (is_complex<T>)
         return json::array({json_of_element(v.real()), json_of_element(v.imag())});
-    else if constexpr (std::is_floating_point_v<T>) // JSON has no other numbers
+    else if constexpr (std::is_floating_point_v<T>) // JSON has neither infinities nor NaN
         return std::isfinite(v) ? json(v) : json(std::isnan(v) ? "nan" : v > 0 ? "inf" : "-inf");
     else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>)
         return v;
@@ -146,7 +146,7 @@ RILL_COLD std::string to_json(const graph& g) {
     out["nodes"] = std::move(nodes);
     out["collections"] = std::move(collections);
     out["initializers"] = std::move(initializers);
-    return out.dump(2, ' ', false, json::error_handler_t::replace); // text may be no UTF-8
+    return out.dump(2, ' ', false, json::error_handler_t::replace); // a text may be invalid UTF-8
 }
 
 }} // namespace rill::RILL_ABI

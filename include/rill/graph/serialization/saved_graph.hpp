@@ -9,11 +9,11 @@
 
 #include <rill/graph/graph.hpp>
 
-// A graph as plain data, between nodes and whatever form they are kept in.
+// A graph as plain data: the form between nodes and a file.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// An output of a node, by its place in the list of nodes.
+/// An output of a node, which is given by its index in saved_graph::nodes.
 struct saved_edge {
     std::uint32_t node = 0, port = 0;
     friend bool operator==(const saved_edge&, const saved_edge&) = default;
@@ -26,8 +26,8 @@ struct saved_node {
     std::vector<saved_edge> inputs;
     std::vector<std::uint32_t> control_inputs;
     std::string device;
-    std::uint32_t colocated = 0;      // counted from 1; 0: with none
-    std::vector<tensor_type> outputs; // what they were found to be: a check
+    std::uint32_t colocated = 0;      // index + 1; 0: not colocated
+    std::vector<tensor_type> outputs; // output types at the time of saving, checked on load
 };
 
 struct saved_collection {
@@ -35,32 +35,32 @@ struct saved_collection {
     std::vector<saved_edge> members;
 };
 
-/// A region, and which nodes lie in it.
+/// A region and the indices of its nodes.
 struct saved_region {
-    std::uint32_t parent = 0; // counted from 1; 0: the graph itself
+    std::uint32_t parent = 0; // index + 1; 0: the graph itself
     std::string name;
     std::vector<std::uint32_t> nodes;
 };
 
 struct saved_body {
-    static constexpr std::uint32_t none = 0xffffffffu; // the node of a result that the body leaves out
+    static constexpr std::uint32_t none = 0xffffffffu; // node of an absent result
     std::uint32_t of = 0;
     std::vector<saved_edge> arguments, results, captures;
     std::vector<std::uint32_t> captured, effects;
 };
 
 struct saved_bodies {
-    std::uint32_t node = 0, first_variant = 0; // the twin counted from 1; 0: the node itself
+    std::uint32_t node = 0, first_variant = 0; // first_variant is index + 1; 0: the node itself
     std::vector<saved_body> all;
 };
 
-/// What comes back to a merge.
+/// The back edge of a merge.
 struct saved_loop {
     std::uint32_t merge = 0;
     saved_edge back;
 };
 
-/// The value that a variable begins with.
+/// The value of a variable before its initializer runs.
 struct saved_value {
     std::uint32_t variable = 0;
     std::string array; // bytes_of_array
@@ -69,7 +69,7 @@ struct saved_value {
 struct saved_graph {
     std::string producer; // "rill 0.1.0"
     std::uint64_t seed = 0;
-    std::vector<saved_node> nodes; // each after all that it names
+    std::vector<saved_node> nodes; // each after the nodes that it refers to
     std::vector<saved_collection> collections;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> initializers; // variable, assign
     std::vector<saved_region> regions;                                 // each after its parent
@@ -78,14 +78,14 @@ struct saved_graph {
     std::vector<saved_value> values;
 };
 
-/// A graph as data: whole, or what the given nodes need, by data, by control and for the first values of variables. A node that
-/// sits with one that is left out sits anywhere. Variables that travel take along the values that are given, or those that the
-/// graph has.
+/// Returns a graph as data: the whole graph, or the part that the given nodes need. They need their inputs, control inputs and
+/// initializers. A node that is colocated with an omitted node loses this constraint. Saved variables get the given values, or else
+/// those of the graph.
 saved_graph save_graph(const graph& g, std::span<const node* const> wanted = {},
                        std::span<const std::pair<const node*, any_array>> values = {});
 
-/// A graph of its own from data, wherever that came from. Everything is checked, and errors say which node is wrong:
-/// invalid_argument; unimplemented, with all their names, for ops that this program lacks.
+/// Makes a new graph from untrusted data. Throws invalid_argument, which names the faulty node, if the data is inconsistent. Throws
+/// unimplemented, with all their names, for ops that this program lacks.
 graph load_graph(const saved_graph& saved, const std::source_location& where = {});
 
 }}} // namespace rill::RILL_ABI::detail

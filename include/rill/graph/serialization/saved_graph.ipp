@@ -22,9 +22,9 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-// ---- to data -------------------------------------------------------------------------------------------------------------
+// ---- saving --------------------------------------------------------------------------------------------------------------
 
-/// Which nodes travel, in order.
+/// Returns the nodes to save, in order of creation.
 inline std::vector<const node*> travelling(const graph& g, std::span<const node* const> wanted) {
     auto all = g.nodes();
     if (wanted.empty()) return all;
@@ -32,7 +32,7 @@ inline std::vector<const node*> travelling(const graph& g, std::span<const node*
     std::vector<const node*> open;
     const auto visit = [&](const node* n) {
         if (n->id < needed.size() && !std::exchange(needed[n->id], char(1)))
-            open.push_back(n); // later ones came meanwhile
+            open.push_back(n); // ignore nodes added since
     };
     for (const auto* n : wanted) {
         if (n->owner != &g.state()) throw invalid_argument("export_graph: '" + n->name + "' belongs to another graph");
@@ -59,7 +59,7 @@ inline std::vector<const node*> travelling(const graph& g, std::span<const node*
     return all;
 }
 
-/// Regions that nodes which travel lie in, and the bodies of such nodes.
+/// Saves the regions that the given nodes lie in or run, and the bodies of these nodes.
 inline void save_regions(const graph& g, const std::vector<const node*>& all,
                          const hash_map<const node*, std::uint32_t>& place, saved_graph& saved) {
     hash_map<const region*, std::uint32_t> number;
@@ -119,7 +119,7 @@ RILL_COLD saved_graph save_graph(const graph& g, std::span<const node* const> wa
         if (const auto at = place.find(n->colocated); at != place.end()) s.colocated = at->second + 1;
         s.outputs.assign(n->outputs.begin(), n->outputs.end());
         const auto* i = g.state().initializer(n);
-        // of a loop that was closed after the nodes were listed, some may not be among them
+        // a loop may have been closed after the nodes were listed: its back edge may come from an unlisted node
         if (const auto back = g.state().back_edge(n); place.contains(back.from))
             saved.loops.push_back({place.at(n), edge(back)});
         if (i && place.contains(i)) saved.initializers.emplace_back(place.at(n), place.at(i));
@@ -142,7 +142,7 @@ RILL_COLD saved_graph save_graph(const graph& g, std::span<const node* const> wa
     return saved;
 }
 
-// ---- from data -----------------------------------------------------------------------------------------------------------
+// ---- loading -------------------------------------------------------------------------------------------------------------
 
 class graph_loader {
 public:
@@ -167,12 +167,12 @@ private:
     std::string place(std::size_t i) const { return "node " + std::to_string(i) + " ('" + saved_.nodes[i].name + "')"; }
     [[noreturn]] void refuse(const std::string& why) const { throw invalid_argument(place(at_) + ": " + why); }
 
-    /// Runs f; its errors say which node it was.
+    /// Runs f, and adds the current node to its errors.
     template <class F> void at_node(const F& f) const {
         try {
             f();
         } catch (const lacking_ops&) {
-            throw; // which are gathered
+            throw; // make_ops collects these
         } catch (const error& problem) {
             const std::string text = problem.what();
             if (text.starts_with("node ")) throw;
@@ -192,13 +192,13 @@ private:
         }
     }
 
-    /// All ops, or one error that names everything this program lacks. Equal ops are one.
+    /// Makes all ops, one for equal ones. Throws a single error that names every op this program lacks.
     void make_ops() {
         std::vector<std::string> lacking;
         const auto lacks = [&](std::string op) {
             if (!detail::contains(lacking, op)) lacking.push_back(std::move(op));
         };
-        constexpr std::size_t small = 4096; // comparing more costs more than it saves
+        constexpr std::size_t small = 4096; // bytes: comparing longer fields costs more than sharing saves
         hash_map<std::tuple<std::string_view, int, std::string_view>, op_ptr> known;
         for (at_ = 0; at_ < saved_.nodes.size(); ++at_) {
             const auto& s = saved_.nodes[at_];
@@ -244,7 +244,7 @@ private:
         }
     }
 
-    /// What the node runs.
+    /// Returns the bodies of the current node.
     node_bodies bodies() const {
         node_bodies made;
         const auto found = bodies_of_.find(at_);
@@ -279,14 +279,14 @@ private:
         return made;
     }
 
-    /// An edge from one of the first `end` nodes.
+    /// Returns an edge as an endpoint. Throws invalid_argument unless it comes from one of the first `end` nodes.
     endpoint checked(const saved_edge& e, std::size_t end, const std::string& who) const {
         if (e.node >= end)
             throw invalid_argument(
                 who + " names node " + std::to_string(e.node) +
                 (end < saved_.nodes.size() ? ", which does not come before it" : ", which is not there"));
         const node* n = nodes_[e.node];
-        // a node without an output may be a member, not an input
+        // a node without outputs may be a member of a collection; add_node refuses it as an input
         if (e.port >= std::max<std::size_t>(n->outputs.size(), 1))
             throw invalid_argument(who + " names output " + std::to_string(e.port) + " of " + place(e.node) +
                                    ", which has " + std::to_string(n->outputs.size()));
@@ -326,7 +326,7 @@ private:
             scopes_.insert(std::string_view(s.name).substr(0, slash));
     }
 
-    /// A twin has the first one's inputs and bodies, and gives what that gives and more.
+    /// Throws invalid_argument unless a variant has the inputs and bodies of the first variant, and all of its results.
     void check_twin(const node_spec& spec, const saved_node& s) const {
         const node* first = spec.bodies.first_variant;
         if (!first) return;
@@ -342,7 +342,7 @@ private:
         if (!same) refuse("is no twin of '" + first->name + "'");
     }
 
-    /// What an op writes is a variable, or one that another write gives on.
+    /// Throws invalid_argument unless every input that the op writes is a variable, or the output of another write.
     void check_writes(const node_spec& spec) const {
         if (const auto* use = spec.op->regions(); use && !use->counts(spec.inputs.size()))
             refuse("its inputs are not as many as it says");
@@ -404,7 +404,7 @@ private:
     graph made_;
     std::vector<op_ptr> ops_;
     std::vector<const node*> nodes_;
-    std::vector<const region*> regions_, inside_; // all of them; per node
+    std::vector<const region*> regions_, inside_; // all regions; the region of each node
     hash_map<std::size_t, std::size_t> bodies_of_;
     hash_set<std::string_view> scopes_;
     std::size_t at_ = 0;

@@ -31,12 +31,12 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-// ---- the form of what is saved: version 4 --------------------------------------------------------------------------------
-// magic | version, checksum of the rest: 4 bytes each | length of the rest: 8 bytes | the rest: a saved_graph, whose regions and
-// bodies come last (version 1 had none), then the back edges of loops (which came with version 3), and then the values of
-// variables (version 4; a graph without any is written as version 3, which older programs read)
+// ---- file format, version 4 ----------------------------------------------------------------------------------------------
+// magic | version, checksum of the rest: 4 bytes each | length of the rest: 8 bytes | the rest: a saved_graph
+// At the end of the rest come regions and bodies (since version 2), back edges of loops (since version 3) and
+// values of variables (since version 4). A graph without values is written as version 3, which older programs read.
 
-/// Shows what changes files on their way: a byte above 127, both line ends, the end of a text.
+/// The first bytes of a file. They show common damage in transfer: a lost top bit, changed line ends, a cut at an end-of-text byte.
 inline constexpr std::string_view graph_magic{"\x89rill\r\n\x1a", 8};
 inline constexpr std::uint32_t graph_format = 4, format_without_values = 3;
 inline constexpr std::size_t graph_header = 24;
@@ -75,14 +75,14 @@ template <class Archive> void serialize(Archive& a, saved_bodies& b) {
     auto all = list_of<44>(b.all);
     a(b.node, b.first_variant, all);
 }
-/// What came with version 2.
+/// Writes or reads regions and bodies, which came with version 2.
 template <class Archive> void serialize_regions(Archive& a, const saved_graph& g) {
     auto regions = list_of<20>(g.regions);
     auto bodies = list_of<16>(g.bodies);
     a(regions, bodies);
 }
 template <class Archive> void serialize(Archive& a, saved_loop& l) { a(l.merge, l.back); }
-/// What came with version 3.
+/// Writes or reads the back edges of loops, which came with version 3.
 template <class Archive> void serialize_loops(Archive& a, const saved_graph& g) {
     auto loops = list_of<12>(g.loops);
     a(loops);
@@ -154,7 +154,7 @@ RILL_COLD saved_graph saved_graph_of(std::string_view bytes) {
 
 // ---- files ---------------------------------------------------------------------------------------------------------------
 
-/// Throws what the last failing call left in errno; data_loss where that says nothing.
+/// Throws the error for an errno value; data_loss if it has none of its own.
 [[noreturn]] inline void refuse_file(const std::string& what, int problem) {
     const auto code = problem == ENOENT                       ? error_code::not_found
                       : problem == EACCES || problem == EROFS ? error_code::permission_denied
@@ -172,7 +172,7 @@ inline std::string read_all(std::istream& from) {
     return all;
 }
 
-/// A new file beside the old one takes its place when all is written.
+/// Writes a file beside the old one, then renames it over the old one.
 inline void write_file(const std::string& path, std::string_view bytes) {
     static std::atomic<unsigned> made{0};
     const std::string beside = path + "." + std::to_string(reinterpret_cast<std::uintptr_t>(&bytes) % 1000003) + "." +
@@ -190,14 +190,14 @@ inline void write_file(const std::string& path, std::string_view bytes) {
         if (!to) fail();
     }
     if (std::rename(beside.c_str(), path.c_str()) == 0) return;
-#if defined(_WIN32) // where renaming replaces nothing
+#if defined(_WIN32) // rename does not replace an existing file
     std::remove(path.c_str());
     if (std::rename(beside.c_str(), path.c_str()) == 0) return;
 #endif
     fail();
 }
 
-/// Says where the bytes came from in whatever read() throws.
+/// Runs read(), and adds the source of the bytes to its errors.
 template <class F> auto read_from(const std::string& source, const F& read) {
     try {
         return read();

@@ -7,7 +7,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Adds a gradient to an accumulator; one of a local step below the accumulator's is dropped. Never waits.
+/// Adds a gradient to an accumulator, or drops it if its local step is below the accumulator's. Never waits.
 struct accumulator_apply_gradient_op : detail::resource_user {
     static constexpr auto name = "AccumulatorApplyGradient";
     static constexpr int inputs = 3; // the handle, the gradient, the local step

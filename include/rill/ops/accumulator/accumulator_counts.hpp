@@ -6,7 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// How many gradients an accumulator holds, and how many stale ones it has dropped: int64 of rank 0.
+/// Returns the numbers of gradients that an accumulator holds, and of stale ones that it has dropped. Both are int64 of rank 0.
 struct accumulator_counts_op : detail::resource_user {
     static constexpr auto name = "AccumulatorCounts"; // TensorFlow's AccumulatorNumAccumulated gives the first alone
     static constexpr int inputs = 1;

@@ -10,7 +10,7 @@ namespace rill { inline namespace RILL_ABI {
 struct accumulator_set_global_step_op : detail::resource_user {
     static constexpr auto name = "AccumulatorSetGlobalStep";
     static constexpr int inputs = 2;
-    static constexpr auto no_gradient = ""; // it has no value
+    static constexpr auto no_gradient = ""; // the op has no outputs
 
     input_list host_inputs() const { return {0, 1}; }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {

@@ -9,8 +9,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Takes the mean or the sum of all gradients out of an accumulator; waits until there are n or more, first come first served. Its step
-/// is one more then.
+/// Takes the mean or the sum of all gradients out of an accumulator, once there are n or more. Waiting ops are served in order. The
+/// accumulator's step then increases by one.
 struct accumulator_take_gradient_op : detail::resource_user {
     static constexpr auto name = "AccumulatorTakeGradient";
     static constexpr int inputs = 2; // the handle, n
@@ -33,7 +33,7 @@ struct accumulator_take_gradient_op : detail::resource_user {
     template <class D, class T> kernel bind(kernel_request& r) const {
         return kernel([expected = type, count = r.inputs[1].type](const kernel_args& a) {
             const auto divide = [](void* sum, std::int64_t by, index_t n) {
-                // the count need not be a number of a narrow type
+                // the count may exceed the range of a narrow type
                 using wide = std::conditional_t<std::is_integral_v<T>,
                                                 std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>,
                                                 compute_type<T>>;

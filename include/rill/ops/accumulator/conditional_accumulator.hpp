@@ -8,7 +8,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A place where gradients add up until enough are there.
+/// An accumulator that adds up gradients until enough are there.
 struct conditional_accumulator_op : detail::resource_maker {
     static constexpr auto name = "ConditionalAccumulator";
     detail::accumulator_traits traits;
@@ -33,14 +33,14 @@ struct conditional_accumulator_options {
     std::string shared_name = {};        // sessions of this process share the accumulator of that name
 };
 
-/// A gradient fits an accumulator: its dtype, and a shape that may be the accumulator's.
+/// True if a gradient fits an accumulator: the same dtype and a compatible shape.
 template <class G, class T, class E> inline constexpr bool fits_accumulator = true;
 template <typed_operand G, class T, class E>
 inline constexpr bool fits_accumulator<G, T, E> =
     same_dtype<value_type_of<G>, T> && rules::compatible(extents_of<G>::value, E::value);
 
-/// conditional_accumulator<float, 2, 3> sum("name"): steps of several workers add gradients to it, one takes their mean when enough
-/// have come. It has a step of its own, 0 at first: gradients of an earlier one are stale, and dropped.
+/// An accumulator of gradients: conditional_accumulator<float, 2, 3> sum("name"). Steps of several workers add gradients; one takes their
+/// mean when there are enough. It has a step of its own, 0 at first. Gradients of an earlier step are stale, and dropped.
 template <class T, index_t... D> class conditional_accumulator {
     static_assert(is_numeric<T>, "conditional_accumulator: the element type must be a number");
 
@@ -65,7 +65,7 @@ public:
         return add<accumulator_apply_gradient_op>(
             {}, where, value, detail::resource_operand<std::int64_t>(local_step, home, "apply_grad"));
     }
-    /// Waits for n gradients or more; their mean, or sum. The accumulator is empty then, and its step one more.
+    /// Takes the mean or sum of all gradients, once there are n or more. The accumulator is then empty, and its step one higher.
     template <class N = int>
     tensor<T, D...> take_grad(const N& n = 1,
                               const std::source_location& where = std::source_location::current()) const {
@@ -81,11 +81,11 @@ public:
         return add<accumulator_set_global_step_op>(
             {}, where, detail::resource_operand<std::int64_t>(step, handle_.graph(), "set_global_step"));
     }
-    /// How many gradients it holds.
+    /// Returns the number of gradients that it holds.
     tensor<std::int64_t> num_accumulated(const std::source_location& where = std::source_location::current()) const {
         return counts(0, where);
     }
-    /// How many stale ones it has dropped.
+    /// Returns the number of stale gradients that it has dropped.
     tensor<std::int64_t> num_dropped(const std::source_location& where = std::source_location::current()) const {
         return counts(1, where);
     }

@@ -13,9 +13,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Elements that are put together by keys.
+/// A barrier that joins the components of elements by keys.
 struct keyed_barrier_op : detail::resource_maker {
-    static constexpr auto name = "Barrier", label = "keyed_barrier"; // `barrier` is where steps wait for one another
+    static constexpr auto name = "Barrier", label = "keyed_barrier"; // TensorFlow's name; `barrier` is CyclicBarrier
     std::vector<tensor_type> components;
 
     static void fields(auto& op, auto& visit) {
@@ -37,15 +37,16 @@ struct keyed_barrier_op : detail::resource_maker {
 
 struct keyed_barrier_options {
     std::string shared_name = {}; // sessions of this process share the barrier of that name
-    std::string name = {};        // of its node
+    std::string name = {};        // name of the node
 };
 
 struct take_many_options {
-    bool allow_small_batch = false; // of one that is closed, what is ready where that is fewer
+    bool allow_small_batch = false; // a closed barrier gives the elements that are ready if there are fewer than n
 };
 
-/// keyed_barrier<tensor<float, 2>, tensor<int>> b: TensorFlow's Barrier. The components of an element come one by one, from whomever, under
-/// a key; when it has them all it can be taken. Elements leave in the order in which their keys came. Who waits holds no thread.
+/// A barrier of elements by keys: keyed_barrier<tensor<float, 2>, tensor<int>> b (TensorFlow's Barrier). The components of an element
+/// arrive one by one, from any step, under a key. An element with all components can be taken. Elements leave in the order in which their
+/// keys arrived. A waiting op holds no thread.
 template <class... T> class keyed_barrier {
     static_assert(sizeof...(T) > 0, "a keyed barrier's elements have one component or more");
 
@@ -54,7 +55,7 @@ public:
                            const std::source_location& where = std::source_location::current())
         : handle_(detail::add_resource(with_components(), o.shared_name, o.name, where)) {}
 
-    /// Component I of the elements of those keys, a vector of strings: the slices of `values` along the first axis. Never waits.
+    /// Inserts component I of the elements of these keys, a vector of strings: the slices of `values` along the first axis. Never waits.
     template <std::size_t I, class K, class X>
     operation insert_many(const K& keys, const X& values,
                           const std::source_location& where = std::source_location::current()) const {
@@ -74,7 +75,7 @@ public:
             return {};
         }
     }
-    /// Takes n elements: when their keys came, the keys, and the components.
+    /// Takes n elements: arrival numbers of their keys, the keys, and the components.
     template <index_t N> auto take_many(const std::source_location& where = std::source_location::current()) const {
         static_assert(N >= 0, "take_many: the number of elements is below 0");
         return take<N>(constant(static_cast<std::int64_t>(N)), {}, where);
@@ -84,22 +85,22 @@ public:
                    const std::source_location& where = std::source_location::current()) const {
         return take<dyn>(n, options, where);
     }
-    /// No new key comes in any more.
+    /// Closes the barrier to new keys.
     operation close(const queue_close_options& options = {},
                     const std::source_location& where = std::source_location::current()) const {
         keyed_barrier_close_op op;
         op.cancel_pending_enqueues = options.cancel_pending_enqueues;
         return operation(apply_node(op, where, handle_).node());
     }
-    /// How many elements are complete.
+    /// Returns the number of complete elements.
     tensor<int> ready_size(const std::source_location& where = std::source_location::current()) const {
         return {detail::unchecked, apply_node(keyed_barrier_ready_size_op{}, where, handle_)};
     }
-    /// How many lack a component.
+    /// Returns the number of elements that lack a component.
     tensor<int> incomplete_size(const std::source_location& where = std::source_location::current()) const {
         return {detail::unchecked, apply_node(keyed_barrier_incomplete_size_op{}, where, handle_)};
     }
-    /// The name of its node.
+    /// Returns the name of the barrier's node.
     const std::string& name() const { return handle_.node()->name; }
     const any_tensor& handle() const { return handle_; }
 

@@ -6,8 +6,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Closes a keyed barrier: no new key comes in any more, what lacks components may still be completed, what is ready can be taken; with
-/// `cancel_pending_enqueues` nothing comes in at all. A second time: `cancelled`.
+/// Closes a keyed barrier to new keys. Ready elements can still be taken. Elements may still be completed, unless
+/// `cancel_pending_enqueues`. A second close fails with `cancelled`, unless it is the first to cancel.
 struct keyed_barrier_close_op : detail::queue_user {
     static constexpr auto name = "BarrierClose", label = "close";
     static constexpr int inputs = 1;

@@ -6,7 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// How many elements of a keyed barrier lack a component: an int of rank 0.
+/// Returns the number of elements of a keyed barrier that lack a component, an int of rank 0.
 struct keyed_barrier_incomplete_size_op : detail::resource_question<&detail::keyed_barrier_state::incomplete_size> {
     static constexpr auto name = "BarrierIncompleteSize", label = "incomplete_size";
     static constexpr auto no_gradient = detail::queue_user::no_gradient;

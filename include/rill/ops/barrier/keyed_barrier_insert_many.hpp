@@ -6,8 +6,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Gives component i of the elements of a keyed barrier that have those keys, a vector of strings: one slice along the first axis each.
-/// All or, with an error, none. A component that is there already: `invalid_argument`; a key that is new to one that is closed: `cancelled`.
+/// Inserts component i of the elements with the given keys into a keyed barrier. The keys are a vector of strings; each takes one slice of
+/// the values along the first axis. Inserts all or, on an error, none. A component that is there already is `invalid_argument`. A new key
+/// for a closed barrier is `cancelled`.
 struct keyed_barrier_insert_many_op : detail::queue_user {
     static constexpr auto name = "BarrierInsertMany", label = "insert_many";
     static constexpr int inputs = 3; // the handle, keys, values

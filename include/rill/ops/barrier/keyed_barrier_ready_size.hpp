@@ -6,7 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// How many complete elements a keyed barrier holds: an int of rank 0.
+/// Returns the number of complete elements in a keyed barrier, an int of rank 0.
 struct keyed_barrier_ready_size_op : detail::resource_question<&detail::keyed_barrier_state::ready_size> {
     static constexpr auto name = "BarrierReadySize", label = "ready_size";
     static constexpr auto no_gradient = detail::queue_user::no_gradient;

@@ -6,9 +6,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Takes n complete elements out of a keyed barrier, those whose keys came first; waits until they are there. When each key came (as int64),
-/// the keys, and the components, stacked. Closed, with fewer than may yet be complete: `out_of_range`; `allow_small_batch`: those that are
-/// ready, if there is one.
+/// Takes n complete elements out of a keyed barrier, by arrival of their keys; waits until they are there. Returns the arrival numbers of
+/// the keys (int64), the keys, and the stacked components. Fails with `out_of_range` if a closed barrier can't complete n.
+/// `allow_small_batch`: a closed barrier gives the elements that are ready, if there is one.
 struct keyed_barrier_take_many_op : detail::queue_user {
     static constexpr auto name = "BarrierTakeMany", label = "take_many";
     static constexpr int inputs = 2; // the handle, n

@@ -5,8 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// What branch number `index` gives, counted from 0; the last for any other number: switch_case(i, [&] { return a; }, [&] { return b; }).
-/// Branches are as those of cond.
+/// Runs branch number `index`, counted from 0, or the last one for any other number: switch_case(i, [&] { return a; }, [&] { return b; }).
+/// Branches are as in cond.
 template <graph_operand I, class F, class... More>
     requires(std::is_invocable_v<const F&> && (std::is_invocable_v<const More&> && ...))
 auto switch_case(const I& index, const F& first, const More&... more) {
@@ -23,8 +23,8 @@ auto switch_case(const I& index, const F& first, const More&... more) {
                              {detail::branch_body(first, g), detail::branch_body(more, g)...}, {}));
 }
 
-/// What the branch behind the first condition that is true gives, or the last: case_(a, f, b, g, otherwise). Conditions are computed in
-/// turn, no more than needed.
+/// Runs the branch behind the first condition that is true, or the last: case_(a, f, b, g, otherwise). Conditions are computed in order, no
+/// more than needed.
 template <class Otherwise>
     requires std::is_invocable_v<const Otherwise&>
 auto case_(const Otherwise& otherwise) {
@@ -33,7 +33,7 @@ auto case_(const Otherwise& otherwise) {
 template <graph_operand C, class F, class... More>
     requires(sizeof...(More) > 0)
 auto case_(const C& condition, const F& f, const More&... more) {
-    return cond(condition, f, [&] { return case_(more...); }, std::source_location{}); // the condition says where
+    return cond(condition, f, [&] { return case_(more...); }, std::source_location{}); // the condition gives the place
 }
 
 }} // namespace rill::RILL_ABI

@@ -5,8 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Runs one of its bodies: that which its first operand numbers (the last for any other number), or the first of two where that
-/// is true.
+/// Runs one of its bodies, chosen by its first operand. A number chooses the body of that number, or the last if it is out of range. The
+/// value true chooses the first of two bodies.
 struct case_op {
     static constexpr auto name = "Case", label = "cond";
     static constexpr int least_inputs = 1;
@@ -15,12 +15,12 @@ struct case_op {
 
     static void fields(auto& op, auto& visit) { region_use::fields(op.use, visit); }
     const region_use* regions() const { return &use; }
-    /// What the branches agree on: they must give equal dtypes; where extents differ, only a run knows them.
+    /// Returns the common types of the branches' results. Dtypes must be equal; extents that differ are known only to a run.
     std::vector<tensor_type> outputs(const known_inputs& in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
 };
 
-/// Branches give tensors of one element type and rank: compare the two.
+/// True if two branches give tensors of one element type and rank, with compatible extents: compare the two.
 template <class A, class B> inline constexpr bool branches_agree = false;
 template <class T, class U, index_t... A, index_t... B>
     requires(sizeof...(A) == sizeof...(B))
@@ -54,7 +54,7 @@ template <> struct joined_branches<operation, operation> {
     using type = operation;
 };
 
-/// The same of any number of branches.
+/// The type of a result that comes from one of any number of branches.
 template <class A, class... More> struct joined_all {
     using type = A;
 };
@@ -64,7 +64,7 @@ template <class A, class B, class... More> struct joined_all<A, B, More...> {
     using type = typename joined_all<typename joined_branches<A, B>::type, More...>::type;
 };
 
-/// What a branch gives, as handles; an operation where it gives nothing.
+/// The handles of a branch's results; an operation if it has none.
 template <class R> struct branch_handles {
     using type = operation;
 };
@@ -87,7 +87,7 @@ template <class H> H branch_result(const node* n) {
     }
 }
 
-/// Calls a branch while its region is open.
+/// Returns a function that calls the branch while its region is open.
 template <class F> body_function branch_body(const F& f, const graph& g) {
     return [&f, g](const std::vector<endpoint>&) -> std::vector<endpoint> {
         if constexpr (std::is_void_v<std::invoke_result_t<const F&>>) {
@@ -99,17 +99,18 @@ template <class F> body_function branch_body(const F& f, const graph& g) {
     };
 }
 
-/// What chooses a branch: a bool in cond, a number in switch_case.
+/// The operand that chooses a branch: a bool in cond, a number in switch_case.
 enum class chosen_by { truth, number };
 
-/// The node that runs one of several branches.
+/// Adds the node that runs one of several branches.
 const node* add_branches(const graph& g, const std::string& name, const endpoint& which, chosen_by by,
                          const std::vector<body_function>& branches, const std::source_location& where);
 
 } // namespace detail
 
-/// What `then` gives where the condition, a bool of rank 0, is true, else what `otherwise` gives: a tensor, a number, a tuple of them,
-/// or nothing (then it is an operation). Only one of them runs, whole; what they take from outside is computed before.
+/// Returns the result of `then` if the condition, a bool of rank 0, is true, else that of `otherwise`. A branch gives a tensor, a number, a
+/// tuple of them, or nothing (then the result is an operation). Only one branch runs, as a whole. Values that the branches capture are
+/// computed before.
 template <graph_operand C, class Then, class Else>
     requires(std::is_invocable_v<const Then&> && std::is_invocable_v<const Else&>)
 auto cond(const C& condition, const Then& then, const Else& otherwise,
@@ -147,7 +148,7 @@ RILL_INLINE std::vector<tensor_type> case_op::outputs(const known_inputs& in) co
                                    std::to_string(b) + " gives " + std::to_string(given.size()));
         all.resize(given.size());
         for (std::size_t i = 0; i < given.size(); ++i) {
-            if (given[i].type == dtype::invalid) continue; // it leaves that to others
+            if (given[i].type == dtype::invalid) continue; // absent value: another branch gives it
             if (all[i].type == dtype::invalid) {
                 all[i] = given[i];
                 continue;
@@ -169,7 +170,7 @@ RILL_INLINE const node* detail::add_branches(const graph& g, const std::string& 
                                              chosen_by by, const std::vector<body_function>& branches,
                                              const std::source_location& where) {
     const auto& type = type_of(checked(which));
-    const auto& place = where.line() == 0 ? which.from->where : where; // a variadic call can't say
+    const auto& place = where.line() == 0 ? which.from->where : where; // a variadic call passes no source location
     const bool fits =
         by == chosen_by::truth ? type.type == dtype::boolean : type.type == dtype::int32 || type.type == dtype::int64;
     if (!fits || (type.shape.known_rank() && type.shape.rank != 0))

@@ -24,19 +24,19 @@ struct call_op {
 
 namespace detail {
 
-/// The bodies that one function has been given: for each graph, region and types of arguments.
+/// The traced bodies of one function, by graph, region and argument types.
 class function_bodies {
 public:
-    /// Makes it if it is not there. Throws invalid_argument where the function calls itself.
+    /// Returns the body, traced on first use. Throws invalid_argument if the function calls itself.
     const traced_body& get(const graph& g, const std::vector<tensor_type>& arguments, const std::source_location& where,
                            const body_function& make);
 
 private:
     struct known {
-        std::weak_ptr<const void> of; // a graph, which lives no longer for this
+        std::weak_ptr<const void> of; // a graph, which this does not keep alive
         const region* inside;
         std::vector<tensor_type> arguments;
-        std::shared_ptr<const traced_body> made; // null while it is being made
+        std::shared_ptr<const traced_body> made; // null while it is traced
     };
     std::recursive_mutex mutex_;
     std::list<known> all_;
@@ -78,14 +78,14 @@ private:
     std::shared_ptr<detail::function_bodies> bodies_ = detail::make_shared<detail::function_bodies>();
 };
 
-/// A function whose body is made once for each graph and types of arguments, however often it is called: auto f = function([](auto a,
-/// auto b) { return a * a + b; }); f(x, y). It may use tensors from outside; it can't call itself.
+/// Returns a function whose body is traced once for each graph and list of argument types: auto f = function([](auto a, auto b) { return a
+/// * a + b; }); f(x, y). It may capture tensors from outside; it can't call itself.
 template <class F>
 graph_function<F> function(F f, const std::source_location& where = std::source_location::current()) {
     return {std::move(f), false, where};
 }
 
-/// The same, whose values gradients compute again, so that nothing within is kept until then.
+/// Returns a function whose values gradients compute again, so that none is kept until then.
 template <class F>
 graph_function<F> recompute(F f, const std::source_location& where = std::source_location::current()) {
     return {std::move(f), true, where};
@@ -109,7 +109,7 @@ RILL_INLINE const traced_body& function_bodies::get(const graph& g, const std::v
     all_.remove_if([](const known& k) { return k.of.expired(); });
     for (const auto& k : all_) {
         if (k.of.lock() != g.state().life() || k.arguments != arguments) continue;
-        if (!k.made) // wherever its body calls it
+        if (!k.made) // still being traced: a recursive call
             throw invalid_argument("function: the function made at " + to_string(where) +
                                    " calls itself; a loop does that: while_loop");
         if (k.inside == scopes().inside) return *k.made;

@@ -10,11 +10,11 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Does nothing, after whatever it waits for.
+/// Does nothing, after its control inputs have run.
 struct no_op_op {
     static constexpr auto name = "NoOp", label = "group";
     using domain_type = domains::every;
-    static constexpr auto no_gradient = ""; // it has no value
+    static constexpr auto no_gradient = ""; // the op has no outputs
     static constexpr bool stateful = true;
     static constexpr auto role = op_role::control;
 
@@ -27,7 +27,7 @@ operation add_group(std::vector<const node*> after, const std::string& name, con
 
 } // namespace detail
 
-/// An operation that has run when all of the given ones have: group(assign, enqueue).
+/// Returns an operation that has run when all given ones have: group(assign, enqueue).
 template <node_handle... H>
     requires(sizeof...(H) > 0)
 operation group(const H&... all) {
@@ -35,14 +35,14 @@ operation group(const H&... all) {
 }
 operation group(const std::vector<operation>& all, const std::string& name = "group",
                 const std::source_location& where = std::source_location::current());
-/// Of tensors: group(std::vector<any_tensor>{a, b}).
+/// Groups tensors: group(std::vector<any_tensor>{a, b}).
 template <std::derived_from<any_tensor> H>
 operation group(const std::vector<H>& all, const std::string& name = "group",
                 const std::source_location& where = std::source_location::current()) {
     return group(std::vector<operation>(all.begin(), all.end()), name, where);
 }
 
-/// An operation that does nothing, after what control_dependencies say.
+/// Returns an operation that does nothing; it runs after its control_dependencies.
 inline operation no_op(const std::string& name = "no_op",
                        const std::source_location& where = std::source_location::current()) {
     return detail::add_group({}, name, where);
@@ -62,7 +62,7 @@ RILL_INLINE operation add_group(std::vector<const node*> after, const std::strin
     ensure_registered<no_op_op>();
     for (const auto* n : after) checked_node(n, "group");
     const graph g = after.empty() ? current_graph() : graph(*after[0]->owner);
-    // variadic calls can't ask where they are
+    // a variadic call passes no source location
     const auto& place = where.line() == 0 && !after.empty() ? after[0]->where : where;
     return operation(add_node(g, make_op(no_op_op{}), {}, name, false, place, std::move(after)));
 }

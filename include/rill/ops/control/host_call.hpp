@@ -10,7 +10,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail {
 
-/// A function of the program's that a node calls. Its identity is its number.
+/// A C++ function that a node calls, identified by its number.
 struct host_function {
     std::function<void(std::span<const any_array> inputs, any_array* outputs, async_context* wait)> call;
     std::uint64_t number = 0;
@@ -21,13 +21,13 @@ numbered(std::function<void(std::span<const any_array>, any_array*, async_contex
 
 } // namespace detail
 
-/// Calls a function of the program's. What it computes travels with no file.
+/// Calls a C++ function of the program. A saved graph does not contain the function.
 struct host_call_op {
     static constexpr auto name = "HostCall";
     using domain_type = domains::untyped;
     static constexpr bool stateful = true, has_dynamic_outputs = true;
     static constexpr auto no_gradient = "what a function of the program's computes can't be differentiated";
-    dtype type = dtype::invalid; // of its result; invalid: it has none
+    dtype type = dtype::invalid; // of the result; invalid: the node has no result
     dims shape;
     std::uint64_t number = 0;
     std::shared_ptr<const detail::host_function> function = {};
@@ -44,15 +44,15 @@ private:
     kernel bound(const kernel_request& r) const;
 };
 
-/// The same for a function that says when it is done.
+/// Calls a C++ function that delivers its result later.
 struct async_host_call_op : host_call_op {
     static constexpr auto name = "AsyncHostCall", label = "host_call";
     static constexpr bool is_async = true;
     static void fields(auto& op, auto& visit) { host_call_op::fields(op, visit); }
 };
 
-/// Where a function that works elsewhere brings its result: done(value), or done.fail(std::make_exception_ptr(…)). Copies are the
-/// same; only the first call counts.
+/// The callback of an asynchronous host function: done(value), or done.fail(std::make_exception_ptr(…)). Copies are the same callback; only
+/// the first call counts.
 template <class T, index_t... D> class host_result {
 public:
     explicit host_result(completion done) : done_(std::move(done)) {}
@@ -65,7 +65,7 @@ private:
 
 namespace detail {
 
-/// An argument of a host function: what a fetch of the operand would give.
+/// Returns an argument of a host function, in the form that a fetch of the operand has.
 template <class H> auto host_argument(const any_array& a) {
     if constexpr (typed_operand<H>)
         return to_host_value<value_type_of<H>, extents_of<H>::rank>(a.shape(), a.data());
@@ -73,7 +73,7 @@ template <class H> auto host_argument(const any_array& a) {
         return a;
 }
 
-/// Its result as an array; throws invalid_argument if it has another shape than the node.
+/// Returns the result of a host function. Throws invalid_argument if its dtype or shape does not fit the node's.
 any_array checked_result(any_array value, const tensor_type& wanted);
 
 template <class T, index_t... D, class X> any_array host_result_array(const X& value) {
@@ -133,9 +133,9 @@ operation add_effect_call(const F& f, const std::source_location& where, const X
 
 } // namespace detail
 
-/// Calls f, any function of the program's, when the node runs: with the operands' values as a fetch gives them. host_call<float, dyn>(f,
-/// x) is what it returns, a tensor<float, dyn>. A function that also takes a host_result<float, dyn> returns at once and brings its result
-/// later, from any thread: no thread waits for it meanwhile.
+/// Calls a C++ function f when the node runs, with the operands' values as a fetch gives them. host_call<float, dyn>(f, x) is the result of
+/// f, a tensor<float, dyn>. A function that also takes a host_result<float, dyn> returns at once. It delivers its result later, from any
+/// thread; no thread waits for it.
 template <class T, index_t... D, class F>
 tensor<T, D...> host_call(const F& f, const std::source_location& where = std::source_location::current()) {
     return detail::add_host_call<T, D...>(f, where);
@@ -152,11 +152,11 @@ tensor<T, D...> host_call(const F& f, const A& a, const B& b,
 template <class T, index_t... D, class F, graph_operand... X>
     requires(sizeof...(X) > 2)
 tensor<T, D...> host_call(const F& f, const X&... operands) {
-    // where it is, only an operand can say: nothing stands behind so many
+    // A default source location can't follow the pack: the operands give it.
     return detail::add_host_call<T, D...>(f, std::source_location{}, operands...);
 }
 
-/// Calls f for what it does: an operation.
+/// Calls a C++ function f for its side effects: an operation.
 template <class F>
 operation host_call(const F& f, const std::source_location& where = std::source_location::current()) {
     return detail::add_effect_call(f, where);
@@ -213,7 +213,7 @@ RILL_INLINE kernel host_call_op::bound(const kernel_request& r) const {
         std::vector<any_array> in;
         for (std::size_t i = 0; i < types.size(); ++i) {
             const any_array borrowed = a.array(types[i], static_cast<int>(i));
-            in.push_back(a.wait ? detail::owned_copy(borrowed) : borrowed); // who works elsewhere may outlive the step
+            in.push_back(a.wait ? detail::owned_copy(borrowed) : borrowed); // an async function may outlive the step
         }
         f->call(in, a.sized, a.wait);
     });

@@ -6,8 +6,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Runs its body for each slice of its operands along axis 0 (those behind the first `carried`, which are the state): the body gives
-/// the next state, and values that are stacked along axis 0.
+/// Runs its body for each slice of its operands along axis 0. The first `carried` operands are the state, which is not sliced. The body
+/// returns the next state, and values that are stacked along axis 0.
 struct scan_slices_op {
     static constexpr auto name = "ScanSlices", label = "scan";
     using domain_type = domains::every;
@@ -20,7 +20,7 @@ struct scan_slices_op {
 };
 
 struct scan_options {
-    bool reverse = false; // from the last slice to the first; results stand where their slices do
+    bool reverse = false; // from the last slice to the first; results keep the order of the slices
 };
 
 namespace detail {
@@ -37,7 +37,7 @@ template <class T> struct slice_of<tensor<T>> {
 };
 template <class X> using slice_type = typename each_leaf<slice_of, handle_type<X>>::type;
 
-/// The extent along axis 0, as far as some part of a structure tells.
+/// The extent along axis 0: that of the first part of a structure with a static one, else dyn.
 template <class H> inline constexpr index_t first_extent = dyn;
 template <class T, index_t N, index_t... D> inline constexpr index_t first_extent<tensor<T, N, D...>> = N;
 template <class H, class... More>
@@ -46,7 +46,7 @@ inline constexpr index_t first_extent<std::tuple<H, More...>> =
 template <class A, class B> inline constexpr index_t first_extent<std::pair<A, B>> = first_extent<std::tuple<A, B>>;
 template <class H, std::size_t N> inline constexpr index_t first_extent<std::array<H, N>> = first_extent<H>;
 
-/// So many of them along a new axis 0.
+/// The type of N leaves stacked along a new axis 0.
 template <index_t N> struct stacked {
     template <class H> struct leaf {
         using type = any_tensor;
@@ -55,11 +55,11 @@ template <index_t N> struct stacked {
         using type = tensor<T, N, D...>;
     };
 };
-/// Of what is made slice by slice, as many as the inputs X have slices.
+/// The type of results H stacked over the slices of the inputs X.
 template <class H, class X>
 using stack_type = typename each_leaf<stacked<first_extent<handle_type<X>>>::template leaf, handle_type<H>>::type;
 
-/// What a body gives: the next state, or apart from it, as a pair or a tuple of two, what is stacked.
+/// The parts of a body's result: the next state alone, or a pair or tuple of the next state and the outputs to stack.
 template <class State, class Given> struct given_state {
     static constexpr bool with_outputs = false;
     using next = Given;
@@ -78,12 +78,13 @@ template <class F, class S, class X>
 using given_of = given_state<handle_type<S>,
                              handle_type<std::invoke_result_t<const F&, const handle_type<S>&, const slice_type<X>&>>>;
 
-/// A node that scans: the last state, then what is stacked. The body gets the state, of these types, and the slices.
+/// Adds a node that scans, and returns its outputs: the last state, then the stacked values. The body takes the state, of these types, and
+/// the slices.
 std::vector<endpoint> add_scan(const graph& g, const std::string& name, const std::vector<endpoint>& initial,
                                std::vector<tensor_type> types, const std::vector<endpoint>& slices, bool reverse,
                                const body_function& body, const std::source_location& where);
 
-/// What a fold or scan gives: edges of the last state and of what is stacked, and how many parts its vectors have.
+/// The outputs of a fold or scan: edges of the last state and of the stacked values, and the sizes of their vectors.
 struct folded {
     std::vector<endpoint> ends;
     std::vector<std::size_t> lists;
@@ -91,12 +92,12 @@ struct folded {
     handle_reader read() const { return handle_reader(ends, lists); }
 };
 
-/// Throws invalid_argument where the vectors of a state change their size.
+/// Throws invalid_argument if the body changes the size of a vector of the state.
 void check_list_sizes(const char* name, std::span<const std::size_t> state, std::span<const std::size_t> next,
                       const std::source_location& where);
 
-/// Folds f(state, slice), where state and slice are structures. What is stacked beside the last state: what f gives apart from
-/// the state, or all states if `all`.
+/// Adds a scan of f(state, slice), where state and slice are structures. It stacks the outputs that f returns beside the next state.
+/// Without outputs it stacks all states if `all`.
 template <class F, class S, class X>
 folded add_fold(const char* name, const F& f, const S& initial, const X& inputs, bool reverse, bool all,
                 const std::source_location& where) {
@@ -153,10 +154,10 @@ handle_type<S> last_state(const char* name, const F& f, const S& initial, const 
 
 } // namespace detail
 
-/// Runs f(state, slice), slice after slice along axis 0 of the inputs. If f gives the next state, returns all states, stacked along a
-/// new axis 0. If it gives std::tuple(next state, outputs), returns a tuple of the last state and of the outputs, stacked likewise.
-/// State, inputs and outputs are tensors, or structures of them, which f takes as they are: tuples, pairs, arrays and vectors, also
-/// nested. A state that is scanned keeps its dtype and extents; that of a fold as in while_loop.
+/// Runs f(state, slice), slice after slice along axis 0 of the inputs. If f returns the next state, scan returns all states, stacked along
+/// a new axis 0. If f returns std::tuple(next state, outputs), scan returns a tuple of the last state and the stacked outputs. State,
+/// inputs and outputs are tensors, or nested structures of them: tuples, pairs, arrays and vectors. The state of a scan keeps its dtype and
+/// extents. The state of a fold follows the rules of while_loop.
 template <class F, class S, class X>
 auto scan(const F& f, const S& initial, const X& inputs, const scan_options& options = {},
           const std::source_location& where = std::source_location::current()) {
@@ -173,20 +174,20 @@ auto scan(const F& f, const S& initial, const X& inputs, const scan_options& opt
     }
 }
 
-/// The last state of state = f(state, slice), from the first slice along axis 0 of the inputs to the last.
+/// Returns the last state of state = f(state, slice), over the slices along axis 0 of the inputs, first to last.
 template <class F, class S, class X>
 auto fold(const F& f, const S& initial, const X& inputs,
           const std::source_location& where = std::source_location::current()) {
     return detail::last_state("fold", f, initial, inputs, false, where);
 }
-/// The same from the last slice to the first.
+/// Returns the last state of a fold from the last slice to the first.
 template <class F, class S, class X>
 auto fold_right(const F& f, const S& initial, const X& inputs,
                 const std::source_location& where = std::source_location::current()) {
     return detail::last_state("fold_right", f, initial, inputs, true, where);
 }
 
-/// f(slice) for each slice along axis 0 of the inputs, stacked along axis 0. Inputs and what f gives are tensors, or structures of them.
+/// Returns f(slice) for each slice along axis 0 of the inputs, stacked along axis 0. Inputs and results are tensors, or structures of them.
 template <class F, class X>
 auto map(const F& f, const X& inputs, const std::source_location& where = std::source_location::current()) {
     detail::register_region_ops<scan_slices_op>();

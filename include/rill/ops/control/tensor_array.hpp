@@ -9,16 +9,15 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// What is written fits the elements of an array: it has their type, and extents that may be theirs.
+/// True if a written value fits the elements of an array: it has their element type and compatible extents.
 template <class Element, class Value> inline constexpr bool element_fits = false;
 template <class T, index_t... D, index_t... V>
     requires(sizeof...(D) == sizeof...(V))
 inline constexpr bool element_fits<tensor<T, D...>, tensor<T, V...>> = ((D == V || D == dyn || V == dyn) && ...);
 template <class Element> inline constexpr bool element_fits<Element, any_tensor> = true;
 
-/// An array of tensors of one shape: tensor_array<float, 3> has elements tensor<float, 3>. It is a value, and a tensor: write gives
-/// another array and changes none, but works in place where nobody needs the old one, as in a loop whose state it is. It begins with
-/// zeros.
+/// An array of tensors of one shape: tensor_array<float, 3> has elements tensor<float, 3>. It is an immutable value and a tensor: write
+/// returns another array. The write is in place if nobody needs the old array, as for a loop-carried array. A new array holds zeros.
 template <class T, index_t... D> class tensor_array : public tensor<T, dyn, D...> {
     using base = tensor<T, dyn, D...>;
     using element_type = tensor<T, D...>;
@@ -27,20 +26,20 @@ public:
     tensor_array() = default;
     tensor_array(detail::unchecked_t, const any_tensor& t) : base(detail::unchecked, t) {}
 
-    /// So many elements.
+    /// Makes an array of `size` elements.
     explicit tensor_array(index_t size, const std::source_location& where = std::source_location::current())
         : base(detail::unchecked, fill(dims{size, whole(D)...}, T(), where)) {}
-    /// As many as a tensor of rank 0 says: size(x), or a number that is fed.
+    /// Makes an array with as many elements as a tensor of rank 0 says: size(x), or a number that is fed.
     template <graph_operand N>
         requires(extents_of<N>::rank == 0)
     explicit tensor_array(const N& size, const std::source_location& where = std::source_location::current())
         : base(detail::unchecked, filled(size, where)) {}
-    /// The slices of a tensor along its first axis.
+    /// Makes an array of the slices of a tensor along its first axis.
     template <typed_operand X>
         requires(extents_of<X>::rank == static_cast<int>(sizeof...(D)) + 1 && !std::is_base_of_v<tensor_array, X>)
     explicit tensor_array(const X& slices) : base(slices) {}
 
-    /// The array with `value` at place i, an int; elsewhere it is the same. An i that is no place is invalid_argument.
+    /// Returns the array with `value` at index i, an int. An index out of range throws invalid_argument.
     template <class I, class V>
         requires(detail::body_value<I> && detail::body_value<V>)
     tensor_array write(const I& i, const V& value,
@@ -49,28 +48,28 @@ public:
                       "tensor_array: what is written has another element type or shape than the array's elements");
         return set(i, value, where);
     }
-    /// The same for several places, which differ: slices of `values` along its first axis.
+    /// Returns the array with slices of `values` along its first axis at several distinct indices.
     template <graph_operand I, graph_operand V>
     tensor_array scatter(const I& ids, const V& values,
                          const std::source_location& where = std::source_location::current()) const {
         return set(ids, values, where);
     }
-    /// The element at place i, an int. An i that is no place is invalid_argument.
+    /// Returns the element at index i, an int. An index out of range throws invalid_argument.
     template <class I>
         requires detail::body_value<I>
     element_type read(const I& i, const std::source_location& where = std::source_location::current()) const {
         return element_type(rows(as_operand(i), where));
     }
-    /// The elements at several places, along a new first axis.
+    /// Returns the elements at several indices, along a new first axis.
     template <graph_operand I>
     auto gather(const I& ids, const std::source_location& where = std::source_location::current()) const {
         return rows(ids, where);
     }
-    /// All elements along a new first axis: the tensor that it is.
+    /// Returns all elements along a new first axis: the array itself, as a tensor.
     const tensor<T, dyn, D...>& stack() const { return *this; }
-    /// An array of the slices of a tensor.
+    /// Returns an array of the slices of a tensor.
     template <typed_operand X> tensor_array unstack(const X& slices) const { return tensor_array(slices); }
-    /// The number of elements.
+    /// Returns the number of elements.
     tensor<int> size(const std::source_location& where = std::source_location::current()) const {
         return tensor<int>(rill::gather<0>(shape(stack(), where), constant(0), where));
     }
@@ -78,7 +77,7 @@ public:
 private:
     template <class I> auto rows(const I& ids, const std::source_location& where) const {
         const graph_scope here(this->graph());
-        const name_scope scope("tensor_array"); // errors of a run name the node: "tensor_array/gather"
+        const name_scope scope("tensor_array"); // run errors name the node "tensor_array/gather"
         return rill::gather<0>(stack(), ids, where);
     }
     static constexpr index_t whole(index_t extent) {
@@ -110,7 +109,7 @@ private:
 
 template <class T, index_t N, index_t... D> tensor_array(const tensor<T, N, D...>&) -> tensor_array<T, D...>;
 
-// as the state of a loop, and as what branches give
+// Traits of arrays as loop-carried values and as results of branches.
 
 template <class T, index_t... D, class Next>
 inline constexpr bool state_keeps_its_type<tensor_array<T, D...>, Next> =

@@ -6,8 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Runs body 1, which computes the state from the state, as long as body 0 says so. What body 1 gives beside the state is stacked,
-/// iteration by iteration.
+/// Runs body 1 while body 0 returns true. Body 1 maps the state to the next state. Its further results are stacked, iteration by iteration.
 struct while_op {
     static constexpr auto name = "While", label = "while";
     using domain_type = domains::every;
@@ -20,15 +19,14 @@ struct while_op {
 };
 
 struct while_options {
-    std::int64_t maximum_iterations = -1; // the loop ends after so many; -1: when its condition says so
-    /// Of each part of a state that is given as a std::vector<any_tensor>: its extents, dyn where they may change. Empty: those of the
-    /// first values.
+    std::int64_t maximum_iterations = -1; // the loop ends after this many; -1: no limit
+    /// The extents of each part of a std::vector<any_tensor> state; dyn where they may change. Empty: the extents of the first values.
     std::vector<dims> shape_invariants = {};
 };
 
 namespace detail {
 
-/// A part of a state.
+/// A part of a loop's state: a value, or a tuple or array of them.
 template <class X>
 concept loop_value = body_value<X> || is_tuple<X>;
 
@@ -43,9 +41,9 @@ untyped_while(const std::function<any_tensor(const std::vector<any_tensor>&)>& c
 
 } // namespace detail
 
-/// Runs the body as long as the condition holds: both take the state, part by part; the condition gives a bool of rank 0, the body the
-/// next state (a tuple if it has several parts). Returns the last state: a tensor, or a tuple of them. A part may be a tuple or an
-/// array itself. It keeps its dtype and the extents that its type says through all iterations; those that are dyn may change.
+/// Runs the body while the condition holds, and returns the last state: a tensor, or a tuple of several. Both functions take the state,
+/// part by part. The condition returns a bool of rank 0. The body returns the next state, as a tuple if it has several parts. A part may
+/// itself be a tuple or an array. Each part keeps its dtype and static extents through all iterations; extents that are dyn may change.
 template <class Cond, class Body, class... X>
 auto while_loop(const Cond& condition, const Body& body, const std::tuple<X...>& initial,
                 const while_options& options = {},
@@ -79,14 +77,14 @@ auto while_loop(const Cond& condition, const Body& body, const std::tuple<X...>&
         options, where);
     return detail::as_result<states>(ends);
 }
-/// The elements of an array are the parts.
+/// Runs a loop whose state has the elements of an array as its parts.
 template <class Cond, class Body, class X, std::size_t N>
 auto while_loop(const Cond& condition, const Body& body, const std::array<X, N>& initial,
                 const while_options& options = {},
                 const std::source_location& where = std::source_location::current()) {
     return while_loop(condition, body, std::tuple_cat(initial), options, where);
 }
-/// The parts of the first state, one by one; if it is one, with options.
+/// Runs a loop from the parts of its first state, one by one. Options need a tuple unless there is one part.
 template <class Cond, class Body, detail::body_value X>
 auto while_loop(const Cond& condition, const Body& body, const X& initial, const while_options& options = {},
                 const std::source_location& where = std::source_location::current()) {
@@ -105,10 +103,11 @@ auto while_loop(const Cond& condition, const Body& body, const X& x, const Y& y,
 template <class Cond, class Body, class... X>
     requires(sizeof...(X) > 3 && (detail::loop_value<X> && ...))
 auto while_loop(const Cond& condition, const Body& body, const X&... initial) {
-    // where it is, only an operand can say: nothing stands behind so many
+    // A default source location can't follow the pack: the operands give it.
     return while_loop(condition, body, std::tuple<X...>(initial...), {}, std::source_location{});
 }
-/// Of tensors whose types, or whose number, only run time knows: both take and the body gives a std::vector<any_tensor>.
+/// Runs a loop over tensors whose types or number are known at run time only. Both functions take a std::vector<any_tensor>; the body
+/// returns one.
 template <class Cond, class Body>
 std::vector<any_tensor> while_loop(const Cond& condition, const Body& body, const std::vector<any_tensor>& initial,
                                    const while_options& options = {},
@@ -160,7 +159,7 @@ RILL_INLINE std::vector<endpoint> add_while(const graph& g, std::vector<endpoint
     const graph_scope here(g);
     region_node_scope scope(g, "while");
     const auto& place =
-        where.line() == 0 && !initial.empty() ? initial[0].from->where : where; // a variadic call can't say
+        where.line() == 0 && !initial.empty() ? initial[0].from->where : where; // a variadic call passes no location
     std::vector<traced_body> bodies{trace_body(g, "cond", types, place, condition)};
     bodies.push_back(trace_body(g, "body", types, place, body));
     region_use use{region_use::form::repeat};

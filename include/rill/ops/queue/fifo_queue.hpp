@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A queue whose elements leave in the order in which they came.
+/// A queue whose elements leave in the order of their arrival.
 struct fifo_queue_op : detail::queue_maker<fifo_queue_op> {
     static constexpr auto name = "FIFOQueue", label = "fifo_queue";
     static void settle(detail::queue_traits&) {}
@@ -15,10 +15,10 @@ struct fifo_queue_op : detail::queue_maker<fifo_queue_op> {
 struct fifo_queue_options {
     index_t capacity = -1;        // -1: no limit
     std::string shared_name = {}; // sessions of this process share the queue of that name
-    std::string name = {};        // of its node
+    std::string name = {};        // name of the node
 };
 
-/// fifo_queue<tensor<float, 2>, tensor<int>> q({.capacity = 100}): what came first leaves first.
+/// A first-in, first-out queue: fifo_queue<tensor<float, 2>, tensor<int>> q({.capacity = 100}).
 template <class... T> class fifo_queue : public queue<T...> {
 public:
     explicit fifo_queue(const fifo_queue_options& o = {},

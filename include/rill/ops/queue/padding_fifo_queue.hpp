@@ -5,15 +5,15 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A fifo_queue whose batches are filled up with zeros to the longest of their elements, along each extent that is unknown.
+/// A fifo_queue that pads batches with zeros to their longest element, along each unknown extent.
 struct padding_fifo_queue_op : detail::queue_maker<padding_fifo_queue_op> {
     static constexpr auto name = "PaddingFIFOQueue", label = "padding_fifo_queue";
     static void settle(detail::queue_traits& t) { t.pads = true; }
     static void fields(auto& op, auto& visit) { common_fields(op, visit); }
 };
 
-/// padding_fifo_queue<tensor<float, dyn>> q({.capacity = 50}): elements of several lengths; a batch has the longest's, the others end
-/// in zeros. A single dequeue fills up nothing.
+/// A queue of elements of different extents: padding_fifo_queue<tensor<float, dyn>> q({.capacity = 50}). A batch has the extents of its
+/// longest element; shorter elements end in zeros. A single dequeue pads nothing.
 template <class... T> class padding_fifo_queue : public queue<T...> {
 public:
     explicit padding_fifo_queue(const fifo_queue_options& o = {},

@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A queue whose elements leave by their first component, the smallest number first; of equal ones, the first that came.
+/// A queue whose elements leave by their first component, the smallest number first. Equal ones leave in the order of their arrival.
 struct priority_queue_op : detail::queue_maker<priority_queue_op> {
     static constexpr auto name = "PriorityQueue", label = "priority_queue";
     static void settle(detail::queue_traits& t) { t.priority = true; }
@@ -15,18 +15,18 @@ struct priority_queue_op : detail::queue_maker<priority_queue_op> {
     }
 };
 
-/// What a full queue does with one more element: it waits, the lowest priority (the largest number) goes, or the one is refused.
+/// The action of a full queue on one more element: wait, drop the lowest priority (the largest number), or refuse the element.
 enum class when_full { wait, drop_lowest, refuse };
 
 struct priority_queue_options {
     index_t capacity = -1; // -1: no limit
     rill::when_full when_full = rill::when_full::wait;
     std::string shared_name = {}; // sessions of this process share the queue of that name
-    std::string name = {};        // of its node
+    std::string name = {};        // name of the node
 };
 
-/// priority_queue<tensor<float, 2>> q({.capacity = 50}): q.enqueue(priority, x), a number or a tensor of std::int64_t; the smallest leaves
-/// first, and comes out as the first component: auto [priority, x] = q.dequeue().
+/// A queue by priority: priority_queue<tensor<float, 2>> q({.capacity = 50}). In q.enqueue(priority, x) the priority is a number or a
+/// tensor of std::int64_t. The smallest leaves first, as the first component: auto [priority, x] = q.dequeue().
 template <class... T> class priority_queue : public queue<tensor<std::int64_t>, T...> {
     using base = queue<tensor<std::int64_t>, T...>;
 

@@ -23,9 +23,9 @@ struct queue_close_options {
     bool cancel_pending_enqueues = false;
 };
 
-/// As many operands as the queue's elements have components.
+/// True if there is one operand for each component of the queue's elements.
 template <std::size_t Given, std::size_t Components> inline constexpr bool one_operand_each = Given == Components;
-/// An operand may be a component: of its dtype, and a shape that fits.
+/// True if an operand fits a component: the same dtype and a compatible shape.
 template <class X, class Component>
 inline constexpr bool fits_component = dtypes_agree<value_type_of<Component>, dtype_tag<X>>;
 template <detail::text X, class Component>
@@ -34,7 +34,7 @@ template <typed_operand X, class Component>
 inline constexpr bool fits_component<X, Component> =
     same_dtype<value_type_of<X>, value_type_of<Component>> &&
     rules::compatible(extents_of<X>::value, extents_of<Component>::value);
-/// An operand may be a batch of a component, along the first axis.
+/// True if an operand fits as a batch of a component, along the first axis.
 template <class X, class Component> inline constexpr bool fits_batch = untyped_operand<X>;
 template <typed_operand X, class Component>
 inline constexpr bool fits_batch<X, Component> =
@@ -50,14 +50,14 @@ template <class T, index_t... D, index_t N> struct batch_of<tensor<T, D...>, N> 
 
 } // namespace detail
 
-/// A queue of tuples that lives in the graph's sessions, or under a shared name in the process. Base of the four kinds; T are the
-/// tensors that an element is made of. What is put in is copied, or computed where it stays if nothing else needs it; who has to wait
-/// holds no thread.
+/// A queue of tuples that lives in the graph's sessions, or under a shared name in the process. It is the base of the four kinds of queues.
+/// T are the tensors of one element. An enqueue copies its operands, or takes them over if nothing else needs them. A waiting op holds no
+/// thread.
 template <class... T> class queue {
     static_assert(sizeof...(T) > 0, "a queue's elements have one component or more");
 
 public:
-    /// Puts one element in, when there is room.
+    /// Puts one element in, once there is room.
     template <class... X> operation enqueue(const X&... components) const {
         static_assert(one_operand_each<sizeof...(X), sizeof...(T)>, "enqueue: one operand for each component");
         if constexpr (sizeof...(X) == sizeof...(T)) {
@@ -67,7 +67,7 @@ public:
             return {};
         }
     }
-    /// Puts the slices along the first axis in, as there is room: not at once.
+    /// Puts the slices along the first axis in, one after another, as there is room.
     template <class... X> operation enqueue_many(const X&... components) const {
         static_assert(one_operand_each<sizeof...(X), sizeof...(T)>, "enqueue_many: one operand for each component");
         if constexpr (sizeof...(X) == sizeof...(T)) {
@@ -92,12 +92,12 @@ public:
     auto dequeue_many(const N& n, const std::source_location& where = std::source_location::current()) const {
         return batch<dyn, dequeue_many_op>(n, where);
     }
-    /// The same, or fewer where a closed queue has no more.
+    /// Takes n elements out as a batch, or fewer if a closed queue has no more.
     template <class N>
     auto dequeue_up_to(const N& n, const std::source_location& where = std::source_location::current()) const {
         return batch<dyn, dequeue_up_to_op>(n, where);
     }
-    /// Nothing is put in any more; what is in comes out.
+    /// Closes the queue to new elements; those in it can still be taken out.
     operation close(const queue_close_options& options = {},
                     const std::source_location& where = std::source_location::current()) const {
         queue_close_op op;
@@ -110,7 +110,7 @@ public:
     tensor<bool> is_closed(const std::source_location& where = std::source_location::current()) const {
         return {detail::unchecked, apply_node(queue_is_closed_op{}, where, handle_)};
     }
-    /// The name of its node.
+    /// Returns the name of the queue's node.
     const std::string& name() const { return handle_.node()->name; }
     const any_tensor& handle() const { return handle_; }
 

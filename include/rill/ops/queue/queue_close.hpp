@@ -5,8 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Closes a queue: nothing is put into it any more, what is in it can be taken out. What waits to be put in goes in before, or is told
-/// `cancelled`. A second time: `cancelled`.
+/// Closes a queue to new elements; those in it can still be taken out. Pending enqueues complete first, or fail with `cancelled` if
+/// `cancel_pending_enqueues`. A second close without `cancel_pending_enqueues` fails with `cancelled`.
 struct queue_close_op : detail::queue_user {
     static constexpr auto name = "QueueClose", label = "close";
     static constexpr int inputs = 1;

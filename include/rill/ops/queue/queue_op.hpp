@@ -9,29 +9,29 @@
 #include <rill/ops/state/resource_op.hpp>
 #include <rill/resources/element_queue.hpp>
 
-// What the ops of queues have in common.
+// Shared parts of the queue ops.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// dtype and shape of each component of a queue's elements, as fields.
+/// Visits dtype and shape of each component of a queue's elements, as fields.
 void visit_components(std::vector<tensor_type>& all, field_visitor& visit);
 
 inline std::shared_ptr<element_queue> queue_of(const kernel_args& a) { return resource_of<element_queue>(a); }
-/// The same to take such elements out: another queue is refused before it gives one.
+/// Returns the queue of the handle. Throws invalid_argument before anything is taken if its components do not fit.
 inline std::shared_ptr<element_queue> queue_of(const kernel_args& a, std::span<const tensor_type> components) {
     auto queue = queue_of(a);
     require_components(queue->named(), queue->components(), components);
     return queue;
 }
-/// The operands behind the handle, borrowed or taken over.
+/// Returns the operands after the handle, borrowed or taken over.
 std::vector<any_array> components_given(const std::vector<tensor_type>& inputs, const kernel_args& a);
-/// Checks the operands behind the handle against what elements are, or batches of them.
+/// Throws invalid_argument if the operands after the handle do not fit the components, or batches of them.
 void check_components(std::span<const tensor_type> inputs, std::span<const tensor_type> components, bool batch);
 
-/// The queue that a node stands for.
+/// Returns the queue of a node, made on first use.
 std::shared_ptr<resource> make_queue(kernel_request& r, const resource_name& place, queue_traits traits);
 
-/// The node of a queue, named by its kind unless a name is given.
+/// Adds the node of a queue, named by its kind unless a name is given.
 template <class Op>
 any_tensor add_queue(const queue_traits& traits, const std::string& shared_name, const std::string& name,
                      const std::source_location& where) {
@@ -40,7 +40,7 @@ any_tensor add_queue(const queue_traits& traits, const std::string& shared_name,
     return add_resource(std::move(op), shared_name, name, where);
 }
 
-/// Base of the ops that make queues; `Self` names itself and how it takes elements in and out.
+/// The base of the ops that make queues. `Self` gives the op's name, and sets the traits of its kind in `settle`.
 template <class Self> struct queue_maker : resource_maker {
     queue_traits traits;
 
@@ -66,12 +66,12 @@ private:
     }
 };
 
-/// Base of the ops that use a queue: the handle is their first input.
+/// The base of the ops that use a queue: the handle is their first input.
 struct queue_user : resource_user {
     static constexpr auto no_gradient = "what goes through a queue is cut off: gradients end there";
 };
 
-/// Base of those that put in: one element, or a batch of them.
+/// The base of the ops that enqueue one element, or a batch of them.
 template <bool Batch> struct queue_giver : queue_user {
     static constexpr int least_inputs = 2;
     static constexpr bool is_async = true, takes_ownership = !Batch;
@@ -89,10 +89,10 @@ template <bool Batch> struct queue_giver : queue_user {
     }
 };
 
-/// Components as a batch, whose length is known or not.
+/// Returns the types of a batch of the components. Its length is dyn if `count` is null.
 std::vector<tensor_type> batched(std::span<const tensor_type> components, const any_array* count);
 
-/// Base of those that take a batch out: of the length that is asked for, or up to that.
+/// The base of the ops that dequeue a batch: of the requested length or, if UpTo, of at most that length.
 template <bool UpTo> struct queue_taker : queue_user {
     static constexpr int inputs = 2; // the handle, the number
     static constexpr bool is_async = true, has_dynamic_outputs = true, consumes = true;

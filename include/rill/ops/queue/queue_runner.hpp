@@ -8,16 +8,16 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Says which operations fill a queue, one thread each: a note in the graph, which computes nothing. Its control inputs are the
-/// operations, then those that close the queue and that cancel what waits.
+/// Records which operations fill a queue, one thread each; it computes nothing. Its control inputs are these operations, then the one that
+/// closes the queue and the one that cancels pending enqueues.
 struct queue_runner_op {
     static constexpr auto name = "QueueRunner", label = "queue_runner";
     static constexpr int inputs = 0;
     using domain_type = domains::every;
-    static constexpr auto no_gradient = ""; // it has no value
+    static constexpr auto no_gradient = ""; // the op has no outputs
     static constexpr bool stateful = true;
     static constexpr auto role = op_role::control;
-    std::string threads; // of each, which of the control inputs it runs: "0 0 1"
+    std::string threads; // the control input that each thread runs: "0 0 1"
 
     static void fields(auto& op, auto& visit) { visit("threads", op.threads); }
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {}; }
@@ -25,10 +25,10 @@ struct queue_runner_op {
 
 namespace detail {
 
-/// What a note in the graph says.
+/// The contents of a queue_runner node.
 struct queue_runner_note {
     std::string name;
-    std::vector<const node*> enqueue = {}; // per thread
+    std::vector<const node*> enqueue = {}; // one for each thread
     const node* close = nullptr;
     const node* cancel = nullptr;
 };
@@ -39,8 +39,8 @@ std::vector<queue_runner_note> queue_runners_of(const graph& g);
 
 } // namespace detail
 
-/// Threads that start_queue_runners starts run these operations again and again, one each: add_queue_runner(q, {put, put}). The queue is
-/// closed when all of them have come to the end of what they read (`out_of_range`).
+/// Adds operations that start_queue_runners runs again and again, one thread each: add_queue_runner(q, {put, put}). The queue is closed
+/// when all of them have reached the end of their input (`out_of_range`).
 template <class... T>
 void add_queue_runner(const queue<T...>& q, const std::vector<operation>& enqueue,
                       const std::source_location& where = std::source_location::current()) {

@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// How many elements a queue holds: an int of rank 0.
+/// Returns the number of elements in a queue, an int of rank 0.
 struct queue_size_op : detail::resource_question<&detail::element_queue::size> {
     static constexpr auto name = "QueueSize", label = "size";
     static constexpr auto no_gradient = detail::queue_user::no_gradient;

@@ -6,7 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Puts a tensor on a stack. One that is full: `resource_exhausted`.
+/// Puts a tensor on a stack. Fails with `resource_exhausted` if the stack is full.
 struct stack_push_op : detail::resource_user {
     static constexpr auto name = "StackPushV2", label = "push";
     static constexpr int inputs = 2;

@@ -6,7 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// How many tensors a stack holds: an int of rank 0.
+/// Returns the number of tensors on a stack, an int of rank 0.
 struct stack_size_op : detail::resource_question<&detail::stack_state::size> {
     static constexpr auto name = "StackSize";
 };

@@ -7,7 +7,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Tensors, the last of which leaves first.
+/// A last-in, first-out stack of tensors.
 struct tensor_stack_op : detail::resource_maker {
     static constexpr auto name = "StackV2", label = "stack";
     detail::stack_traits traits;
@@ -30,24 +30,24 @@ struct tensor_stack_op : detail::resource_maker {
 struct tensor_stack_options {
     index_t capacity = -1;        // -1: no limit
     std::string shared_name = {}; // sessions of this process share the stack of that name
-    std::string name = {};        // of its node
+    std::string name = {};        // name of the node
 };
 
-/// An operand may lie on a stack: of its dtype, and a shape that may be the stack's.
+/// True if an operand fits a stack: the same dtype and a compatible shape.
 template <class X, class T, class E> inline constexpr bool fits_stack = dtypes_agree<T, dtype_tag<X>>;
 template <typed_operand X, class T, class E>
 inline constexpr bool fits_stack<X, T, E> =
     same_dtype<value_type_of<X>, T> && rules::compatible(extents_of<X>::value, E::value);
 
-/// tensor_stack<float, 2> s({.capacity = 100}): what came last leaves first; nothing waits. Within a step, control dependencies say what
-/// comes after what.
+/// A last-in, first-out stack of tensors: tensor_stack<float, 2> s({.capacity = 100}). Its ops never wait. Within a step, control
+/// dependencies order them.
 template <class T, index_t... D> class tensor_stack {
 public:
     explicit tensor_stack(const tensor_stack_options& o = {},
                           const std::source_location& where = std::source_location::current())
         : handle_(detail::add_resource(with(o), o.shared_name, o.name, where)) {}
 
-    /// `resource_exhausted` if it is full.
+    /// Pushes x. The op fails with `resource_exhausted` if the stack is full.
     template <class X>
     operation push(const X& x, const std::source_location& where = std::source_location::current()) const {
         static_assert(fits_stack<X, T, extents<D...>>, "push: the operand differs from the stack's elements");
@@ -55,7 +55,7 @@ public:
             apply_node(stack_push_op{}, where, handle_, detail::resource_operand<T>(x, handle_.graph(), "push"))
                 .node());
     }
-    /// `out_of_range` if it is empty.
+    /// Pops the last tensor. The op fails with `out_of_range` if the stack is empty.
     tensor<T, D...> pop(const std::source_location& where = std::source_location::current()) const {
         stack_pop_op op;
         op.type = {dtype_of<T>, extents<D...>::value};

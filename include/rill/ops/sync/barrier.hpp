@@ -5,9 +5,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Where steps wait for one another.
+/// A cyclic barrier at which steps wait for one another.
 struct barrier_op : detail::resource_maker {
-    static constexpr auto name = "CyclicBarrier", label = "barrier"; // TensorFlow's Barrier is a queue by keys
+    static constexpr auto name = "CyclicBarrier", label = "barrier"; // TensorFlow's Barrier is the keyed_barrier
     index_t parties = 1;
 
     static void fields(auto& op, auto& visit) {
@@ -28,11 +28,11 @@ struct barrier_options {
     std::string shared_name = {}; // sessions of this process share the barrier of that name
 };
 
-/// barrier b("name", {.parties = 3}): when so many have arrived, runs or nodes of one run, all go on and it begins anew. One whose run
-/// ends before has not arrived.
+/// A cyclic barrier: barrier b("name", {.parties = 3}). When all parties have arrived, runs or nodes of one run, they go on and it begins
+/// anew. A node whose run ends before does not count.
 class barrier {
 public:
-    template <class... Unused> // a template, so that only programs that call it have its kernels
+    template <class... Unused> // a template, so that only programs that call it contain its kernels
     explicit barrier(const std::string& name = {}, const barrier_options& o = {},
                      const std::source_location& where = std::source_location::current())
         : handle_(detail::add_resource(with_parties(o.parties), o.shared_name, name, where)) {}

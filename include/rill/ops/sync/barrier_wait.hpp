@@ -6,13 +6,13 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Arrives at a barrier and waits until as many have as it has parties. What comes after it reads variables as they are then.
+/// Arrives at a barrier and waits until all its parties have arrived. Nodes after it read variables as they are then.
 struct barrier_wait_op : detail::resource_user {
     static constexpr auto name = "CyclicBarrierWait", label = "arrive_and_wait";
     static constexpr int inputs = 1;
     static constexpr bool is_async = true;
     static constexpr auto ordering = step_ordering::reads;
-    static constexpr auto no_gradient = ""; // it has no value
+    static constexpr auto no_gradient = ""; // the op has no outputs
 
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {}; }
     template <class D, class T> kernel bind(kernel_request&) const {

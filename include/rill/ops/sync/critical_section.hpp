@@ -11,11 +11,11 @@
 #include <rill/ops/array/identity.hpp>
 #include <rill/ops/control/region/body.hpp>
 
-// Nodes between a node that takes something and one that gives it back.
+// Critical sections: nodes between one that acquires a resource and one that releases it.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// What a critical section gives, as handles: the operation of the release where it gives nothing.
+/// The handles of a critical section's results; the release operation if it has none.
 template <class R> struct section_result {
     using type = operation;
 };
@@ -28,17 +28,17 @@ template <class... X> struct section_result<std::tuple<X...>> {
 
 using section_body = std::function<std::vector<endpoint>(std::vector<const node*>& also)>;
 
-/// The ops of its ends, and their operands: the handle of what is taken comes first.
+/// The ops that acquire and release, and their operands: the handle of the resource comes first.
 struct section_ends {
     op_ptr acquire, release;
     endpoint_list operands;
 };
 
-/// Acquire, what `make` adds, release, and the results handed on.
+/// Adds the acquire, the nodes of `make`, the release, and identities of the results after it.
 std::pair<std::vector<endpoint>, operation> add_critical_section(const section_ends& ends, const section_body& make,
                                                                  const std::source_location& where);
 
-/// The same of a callable: what it gives, as handles.
+/// Adds a critical section around the nodes of a callable, and returns its results as handles.
 template <class F> auto critical_section(const section_ends& ends, const F& body, const std::source_location& where) {
     using R = std::remove_cvref_t<std::invoke_result_t<const F&>>;
     using result = typename section_result<R>::type;
@@ -83,13 +83,13 @@ add_critical_section(const section_ends& ends, const section_body& make, const s
     std::vector<const node*> within{acquired};
     {
         const control_scope after({acquired});
-        scopes().ended.clear(); // what ended before this is nothing of it
+        scopes().ended.clear(); // a control_dependencies that ended before does not apply here
         results = make(within);
         for (auto& e : results)
-            if (e.from->op->role() == op_role::variable) e = same(e); // it is read here
+            if (e.from->op->role() == op_role::variable) e = same(e); // read the variable inside the section
     }
     const auto nodes = g.nodes();
-    for (std::size_t i = first; i < nodes.size(); ++i) // others may have grown the graph meanwhile
+    for (std::size_t i = first; i < nodes.size(); ++i) // other threads may have added nodes meanwhile
         if (detail::contains(nodes[i]->control_inputs, acquired)) within.push_back(nodes[i]);
     for (const auto& e : results) within.push_back(e.from);
     detail::sort(within, [](const node* a, const node* b) { return a->id < b->id; });

@@ -22,12 +22,12 @@ struct mutex_options {
     std::string shared_name = {}; // sessions of this process share the mutex of that name
 };
 
-/// mutex lock("name"): a lock in the graph, of each of its sessions or, under a shared name, of the process. Who waits for it holds no
-/// thread. It is held by a session: let go if the step that took it fails, or the session ends. It is not taken twice by one who has it:
-/// that waits, in vain.
+/// A lock in the graph, for each of its sessions or, under a shared name, for the process: mutex lock("name"). A waiting op holds no
+/// thread. A session holds the lock; it is released if the step that took it fails, or the session ends. It is not recursive: a second
+/// acquire by its holder waits until a release.
 class mutex {
 public:
-    template <class... Unused> // a template, so that only programs that call it have its kernels
+    template <class... Unused> // a template, so that only programs that call it contain its kernels
     explicit mutex(const std::string& name = {}, const mutex_options& o = {},
                    const std::source_location& where = std::source_location::current())
         : handle_(detail::add_resource(mutex_op{}, o.shared_name, name, where)) {}
@@ -36,13 +36,13 @@ public:
     operation acquire(const std::source_location& where = std::source_location::current()) const {
         return operation(apply_node(mutex_acquire_op{}, where, handle_).node());
     }
-    /// `failed_precondition` if this session does not hold it.
+    /// Releases the lock. The op fails with `failed_precondition` if this session does not hold it.
     template <class... Unused>
     operation release(const std::source_location& where = std::source_location::current()) const {
         return operation(apply_node(mutex_release_op{}, where, handle_).node());
     }
-    /// What `body` gives: a tensor, a number, a tuple of them, or nothing (then it is an operation). All nodes that `body` makes run
-    /// between acquire and release, and read variables as they are then; what it uses from outside may be computed before.
+    /// Returns the result of `body`: a tensor, a number, a tuple of them, or nothing (then it is an operation). All nodes that `body` makes
+    /// run between acquire and release, and read variables as they are then. Values from outside may be computed before.
     template <class F>
         requires std::is_invocable_v<const F&>
     auto critical(const F& body, const std::source_location& where = std::source_location::current()) const {
@@ -51,7 +51,7 @@ public:
         return detail::critical_section({make_op(mutex_acquire_op{}), make_op(mutex_release_op{}), {handle_.end()}},
                                         body, where);
     }
-    /// The name of its node.
+    /// Returns the name of the mutex's node.
     const std::string& name() const { return handle_.node()->name; }
     const any_tensor& handle() const { return handle_; }
 

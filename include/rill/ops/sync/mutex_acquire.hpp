@@ -6,13 +6,13 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Takes a mutex; waits while somebody else has it, first come first served. What comes after it reads variables as they are then.
+/// Acquires a mutex; waits while it is held, first come first served. Nodes after it read variables as they are then.
 struct mutex_acquire_op : detail::resource_user {
     static constexpr auto name = "MutexAcquire";
     static constexpr int inputs = 1;
     static constexpr bool is_async = true;
     static constexpr auto ordering = step_ordering::turns;
-    static constexpr auto no_gradient = ""; // it has no value
+    static constexpr auto no_gradient = ""; // the op has no outputs
 
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {}; }
     template <class D, class T> kernel bind(kernel_request& r) const {

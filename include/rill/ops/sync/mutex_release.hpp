@@ -6,12 +6,12 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Lets a mutex go; the next in line has it then. One that is not held, or by another session: `failed_precondition`.
+/// Releases a mutex to the next op in line. Fails with `failed_precondition` if this session does not hold the mutex.
 struct mutex_release_op : detail::resource_user {
     static constexpr auto name = "MutexRelease";
     static constexpr int inputs = 1;
     static constexpr auto ordering = step_ordering::turns;
-    static constexpr auto no_gradient = ""; // it has no value
+    static constexpr auto no_gradient = ""; // the op has no outputs
 
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {}; }
     template <class D, class T> kernel bind(kernel_request& r) const {

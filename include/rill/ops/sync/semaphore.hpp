@@ -9,7 +9,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A number of permits, to be taken and given back.
+/// A counting semaphore.
 struct semaphore_op : detail::resource_maker {
     static constexpr auto name = "Semaphore";
     index_t count = 1;
@@ -28,30 +28,30 @@ struct semaphore_op : detail::resource_maker {
 };
 
 struct semaphore_options {
-    index_t count = 1;            // permits at first
+    index_t count = 1;            // initial number of permits
     std::string shared_name = {}; // sessions of this process share the semaphore of that name
 };
 
-/// semaphore s("name", {.count = 3}): so many may go on at once; who waits holds no thread. Permits that a step took are its own until
-/// it gives them back or ends: if it fails they go back; if it ends well they stay taken, and any step may give them back.
+/// A counting semaphore in the graph: semaphore s("name", {.count = 3}). A waiting op holds no thread. Permits that a step acquired belong
+/// to it until it releases them or ends. If the step fails they return. If it succeeds they stay taken, and any step may release them.
 class semaphore {
 public:
-    template <class... Unused> // a template, so that only programs that call it have its kernels
+    template <class... Unused> // a template, so that only programs that call it contain its kernels
     explicit semaphore(const std::string& name = {}, const semaphore_options& o = {},
                        const std::source_location& where = std::source_location::current())
         : handle_(detail::add_resource(with_count(o.count), o.shared_name, name, where)) {}
 
-    /// Takes n permits, a number or an int tensor, when they are there: all at once.
+    /// Acquires n permits, a number or an int tensor, all together; waits until they are there.
     template <class N = int>
     operation acquire(const N& n = 1, const std::source_location& where = std::source_location::current()) const {
         return use(semaphore_acquire_op{}, n, where);
     }
-    /// Gives n permits.
+    /// Releases n permits.
     template <class N = int>
     operation release(const N& n = 1, const std::source_location& where = std::source_location::current()) const {
         return use(semaphore_release_op{}, n, where);
     }
-    /// What `body` gives, all nodes that it makes running between an acquire and a release of n permits: as mutex::critical.
+    /// Returns the result of `body`. All its nodes run between an acquire and a release of n permits, as in mutex::critical.
     template <class F, class N = int>
         requires std::is_invocable_v<const F&>
     auto critical(const F& body, const N& n = 1,
@@ -63,7 +63,7 @@ public:
             {make_op(semaphore_acquire_op{}), make_op(semaphore_release_op{}), {handle_.end(), count.end()}}, body,
             where);
     }
-    /// How many are left.
+    /// Returns the number of permits left.
     template <class... Unused>
     tensor<std::int64_t> value(const std::source_location& where = std::source_location::current()) const {
         return {detail::unchecked, apply_node(semaphore_value_op{}, where, handle_)};

@@ -6,14 +6,14 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Takes n permits of a semaphore, all at once; waits until they are there, first come first served. They are the step's until it
-/// gives them back or has ended well: if it fails they go back. What comes after it reads variables as they are then.
+/// Acquires n permits of a semaphore, all together; waits until they are there, first come first served. They belong to the step until it
+/// releases them or succeeds; if it fails they return. Nodes after it read variables as they are then.
 struct semaphore_acquire_op : detail::resource_user {
     static constexpr auto name = "SemaphoreAcquire";
     static constexpr int inputs = 2;
     static constexpr bool is_async = true;
     static constexpr auto ordering = step_ordering::reads;
-    static constexpr auto no_gradient = ""; // it has no value
+    static constexpr auto no_gradient = ""; // the op has no outputs
 
     input_list host_inputs() const { return {0, 1}; }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {

@@ -6,11 +6,11 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Gives n permits to a semaphore, whether or not they were taken from it.
+/// Releases n permits to a semaphore, whether or not they were acquired from it.
 struct semaphore_release_op : detail::resource_user {
     static constexpr auto name = "SemaphoreRelease";
     static constexpr int inputs = 2;
-    static constexpr auto no_gradient = ""; // it has no value
+    static constexpr auto no_gradient = ""; // the op has no outputs
 
     input_list host_inputs() const { return {0, 1}; }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {

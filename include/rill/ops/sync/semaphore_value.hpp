@@ -6,7 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// How many permits a semaphore has left: an int64 of rank 0.
+/// Returns the number of permits that a semaphore has left, an int64 of rank 0.
 struct semaphore_value_op : detail::resource_question<&detail::semaphore_state::value, std::int64_t> {
     static constexpr auto name = "SemaphoreValue";
 };

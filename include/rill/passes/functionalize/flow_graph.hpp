@@ -10,47 +10,47 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// What is asked of a graph, or of a body.
+/// A request for fetches, targets and feeds of a graph, or of a body.
 struct flow_request {
     std::span<const endpoint> fetches;
     std::span<const node* const> targets;
     std::span<const endpoint> feeds;
     const region* within = nullptr;
-    const functionalized_part* part = nullptr; // of a body made of primitives
+    const functionalized_part* part = nullptr; // of a body built from control-flow primitives
 };
 
-/// What a run needs of a graph that has primitives of control flow, with the edges that go back, and in which loop each node lies.
-/// What a loop takes from outside without an enter is as if it had entered as a constant, and what enters a loop within another from
-/// outside of both as if it had entered that one first. Throws invalid_argument for a merge whose
-/// loop is open, for what leaves a loop that it never entered, for nodes between two loops, and for fetches from within one.
+/// The part of a graph with control-flow primitives that a run needs: nodes, back edges and the loop of each node. A value that a loop
+/// uses without an enter counts as entered as a constant. A value that enters a nested loop from outside both loops counts as entered
+/// into the outer one first. Throws invalid_argument for an open loop, a leave without an enter, or a node between two loops. The same
+/// holds for a fetch from within a loop.
 class flow_graph {
 public:
     explicit flow_graph(const flow_request& asked);
 
-    /// A loop: what enters under one name from one place.
+    /// A loop: the enters of one frame name in one parent frame.
     struct frame {
         int parent = -1;
         std::string name;
-        const node* enter = nullptr; // one of those that enter
-        int same = -1;               // it turned out to be this one
+        const node* enter = nullptr; // one of its enters
+        int same = -1;               // the frame that it was merged into; -1: none
     };
-    static constexpr int outside = 0; // the frame of what lies in no loop
+    static constexpr int outside = 0; // the frame of nodes outside every loop
 
     const flow_request& asked() const { return asked_; }
     bool has_primitives() const { return has_primitives_; }
-    /// In order of creation.
+    /// Returns the nodes in order of creation.
     const std::vector<const node*>& nodes() const { return nodes_; }
     const std::vector<frame>& frames() const { return frames_; }
     int frame_of(const node* n) const { return one_of(frame_of_.at(n)); }
     bool lies_in(int f, int outer) const;
     int parent_of(int f) const { return f == outside ? -1 : one_of(frames_[f].parent); }
 
-    /// What a value is called here.
+    /// Returns the value that replaces `e` in this body, or `e` itself.
     endpoint of(const endpoint& e) const;
     bool fed(const endpoint& e) const;
-    /// What a merge that begins a loop gets in later iterations; null of all others.
+    /// Returns the back edge of a merge that begins a loop; null for all other nodes.
     endpoint back(const node* n) const;
-    /// Those of its control inputs that are not over when this begins.
+    /// Returns the node's control inputs that lie in the same body. All others have run before the body starts.
     std::vector<const node*> control_inputs_of(const node* n) const;
 
 private:
@@ -69,7 +69,7 @@ private:
     bool has_primitives_ = false;
 };
 
-/// The value that a map of values that are others leads to.
+/// Follows the map from `e` to the value that stands for it.
 endpoint followed(const endpoint_map& same, endpoint e);
 
 }}} // namespace rill::RILL_ABI::detail

@@ -77,7 +77,7 @@ RILL_COLD void flow_graph::find_needed() {
     detail::sort(nodes_, [](const node* a, const node* b) { return a->id < b->id; });
 }
 
-/// That of its inputs which lies deepest.
+/// Returns the innermost frame among those of its inputs. Throws invalid_argument if two inputs lie in loops that are not nested.
 RILL_COLD int flow_graph::deepest(const node* n) {
     int deep = outside;
     const node* there = nullptr;
@@ -86,7 +86,7 @@ RILL_COLD int flow_graph::deepest(const node* n) {
         if (at == frame_of_.end()) return; // fed
         int f = one_of(at->second);
         if (lies_in(deep, f)) return;
-        while (!lies_in(f, deep) && unite(deep, f)) { // outer loops first: only then do those within lie in one place
+        while (!lies_in(f, deep) && unite(deep, f)) { // outer loops first: only then do the inner ones have one parent
             deep = one_of(deep);
             f = one_of(f);
             if (lies_in(deep, f)) return;
@@ -113,7 +113,8 @@ RILL_COLD int flow_graph::entered(int parent, const node* n) {
     return static_cast<int>(frames_.size()) - 1;
 }
 
-/// What entered under one name from places of which one lies in the other, and meets, is one loop, which lies in the inner place.
+/// Merges two frames of one name whose values meet, if the parent of one lies in that of the other. The merged frame lies in the inner
+/// parent. Returns false if there are none.
 RILL_COLD bool flow_graph::unite(int a, int b) {
     for (int x = a; x != outside; x = parent_of(x))
         for (int y = b; y != outside; y = parent_of(y)) {
@@ -131,7 +132,7 @@ RILL_COLD bool flow_graph::unite(int a, int b) {
 
 RILL_COLD void flow_graph::find_frames() {
     using form = control_flow_kind::form;
-    for (const auto* n : nodes_) { // edges that go back left out, inputs come first
+    for (const auto* n : nodes_) { // without back edges, inputs come before their readers
         int f = deepest(n);
         const auto what = n->op->flow().what;
         const bool begins = what == form::merges && back(n);

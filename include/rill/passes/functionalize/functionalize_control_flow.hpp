@@ -8,10 +8,11 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Makes branches of switches and merges that form them, and loops of frames that do: a loop has one condition, merges of an entering
-/// and a coming value, switches by the condition, and leaves what they send out. What is no such form, and all that needs it, becomes
-/// one node whose nodes run by frames (runtime/dataflow/dataflow_plan.hpp); so does everything if `regions` is false. Null where nothing is to be
-/// said. A branch or a loop within another is made when that one's body is compiled.
+/// Replaces control-flow primitives by functional ops: switches and merges by a Case, frames by a While. A While has one condition,
+/// merges of a first and a loop-carried value, switches by the condition, and their leaves. All other primitives, and the nodes that
+/// depend on them, become one node on the dataflow executor (runtime/dataflow/dataflow_plan.hpp). If `regions` is false, this holds for
+/// all primitives. Returns null if the request has neither primitives nor a `part`. Primitives nested in a body are replaced when that
+/// body is compiled.
 std::shared_ptr<const functionalized_graph> functionalize_control_flow(const flow_request& asked, const flow_ops& ops,
                                                                        bool regions);
 

@@ -46,11 +46,11 @@ public:
 
 private:
     using form = control_flow_kind::form;
-    /// Under which outcomes of which predicates something is live.
+    /// The conditions under which a value is live: outcomes of predicates, as (node, port, outcome).
     using conditions = std::set<std::tuple<const node*, int, int>>;
     struct choice;
 
-    /// A node that lies in no loop, or a loop with all that lies in it.
+    /// A node outside every loop, or an outermost loop with all its nodes.
     struct vertex {
         std::vector<const node*> nodes;
         int frame = flow_graph::outside;
@@ -58,16 +58,16 @@ private:
         hash_set<int> before;
         conditions when;
         std::set<int> needed; // choices that it depends on
-        int choice = -1;      // in whose bodies it lies
+        int choice = -1;      // the choice in whose bodies it lies; -1: none
         std::optional<loop_structure> loop;
         bool is_dataflow = false;
     };
-    /// Merges that one predicate decides, none of which depends on another.
+    /// Merges of one predicate, none of which depends on another: they become one Case.
     struct choice {
         endpoint predicate;
-        std::vector<std::pair<const node*, int>> merges; // with the number of the input that is live where it holds
-        std::vector<region_builder> bodies = {};         // where it holds, then where not
-        std::vector<endpoint> passed = {};               // values that later choices of the predicate take
+        std::vector<std::pair<const node*, int>> merges; // with the input that is live if the predicate holds
+        std::vector<region_builder> bodies = {};         // if the predicate holds, then if not
+        std::vector<endpoint> passed = {};               // values that later choices of the predicate read
     };
 
     const vertex* vertex_with(const node* n) const {
@@ -75,7 +75,7 @@ private:
         return at == vertex_of_.end() ? nullptr : &vertices_[at->second];
     }
 
-    // ---- what belongs together -------------------------------------------------------------------------------------------
+    // ---- vertices --------------------------------------------------------------------------------------------------------
 
     void group() {
         hash_map<int, int> of_frame;
@@ -103,7 +103,7 @@ private:
             for (const auto* c : g_.control_inputs_of(n)) {
                 if (vertex_of_[c] != here) v.before.insert(vertex_of_[c]);
                 if (v.frame == flow_graph::outside && c->op->flow().what == form::switches)
-                    branches_ = false; // a switch that has become a branch is nothing to wait for
+                    branches_ = false; // a switch that has become a branch is not a node to wait for
             }
         }
         for (const auto& f : g_.asked().fetches) used_.insert({g_.of(f).from, g_.of(f).port});
@@ -133,7 +133,7 @@ private:
                                ")");
     }
 
-    // ---- when it is live -------------------------------------------------------------------------------------------------
+    // ---- liveness --------------------------------------------------------------------------------------------------------
 
     bool is_outer(const node* n, form what) const {
         return n->op->flow().what == what && vertices_[vertex_of_.at(n)].frame == flow_graph::outside;
@@ -151,16 +151,16 @@ private:
         auto& v = vertices_[number];
         const node* n = v.nodes[0];
         for (const int b : v.before) v.needed.insert(vertices_[b].needed.begin(), vertices_[b].needed.end());
-        for (const int b : v.before) // of an input it is what its output says
+        for (const int b : v.before) // an input's conditions come from its endpoint, below
             if (detail::none_of(v.inputs, [&](const endpoint& e) { return vertex_of_.at(e.from) == b; }))
                 v.when.merge(conditions(vertices_[b].when));
         if (v.frame == flow_graph::outside && n->op->flow().what == form::merges) return merge_when(v, n);
         for (const auto& e : v.inputs) v.when.merge(when(e));
         for (const auto& [from, port, way] : v.when)
-            if (v.when.contains({from, port, 1 - way})) branches_ = false; // it is never live
+            if (v.when.contains({from, port, 1 - way})) branches_ = false; // never live
         if (v.frame != flow_graph::outside && v.when.empty() && regions_) v.loop = find_loop(g_, v.frame, v.nodes);
     }
-    /// Live whichever way the predicate goes in which its inputs differ.
+    /// Finds the conditions of a merge. The merge is live for both outcomes of the predicate that tells its inputs apart.
     void merge_when(vertex& v, const node* n) {
         if (n->inputs.size() != 2) {
             branches_ = false;
@@ -180,7 +180,7 @@ private:
             branches_ = false;
             return;
         }
-        if (!v.when.empty()) return; // it lies in a branch, and is seen to there
+        if (!v.when.empty()) return; // nested in a branch, which handles it when it is compiled
         const auto [from, port, way] = *of_a.begin();
         const int group = groups_.add({from, port}, v.needed);
         if (group == static_cast<int>(choices_.size())) choices_.push_back({{from, port}, {}});
@@ -217,12 +217,12 @@ private:
             if (used_.contains({m, 1})) walk.give(made_.number(input, *m));
         }
         for (const auto* n : walk.nodes()) vertices_[vertex_of_.at(n)].choice = number;
-        // else it lies in branches that lie in none of one another
+        // otherwise the value belongs to two branches, neither of which is nested in the other
         for (const auto& e : walk.captures()) branches_ = branches_ && (when(e).empty() || pass(e, c, way));
         for (const auto* n : walk.waits()) branches_ = branches_ && vertices_[vertex_of_.at(n)].when.empty();
         c.bodies.push_back(std::move(walk));
     }
-    /// What an earlier choice of the same predicate computes is computed once: it gives the value to this one. Returns false if it can't.
+    /// Lets an earlier choice of the same predicate give a value to this one, so that it is computed once. Returns false if it can't.
     bool pass(const endpoint& e, const choice& to, int way) {
         const int number = vertices_[vertex_of_.at(e.from)].choice;
         if (number < 0) return false;
@@ -265,9 +265,9 @@ private:
         }
     }
 
-    // ---- what is neither -------------------------------------------------------------------------------------------------
+    // ---- the rest --------------------------------------------------------------------------------------------------------
 
-    /// What can't be raised, and all that needs it.
+    /// Marks the vertices that run on the dataflow executor: those that can't be functionalized, and all that depend on one.
     void spread() {
         for (const int number : order_) {
             auto& v = vertices_[number];
@@ -327,7 +327,7 @@ private:
     hash_map<const node*, int> vertex_of_;
     std::vector<int> order_;
     merge_groups groups_;
-    std::vector<choice> choices_; // by the numbers of their groups
+    std::vector<choice> choices_; // by group number
     hash_set<std::pair<const node*, int>> used_;
 };
 

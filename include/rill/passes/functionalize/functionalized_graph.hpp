@@ -14,26 +14,26 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class region_builder;
 
-/// What a plan runs in place of primitives of control flow: nodes that are in no graph, and what they stand for.
+/// The nodes that a plan runs in place of control-flow primitives, and the values that they replace. These nodes are in no graph.
 class functionalized_graph {
 public:
     functionalized_graph(const region* within, const functionalized_part* part, flow_ops ops = {})
         : within_(within), part_(part), ops_(std::move(ops)) {}
 
-    /// The value that stands for one of the graph's.
+    /// Returns the value that replaces `e`, or `e` itself.
     endpoint of(const endpoint& e) const;
-    /// The node that runs in place of one.
+    /// Returns the node that runs in place of `n`, or `n` itself.
     const node* of(const node* n) const;
-    /// Whether a control input counts: it lies in the same body.
+    /// Returns true if a control input counts: it lies in the same body.
     bool waits_for(const node* c) const;
 
     void replace(const endpoint& e, const endpoint& by) { values_.try_emplace({e.from, e.port}, by); }
     void replace(const node* n, const node* by) { nodes_.try_emplace(n, by); }
 
-    /// A node with bodies. It takes the number of a node that won't run.
+    /// Adds a node with bodies. It takes the id of `in_place_of`, a node that will not run.
     const node* add(region_use use, endpoint_list operands, std::span<const region_builder> bodies,
                     std::span<const node* const> waits, const node& in_place_of, const std::string& name);
-    /// A constant of rank 0, for bodies that don't have the node.
+    /// Adds an int32 constant of rank 0: the index that a merge returns, for bodies without this merge.
     endpoint number(int value, const node& in_place_of);
 
 private:

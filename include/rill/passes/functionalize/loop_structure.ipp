@@ -55,7 +55,7 @@ public:
         auto& body = made_.bodies.emplace_back(g_, inside, same, arguments);
         for (const auto* m : made_.merges) body.give(g_.of(g_.back(m)).from->inputs[0]);
         for (auto& b : made_.bodies) {
-            for (const auto& e : b.captures()) // a part of the loop used in another way than a loop's
+            for (const auto& e : b.captures()) // a part of the loop is used in a way that a While can't express
                 if (!g_.fed(e) && own_.contains(e.from)) return {};
             for (const auto& e : b.results())
                 if (parts_.contains(e.from) && !detail::contains(arguments, e)) return {};
@@ -66,7 +66,7 @@ public:
 private:
     using form = control_flow_kind::form;
 
-    /// Returns false unless the loop has one condition.
+    /// Finds the merges, the leaves and the condition. Returns false unless the loop has exactly one condition.
     bool find_parts() {
         for (const auto* n : nodes_) {
             if (!is_here(n)) continue;
@@ -85,7 +85,7 @@ private:
         const auto flow = n->op->flow();
         return flow.what == form::enters && flow.constant == constant && g_.frame_of(n) == frame_;
     }
-    /// Something in the body that is drawn or written before the loop knows whether there is another iteration.
+    /// Returns true if a stateful node of the body runs before the loop knows whether there is another iteration.
     bool draws_before(const region_builder& body) const {
         hash_set<const node*> later;
         for (const auto* n : g_.nodes()) {
@@ -110,8 +110,8 @@ private:
     loop_structure made_;
     const node* condition_ = nullptr;
     hash_set<const node*> own_;      // all nodes of the loop
-    hash_set<const node*> parts_;    // those that belong to none of its bodies
-    hash_set<const node*> switches_; // by the condition
+    hash_set<const node*> parts_;    // nodes that belong to neither body
+    hash_set<const node*> switches_; // switches by the loop condition
 };
 
 RILL_COLD std::optional<loop_structure> find_loop(const flow_graph& g, int frame,

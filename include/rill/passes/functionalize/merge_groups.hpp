@@ -8,11 +8,11 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Divides merges into groups, each of which becomes one Case. Merges of one predicate form one group as long as no group depends on
-/// itself; a merge that depends on its predicate's groups begins another one.
+/// The groups into which merges are divided; each becomes one Case. Merges of one predicate share a group as long as no group depends
+/// on itself. A merge that depends on its predicate's groups begins another one.
 class merge_groups {
 public:
-    /// Adds a merge that depends on the groups `needed`, and on those that they depend on. Returns the number of its group: groups of
+    /// Adds a merge that depends on the groups `needed`, and on those that these depend on. Returns the number of its group. Groups of
     /// one predicate are numbered in the order in which they run.
     int add(const endpoint& predicate, const std::set<int>& needed);
 

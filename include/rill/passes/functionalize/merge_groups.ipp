@@ -17,7 +17,7 @@ RILL_COLD int merge_groups::add(const endpoint& predicate, const std::set<int>& 
     return static_cast<int>(g);
 }
 
-/// Marks these groups and all that they depend on.
+/// Marks the groups `first` and all groups that they depend on.
 RILL_COLD std::vector<char> merge_groups::all_needed(const std::set<int>& first) const {
     std::vector<char> found(groups_.size());
     std::vector<int> open(first.begin(), first.end());

@@ -12,28 +12,28 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Adds what is not there yet; where it is.
+/// Adds `one` unless it is there already; returns its index.
 template <class T> std::size_t note(std::vector<T>& all, const T& one) {
     const auto at = detail::find(all, one) - all.begin();
     if (at == static_cast<std::ptrdiff_t>(all.size())) all.push_back(one);
     return static_cast<std::size_t>(at);
 }
 
-/// It gives something else each time, or changes something.
+/// Returns true for stateful nodes: random ops and the like, and ops that write a variable.
 inline bool is_stateful(const node* n) {
     return !n->op->flow() && ((n->op->stateful() && n->op->role() == op_role::ordinary) || !n->op->writes().empty());
 }
 
-/// Gathers what a body computes that lies in no region of its own, from its results back, and what it takes from outside.
+/// A builder of a body whose nodes have no region of their own. It walks back from the results, and gathers nodes and captures.
 class region_builder {
 public:
     using inside_function = std::function<bool(const node*)>;
 
-    /// `inside`: the nodes that may be its own; `same`: values that are others there.
+    /// Starts a body: `inside` is true for nodes that may belong to it, `same` maps values to their replacements.
     region_builder(const flow_graph& g, inside_function inside, const endpoint_map& same,
                    std::vector<endpoint> arguments);
 
-    /// Adds a result; a null one is given by another body alone.
+    /// Adds a result. A null one is an absent value, which only another body gives.
     void give(const endpoint& result);
     void effect(const node* n);
 
@@ -41,10 +41,10 @@ public:
     const std::vector<endpoint>& captures() const { return captures_; }
     const std::vector<endpoint>& results() const { return results_; }
     const std::vector<endpoint>& written() const { return written_; }
-    /// What its nodes wait for that are not its own.
+    /// Returns the control inputs of its nodes that lie outside the body.
     const std::vector<const node*>& waits() const { return waits_; }
 
-    /// The body; where it finds its captures, its node says.
+    /// Returns the body, without `captured`, which its node fills in.
     body finish(const region* of, bool is_dataflow) const;
 
 private:

@@ -14,7 +14,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class plan;
 
-/// A body bound to the types of what it is fed.
+/// A body bound to the types of its feeds.
 class bound_region {
 public:
     bound_region(const body& b, std::shared_ptr<plan> made, std::span<const tensor_type> arguments,
@@ -22,18 +22,18 @@ public:
 
     const body& of() const { return of_; }
     segment& steps() const { return *steps_; }
-    const std::vector<tensor_type>& types() const { return types_; } // of the results; invalid where it gives none
+    const std::vector<tensor_type>& types() const { return types_; } // of the results; invalid for an absent value
     int fetch(std::size_t result) const { return fetch_[result]; }
     bool direct(std::size_t result) const { return direct_[result] != 0; }
-    /// Result r is argument r as it came.
+    /// Returns true if result r is argument r unchanged.
     bool is_loop_invariant(std::size_t r) const { return is_loop_invariant_[r] != 0; }
-    /// Result r may be computed where argument r is: it is that with some changes.
+    /// Returns true if result r is a modified copy of argument r, and may be computed in its memory.
     bool updates(std::size_t r) const { return updates_[r] != 0; }
-    /// The input of its node that result r is, or is with some changes and may be where that is; -1: there is none. Of branches and calls.
+    /// Returns the node's input that result r equals, or is a modified copy of and may overwrite; else -1. Used for branches and calls.
     int over(std::size_t r) const { return over_[r]; }
-    /// Slots that are then in the same place.
+    /// Returns the slots of the updates before the last, which then share that memory.
     const std::vector<int>& along(std::size_t r) const { return along_[r]; }
-    /// All slots of a frame that results have somewhere else.
+    /// Returns the slots of a frame that redirected results change.
     const std::vector<std::size_t>& redirected() const { return redirected_; }
 
 private:
@@ -45,28 +45,28 @@ private:
     std::shared_ptr<segment> steps_;
     std::vector<int> fetch_; // per result
     std::vector<tensor_type> types_;
-    std::vector<char> direct_; // computed where it is wanted
+    std::vector<char> direct_; // per result: computed in the caller's memory
     std::vector<char> is_loop_invariant_, updates_;
     std::vector<std::vector<int>> along_;
     std::vector<int> over_;
     std::vector<std::size_t> redirected_;
 };
 
-/// A frame to run a body in, again and again.
+/// A frame in which a body runs repeatedly.
 class region_frame {
 public:
     explicit region_frame(const bound_region& b) : body_(b), feeds_(b.of().arguments.size() + b.of().captured.size()) {}
     region_frame(region_frame&& other) noexcept = default;
     ~region_frame() {
         if (!frame_) return;
-        // whoever gets the frame next may compute results in it
+        // Restore the slots: the next owner of the frame may compute results in it.
         for (std::size_t i = 0; i < own_.size(); ++i) frame_->slots[body_.redirected()[i]] = own_[i];
         body_.steps().release(std::move(frame_));
     }
 
-    /// What it takes from outside, for the runs that follow.
+    /// Sets the captured values, for all runs that follow.
     void begin(const kernel_args& args) {
-        if (!frame_) { // a branch that is never taken needs none
+        if (!frame_) { // not in the constructor: a branch that is never taken needs no frame
             frame_ = body_.steps().acquire();
             for (const std::size_t slot : body_.redirected()) own_.push_back(frame_->slots[slot]);
         }
@@ -76,7 +76,7 @@ public:
     }
     void feed(std::size_t argument, const void* value) { feeds_[argument] = value; }
     const void* fed(std::size_t argument) const { return feeds_[argument]; }
-    /// Where the next runs put a result, if they can.
+    /// Redirects a result of the next runs to `to`, if it can be computed there.
     void want(std::size_t result, void* to) {
         if (!body_.direct(result)) return;
         body_.steps().redirect(*frame_, static_cast<std::size_t>(body_.fetch(result)), to);
@@ -86,7 +86,7 @@ public:
     const void* result(std::size_t r) const {
         return body_.steps().fetch_data(*frame_, static_cast<std::size_t>(body_.fetch(r)));
     }
-    /// Copies a result that could not be computed where it is wanted.
+    /// Copies a result that could not be computed in place.
     void deliver(std::size_t r, void* to) const {
         if (body_.direct(r)) return;
         const auto& type = body_.types()[r];
@@ -98,10 +98,10 @@ private:
     const bound_region& body_;
     std::unique_ptr<frame> frame_;
     std::vector<const void*> feeds_;
-    std::vector<void*> own_; // where those slots were
+    std::vector<void*> own_; // original pointers of the redirected slots
 };
 
-/// Ends the runs of a body, whatever happens.
+/// A guard that ends the runs of a body, also after an exception.
 class body_runs {
 public:
     body_runs(region_frame& m, const kernel_args& args) : memory_(m) { m.begin(args); }
@@ -112,10 +112,10 @@ private:
     region_frame& memory_;
 };
 
-/// Which of so many bodies a value chooses.
+/// Returns the index of the body that a value chooses: true is 0, false and numbers out of range are the last.
 std::size_t chosen_body(const any_array& by, std::size_t bodies);
 
-/// Errors from within say in which iteration they came.
+/// Rethrows the current exception; if it is an `error`, adds the number of its iteration.
 [[noreturn]] void rethrow_from_iteration(std::int64_t k);
 
 }}} // namespace rill::RILL_ABI::detail

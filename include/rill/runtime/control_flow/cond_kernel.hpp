@@ -11,7 +11,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Runs one of a node's regions, or the only one of a function call.
+/// A kernel that runs one of a node's regions: a branch, or the only region of a function call.
 class cond_kernel final : public typed_region_kernel {
 public:
     using typed_region_kernel::typed_region_kernel;
@@ -36,7 +36,7 @@ public:
         return -1;
     }
 
-    /// region_binding::changes: where all branches agree.
+    /// Returns region_binding::changes; -1 where branches differ.
     std::vector<int> changes() const {
         std::vector<int> all;
         for (std::size_t r = 0; r < bodies_[0].types().size(); ++r) {

@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// What runs the bodies of a node one of which is no straight line.
+/// Returns a kernel that runs each body of a node as a plan of its own: for bodies that may wait, or whose extents vary.
 std::shared_ptr<const region_kernel> bind_dynamic_region(const subgraph::item& it, const body_plans& plans,
                                                          allocator& memory);
 

@@ -21,7 +21,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A node whose bodies may wait, or have values of extents that only their runs decide. Everything goes from run to run as arrays.
+/// A kernel for bodies that may wait, or whose extents only their runs decide. All values pass between their runs as arrays.
 class dynamic_region_kernel final : public region_kernel {
 public:
     dynamic_region_kernel(const subgraph::item& it, const body_plans& plans, allocator& memory)
@@ -49,7 +49,7 @@ private:
                          static_cast<const std::byte*>(a.data()) + static_cast<std::size_t>(k) * bytes, nullptr);
     }
 
-    /// What iterations gave as result r, as one value. Of iterations whose branch left the value out nobody reads it.
+    /// Returns the values of result r in all iterations as one value. Nothing reads those of iterations where the value is absent.
     any_array stacked(std::vector<any_array> all, std::size_t r, bool reverse) const {
         const auto& result = bodies_.back().of->results[r];
         const auto& known = type_of(result);
@@ -83,7 +83,7 @@ private:
     region_use use_;
     allocator& memory_;
     vector<planned> bodies_;
-    std::size_t seen_; // results that more than gradients see; these keep the others as they come
+    std::size_t seen_; // results that more than gradients read; the others may become tensor lists
 };
 
 class dynamic_region_kernel::sequence final : public region_driver {
@@ -124,7 +124,7 @@ private:
         return running_->steps.get();
     }
 
-    /// What the body gives, of what was fetched of it.
+    /// Returns the body's results, with absent values, from its fetches.
     std::vector<any_array> results(std::vector<any_array> fetched) const {
         std::vector<any_array> all;
         std::size_t fetch = 0;
@@ -132,7 +132,7 @@ private:
         return all;
     }
 
-    /// Takes the next state from what a body gave; the rest is kept.
+    /// Takes the next state from a body's results; keeps the others for stacked outputs.
     void take_state(std::vector<any_array> given, const body& b) {
         const std::size_t parts = state_.size();
         for (std::size_t h = 0; h < kept_.size(); ++h) kept_[h].push_back(std::move(given[parts + h]));
@@ -149,7 +149,7 @@ private:
 
     plan* over(std::vector<any_array>& given, bool reverse) {
         const std::size_t parts = state_.size();
-        running_ = nullptr; // what goes wrong from here on is of no iteration
+        running_ = nullptr; // errors from here on belong to no iteration
         given = std::move(state_);
         for (std::size_t h = 0; h < kept_.size(); ++h)
             given.push_back(of_.stacked(std::move(kept_[h]), parts + h, reverse));
@@ -186,9 +186,9 @@ private:
     const dynamic_region_kernel& of_;
     const region_use& use_;
     std::vector<any_array> inputs_, state_, sliced_;
-    std::vector<std::vector<any_array>> kept_; // per result beyond the state: of each iteration
-    std::int64_t k_ = 0, length_ = 0;          // iterations that are over; how many there are
-    const planned* running_ = nullptr;         // whose results come next
+    std::vector<std::vector<any_array>> kept_; // per result beyond the state, and iteration
+    std::int64_t k_ = 0, length_ = 0;          // completed iterations, and their number
+    const planned* running_ = nullptr;         // the body whose results come next
 };
 
 RILL_COLD std::unique_ptr<region_driver> dynamic_region_kernel::begin(std::span<const any_array> inputs) const {

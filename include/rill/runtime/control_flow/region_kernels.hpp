@@ -10,18 +10,18 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// What a run of a body is.
+/// Returns the plan key of a run of the body.
 plan_key plan_key_of(const body& b);
 
-/// Compiles the bodies that an item runs.
+/// Compiles the bodies of an item.
 void compile_bodies(body_plans& into, const subgraph::item& it, const session_options& options,
                     const std::shared_ptr<resource_store>& resources, const device_type& default_device);
 
-/// Binds the bodies of a node that is part of a straight line to the types of its inputs: to a static_region_kernel. Throws dynamic_shape_found.
+/// Binds a node of a static segment to the types of its inputs, as a static_region_kernel. Throws dynamic_shape_found.
 region_binding bind_region(const subgraph::item& it, std::span<const tensor_type> inputs, const body_plans& plans,
                            allocator& memory);
 
-/// The same of a node that stands alone.
+/// Binds a dynamic node, with its bodies, to the types of its inputs.
 region_binding bind_alone(const subgraph::item& it, std::span<const tensor_type> inputs, const body_plans& plans,
                           allocator& memory);
 

@@ -27,7 +27,6 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// What a run of a body is.
 RILL_COLD plan_key plan_key_of(const body& b) {
     plan_key key;
     for (const auto& r : b.results)
@@ -59,7 +58,7 @@ RILL_COLD void compile_bodies(body_plans& into, const subgraph::item& it, const 
         if (auto& made = into.of[&b]; !made) made = compiled(b);
 }
 
-/// Whether any run of the bodies gives what this one does: all branches the same, a loop what it got.
+/// Returns true if all runs of the bodies give results of one type: branches agree, and a loop's state keeps its types.
 inline bool keeps_extents(const region_use& use, const std::vector<std::vector<tensor_type>>& results,
                           std::span<const tensor_type> operands) {
     using form = region_use::form;
@@ -71,7 +70,7 @@ inline bool keeps_extents(const region_use& use, const std::vector<std::vector<t
     for (std::size_t r = 0; r < results[0].size(); ++r) {
         const tensor_type* one = nullptr;
         for (const auto& given : results) {
-            if (given[r].type == dtype::invalid) continue; // it leaves that to others
+            if (given[r].type == dtype::invalid) continue; // an absent value
             if (one && *one != given[r]) return false;
             one = &given[r];
         }
@@ -79,7 +78,7 @@ inline bool keeps_extents(const region_use& use, const std::vector<std::vector<t
     return true;
 }
 
-/// Whether that is what the node was said to give.
+/// Returns true if the bodies' results match the node's declared output shapes.
 inline bool are_as_said(const node& n, const std::vector<std::vector<tensor_type>>& results) {
     const auto& use = *n.op->regions();
     const bool branches = use.how == region_use::form::choose;
@@ -121,7 +120,7 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
     try {
         for (const auto& b : bodies) made->bind(b, plans, arguments);
     } catch (const error&) {
-        // what does not run need not fit what came: a branch that is not taken, the body of a loop that ends at once
+        // a body that does not run need not fit the inputs: a branch not taken, or the body of a loop that ends at once
         if (may_change) throw dynamic_shape_found{};
         if (use.how != form::scan || operands[use.carried].shape[0] != 0) throw;
         auto empty = detail::make_shared<empty_scan_kernel>(it, inputs);

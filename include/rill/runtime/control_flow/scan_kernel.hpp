@@ -12,7 +12,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Runs a scan's region for each slice.
+/// A kernel that runs a scan's region for each slice.
 class scan_kernel final : public typed_region_kernel {
 public:
     scan_kernel(const subgraph::item& it, std::span<const tensor_type> inputs, allocator& from)
@@ -57,7 +57,7 @@ private:
     std::span<const tensor_type> state_types() const {
         return std::span(inputs_).first(static_cast<std::size_t>(use_.carried));
     }
-    /// Of one slice along the first `axes` axes.
+    /// Returns the size in bytes of one slice along the first `axes` axes.
     static std::size_t slice_bytes(const tensor_type& t, int axes) {
         std::size_t bytes = size_of(t.type);
         for (int i = axes; i < t.shape.rank; ++i) bytes *= static_cast<std::size_t>(t.shape[i]);
@@ -71,7 +71,7 @@ private:
     std::int64_t length_;
 };
 
-/// A scan over no slices whose body does not fit what came, as with extents that only an iteration would have told: the state stays.
+/// A kernel of a scan over no slices whose body can't be bound: only an iteration decides some extents. It returns the initial state.
 class empty_scan_kernel final : public typed_region_kernel {
 public:
     using typed_region_kernel::typed_region_kernel;
@@ -85,7 +85,7 @@ public:
                 copy_elements(inputs_[i].type, args.in<void>(i), out, inputs_[i].shape.size());
         return 0;
     }
-    /// What op::outputs is told that the body gives.
+    /// Returns the result types of the body for op::outputs, with 0 for unknown extents.
     std::vector<std::vector<tensor_type>> results(const body& b) const {
         std::vector<tensor_type> all(inputs_.begin(), inputs_.begin() + use_.carried);
         for (auto r = all.size(); r < b.results.size(); ++r) {

@@ -10,17 +10,17 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Values of one type, one for each iteration, stacked.
+/// Values of one type, one per iteration, stacked along a new first axis.
 class stacked_outputs {
 public:
     stacked_outputs(const tensor_type& each, allocator& memory) : each_(each), memory_(&memory) {}
 
-    /// Where the next one goes, and n - 1 more behind it.
+    /// Returns the address for the next n values.
     void* next(index_t n = 1) {
         if (!all_ || kept_ + n > room_) grow(n);
         return place(kept_);
     }
-    /// So many are there; where the first of them is.
+    /// Counts n more values; returns the address of the first.
     void* keep(index_t n = 1) { return place(std::exchange(kept_, kept_ + n)); }
     any_array take() && {
         dims shape{kept_};

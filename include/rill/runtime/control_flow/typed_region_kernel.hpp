@@ -28,7 +28,7 @@ public:
         bodies_.emplace_back(counted != plans.counted.end() ? counter_->rest() : b, plans.at(b), arguments, inputs_);
     }
     std::span<const bound_region> bodies() const { return {bodies_.data(), bodies_.size()}; }
-    /// What each body gives.
+    /// Returns the result types of each body.
     std::vector<std::vector<tensor_type>> results() const {
         std::vector<std::vector<tensor_type>> all;
         for (const auto& b : bodies_) all.push_back(b.types());
@@ -52,10 +52,10 @@ protected:
     region_use use_;
     std::vector<tensor_type> inputs_, outputs_;
     std::vector<bound_region> bodies_;
-    std::shared_ptr<const induction_variable> counter_; // of a loop
+    std::shared_ptr<const induction_variable> counter_; // of a loop; null if it has none
 };
 
-/// One step of a loop: the body computes the state from itself.
+/// Runs one iteration of a loop: the body computes the next state from the current one.
 inline void advance(const bound_region& b, region_frame& m, loop_state_buffers& state, std::size_t parts,
                     const kernel_args& args) {
     const auto next = [&](std::size_t i) { return state.next(i, args, b.updates(i)); };

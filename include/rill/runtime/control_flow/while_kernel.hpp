@@ -15,7 +15,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Runs a while loop: the condition's region, then the body's, until the condition is false.
+/// A kernel that runs a while loop: the condition's region, then the body's, until the condition is false.
 class while_kernel final : public typed_region_kernel {
 public:
     while_kernel(const subgraph::item& it, std::span<const tensor_type> inputs, allocator& from)
@@ -29,7 +29,7 @@ public:
         return run(static_cast<memory&>(own), args, {});
     }
 
-    /// With the histories of values that the body gives beside the state.
+    /// Returns the final state, then the stacked outputs: the body's results beyond the state.
     std::vector<any_array> run_alone(std::span<const any_array> inputs, const step_context* context) const override {
         const auto parts = state_types().size();
         auto outputs = arrays_of(state_types());

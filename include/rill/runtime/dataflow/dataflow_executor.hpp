@@ -10,8 +10,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class dataflow_plan;
 
-/// A run of it: what was asked for, in order. Each node looks whether the run is to end; one that waits holds nothing else up. A dead value
-/// is invalid_argument, two live inputs of a merge are internal.
+/// Returns a run of the plan; it gives the fetches in order. Each node checks for cancellation; one that waits does not block others. A
+/// dead fetch throws invalid_argument, two live inputs of a merge throw `internal`.
 std::unique_ptr<nested_run> make_dataflow_executor(const dataflow_plan& p, std::span<const any_array> feeds);
 
 }}} // namespace rill::RILL_ABI::detail

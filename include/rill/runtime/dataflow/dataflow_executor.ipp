@@ -49,7 +49,7 @@ private:
     using form = control_flow_kind::form;
     enum state : char { unknown, live, dead };
 
-    /// What can go on does. The results, unless something waits.
+    /// Runs all ready steps. Returns the results, or nothing if a node waits.
     std::optional<std::vector<any_array>> run_ready() {
         while (!ready_.empty()) {
             const auto next = ready_.front();
@@ -72,36 +72,36 @@ private:
         return std::move(results_);
     }
 
-    /// What comes along an edge.
+    /// A value that travels along an edge.
     struct token {
         any_array value;
         bool is_live = true;
     };
-    /// What a step has got of one iteration.
+    /// The inputs of a step in one iteration, as far as they are there.
     struct inbox {
         std::vector<any_array> values;
         int came = 0, waited = 0, dead = 0;
-        int from = dataflow_plan::none; // of a merge: the input that is live
+        int from = dataflow_plan::none; // of a merge: its live input
         bool started = false;
     };
     struct iteration {
         explicit iteration(int steps) : boxes(static_cast<std::size_t>(steps)) {}
         vector<inbox> boxes;
-        int running = 0; // steps, and loops within
+        int running = 0; // steps, and nested loops
     };
-    /// A loop that is under way.
+    /// A running loop.
     struct frame {
         int of = 0;
         frame* parent = nullptr;
-        std::int64_t at = 0; // the parent's iteration
-        int entry = -1;      // in the trace
+        std::int64_t at = 0; // iteration of the parent
+        int entry = -1;      // index in the trace
         std::deque<iteration> iterations;
-        std::int64_t first = 0; // of those
+        std::int64_t first = 0; // number of the first of these iterations
         int entered = 0;
-        vector<std::pair<int, token>> constants; // what has entered, with its step
-        std::vector<int> dead_next;              // steps that are dead in the last iteration, and go to the next
-        std::vector<int> left;                   // steps whose values have left it
-        vector<std::pair<int, token>> waiting;   // for an iteration to begin: there are as many as may be
+        vector<std::pair<int, token>> constants; // loop-invariant values, with their enters
+        std::vector<int> dead_next;              // next_iteration steps that are dead in the last iteration
+        std::vector<int> left;                   // exits that have given a live value
+        vector<std::pair<int, token>> waiting;   // values for an iteration beyond the maximum in parallel
 
         std::int64_t last() const { return first + static_cast<std::int64_t>(iterations.size()) - 1; }
         iteration& in(std::int64_t k) { return iterations[static_cast<std::size_t>(k - first)]; }
@@ -115,7 +115,7 @@ private:
 
     const step& step_of(int s) const { return plan_.steps()[s]; }
 
-    /// A value, or that a step has run, comes to all who take it.
+    /// Sends a value, or the end of a step, along all edges of a port.
     void send(int from, int port, const token& t, frame& f, std::int64_t at) {
         const auto& s = step_of(from);
         if (!f.parent && port < static_cast<int>(s.fetched.size()) && s.fetched[port] >= 0) {
@@ -144,7 +144,7 @@ private:
                 box.values.assign(1, t.value);
             }
             is_dead = box.from < 0;
-            complete = box.from >= 0 || complete || (s.begins && box.came > 0); // one in each iteration
+            complete = box.from >= 0 || complete || (s.begins && box.came > 0); // a loop merge: one per iteration
         } else if (e.input >= 0) {
             if (box.values.empty()) box.values.resize(s.fed.size());
             box.values[static_cast<std::size_t>(e.input)] = t.value;
@@ -170,7 +170,7 @@ private:
                 else if (const auto all = computed(t))
                     send_all(t.step, *all, true, *t.in, t.at);
                 else
-                    return; // its values come later
+                    return; // its outputs come later
             }
         } catch (...) {
             rethrow_from(t);
@@ -182,7 +182,7 @@ private:
         --t.in->in(t.at).running;
         tidy(*t.in);
     }
-    /// What is being handled, as an error of the iteration it lies in.
+    /// Rethrows the current exception with the iteration of the task.
     [[noreturn]] static void rethrow_from(const task& t) {
         if (t.in->parent) rethrow_from_iteration(t.at);
         throw;
@@ -200,14 +200,14 @@ private:
         } catch (...) {
             outer_->rethrow_inner(outer_number_);
         }
-        if (all) outer_->inner_done(outer_number_, std::move(*all)); // this run is gone now
+        if (all) outer_->inner_done(outer_number_, std::move(*all)); // destroys *this
     }
     [[noreturn]] void rethrow_inner(std::size_t number) const override {
         try {
             rethrow_from(waiting_.at(number).of);
         } catch (...) {
             outer_->rethrow_inner(outer_number_);
-            throw; // g++ 12 takes it that the call may return
+            throw; // g++ 12 assumes that the call may return
         }
     }
     static std::vector<token> tokens(std::vector<any_array>& values) {
@@ -219,7 +219,7 @@ private:
     trace_scope scope_of(const frame& f, std::int64_t at) const {
         return {.to = context_->trace->to, .inside = f.entry, .iteration = f.parent ? at : context_->trace->iteration};
     }
-    /// Of a primitive; what lies between them is written down by its plan.
+    /// Begins the trace entry of a primitive; returns -1 for other nodes, which their own plans trace.
     int begin_trace(const task& t) const {
         const auto& s = step_of(t.step);
         if (t.is_dead || !s.origin || !s.flow) return -1;
@@ -241,7 +241,7 @@ private:
         return {t.is_dead || (s.data == 0 && s.fed[0] < 0) ? any_array() : value(t, 0), !t.is_dead};
     }
 
-    /// What a node gives; nothing if that comes later.
+    /// Returns the outputs of a step; nothing if they come later.
     std::optional<std::vector<token>> computed(const task& t) {
         const auto& s = step_of(t.step);
         std::vector<token> out;
@@ -315,7 +315,7 @@ private:
     }
     void go_on(const task& t) {
         auto& f = *t.in;
-        if (t.is_dead && t.at == f.last()) return f.dead_next.push_back(t.step); // if there is another iteration
+        if (t.is_dead && t.at == f.last()) return f.dead_next.push_back(t.step); // if another iteration begins
         const auto v = passed(t);
         if (t.at == f.last()) {
             if (static_cast<int>(f.iterations.size()) >= plan_.loops()[f.of].parallel) {
@@ -333,7 +333,7 @@ private:
         for (const int from : std::exchange(f.dead_next, {})) send_all(from, {}, false, f, k);
     }
 
-    /// Iterations that are over go, those that wait for them begin, and so does what waits for the loop.
+    /// Removes completed iterations, begins waiting ones, and ends the loop after its last iteration.
     void tidy(frame& f) {
         if (!f.parent) return;
         while (!f.iterations.empty() && f.iterations.front().running == 0 && f.entered == plan_.loops()[f.of].enters) {
@@ -358,7 +358,7 @@ private:
         waiting_node(const task& t, std::unique_ptr<nested_run> r) : of(t), run(std::move(r)) {}
         task of;
         std::unique_ptr<nested_run> run;
-        std::optional<traced_context> traced = {}; // of a run that is written down
+        std::optional<traced_context> traced = {}; // of a traced run
     };
 
     const dataflow_plan& plan_;
@@ -372,7 +372,7 @@ private:
     frame root_;
     std::deque<task> ready_;
     std::size_t last_ = 0;
-    std::map<std::size_t, waiting_node> waiting_; // for what others do
+    std::map<std::size_t, waiting_node> waiting_; // nodes whose nested run has not ended
     std::map<std::tuple<int, frame*, std::int64_t>, std::unique_ptr<frame>> frames_;
 };
 

@@ -17,9 +17,9 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class plan;
 
-/// Primitives of control flow, and what lies between them, run node by node, as the white paper says: a value has a tag, the iteration
-/// of each loop that it lies in; a node runs once for each tag when all its inputs have come, and is dead, which is passed on in place
-/// of values, if one of them is. Several iterations of a loop may be under way.
+/// A plan for the dataflow executor: control-flow primitives, and the nodes between them, run node by node. Every value has a tag: its
+/// iteration in each enclosing loop. A node runs once per tag, when all its inputs are there. If one of them is dead, so are its outputs;
+/// merges are the exception. Several iterations of a loop may run at once.
 class dataflow_plan {
 public:
     dataflow_plan(const plan_key& key, const session_options& options, const std::shared_ptr<resource_store>& resources,
@@ -30,25 +30,25 @@ public:
 
     static constexpr int none = -1;
 
-    /// An edge: to an input of a node, or, none, to a node that waits.
+    /// An edge to an input of a step; input `none`: a control edge.
     struct edge {
         int to, input;
     };
     struct step {
-        const node* origin = nullptr; // null: brings into a loop what never entered it
+        const node* origin = nullptr; // null: a step made for a feed, or to bring a value into a loop
         control_flow_kind flow;
-        int frame = 0;                       // in which it runs
-        int gives = 0;                       // in which its values are
-        int place = 0;                       // among those that run in its frame
-        int data = 0, controls = 0;          // what it waits for
-        bool begins = false;                 // a merge that a loop goes back to
-        std::vector<std::vector<edge>> next; // per port; behind them, those that wait for the node
-        std::vector<int> fetched;            // per port: the result that it is
+        int frame = 0;                       // the loop it runs in
+        int gives = 0;                       // the loop its outputs are in
+        int place = 0;                       // its index among the steps of its frame
+        int data = 0, controls = 0;          // numbers of its data and control inputs
+        bool begins = false;                 // a merge with a back edge
+        std::vector<std::vector<edge>> next; // per port; the last are control edges
+        std::vector<int> fetched;            // per port: the result that it is, or none
         std::vector<int> fed;                // per input: the feed that it is, or none
-        std::shared_ptr<plan> runs;          // of what is no primitive
-        std::vector<int> arguments;          // of which these inputs are the feeds
+        std::shared_ptr<plan> runs;          // the plan of a node that is not a primitive
+        std::vector<int> arguments;          // the inputs that feed that plan
 
-        /// A variable or a constant that each plan reads itself.
+        /// Returns true for a variable or a constant that only plans of other nodes read.
         bool is_source() const {
             const auto role = origin ? origin->op->role() : op_role::ordinary;
             return (role == op_role::variable || role == op_role::constant) && next[0].empty() && fetched[0] < 0;

@@ -38,7 +38,7 @@ RILL_COLD dataflow_plan::dataflow_plan(const plan_key& key, const session_option
         const auto take = [&](const endpoint& e, int input) {
             const int feed = static_cast<int>(detail::find(key.feeds, e) - key.feeds.begin());
             const auto& args = steps_[to].arguments;
-            // a merge counts it as an input that comes; what enters a loop within another from outside comes once for each of that
+            // a step sends a fed value to merges, which count inputs, and to enters: these may run once per outer iteration
             if (const auto what = steps_[to].flow.what;
                 g.fed(e) && (what == control_flow_kind::form::merges || what == control_flow_kind::form::enters))
                 connect(feed_step(feed), 0, to, input);
@@ -82,11 +82,11 @@ RILL_COLD void dataflow_plan::add_step(const flow_graph& g, const node* n) {
     steps_.push_back(std::move(s));
 }
 
-/// A plan of one node, whose feeds are the inputs that others compute. Variables and constants it reads itself.
+/// Compiles a plan of one node. Computed inputs are its feeds; it reads variables and constants itself.
 RILL_COLD void dataflow_plan::compile(const flow_graph& g, step& s, const session_options& options,
                                       const std::shared_ptr<resource_store>& resources,
                                       const device_type& default_device) {
-    static const region alone; // nothing lies in it: what the node waits for has run
+    static const region alone; // an empty region: all control inputs have run
     const node* n = s.origin;
     plan_key key;
     key.within = &alone;
@@ -111,7 +111,7 @@ RILL_COLD void dataflow_plan::compile(const flow_graph& g, step& s, const sessio
 }
 
 RILL_COLD void dataflow_plan::connect(int from, int port, int to, int input) {
-    std::vector<int> way; // the loops between them, the innermost first
+    std::vector<int> way; // the loops between them, innermost first
     for (int f = steps_[to].frame; f != steps_[from].gives; f = loops_[f].parent) way.push_back(f);
     for (; !way.empty(); way.pop_back()) {
         from = brought(from, port, way.back());
@@ -121,7 +121,7 @@ RILL_COLD void dataflow_plan::connect(int from, int port, int to, int input) {
     ++(input == none ? steps_[to].controls : steps_[to].data);
 }
 
-/// A step that brings what a value is, or that its node has run, into a loop.
+/// Returns a step that brings an output, or the control edge of a step, into a loop.
 RILL_COLD int dataflow_plan::brought(int from, int port, int into) {
     const bool waits = port + 1 == static_cast<int>(steps_[from].next.size());
     for (const auto& e : steps_[from].next[port])
@@ -142,10 +142,10 @@ RILL_COLD int dataflow_plan::brought(int from, int port, int into) {
     return static_cast<int>(steps_.size()) - 1;
 }
 
-/// A step that gives what was fed.
+/// Adds a step whose output is a feed.
 RILL_COLD int dataflow_plan::feed_step(int feed) {
     step s;
-    s.flow.what = control_flow_kind::form::loop_condition; // which passes on what it gets
+    s.flow.what = control_flow_kind::form::loop_condition; // this kind passes on its input
     s.place = loops_[0].steps++;
     s.next.resize(2);
     s.fetched.assign(1, none);

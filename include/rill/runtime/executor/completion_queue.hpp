@@ -19,24 +19,24 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A run that is part of a step, as what it shares with others sees it.
+/// The interface of a run to the completion queue of its step.
 class step_part {
 public:
-    /// What a piece waited for has come.
+    /// Handles the completion of a stage that waited: its outputs, or an error.
     virtual void on_completed(std::size_t stage, std::exception_ptr problem, std::vector<any_array> outputs) = 0;
-    /// What a piece waits for, as messages say it.
+    /// Returns the name and place of the node that a stage waits for, for messages.
     virtual std::string place_of_piece(std::size_t stage) const = 0;
 
 protected:
     ~step_part() = default;
 };
 
-/// A run that others are part of.
+/// A run with nested runs.
 class parent_run {
 public:
-    /// What was begun under that number is over. What goes wrong from here on leaves as an error of the outermost run's.
+    /// Handles the end of nested run `number`. An error from here on leaves as an error of the outermost run.
     virtual void inner_done(std::size_t number, std::vector<any_array> results) = 0;
-    /// What is being handled, and went wrong under that number, as an error of the outermost run's.
+    /// Rethrows the current exception, thrown by nested run `number`, as an error of the outermost run.
     [[noreturn]] virtual void rethrow_inner(std::size_t number) const = 0;
 
 protected:
@@ -45,16 +45,16 @@ protected:
 
 class completion_queue;
 
-/// A run that is part of another one, and of its step.
+/// A nested run: part of another run, and of its step.
 class nested_run {
 public:
     virtual ~nested_run() = default;
-    /// What it gives, if it is over at once; else `outer` is told later, which may end its life.
+    /// Returns the results if the run ends at once. Otherwise it calls `outer.inner_done` later, which may destroy *this.
     virtual std::optional<std::vector<any_array>> begin(parent_run& outer, std::size_t number, completion_queue& events,
                                                         const step_context& context) = 0;
 };
 
-/// What the runs of a step share: the pieces that are ready, what is waited for, and what has come of it.
+/// The completion queue of a step: its ready stages, its deferred ops, and their completions. All runs of the step share it.
 class completion_queue {
 public:
     completion_queue(std::chrono::nanoseconds progress_timeout, const step_context& context)
@@ -66,15 +66,15 @@ public:
         std::size_t number = 0;
     };
     void add(stage p) { ready_.push_back(p); }
-    /// One that goes next; none is ready: it sleeps until something has come, and gives none.
+    /// Removes and returns the stage to run next. If none is ready, waits for completions, handles them, and returns an empty stage.
     stage next();
-    /// Those of the ready ones that `wanted` says yes to, at most so many. They are no longer ready.
+    /// Removes and returns at most `most` of the ready stages that `wanted` accepts.
     std::vector<stage> take(std::size_t most, const std::function<bool(const stage&)>& wanted);
-    /// Something is started that comes later.
+    /// Registers a deferred op of a stage, and returns the callback that completes it.
     completion defer(stage p, std::function<bool()> give_up);
-    /// When what has come was brought, of a step that is written down.
+    /// Returns the time in a trace of the completion that is being handled.
     std::int64_t came_at() const { return came_at_; }
-    /// Whether anything is given up; other things have come to their end.
+    /// Withdraws the deferred ops that have not completed. Returns true if there were any.
     bool give_up() noexcept;
 
 private:
@@ -84,15 +84,15 @@ private:
         std::exception_ptr problem;
         std::vector<any_array> outputs;
     };
-    /// Shared with who brings it, perhaps when the step is over.
+    /// The completions so far. Shared with the callbacks, which may outlive the step.
     struct arrivals {
         std::mutex mutex;
         std::condition_variable more;
         std::vector<arrival> all;
-        step_recorder* clock = nullptr; // of a step that is written down, as long as it lasts
+        step_recorder* clock = nullptr; // set for a traced step, until it ends
     };
     struct started {
-        std::uint64_t ticket; // what comes a second time finds its ticket gone
+        std::uint64_t ticket; // a second completion for the same ticket is ignored
         stage of;
         std::function<bool()> give_up;
     };
@@ -106,7 +106,7 @@ private:
     std::vector<stage> ready_;
     vector<started> started_;
     std::uint64_t last_ = 0;
-    std::shared_ptr<arrivals> arrivals_; // made when something waits
+    std::shared_ptr<arrivals> arrivals_; // null before the first deferred op
     std::int64_t came_at_ = 0;
 };
 

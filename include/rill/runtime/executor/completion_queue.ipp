@@ -21,7 +21,7 @@ RILL_COLD completion completion_queue::defer(stage p, std::function<bool()> give
     started_.push_back({++last_, p, std::move(give_up)});
     return
         [ticket = last_, into = std::weak_ptr(arrivals_)](std::exception_ptr problem, std::vector<any_array> outputs) {
-            const auto to = into.lock(); // gone: the step has ended
+            const auto to = into.lock(); // null: the step has ended
             if (!to) return;
             const std::lock_guard lock(to->mutex);
             to->all.push_back({ticket, to->clock ? to->clock->now() : 0, std::move(problem), std::move(outputs)});
@@ -59,7 +59,7 @@ RILL_COLD std::vector<completion_queue::stage> completion_queue::take(std::size_
     return taken;
 }
 
-/// Cancelling is seen within a hundredth of a second.
+/// Waits for completions and handles them. It checks for cancellation every 10 ms.
 RILL_COLD void completion_queue::wait() {
     constexpr auto look = std::chrono::milliseconds(10);
     const auto begin = context_.env().now();
@@ -77,7 +77,7 @@ RILL_COLD void completion_queue::wait() {
         } catch (const error& why) {
             const auto what = waited_for();
             if (give_up()) throw_error(why.code(), std::string(why.what()) + "; it waits for " + what);
-        } // else what all of them wait for is there, or comes at once: nothing of it is lost
+        } // otherwise every op has completed, or is completing: no result is lost
     }
     for (auto& a : here) {
         const auto at = detail::find_if(started_, [&](const auto& s) { return s.ticket == a.ticket; });

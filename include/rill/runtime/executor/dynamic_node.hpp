@@ -13,7 +13,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A node that stands alone, bound to types as they come.
+/// A dynamic node: bound to the types of its inputs when it runs.
 class dynamic_node {
 public:
     dynamic_node(subgraph::item it, const session_options& options, std::shared_ptr<resource_store> resources,
@@ -21,13 +21,13 @@ public:
 
     const subgraph::item& item() const { return item_; }
     bool is_async() const { return item_.op->is_async(); }
-    /// Its outputs, unless it asked `wait` to come later. It may take inputs over that nobody shares.
+    /// Runs the node and returns its outputs, unless it deferred them through `wait`. It may take over inputs that nobody shares.
     std::vector<any_array> run(std::span<any_array> inputs, const step_context* context, async_context* wait) const;
-    /// Refuses outputs of an op that sizes them itself, or of bodies, which are not what the node says they are.
+    /// Throws invalid_argument if outputs of a node with bodies or dynamic outputs contradict its declared types.
     void check(std::span<const any_array> outputs) const;
-    /// Of a node whose bodies are run in pieces: they are driven by who asks, which keeps what `keep` is. Null of others.
+    /// Begins a run of the node's bodies, which the caller drives. `keep` must outlive it. Returns null if `run` runs the node.
     std::unique_ptr<region_driver> begin(std::span<const any_array> inputs, std::shared_ptr<const void>& keep) const;
-    /// What is being handled, as an error of the node's.
+    /// Rethrows the current exception as an error of the node.
     [[noreturn]] void rethrow() const;
     void close() const;
 
@@ -37,14 +37,14 @@ private:
     std::vector<any_array> run_kernel(std::span<any_array> inputs, const step_context* context,
                                       async_context* wait) const;
 
-    static constexpr std::size_t kept = 16; // types, or shapes
+    static constexpr std::size_t kept = 16; // maximum number of bindings
 
     subgraph::item item_;
     std::shared_ptr<resource_store> resources_;
     allocator& memory_;
     body_plans bodies_;
     mutable std::mutex mutex_;
-    mutable vector<std::shared_ptr<const bound>> bound_; // the last used first
+    mutable vector<std::shared_ptr<const bound>> bound_; // the most recently used first
 };
 
 }}} // namespace rill::RILL_ABI::detail

@@ -26,9 +26,9 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 struct dynamic_node::bound {
     std::vector<tensor_type> inputs, outputs;
-    std::vector<any_array> read; // by the shape rule: values that decide the outputs' shapes
+    std::vector<any_array> read; // values that the shape rule reads
     region_binding region;       // of a node with bodies
-    kernel run;                  // of others
+    kernel run;                  // of other nodes
     std::size_t scratch = 0;
 };
 
@@ -38,7 +38,7 @@ RILL_COLD dynamic_node::dynamic_node(subgraph::item it, const session_options& o
     compile_bodies(bodies_, item_, options, resources_, default_device);
 }
 
-/// Of a node that is about to run everything is known.
+/// The input values of a node that is about to run.
 class given_values final : public input_values {
 public:
     explicit given_values(std::span<const any_array> all) : all_(all) {}
@@ -48,7 +48,7 @@ private:
     std::span<const any_array> all_;
 };
 
-/// Of one type.
+/// Returns true if two arrays of one type are equal byte by byte.
 inline bool same_numbers(const any_array& a, const any_array& b) {
     const auto bytes = static_cast<std::size_t>(a.size()) * size_of(a.dtype());
     return bytes == 0 || std::memcmp(a.data(), b.data(), bytes) == 0;
@@ -130,7 +130,7 @@ RILL_COLD void dynamic_node::check(std::span<const any_array> outputs) const {
     if (!item_.op->has_dynamic_outputs() && !item_.origin->bodies) return;
     for (std::size_t k = 0; k < outputs.size() && k < said.size(); ++k) {
         const auto& is = outputs[k].type();
-        if (outputs[k].empty()) continue; // the branch taken leaves that to others
+        if (outputs[k].empty()) continue; // an absent value: the branch taken does not give it
         if (is.type == said[k].type && rules::compatible(is.shape, said[k].shape)) continue;
         try {
             throw invalid_argument("output " + std::to_string(k) + " is " + to_string(is) + ", not " +

@@ -11,10 +11,10 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class plan;
 
-/// A run of a plan whose nodes may wait, to be part of another; null of other plans.
+/// Returns a nested run of a plan with dynamic nodes; null for other plans.
 std::unique_ptr<nested_run> nested_run_of(plan& p, std::span<const any_array> feeds);
 
-/// Runs another plan on its own; the values are the caller's.
+/// Runs a plan to its end, and returns copies of its results.
 std::vector<any_array> run_plan(plan& p, std::span<const any_array> feeds, const step_context* context);
 
 }}} // namespace rill::RILL_ABI::detail

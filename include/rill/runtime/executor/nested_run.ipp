@@ -41,7 +41,7 @@ RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> fe
     } held{p, p.acquire(feeds)};
     std::vector<any_array> values;
     auto& step = *held.step;
-    if (step.is_staged) { // as these feeds have just shown: nothing in it waits
+    if (step.is_staged) { // binding has just shown it; none of its nodes waits
         p.control().run(*step.is_staged, context ? *context : no_step);
         for (std::size_t i = 0; i < p.graph().fetches.size(); ++i)
             values.push_back(owned_copy(p.control().fetched(*step.is_staged, i)));

@@ -18,14 +18,14 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class staged_plan;
 struct execution_state;
 
-/// One run in pieces: values between them, and the frames they lie in. Of the runs of a step, that of the bodies of a node is part of the
-/// run that the node is in; all share what is ready and what they wait for, so that none holds another up.
+/// A run in stages: the values between them, and their frames. The run of a node's bodies is nested in the run of the node. All runs of a
+/// step share one completion queue, so that none blocks another.
 class step_executor final : public nested_run, step_part, parent_run {
 public:
     step_executor(const staged_plan& p, std::span<const any_array> feeds);
     RILL_INLINE ~step_executor() override;
 
-    /// All of it, as a step of its own.
+    /// Runs all stages, as a step of its own.
     void run(const step_context& context);
     const any_array& fetched(std::size_t i) const;
 
@@ -34,7 +34,7 @@ private:
     struct body_run;
     struct wait {
         std::size_t stage;
-        int entry; // in the trace
+        int entry; // index in the trace
     };
 
     void begin(completion_queue& events, const step_context& context);
@@ -42,16 +42,16 @@ private:
     begin(parent_run& outer, std::size_t number, completion_queue& events, const step_context& context) override;
     void run_to_end();
     void run_piece(std::size_t p);
-    /// A piece that is ready; and if it is a long line, others beside it.
+    /// Runs a ready stage. If it is a long static segment, runs other long ones in parallel.
     void run_ready(std::size_t p);
     static void run_beside(std::span<const completion_queue::stage> lines, const parallel_regions& dealt,
                            thread_pool& pool);
-    /// The k-th value that a piece takes, or what stands in for it.
+    /// Returns the k-th value that a stage takes; zeros in place of an absent value.
     const any_array& taken(std::size_t p, std::size_t k);
-    /// What a line is bound to.
+    /// Returns the segment of a stage, bound to the values that it takes.
     const segment& hold(std::size_t p);
     void run_line(std::size_t p);
-    /// Whether it is done; else it waits, or its bodies run.
+    /// Returns true if the node has completed; false if it waits, or if its bodies run.
     bool run_alone(std::size_t p);
     bool go_on(std::size_t p, std::vector<any_array> given);
     void begin_wait(std::size_t p);
@@ -67,13 +67,13 @@ private:
 
     const staged_plan& plan_;
     std::vector<any_array> values_;
-    hash_map<int, any_array> stand_ins_;                 // of values that the branch taken left out
-    std::vector<std::unique_ptr<execution_state>> held_; // per piece
-    std::vector<int> missing_;                           // per piece
+    hash_map<int, any_array> stand_ins_;                 // zeros in place of absent values
+    std::vector<std::unique_ptr<execution_state>> held_; // per stage: its frame
+    std::vector<int> missing_;                           // per stage: dependencies that have not completed
     std::size_t left_;
-    vector<std::unique_ptr<body_run>> bodies_; // of nodes that have begun theirs
-    std::vector<wait> waits_;                  // of a run that is written down
-    parent_run* outer_ = nullptr;              // that this is part of
+    vector<std::unique_ptr<body_run>> bodies_; // of nodes whose bodies run
+    std::vector<wait> waits_;                  // of a traced run
+    parent_run* outer_ = nullptr;              // the parent run; null for a step of its own
     std::size_t outer_number_ = 0;
     completion_queue* events_ = nullptr;
     const step_context* context_ = nullptr;

@@ -25,7 +25,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Where a node asks to come later.
+/// The async context of a stage.
 class step_executor::place_to_wait final : public async_context {
 public:
     place_to_wait(step_executor& run, std::size_t stage) : run_(run), stage_(stage) {}
@@ -43,14 +43,14 @@ private:
     bool used_ = false;
 };
 
-/// The bodies of a node, and the one that runs.
+/// A run of a node's bodies, and the nested run of the current one.
 struct step_executor::body_run {
     std::size_t stage;
     std::unique_ptr<region_driver> bodies;
     std::shared_ptr<const void> keep;
     std::vector<any_array> feeds = {};
     std::unique_ptr<nested_run> now = {};
-    std::optional<traced_context> traced = {}; // of a run that is written down
+    std::optional<traced_context> traced = {}; // of a traced run
 };
 
 RILL_COLD step_executor::step_executor(const staged_plan& p, std::span<const any_array> feeds)
@@ -121,7 +121,7 @@ RILL_COLD void step_executor::run_ready(std::size_t p) {
     };
     const auto is_brief = [&](const completion_queue::stage& r) { return !is_long(r); };
     if (!is_long({this, p})) return run_piece(p);
-    // what is brief goes first, for a while: it may have to wait then, or make other long lines ready
+    // short stages go first, for some rounds: they may begin to wait, or make further long segments ready
     auto& events = *events_;
     for (int round = 0; round < 16; ++round) {
         const auto brief = events.take(~std::size_t(0), is_brief);
@@ -143,7 +143,7 @@ RILL_COLD void step_executor::run_ready(std::size_t p) {
     run_piece(p);
 }
 
-/// All are over before anything else of the step goes on.
+/// Runs segments in parallel lanes. All of them end before another stage of the step runs.
 RILL_COLD void step_executor::run_beside(std::span<const completion_queue::stage> lines, const parallel_regions& dealt,
                                          thread_pool& pool) {
     const auto run_line = [&](const completion_queue::stage& r) {
@@ -222,7 +222,7 @@ RILL_COLD void step_executor::run_line(std::size_t p) {
             step.of->place(*step.memory, k, {&to, make_kept}, data);
             values_[stage.gives[k]] = std::move(to.made);
         }
-    if (!step.of->bound().write_list.empty()) // lines that read these variables are over
+    if (!step.of->bound().write_list.empty()) // earlier segments with these variables have ended
         for (const auto& other : held_)
             if (other && other.get() != &step) other->of->let_go(*other->memory, *step.of);
     step.of->run(*step.memory, data);
@@ -241,7 +241,7 @@ RILL_COLD bool step_executor::run_alone(std::size_t p) {
     for (std::size_t k = 0; k < takes.size(); ++k)
         if (plan_.kept_in(takes[k]))
             in.push_back(std::move(values_[takes[k]]));
-        else // bodies that do not run may take values that are left out
+        else // a body that does not run may take absent values
             in.push_back(has_bodies ? values_[takes[k]] : taken(p, k));
     std::shared_ptr<const void> keep;
     if (auto bodies = alone.begin(in, keep)) {
@@ -250,7 +250,7 @@ RILL_COLD bool step_executor::run_alone(std::size_t p) {
             auto e = entry_of(p);
             e.what = step_trace::kind::lasted;
             begun.traced.emplace(*context_, scope->within(scope->to.begin(std::move(e)), *alone.item().op->regions()));
-            begun.traced->scope.counts = false; // the sequence says it
+            begun.traced->scope.counts = false; // the driver knows the iteration
         }
         return go_on(p, {});
     }
@@ -283,7 +283,7 @@ RILL_COLD void step_executor::begin_wait(std::size_t p) {
     waits_.push_back({p, context_->trace->to.begin(std::move(e))});
 }
 
-/// Runs a node's bodies, up to one that waits: that goes on with the rest of the step.
+/// Runs a node's bodies up to one that waits; its completion calls this again. Returns true at the end.
 RILL_COLD bool step_executor::go_on(std::size_t p, std::vector<any_array> given) {
     const auto at = detail::find_if(bodies_, [&](const auto& b) { return b->stage == p; });
     auto& running = **at;
@@ -327,7 +327,7 @@ RILL_COLD std::vector<any_array> step_executor::all_fetched() const {
     return all;
 }
 
-/// What is being handled, as an error of the nodes that this run is a body of.
+/// Rethrows the current exception with the places of the nodes whose bodies this run is in.
 RILL_COLD void step_executor::rethrow_outwards() const {
     if (outer_) outer_->rethrow_inner(outer_number_);
     throw;
@@ -388,7 +388,7 @@ RILL_COLD void step_executor::give(std::size_t p, std::vector<any_array> outputs
     for (std::size_t k = 0; k < gives.size() && k < outputs.size(); ++k) values_[gives[k]] = std::move(outputs[k]);
 }
 
-/// May end this run, and with it its life: the node that it is a body of goes on.
+/// Completes a stage. May destroy *this: after the last stage the parent run, which owns this object, goes on.
 RILL_COLD void step_executor::complete(std::size_t p) {
     for (const std::size_t n : plan_.next()[p])
         if (--missing_[n] == 0) events_->add({this, n});

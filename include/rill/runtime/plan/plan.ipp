@@ -27,7 +27,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// In debug builds, what a pass made is checked.
+/// Checks the result of a pass in debug builds, and returns it.
 inline subgraph checked_pass(subgraph g, [[maybe_unused]] bool ordered) {
 #ifndef NDEBUG
     check(g, ordered);
@@ -139,12 +139,12 @@ RILL_COLD std::unique_ptr<execution_state> plan::begin_in_pieces(std::span<const
 }
 
 RILL_INLINE void plan::release(std::unique_ptr<execution_state> step) noexcept {
-    if (!step->of) return; // in pieces, which give back their own
+    if (!step->of) return; // a run in stages releases its own frames
     step->of->finish(*step->memory);
     execution_state* none = nullptr;
     if (!ready_.compare_exchange_strong(none, step.get())) return step->of->release(std::move(step->memory));
     step.release();
-    // closed meanwhile? Both sides write first and look then, so one of them sees the other
+    // closed meanwhile? Both sides write first and read then, so that one of them sees the other
     if (closed_) delete ready_.exchange(nullptr);
 }
 
@@ -178,7 +178,7 @@ RILL_COLD std::string plan::memory_report() {
 
 RILL_COLD std::shared_ptr<segment> plan::bind(std::span<const tensor_type> feeds) {
     const std::lock_guard lock(mutex_);
-    if (closed_) throw cancelled("the session is closed"); // while this run began
+    if (closed_) throw cancelled("the session is closed"); // it closed while this run began
     for (auto at = segments_.begin(); at != segments_.end(); ++at)
         if ((*at)->serves(feeds)) {
             if (at != segments_.begin()) segments_.splice(segments_.begin(), segments_, at);

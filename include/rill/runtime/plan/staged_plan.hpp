@@ -14,7 +14,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 class plan;
 class dynamic_node;
 
-/// A run in pieces, compiled.
+/// A compiled run in stages: static segments, and the dynamic nodes between them.
 class staged_plan {
 public:
     staged_plan(const subgraph& g, const session_options& options, std::shared_ptr<resource_store> resources,
@@ -24,13 +24,13 @@ public:
     const stages& all_stages() const { return stages_; }
     plan& line(std::size_t stage) const { return *lines_[stage]; }
     const dynamic_node* alone(std::size_t stage) const { return alone_[stage].get(); }
-    /// Variables that a piece reads as they were when the step began.
+    /// Returns the variables that every stage reads as they were when the step began.
     const std::vector<const node*>& pinned() const { return pinned_; }
-    /// What a run begins with, but for its feeds: the handles of resources.
+    /// Returns the initial values of a run, except its feeds: the resource handles.
     const std::vector<any_array>& first_values() const { return first_values_; }
-    /// Of a value that one node takes and keeps: where that makes its arrays. Null of others.
+    /// Returns the allocator of the resource that takes ownership of a value, if no other node reads it; else null.
     allocator* kept_in(int value) const { return kept_in_[static_cast<std::size_t>(value)]; }
-    /// Per piece: who waits for it, and for how many it waits itself.
+    /// Returns per stage the stages that depend on it; `missing` returns the number of stages that it depends on.
     const std::vector<std::vector<std::size_t>>& next() const { return next_; }
     const std::vector<int>& missing() const { return missing_; }
     resource_store& resources() const { return *resources_; }
@@ -49,10 +49,10 @@ private:
     std::vector<any_array> first_values_;
     std::vector<allocator*> kept_in_; // per value
     std::shared_ptr<resource_store> resources_;
-    vector<std::unique_ptr<plan>> lines_;         // per piece
-    vector<std::unique_ptr<dynamic_node>> alone_; // per piece
+    vector<std::unique_ptr<plan>> lines_;         // per stage; null for a dynamic node
+    vector<std::unique_ptr<dynamic_node>> alone_; // per stage; null for a static segment
     std::vector<const node*> pinned_;
-    std::chrono::nanoseconds progress_timeout_; // how long a step waits for nodes that wait, while nothing happens
+    std::chrono::nanoseconds progress_timeout_; // longest wait for async nodes without any progress
 };
 
 }}} // namespace rill::RILL_ABI::detail

@@ -45,7 +45,7 @@ RILL_COLD void staged_plan::find_pinned(const subgraph& g) {
     std::vector<const node*> written;
     for (const auto& it : g.items) {
         if (!it.origin) continue;
-        if (it.op->ordering() != step_ordering::none) return; // what comes after it reads variables as they are then
+        if (it.op->ordering() != step_ordering::none) return; // later nodes read variables at their turn
         for (const int w : it.op->writes()) written.push_back(g.items[it.inputs[w].item].origin);
     }
     for (const auto& it : g.items)
@@ -70,7 +70,7 @@ RILL_COLD void staged_plan::find_order() {
     }
 }
 
-/// What a node keeps and nobody else takes need not be copied: a straight line computes it in memory that the node takes over.
+/// Finds values that one node takes ownership of. A segment computes them in memory that the node takes over, without a copy.
 RILL_COLD void staged_plan::find_kept() {
     kept_in_.resize(first_values_.size());
     std::vector<int> takers(first_values_.size()), made(first_values_.size());

@@ -13,7 +13,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Binds a subgraph: shapes, then slots, kernels and memory. All the work that a hot step does not do.
+/// A binder of subgraphs to concrete types: infers shapes, assigns slots, binds kernels, plans memory. A hot step does none of this.
 class binder : private bound_graph {
 public:
     static bound_graph bind(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources,
@@ -21,7 +21,7 @@ public:
 
 private:
     void infer(std::span<const tensor_type> feed_types, const body_plans& bodies, allocator& memory);
-    /// Of an item in the host's memory, which no step need compute then.
+    /// Returns the folded outputs of an item in host memory, which needs no step; null if it has none.
     const std::vector<any_array>* known_value(std::size_t i) const;
     void find_folded();
     void find_chains();
@@ -29,7 +29,7 @@ private:
 
     void assign_slots(resource_store& resources);
 
-    /// The slot of an input whose memory an output shares: of an alias, or of a write (its variable), else -1.
+    /// Returns the slot whose memory output `port` shares: of the aliased input, or of a written variable; else -1.
     int aliased_slot(std::size_t i, std::size_t port) const;
 
     bool is_step(std::size_t i) const;
@@ -38,16 +38,16 @@ private:
 
     void bind_chain(const chain& c, resource_store& resources);
 
-    /// Adds a step that is bound: its slot numbers and its scratch memory.
+    /// Adds a bound step: its slot numbers, and its scratch memory.
     void add_step(step s, std::span<const subgraph::value> inputs, std::span<const int> outputs,
                   const kernel_request& request, bool is_folded);
 
     std::int32_t variable_index(const subgraph::value& v, const node& writer) const;
 
-    /// Variables that are read before any write of this step must have a value when it starts.
+    /// Marks the variables that are read before any write of this step: they need a value when it starts.
     void note_start_reads();
 
-    hash_map<int, std::shared_ptr<const static_region_kernel>> region_of_; // per item that runs bodies
+    hash_map<int, std::shared_ptr<const static_region_kernel>> region_of_; // per item with bodies
     constant_folder known_{graph, types};
     vector<shared_place> may_share_;
     vector<step_cost> costs_; // per step

@@ -43,7 +43,7 @@ RILL_COLD bound_graph binder::bind(const subgraph& g, std::span<const tensor_typ
     return std::move(static_cast<bound_graph&>(b));
 }
 
-/// The values of an item's inputs, as its shape rule asks for them.
+/// The constant input values of an item, for its shape rule.
 class asked_values final : public input_values {
 public:
     asked_values(constant_folder& known, const subgraph::item& at) : known_(known), at_(at) {}
@@ -130,7 +130,7 @@ RILL_COLD void binder::find_chains() {
     }
     for (auto& c : chains)
         for (const int i : c.items) c.needed.emplace_back(types[i].size());
-    // who reads what from outside
+    // mark the results that items outside of the group read
     const auto need = [&](const subgraph::value& v, int reader_chain) {
         const int number = chained[v.item];
         if (number < 0 || number == reader_chain) return;
@@ -190,7 +190,7 @@ RILL_COLD int binder::aliased_slot(std::size_t i, std::size_t port) const {
     if (it.gives_written(0)) return slot_of(it.inputs[it.op->alias()]);
     const int source = slot_of(it.inputs[it.op->alias()]);
     const auto where = slots[source].where;
-    // a variable may be written while the alias is in use: then the value is copied
+    // a variable may be written while the alias is in use, so the value is copied
     return where == slot_value::home::variable || folded[i] ? -1 : source;
 }
 
@@ -238,16 +238,16 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
         }
         if (it.origin && it.is_write()) {
             s.plain = false;
-            s.initialises = it.op->initialises() || s.region >= 0; // whether bodies need a value is seen when they run
+            s.initialises = it.op->initialises() || s.region >= 0; // bodies check for a value at run time
             s.first_write = static_cast<std::int32_t>(write_list.size());
             for (const int w : it.op->writes()) {
                 const auto& written = it.inputs[w];
                 write_list.push_back(variable_index(written, *it.origin));
-                for (std::size_t k = 0; k < it.inputs.size(); ++k) // what it also reads, it does not give a first value
+                for (std::size_t k = 0; k < it.inputs.size(); ++k) // an op that also reads it needs a value
                     if (!it.writes(k) && slot_of(it.inputs[k]) == slot_of(written)) s.initialises = false;
             }
             s.writes = static_cast<std::int32_t>(write_list.size()) - s.first_write;
-            // locked in one order, whatever the op's, so that concurrent steps can't block one another for ever
+            // lock in one order for all ops, so that concurrent steps can't deadlock
             std::sort(write_list.begin() + s.first_write, write_list.end(), [&](auto x, auto y) {
                 return std::less<>()(variables[x].state.get(), variables[y].state.get());
             });
@@ -265,8 +265,8 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
 RILL_COLD void binder::bind_chain(const chain& c, resource_store& resources) {
     fusion_group members;
     vector<subgraph::value> inputs;
-    hash_map<std::pair<int, int>, std::size_t> number_of; // of an input
-    hash_map<int, std::size_t> last_reader;               // of a slot: aliases are several inputs in one
+    hash_map<std::pair<int, int>, std::size_t> number_of; // the number of an input
+    hash_map<int, std::size_t> last_reader;               // per slot, as aliases are several inputs in one slot
     std::vector<tensor_type> in, out;
     std::vector<const any_array*> constants;
     std::vector<int> outputs;
@@ -297,7 +297,7 @@ RILL_COLD void binder::bind_chain(const chain& c, resource_store& resources) {
             out.push_back(types[i][port]);
         }
     }
-    // results are written block by block: none over an input that a later link reads
+    // results are written block by block: none may overwrite an input that a later member reads
     for (std::size_t k = 0; k < c.items.size(); ++k)
         if (graph.items[c.items[k]].op->in_place() && c.needed[k][0] && types[c.items[k]][0].shape.size() > 1)
             for (const auto& v : inputs)

@@ -8,14 +8,14 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A step's output that may take the place of an input which ends with it.
+/// A step's output that may take the memory of an input that dies there.
 struct shared_place {
     std::size_t step;
     subgraph::value input, output;
 };
 
-/// Finds how long each value of a bound graph lives, and its place in the arena of a step. While strands run beside one another
-/// a value lives as long as the stretch, unless one strand alone uses it.
+/// Computes the lifetime of each value, and its offset in the arena of a step. In a window of parallel lanes, a value lives as long as the
+/// window, unless only one lane uses it.
 void plan_memory(bound_graph& b, std::span<const shared_place> may_share);
 
 }}} // namespace rill::RILL_ABI::detail

@@ -30,7 +30,7 @@ public:
 
 private:
     using home = bound_graph::slot_value::home;
-    using lane = std::pair<int, int>; // a stretch of steps and a lane in it
+    using lane = std::pair<int, int>; // a window, and a lane in it
     static constexpr lane anywhere{-1, 0};
 
     int steps() const { return static_cast<int>(b_.steps.size()); }
@@ -46,10 +46,10 @@ private:
         const int r = step < steps() ? lane_of_[step].first : -1;
         return r < 0 ? nullptr : &b_.parallel[r];
     }
-    /// Slots that own memory, by the lane that alone uses them.
+    /// Slots that own memory, by the only lane that uses them.
     using lane_slots = std::map<lane, std::vector<std::size_t>>;
     lane_slots owners(const device_type* space) const;
-    /// The values of one space; returns the bytes they take.
+    /// Assigns the offsets of one space; returns the size of its arena.
     std::size_t lay_out(const device_type* space);
     std::size_t bound(const lane_slots& groups) const;
     vector<arena_value> values_of(const std::vector<std::size_t>& slots) const;
@@ -61,7 +61,7 @@ private:
 RILL_COLD void lifetimes::note_uses() {
     for_each_use([&](std::size_t slot, std::size_t k) {
         auto& s = b_.slots[slot];
-        // who else uses it in the stretch that uses it last?
+        // does another lane of the same window use it?
         const auto before = s.last < 0 ? lane{-2, 0} : lane_of_[s.last];
         s.many_lanes = before.first == lane_of_[k].first && (s.many_lanes || before != lane_of_[k]);
         if (s.first < 0) s.first = static_cast<int>(k);
@@ -80,10 +80,10 @@ RILL_COLD void lifetimes::share_places(std::span<const shared_place> may_share) 
             input.where != home::arena || input.space != result.space || input.last != now || input.first == now ||
             b_.type_of(from).shape != result.type.shape || size_of(b_.type_of(from).type) != size_of(result.type.type))
             continue;
-        // of a chain of results in one place, the first owns the memory and carries the lifetime of all
+        // of several results in one place, the first owns the memory and carries the lifetime of all
         const int owner = input.in_place_of >= 0 ? input.in_place_of : in;
         auto& memory = b_.slots[owner];
-        if (memory.last != now) continue; // taken by another result of this step
+        if (memory.last != now) continue; // another result of this step has it
         result.in_place_of = owner;
         memory.last = result.last;
     }
@@ -129,7 +129,7 @@ RILL_COLD std::size_t lifetimes::lay_out(const device_type* space) {
     const auto shared = std::move(groups[anywhere]);
     groups.erase(anywhere);
 
-    // what one lane alone uses is laid out for itself, and is one value as long as the stretch lasts
+    // values that only one lane uses form one block, which is alive for the whole window
     vector<arena_value> all;
     for (const auto& [at, slots] : groups) {
         const auto& window = b_.parallel[at.first];
@@ -153,7 +153,7 @@ RILL_COLD std::size_t lifetimes::lay_out(const device_type* space) {
     return bytes;
 }
 
-/// Step after step, whatever the strands.
+/// Returns the most bytes alive at once, if steps run in sequence.
 RILL_COLD std::size_t lifetimes::bound(const lane_slots& groups) const {
     std::vector<std::ptrdiff_t> change(b_.steps.size() + 2);
     for (const auto& [at, slots] : groups)
@@ -176,7 +176,7 @@ RILL_COLD void plan_memory(bound_graph& b, std::span<const shared_place> may_sha
     if (b.parallel.empty()) return plan();
     const auto slots = b.slots;
     plan();
-    // what strands save in time they may cost in memory, within bounds
+    // parallel lanes may cost memory for the time that they save, within bounds
     constexpr std::size_t little = std::size_t(1) << 19;
     if (b.arena_bytes <= std::max(b.lower_bound + little, b.lower_bound / 10 * 11)) return;
     b.parallel.clear();

@@ -8,14 +8,14 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A value in the arena: needed from the step that makes it to the last that uses it.
+/// A value in the arena: alive from the step that makes it to the last that uses it.
 struct arena_value {
     std::size_t bytes = 0;
     int first = 0, last = 0;
-    std::size_t offset = 0; // the result
+    std::size_t offset = 0; // set by plan_arena
 };
 
-/// Lays values out so that those alive at once don't overlap, in the best of some ways. Returns the size of the arena.
+/// Assigns offsets, so that values alive at once do not overlap. Takes the best of several strategies. Returns the arena's size.
 std::size_t plan_arena(vector<arena_value>& values);
 
 }}} // namespace rill::RILL_ABI::detail

@@ -16,11 +16,11 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// In order of creation, each in the smallest gap that holds it.
+/// Assigns offsets in order of creation: each value gets the smallest gap that holds it. Returns the arena's size.
 inline std::size_t plan_by_creation(vector<arena_value>& values) {
     std::vector<std::size_t> order(values.size()), ends(values.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = ends[i] = i;
-    // ties by number: std::stable_sort would do, but makes clang warn of the standard library's own use of itself
+    // ties by index; std::stable_sort would do, but makes clang warn about the standard library's own use of it
     detail::sort(order, [&](auto a, auto b) { return std::pair(values[a].first, a) < std::pair(values[b].first, b); });
     detail::sort(ends, [&](auto a, auto b) { return std::pair(values[a].last, a) < std::pair(values[b].last, b); });
     std::map<std::size_t, std::size_t> gaps;               // offset -> size
@@ -68,7 +68,7 @@ inline std::size_t plan_by_creation(vector<arena_value>& values) {
     return top;
 }
 
-/// In a given order, each in the smallest gap between those that are alive with it: what is small fills what is left.
+/// Assigns offsets in a given order: each value gets the smallest gap between values alive with it. Returns the arena's size.
 inline std::size_t plan_in_order(vector<arena_value>& values, const std::vector<std::size_t>& order) {
     vector<const arena_value*> placed; // by offset
     std::size_t top = 0;
@@ -94,7 +94,7 @@ inline std::size_t plan_in_order(vector<arena_value>& values, const std::vector<
 
 RILL_COLD std::size_t plan_arena(vector<arena_value>& values) {
     std::size_t size = plan_by_creation(values);
-    constexpr std::size_t few = 1000; // the time of the other ways grows with the square of their number
+    constexpr std::size_t few = 1000; // the other strategies take time quadratic in the number of values
     if (values.size() > few) return size;
     const auto lasts = [](const arena_value& v) { return static_cast<std::size_t>(v.last - v.first + 1); };
     const auto better_by = [&](auto&& weight) { // heaviest first

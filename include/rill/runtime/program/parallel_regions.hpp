@@ -9,35 +9,35 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Microseconds: what handing out strands and waiting for them may cost.
+/// The cost of starting lanes and waiting for them, in microseconds.
 inline constexpr double fork_cost = 10;
 
-/// Steps of a stretch at most, which keeps the search linear.
+/// The maximum number of steps of a window. It keeps the search linear.
 inline constexpr int longest_stretch = 64;
 
-/// Steps first … last - 1, of which those of one strand run in order and the strands beside one another.
+/// A window of steps, first … last - 1, that run in parallel lanes. The steps of one lane run in order.
 struct parallel_regions {
     int first = 0, last = 0;
     std::vector<std::vector<int>> lanes;
 };
 
-/// What a step comes after.
+/// The dependencies of a step.
 struct step_order {
-    std::vector<int> after; // earlier steps
-    int fence = -1;         // and all steps up to this one: instead of a long list
+    std::vector<int> after; // earlier steps that it depends on
+    int fence = -1;         // it also depends on all steps up to this one, instead of a long list
 };
 
-/// What a plan knows of a step before it runs.
+/// The estimated cost of a step.
 struct step_cost {
-    double microseconds = 0; // on one thread, roughly
-    bool shared = false;     // its kernel lets other threads help
+    double microseconds = 0; // estimated time on one thread
+    bool shared = false;     // its kernel shares work with other threads
 };
 
-/// Whether there may be such stretches at all: cheap to ask before the order is worked out.
+/// Returns true if some window may be worth parallel lanes. It is a cheap test, before the dependencies are computed.
 bool worth_branching(std::span<const step_cost> costs, int threads);
 
-/// Where it pays to run parts of a list of steps at once, on so many threads: in stretches that fall into parts which need
-/// nothing of one another. Stretches don't overlap.
+/// Returns windows of a list of steps where parallel lanes save time, for at most `threads` lanes. Lanes of a window do not depend on one
+/// another. Windows do not overlap.
 vector<parallel_regions> find_parallel_regions(std::span<const step_order> order, std::span<const step_cost> costs,
                                                int threads);
 

@@ -15,7 +15,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// What stretches of steps take.
+/// The total costs of ranges of steps.
 class running_costs {
 public:
     explicit running_costs(std::span<const step_cost> costs) {
@@ -27,13 +27,13 @@ private:
     std::vector<double> until_{0};
 };
 
-/// A stretch that grows by a step at a time, and the parts it falls into.
+/// A window that grows by one step at a time, and its independent parts.
 class window {
 public:
     window(std::span<const step_order> order, std::span<const step_cost> costs, int first)
         : order_(order), costs_(costs), first_(first) {}
 
-    /// False if the next step can't be in one stretch with the first.
+    /// Adds the next step. Returns false if it can't be in one window with the first.
     bool add() {
         const int step = first_ + static_cast<int>(part_.size());
         const auto& o = order_[step];
@@ -44,13 +44,13 @@ public:
         return true;
     }
 
-    /// The parts dealt out to threads, longest first, each where there is least to do.
+    /// An assignment of the parts to threads: longest part first, each to the least busy thread.
     struct deal {
-        std::vector<std::size_t> thread_of; // by step of the stretch
-        double saved;                       // microseconds, beside one thread
+        std::vector<std::size_t> thread_of; // per step of the window
+        double saved;                       // microseconds, compared to one thread
     };
     deal deal_out(int threads) {
-        vector<std::pair<double, std::size_t>> parts; // negative time and root
+        vector<std::pair<double, std::size_t>> parts; // negative time, and root
         std::vector<double> cost(part_.size());
         for (std::size_t i = 0; i < part_.size(); ++i) {
             const auto& c = costs_[static_cast<std::size_t>(first_) + i];
@@ -84,7 +84,7 @@ private:
     std::span<const step_order> order_;
     std::span<const step_cost> costs_;
     int first_;
-    std::vector<int> part_; // a forest: towards the root of each step's part
+    std::vector<int> part_; // a union-find forest: towards the root of each step's part
 };
 
 RILL_COLD bool worth_branching(std::span<const step_cost> costs, int threads) {
@@ -102,7 +102,7 @@ RILL_COLD vector<parallel_regions> find_parallel_regions(std::span<const step_or
     const auto n = static_cast<int>(order.size());
     if (threads < 2) return {};
 
-    // stretches begin behind steps that several need, end before steps that need several
+    // windows begin after steps with several users, and end before steps with several dependencies
     std::vector<char> begins(order.size() + 1), ends(order.size() + 1);
     std::vector<int> users(order.size());
     begins[0] = ends[order.size()] = 1;
@@ -112,7 +112,7 @@ RILL_COLD vector<parallel_regions> find_parallel_regions(std::span<const step_or
         if (order[k].after.size() > 1 || order[k].fence >= 0) begins[k] = ends[k] = 1;
     }
 
-    // the most that stretches before each step can save, and where the last of them begins, if one ends there
+    // per position: the most that windows before it save, and the begin of the last one, if it ends there
     struct best {
         double saved = 0;
         int from = -1;

@@ -45,16 +45,16 @@ RILL_INLINE const void* segment::fetch_data(const frame& f, std::size_t i) const
 
 RILL_INLINE void segment::place(frame& f, std::size_t i, const fetch_place& where,
                                 std::span<const void* const> feeds) const {
-    constexpr std::size_t small = 2048; // bytes that are copied sooner than moved
+    constexpr std::size_t small = 2048; // bytes; for smaller values, a copy is cheaper
     const auto slot = static_cast<std::size_t>(b_.slot_of(b_.graph.fetches[i]));
     const auto& value = b_.slots[slot];
     if (value.bytes < small || value.where != home::arena || value.space) return;
     for (const auto& m : f.moved)
         if (m.slot == slot) return;                          // fetched twice
-    void* const to = where.make(where.array, fetch_type(i)); // not the slot's: reshaped values share it
+    void* const to = where.make(where.array, fetch_type(i)); // not the slot's type: a reshaped value shares the slot
     if (!to) return;
     const auto* const begin = static_cast<const std::byte*>(to);
-    for (const void* fed : feeds) // what is fed is read until the end: the value is copied after it
+    for (const void* fed : feeds) // a run reads its feeds until its end: on overlap, the value is copied after it
         if (!std::less<>()(fed, to) && std::less<>()(fed, begin + value.bytes)) return;
     f.moved.push_back({i, slot, f.slots[slot]});
     f.slots[slot] = to;
@@ -87,7 +87,7 @@ RILL_COLD bool segment::can_update(std::size_t i, std::size_t feed, std::vector<
         const auto from = b_.graph.items[at.item].inputs[input];
         const int before = b_.slot_of(from);
         if (before == slot) break;
-        // a change of what nothing else needs, which lies where it lay
+        // the update before: nothing else needs its result, and it is in the same memory
         const auto& changed = b_.slots[b_.slot_of(at)];
         const bool same_place = changed.in_place_of >= 0 &&
                                 (changed.in_place_of == before || changed.in_place_of == b_.slots[before].in_place_of);
@@ -126,8 +126,8 @@ RILL_INLINE std::size_t segment::frames() const {
 }
 
 RILL_INLINE void segment::finish(frame& f) const noexcept {
-    // A version that is kept makes the next write by somebody else a copy: cheap for small ones, while to take and give back
-    // a version, four atomic operations, is most of what the step of a small model costs.
+    // A version that is held makes the next write by another holder copy it, which is cheap for small ones. To release and take a version
+    // again, four atomic operations, is most of the step time of a small model.
     constexpr std::size_t small = 4096; // bytes
     for (std::size_t i = 0; i < b_.variables.size(); ++i)
         if (b_.slots[b_.variables[i].slot].bytes > small) f.variables[i].reset();
@@ -143,9 +143,9 @@ RILL_COLD void segment::let_go(frame& f, const segment& writer) const noexcept {
 
 RILL_INLINE void segment::release(std::unique_ptr<frame> f) noexcept {
     finish(*f);
-    for (auto& v : f->variables) v.reset(); // nobody may ask for this frame for long
+    for (auto& v : f->variables) v.reset(); // this frame may stay idle for long
     const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(f)); // there is room for every frame
+    idle_.push_back(std::move(f)); // acquire has reserved room for every frame
 }
 
 RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds) const {
@@ -158,7 +158,7 @@ RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds) cons
         else if (v.read_at_start)
             throw_uninitialised(i);
         else
-            f.slots[v.slot] = nullptr; // of an earlier run that failed while it wrote
+            f.slots[v.slot] = nullptr; // an earlier run that failed in a write may have left a pointer
     }
     if (f.context->trace) return run_traced(f);
     run_all([&](int begin, int end, int) { run_steps(f, begin, end); });

@@ -6,7 +6,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// What each step of a graph comes after: who wrote what it reads, who still reads what it writes, control dependencies.
+/// Returns the dependencies of each step: writers of the values it reads, earlier readers of the values it writes, and control inputs.
 vector<step_order> order_of_steps(const bound_graph& b);
 
 }}} // namespace rill::RILL_ABI::detail

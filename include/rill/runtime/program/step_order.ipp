@@ -20,7 +20,7 @@ RILL_COLD vector<step_order> order_of_steps(const bound_graph& b) {
         else
             for (const int i : b.chains[b.chained[item]].items) step_of[i] = static_cast<int>(k);
     }
-    // control dependencies lead from item to item: through those that are no steps
+    // control dependencies pass from item to item, through items that are not steps
     constexpr std::size_t few = 16;
     vector<step_order> before(b.graph.items.size()), order(b.steps.size());
     const auto add = [](step_order& to, const step_order& more) {
@@ -40,7 +40,7 @@ RILL_COLD vector<step_order> order_of_steps(const bound_graph& b) {
         else
             for (const auto& v : it.inputs) add(here, before[v.item]);
     }
-    // values: from who wrote a slot last, and, before it is written again, from all who read it since
+    // data dependencies: on the last writer of a slot, and before the next write on all readers since
     std::vector<int> writer(b.slots.size(), -1);
     std::vector<std::vector<int>> readers(b.slots.size());
     for (std::size_t k = 0; k < b.steps.size(); ++k) {

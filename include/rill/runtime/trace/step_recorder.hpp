@@ -17,23 +17,23 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Writes down what a step does, from any of its threads.
+/// A recorder of a step's trace, for all of its threads.
 class step_recorder {
 public:
     step_recorder(step_trace& into, rill::environment& environment);
     step_recorder(const step_recorder&) = delete;
-    /// What was broken off ends here.
+    /// Ends the entries that are still open, after a failure.
     ~step_recorder();
 
-    /// What is known once something is over.
+    /// The measurements known at the end of an entry.
     struct outcome {
         std::int64_t bytes = 0, iterations = -1;
-        std::int64_t at = -1; // when; -1: now
+        std::int64_t at = -1; // end time; -1: now
     };
 
-    /// Since the step began.
+    /// Returns the nanoseconds since the step began.
     std::int64_t now() const;
-    /// They begin now, on this thread. Gives the number of the first.
+    /// Begins entries, now and on this thread. Returns the index of the first.
     int begin(std::vector<step_trace::entry> together);
     int begin(step_trace::entry e) { return begin(std::vector{std::move(e)}); }
     void end(int first, int count);
@@ -49,31 +49,31 @@ private:
     std::vector<std::thread::id> threads_;
 };
 
-/// Where in a traced step something happens.
+/// The place in a traced step where entries are added.
 struct trace_scope {
     step_recorder& to;
     int inside = -1; // the entry of the node whose bodies run
     int stage = -1;
     std::int64_t iteration = -1;
-    bool counts = false; // who runs the bodies of a loop does not say which iteration it is: each begins with 0
+    bool counts = false; // the scope numbers the runs of each body itself, from 0
     std::vector<std::pair<const void*, std::int64_t>> runs = {};
 
-    std::int64_t iterations = -1; // of the loop whose bodies run, once it is over
+    std::int64_t iterations = -1; // of the loop whose bodies run; set at its end
 
-    /// What runs the bodies of a node within what this is of.
+    /// Returns the scope for the bodies of a node, whose entry is `entry`.
     trace_scope within(int entry, const region_use& how) const;
     step_trace::entry entry_of(std::string node, std::string_view op) const;
     std::int64_t iteration_of(const void* body);
 };
 
-/// Of the elements; what strings hold beside theirs is not counted.
+/// Returns the size of the elements in bytes; for strings, without their characters.
 std::int64_t bytes_of(std::span<const any_array> all);
 
 inline void note_iterations(const step_context* context, std::int64_t n) {
     if (context && context->trace) context->trace->iterations = n;
 }
 
-/// A step's context, for a part of it that is written down as something else's.
+/// A copy of a step's context with a scope of its own.
 struct traced_context : step_context {
     traced_context(const step_context& like, trace_scope s) : step_context(like), scope(std::move(s)) {
         trace = &scope;

@@ -9,35 +9,35 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// What ran in one step: on which threads, beside what, in which iterations; and what it waited for. Times in nanoseconds since
-/// the step began; nodes that ran as one chain, block by block, share theirs.
+/// The trace of one step: which nodes ran, on which threads and in which iterations, and which waited. Times are in nanoseconds since the
+/// step began. Nodes of one fusion group run block by block and share their times.
 struct step_trace {
     enum class kind : std::uint8_t {
         ran,
-        waited, // for what others brought, without a thread
-        lasted, // its bodies ran bit by bit, and other things between
+        waited, // for others, without a thread
+        lasted, // while its bodies ran, with other work in between
     };
     struct entry {
         std::string node, op;
         std::int64_t begin = 0, end = 0;
         kind what = kind::ran;
         int thread = 0;               // where it ran, or began; 0: the caller's
-        int lane = -1;                // of several that ran beside one another
-        int stage = -1;               // of a run in pieces
-        int inside = -1;              // the entry of the node whose bodies it is part of
+        int lane = -1;                // of parallel lanes; -1: none ran beside it
+        int stage = -1;               // of a run in stages
+        int inside = -1;              // the entry of the node whose body it is in
         std::int64_t iteration = -1;  // of that node
-        std::int64_t iterations = -1; // of a loop: how many it had
-        std::int64_t bytes = 0;       // of its outputs; of values that only live in registers and caches none
+        std::int64_t iterations = -1; // of a loop: its number of iterations
+        std::int64_t bytes = 0;       // size of its outputs; without values that stay in registers or caches
     };
-    std::vector<entry> entries; // in the order in which they began
+    std::vector<entry> entries; // in order of their begin
 
-    /// Position of a node in the order of execution, or -1 if it did not run.
+    /// Returns the position of a node in the order of execution; -1 if it did not run.
     int position(const std::string& node) const;
 
-    /// In Chrome's trace event format, which Perfetto and chrome://tracing show: a row for each thread, and one for all that waited or
-    /// lasted of one node.
+    /// Returns the trace in Chrome's trace event format, for Perfetto and chrome://tracing. Each thread has a row, and so has each node
+    /// that waited or lasted.
     std::string chrome_json() const;
-    /// Writes that to a file. Throws not_found if it can't be opened, data_loss if it can't be written.
+    /// Writes chrome_json() to a file. Throws not_found if it can't be opened, data_loss if it can't be written.
     void write_chrome(const std::string& path) const;
 };
 

@@ -34,7 +34,7 @@ RILL_COLD std::string json_text(const std::string& s) {
     return text + '"';
 }
 
-/// The format counts in microseconds.
+/// Returns a time in microseconds, the unit of the format.
 RILL_COLD std::string json_time(std::int64_t nanoseconds) {
     char text[32];
     std::snprintf(text, sizeof text, "%lld.%03d", static_cast<long long>(nanoseconds / 1000),
@@ -55,7 +55,7 @@ RILL_COLD std::string chrome_args(const step_trace& t, const step_trace::entry& 
     return text + "}";
 }
 
-/// An event, as all kinds begin.
+/// Returns the first fields of an event, without the closing brace.
 RILL_COLD std::string chrome_event(const char* phase, const std::string& name, int thread) {
     return "{\"ph\":\"" + std::string(phase) + "\",\"pid\":1,\"tid\":" + std::to_string(thread) +
            ",\"name\":" + json_text(name);

@@ -12,7 +12,7 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail { inline namespace RILL_ISA {
 
-// ---- one lane count for all values of an expression --------------------------------------------------------------------
+// ---- a common lane count for all values of an expression ---------------------------------------------------------------
 
 template <class... S> struct lanes_of_list;
 template <class S> struct lanes_of : std::integral_constant<int, lanes_for<typename S::value_type>> {};
@@ -20,7 +20,7 @@ template <class Op, class R, class... Args>
 struct lanes_of<structure<Op, R, Args...>>
     : std::integral_constant<int, std::max({lanes_for<R>, lanes_of<Args>::value...})> {};
 
-// ---- loading: a pointer per leaf, and scalars spread over a pack once a call ---------------------------------------------
+// ---- loading: a pointer per leaf; scalars are broadcast to a pack once per call ------------------------------------------
 
 template <int N, class List> struct leaf_loader;
 template <int N, class... T> struct leaf_loader<N, type_list<T...>> {
@@ -47,7 +47,7 @@ template <class S, int N> RILL_FN auto load_scalars(const block_args& a) {
                            std::make_index_sequence<static_cast<std::size_t>(S::scalars)>{});
 }
 
-// ---- the last elements, fewer than a pack: outside the kernel, which then compiles once and for whole packs only ---------
+// ---- the tail, shorter than a pack, runs outside the kernel; the kernel's loop then compiles for whole packs only --------
 
 template <class List> struct element_sizes;
 template <class... T> struct element_sizes<type_list<T...>> {
@@ -75,14 +75,14 @@ template <int N> struct packs_of {
     };
 };
 
-/// Adds occurrence K to the sum of the leaf that First leads. The mask is the same for the whole call: branches predict.
+/// Adds occurrence K to the sum of the leaf whose first occurrence is First. The mask is constant in a call, so branches predict well.
 template <std::size_t First, std::size_t K, class V, class Slots>
 RILL_FN void add_occurrence(V& sum, const Slots& slots, std::uint32_t mask) {
     if constexpr (K > First && std::is_same_v<plain_element<K, Slots>, plain_element<First, Slots>>)
         if (mask >> K & 1) sum = sum + at<K>(slots).value;
 }
 
-/// Stores one result per distinct leaf, at the place of its first occurrence.
+/// Stores one adjoint per distinct leaf, at the index of its first occurrence.
 template <int N, std::size_t J, class Slots, std::size_t... All>
 RILL_FN void store_leaf(const Slots& slots, const block_args& a, std::index_sequence<All...>, std::int64_t i) {
     if constexpr (!std::is_same_v<plain_element<J, Slots>, no_gradient>) {
@@ -99,7 +99,7 @@ template <int N, std::size_t... J> struct store_leaves {
     }
 };
 
-/// Stores the sum over all leaves: they are one handle.
+/// Stores the sum over all leaves, which are the same handle.
 template <int N, std::size_t... J> struct store_sum {
     template <class Slots> RILL_FN static void run(const Slots& slots, const block_args& a, std::int64_t i) {
         auto sum = at<0>(slots).value;
@@ -112,7 +112,7 @@ template <int N, std::size_t... J> struct store_sum {
 
 inline namespace RILL_ISA {
 
-/// The block function of an expression: one pass, values in registers.
+/// Computes an expression over a block in one pass; intermediate values stay in registers.
 template <class S> void forward_block(const block_args& a) {
     constexpr int N = detail::lanes_of<S>::value;
     using R = typename S::value_type;
@@ -121,7 +121,7 @@ template <class S> void forward_block(const block_args& a) {
     const auto scalars = detail::load_scalars<S, N>(a);
     auto* to = static_cast<R*>(a.result[0]);
     std::int64_t i = 0;
-    const std::int64_t n = a.n; // stores may not be thought to change it
+    const std::int64_t n = a.n; // a local copy: the compiler would assume that stores may change a.n
     for (; i + N <= n; i += N) pack<R, N>(evaluate::value(from.load(i), scalars)).store(to + i);
     if constexpr (N > 1)
         if (i < n)
@@ -133,7 +133,7 @@ template <class S> void forward_block(const block_args& a) {
 
 namespace detail { inline namespace RILL_ISA {
 
-/// Re-evaluates the expression in registers, runs the pullbacks in reverse and stores the leaves' adjoints.
+/// Computes a block of adjoints: re-evaluates the expression in registers, runs the pullbacks in reverse, stores the leaves' adjoints.
 template <class S, class Store> void adjoint_loop(const block_args& a) {
     constexpr int N = lanes_of<S>::value;
     using slots_type = leaf_slots<S, packs_of<N>::template slot>;
@@ -154,10 +154,10 @@ template <class S, class Store> void adjoint_loop(const block_args& a) {
             run_tail<N, joined<leaves, type_list<typename S::value_type>>, leaves>(&adjoint_loop<S, Store>, a, i);
 }
 
-/// Of an adjoint by result: the result, if it reads that, and the gradient.
+/// The number of leaves that a by-result adjoint reads: the gradient, and the result if needed.
 template <pullback_reads Reads> inline constexpr int by_result_leaves = Reads == pullback_reads::result ? 2 : 1;
 
-/// The same from the result and its gradient, or from the gradient alone.
+/// Computes a block of adjoints from the result and its gradient, or from the gradient alone.
 template <class S, pullback_reads Reads, class Store> void by_result_loop(const block_args& a) {
     constexpr int N = lanes_of<S>::value;
     using R = typename S::value_type;
@@ -167,7 +167,7 @@ template <class S, pullback_reads Reads, class Store> void by_result_loop(const 
     const std::int64_t n = a.n;
     for (; i + N <= n; i += N) {
         leaf_slots<S, packs_of<N>::template slot> slots;
-        const auto read = from.load(i); // without a result, the gradient stands in its place
+        const auto read = from.load(i); // for gradient-only adjoints, at<0> is the gradient too
         pullback_by_result<S, 0>::run(at<0>(read), at<by_result_leaves<Reads> - 1>(read), slots);
         Store::run(slots, a, i);
     }
@@ -190,13 +190,13 @@ template <class S, std::size_t... J> constexpr block_function adjoint_of_one_fun
     return &adjoint_loop<S, store_sum<lanes_of<S>::value, J...>>;
 }
 
-/// All tensor leaves have one differentiable type, so they may all be one handle.
+/// True if all tensor leaves have type T. They may then be one handle.
 template <class T, class S> struct only_leaves : std::true_type {};
 template <class T, class U> struct only_leaves<T, leaf<U>> : std::is_same<T, U> {};
 template <class T, class Op, class R, class... Args>
 struct only_leaves<T, structure<Op, R, Args...>> : std::conjunction<only_leaves<T, Args>...> {};
 
-/// Leaf occurrences that a mask can tell apart; the gradient of an expression with more is interpreted.
+/// The most leaf occurrences that a mask can identify; gradients of larger expressions are interpreted.
 inline constexpr int most_masked_leaves = 32;
 
 template <class S> bool register_expression() {
@@ -237,13 +237,13 @@ template <class S> struct one_op_registrar {
 
 inline namespace RILL_ISA {
 
-/// Compiles the kernels of a structure of one op over leaves: what the interpreter runs. Those of an expression serve as well.
+/// Compiles the block function of a one-op structure, which the interpreter runs. compile_expression of the structure serves it too.
 template <class S> void compile_one_op() {
     (void)detail::one_op_registrar<S>::at_start;
     detail::one_op_registrar<S>::ensure();
 }
 
-/// Compiles the kernels of an expression structure into this program.
+/// Compiles the block functions of an expression structure, forward and adjoint, into this program.
 template <class S> void compile_expression() {
     (void)detail::expression_registrar<S>::at_start;
     detail::expression_registrar<S>::ensure();

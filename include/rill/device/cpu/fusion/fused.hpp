@@ -6,8 +6,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The kernel of every fused node on the CPU, and of chains of them (whose outputs asked for are those of the request): block
-/// functions run over blocks of elements, with stretched leaves laid out and results reduced block by block.
+/// Binds the kernel of a fused node or fusion group on the CPU; the request's outputs are the group's. The kernel runs block functions
+/// over blocks of elements. It materializes broadcast leaves and reduces results block by block.
 kernel fused_loops(const fused_spec& spec, kernel_request& request);
 kernel fused_loops(const fusion_group& chain, kernel_request& request);
 

@@ -26,10 +26,10 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Of so many elements that become so many, how many become one.
+/// Returns the number of input elements per result element.
 inline index_t elements_each(index_t all, index_t results) { return results == 0 ? 0 : all / results; }
 
-/// A node as a chain of its own.
+/// Returns a fusion group of a single node.
 inline fusion_group alone(const fused_spec& spec, const kernel_request& request) {
     fusion_group chain;
     auto& member = chain.members.emplace_back();
@@ -39,7 +39,7 @@ inline fusion_group alone(const fused_spec& spec, const kernel_request& request)
     return chain;
 }
 
-/// All nodes of a chain have the space of the first, whose inputs all come from outside.
+/// Returns the group's space. All members share the space of the first member, whose inputs all come from outside.
 inline dims space_of(const fusion_group& chain, const kernel_request& request) {
     const auto& first = chain.members[0];
     std::vector<tensor_type> in;
@@ -47,7 +47,7 @@ inline dims space_of(const fusion_group& chain, const kernel_request& request) {
     return fused_space(*first.spec, in).shape;
 }
 
-/// What fused_loops makes.
+/// The kernel that fused_loops returns.
 class fused_kernel {
 public:
     fused_kernel(const fusion_group& chain, const dims& space, kernel_request& request);
@@ -55,9 +55,9 @@ public:
     void operator()(const kernel_args& a) const;
 
 private:
-    struct wide_sum {           // of a result that is summed up in a wider type
-        std::size_t at = 0;     // its sums, in the scratch memory
-        std::size_t buffer = 0; // a block of it widened, in that of each thread
+    struct wide_sum {           // for a result with a wider accumulator type
+        std::size_t at = 0;     // offset of its sums in the scratch memory
+        std::size_t buffer = 0; // offset of a widened block in each thread's scratch memory
     };
     struct scaled_leaf { // the gradient of a mean, divided by the count before the loop
         std::size_t leaf;
@@ -66,40 +66,40 @@ private:
         std::size_t at;
     };
 
-    /// What is divided before the loop.
+    /// Plans the divisions by the count that precede the loop.
     void plan_means(const dims& space, std::span<const tensor_type> leaves, kernel_request& request);
 
-    /// What the layout says about operands: of those that are one number, and those that are only summed in each block.
+    /// Returns facts from the layout: the leaves that are single values, and the results of which only sums are needed.
     operand_forms forms(const vector<fused_stages::leaf>& leaves, const kernel_request& request) const;
 
-    /// Types of results, reduced dimensions kept, and how they are combined.
+    /// Plans how results are reduced. Returns their types, with reduced dimensions kept.
     std::vector<tensor_type> plan_results(const fusion_group& chain, const dims& space, const kernel_request& request);
 
-    /// Memory for results that are summed up in a wider type than theirs.
+    /// Reserves memory for results with a wider accumulator type.
     void plan_wide_sums(kernel_request& request);
 
     static reducer find_reducer(combine how, dtype type);
 
-    /// How the blocks are shared out: by shape alone, so that sums don't depend on the number of threads.
+    /// Divides the blocks into pieces for threads by shape alone. Sums are therefore independent of the number of threads.
     void plan_pieces(kernel_request& request, const std::vector<tensor_type>& results);
 
-    /// Runs all pieces on this thread, or with the pool's help.
+    /// Runs all pieces on this thread, or shares them with the pool.
     void run_pieces(const void* const* leaf, std::byte* const* out, std::byte* scratch) const;
     void run_piece(index_t piece, const void* const* leaf, std::byte* const* out, std::byte* scratch,
                    std::byte* own) const;
     void run_blocks(index_t first, index_t last, const void* const* base, std::byte* const* out, std::byte* own) const;
-    /// One block and one function: small tensors, of which a run is short.
+    /// Runs a single block through a single function: a fast path for small tensors.
     void run_at_once(const void** leaf, std::byte* const* out, std::byte* own) const;
     void fold(std::size_t result, std::byte* to, std::byte* block, index_t rows) const;
 
     std::size_t leaves_, results_;
     std::optional<fused_stages> stages_;
     fused_layout layout_;
-    vector<reducer> reducers_;   // per result: how it is reduced; empty of a map
-    std::vector<index_t> count_; // per result: what a mean is divided by; -1 of others
+    vector<reducer> reducers_;   // per result: its reduction; empty for a map
+    std::vector<index_t> count_; // per result: the divisor of a mean, else -1
     std::vector<index_t> result_size_;
-    std::vector<char> sums_;   // per result: it is reduced to sums of its own type
-    std::vector<char> summed_; // of which there is one of each block
+    std::vector<char> sums_;   // per result: it is a sum in its own type
+    std::vector<char> summed_; // per result: each block yields a single sum
     vector<wide_sum> wide_;    // per result
     vector<scaled_leaf> means_;
 
@@ -107,10 +107,10 @@ private:
     index_t blocks_ = 0, pieces_ = 1;
     bool at_once_ = false;
     std::size_t own_at_ = 0, own_bytes_ = 0;         // scratch memory of each thread
-    std::size_t leaf_at_ = 0, out_at_ = 0;           // tables of pointers there: of the node's operands
-    std::size_t operand_at_ = 0, to_at_ = 0;         // and in that of each thread
-    std::size_t partial_at_ = 0, partial_bytes_ = 0; // reduced results of each piece, where there are several
-    std::vector<std::size_t> partial_;               // per result: its place among them
+    std::size_t leaf_at_ = 0, out_at_ = 0;           // offsets in the scratch memory: pointers to leaves and outputs
+    std::size_t operand_at_ = 0, to_at_ = 0;         // offsets in each thread's scratch memory: pointer tables
+    std::size_t partial_at_ = 0, partial_bytes_ = 0; // partial results of each piece, if there are several
+    std::vector<std::size_t> partial_;               // per result: its offset among a piece's partial results
 };
 
 RILL_COLD fused_kernel::fused_kernel(const fusion_group& chain, const dims& space, kernel_request& request)
@@ -124,7 +124,7 @@ RILL_COLD fused_kernel::fused_kernel(const fusion_group& chain, const dims& spac
     layout_ = plan_fused(space, leaves, results, stages_->in_blocks(), known.splat);
     summed_ = std::move(known.summed);
     plan_means(space, leaves, request);
-    for (std::size_t r = 0; r < results_; ++r) // a reduced result may look contiguous (a single block): still fold it
+    for (std::size_t r = 0; r < results_; ++r) // a direct result gets one element each: nothing to fold
         if (reducers_[r].init && layout_.total > 0 && layout_.results[r].direct) reducers_[r] = {}, count_[r] = -1;
     own_bytes_ = stages_->place_buffers(layout_.scratch, layout_.rows * layout_.row_size);
     plan_wide_sums(request);
@@ -190,7 +190,7 @@ RILL_COLD void fused_kernel::plan_means(const dims& space, std::span<const tenso
         const index_t size = type.shape.size();
         const std::size_t bytes = aligned_size(static_cast<std::size_t>(size) * size_of(type.type));
         const reducer by = find_reducer(combine::sum, type.type);
-        if (!by.divide) // only a graph from elsewhere asks for it
+        if (!by.divide) // only imported graphs can contain such a node
             throw unimplemented("no mean of " + std::string(to_string(type.type)) + " has a gradient");
         means_.push_back({i, by, size, elements_each(space.size(), size),
                           std::exchange(request.scratch_bytes, request.scratch_bytes + bytes)});
@@ -223,7 +223,7 @@ RILL_COLD void fused_kernel::plan_wide_sums(kernel_request& request) {
     for (std::size_t r = 0; r < results_; ++r) {
         const auto& c = reducers_[r];
         if (!c.widen) continue;
-        layout_.results[r].element = c.wide; // of what blocks are folded into
+        layout_.results[r].element = c.wide; // blocks are folded into wide elements
         const auto reserve = [&](std::size_t& bytes, index_t n) {
             return std::exchange(bytes, bytes + aligned_size(static_cast<std::size_t>(n) * c.wide));
         };
@@ -246,13 +246,13 @@ RILL_COLD void fused_kernel::plan_pieces(kernel_request& request, const std::vec
         const std::size_t element = reducers_[r].widen ? reducers_[r].wide : size_of(results[r].type);
         partial_bytes_ += aligned_size(static_cast<std::size_t>(result_size_[r]) * element);
     }
-    // each piece of a reduction has results of its own: few enough for what they cost to disappear
+    // Each piece of a reduction has partial results. Pieces are few enough for the cost of merging these to vanish.
     constexpr index_t piece = 1 << 14, most = 64;
     pieces_ = reduced == 0
                   ? blocks_
                   : std::clamp<index_t>(std::min(l.total / piece, l.total / (8 * reduced)), 1, std::min(most, blocks_));
 
-    // threads cost some microseconds: as long as 2^19 additions take
+    // Waking threads costs some microseconds, about as long as 2^19 additions.
     const double additions = stages_->work() * static_cast<double>(l.total);
     request.microseconds = additions * 5e-5;
     request.shared = request.pool && request.pool->threads() > 1 && pieces_ > 1 && additions >= 1 << 19;
@@ -281,7 +281,7 @@ RILL_INLINE void fused_kernel::run_pieces(const void* const* leaf, std::byte* co
         if (partial_bytes_ == 0 || pieces_ == 1) return run_blocks(0, blocks_, leaf, out, own);
         for (index_t p = 0; p < pieces_; ++p) run_piece(p, leaf, out, scratch, own);
     } else {
-        // pieces of a map are blocks: taken several at a time
+        // The pieces of a map are single blocks; threads take several at a time.
         const index_t together = partial_bytes_ > 0 ? 1 : std::max<index_t>(1, pieces_ / (8 * pool_->threads()));
         std::atomic<index_t> next{0};
         std::atomic<unsigned> problems{0};
@@ -322,11 +322,11 @@ RILL_INLINE void fused_kernel::run_piece(index_t piece, const void* const* leaf,
 RILL_INLINE void fused_kernel::run_blocks(index_t begin, index_t end, const void* const* base, std::byte* const* out,
                                           std::byte* own) const {
     const auto& l = layout_;
-    pointer_table<void*> operand(stages_->operands(), own + operand_at_); // where this block of each is
+    pointer_table<void*> operand(stages_->operands(), own + operand_at_); // addresses of the current block
     stages_->place_hidden(operand, own);
     const auto outer = static_cast<std::size_t>(l.outer);
 
-    // where block `begin` lies: its row, and its place in each stepped dimension
+    // Locate block `begin`: its first row, and its index in each stepped dimension.
     const index_t rows_of_blocks = (l.extent[outer] + l.rows - 1) / l.rows;
     index_t row = begin % rows_of_blocks * l.rows;
     std::array<index_t, max_rank> at{};

@@ -53,7 +53,7 @@ RILL_COLD void collapse(fused_layout& l, const dims& space) {
         l.extent[to] = merges ? l.extent[to] * space[i] : space[i];
         all([&](access_pattern& w) { w.stride[to] = w.stride[from]; });
     }
-    if (n == 0) { // one element
+    if (n == 0) { // a single element
         l.extent[0] = 1;
         all([&](access_pattern& w) { w.stride[0] = 1; });
         n = 1;
@@ -77,11 +77,11 @@ RILL_COLD fused_layout plan_fused(const dims& space, std::span<const tensor_type
     if (l.total == 0) return l;
     collapse(l, space);
 
-    // the trailing dimensions that fit into a block together, and as many extents of the next one as still do
+    // A block takes the trailing dimensions that fit together, and as many extents of the next dimension as still fit.
     int inner = l.rank;
     while (inner > 0 && l.row_size * l.extent[inner - 1] <= block_elements) l.row_size *= l.extent[--inner];
     l.outer = inner > 0 ? inner - 1 : 0;
-    if (inner == 0) { // everything is one block: its first dimension plays the part of the cut one
+    if (inner == 0) { // a single block: its first dimension acts as the split one
         l.row_size /= l.extent[0];
         l.rows = l.extent[0];
     } else {
@@ -96,7 +96,7 @@ RILL_COLD fused_layout plan_fused(const dims& space, std::span<const tensor_type
             w.direct = w.direct && w.stride[at] == dense;
             dense *= l.extent[at];
         }
-        // a result reduced over stepped dimensions gets several blocks in one place: they have to be folded
+        // A result that is reduced over a stepped dimension receives several blocks in one place; these must be folded.
         if (is_result)
             for (int i = 0; i < l.outer; ++i) w.direct = w.direct && w.stride[i] != 0;
         w.constant = true;
@@ -116,14 +116,14 @@ RILL_COLD fused_layout plan_fused(const dims& space, std::span<const tensor_type
     }
     for (auto& w : l.results) classify(w, true);
 
-    // nothing stretches and nothing is reduced: long blocks, of which several threads can take some
+    // Without broadcasts and reductions, long blocks are better; there are still enough of them for several threads.
     constexpr index_t long_block = 16 * block_elements;
     if (l.rank == 1 && !force_blocks && l.all_direct()) l.rows = std::min(l.extent[0], long_block);
     return l;
 }
 
-/// Rows of up to layout_slack bytes, each written as so many times 16 that the compiler knows how many; the next row overwrites
-/// what is too many. write(i, to, n): n elements of row i.
+/// Writes rows of up to layout_slack bytes, each as a number of 16-byte stores that is known at compile time.
+/// The next row overwrites the excess. write(i, to, n) writes n elements of row i. Returns the end.
 template <class E, class Write> E* write_short_rows(E* to, index_t rows, index_t inner, const Write& write) {
     constexpr index_t lanes = 16 / static_cast<index_t>(sizeof(E));
     const auto by = [&]<int Stores>(std::integral_constant<int, Stores>) {
@@ -138,7 +138,7 @@ template <class E, class Write> E* write_short_rows(E* to, index_t rows, index_t
     }
 }
 
-/// Lays a stretched leaf out densely over the dimensions of a block; returns where the next element goes.
+/// Writes a broadcast leaf densely over the dimensions of a block from `dim` on; returns the end.
 template <class E>
 E* materialize_broadcast(const E* from, E* to, const access_pattern& w, const fused_layout& l, int dim,
                          index_t extent) {
@@ -148,25 +148,25 @@ E* materialize_broadcast(const E* from, E* to, const access_pattern& w, const fu
         if (stride != 0) return std::copy_n(from, extent, to);
         const E value = *from;
         if (extent < chunk) return std::fill_n(to, extent, value);
-        // so many that the compiler knows; the last of them once more
+        // A compile-time count makes fast stores; the last chunk overlaps the one before it.
         for (index_t i = 0; i < extent - chunk; i += chunk) std::fill_n(to + i, chunk, value);
         return std::fill_n(to + extent - chunk, chunk, value);
     }
     const auto below = static_cast<std::size_t>(dim + 1);
     const index_t inner = l.extent[below];
     if (dim + 2 == l.rank && inner <= chunk && (stride == 0 || w.stride[below] == 0)) {
-        if (w.stride[below] == 0) // of one value each
+        if (w.stride[below] == 0) // each row repeats one value
             return write_short_rows(to, extent, inner,
                                     [&](index_t i, E* at, auto n) { std::fill_n(at, n(), from[i * stride]); });
-        // the elements of each row, in memory of their own: to read what was just stored takes long
+        // Rows are copied from a local array: reading back memory that was just stored is slow.
         std::array<E, static_cast<std::size_t>(chunk)> row{};
-        for (index_t k = 0; k < chunk; ++k) // a copy of so many the compiler makes by a slow instruction
+        for (index_t k = 0; k < chunk; ++k) // copying `inner` elements would compile to a slow instruction
             if (k < inner) row[static_cast<std::size_t>(k)] = from[k];
         return write_short_rows(to, extent, inner, [&](index_t, E* at, auto n) {
             std::memcpy(at, row.data(), static_cast<std::size_t>(n()) * sizeof(E));
         });
     }
-    if (stride == 0) { // each row is like the first
+    if (stride == 0) { // every row equals the first
         const index_t row = materialize_broadcast(from, to, w, l, dim + 1, inner) - to, all = row * extent;
         repeat(to, static_cast<std::size_t>(row) * sizeof(E), static_cast<std::size_t>(all) * sizeof(E));
         return to + all;

@@ -11,7 +11,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Pointers to so many operands: on the stack, or, where they are many, in memory set aside for them.
+/// A table of n pointers to operands: on the stack up to most_operands, beyond it in the memory `aside`.
 template <class P> class pointer_table {
 public:
     static constexpr std::size_t bytes_aside(std::size_t n) { return n <= most_operands ? 0 : n * sizeof(P); }
@@ -25,22 +25,22 @@ private:
     P* all_;
 };
 
-/// The compiled function of a fused node; `run` is null where its program is interpreted.
+/// The compiled function of a fused node; `run` is null if its program is interpreted.
 struct node_function {
     block_function run = nullptr;
-    int lanes = 1;          // elements that it works on at a time
-    std::size_t places = 0; // of results; those of an adjoint stand at the leaves they belong to
+    int lanes = 1;          // elements per iteration
+    std::size_t places = 0; // result pointers that it takes; an adjoint takes one per leaf occurrence
 
-    /// Where a result stands.
+    /// Returns the index of a result among the function's result pointers.
     std::size_t place_of(const fused_spec& spec, std::size_t result) const;
 };
 node_function find_function(const fused_spec& spec, index_t elements);
 
-/// The nodes of a chain as block functions, and what each reads and writes. Operands are numbered: leaves, then the chain's
-/// results, then values that never leave a block.
+/// The nodes of a fusion group as block functions, with the operands of each. Operand numbers count the leaves first, then the group's
+/// results, then the values that never leave a block.
 class fused_stages {
 public:
-    /// An input in one view: what several nodes read alike is one leaf.
+    /// An input with its view. Nodes that read the same input in the same view share one leaf.
     struct leaf {
         int input;
         reduction view;
@@ -49,50 +49,50 @@ public:
 
     explicit fused_stages(const fusion_group& chain, std::size_t results, index_t elements = block_elements,
                           const operand_forms& forms = {});
-    fused_stages(fused_stages&&) = default; // scalars_ points into values_: a copy would share them
+    fused_stages(fused_stages&&) = default; // no copies: scalars_ points into values_
 
     const vector<leaf>& leaves() const noexcept { return leaves_; }
-    /// Each once, in the order of first uses.
+    /// Returns the group's distinct leaves, in the order of first use.
     static vector<leaf> leaves_of(const fusion_group& chain);
-    /// Their types, of a chain over `space` whose inputs are these: a view of a reduction is as small as that.
+    /// Returns the types of the leaves, given the group's space and inputs. A reduced view has the shape of the reduction.
     static std::vector<tensor_type> leaf_types(const fusion_group& chain, const dims& space,
                                                std::span<const tensor_type> inputs);
     std::size_t operands() const noexcept { return leaves_.size() + results_ + hidden_.size(); }
-    /// Functions take a block at a time only.
+    /// Returns true if its functions accept at most one block per call.
     bool in_blocks() const noexcept { return stages_.size() > 1 || stages_[0].interpreter; }
     bool may_divide() const noexcept { return may_divide_; }
-    /// All nodes are one function, which does what `forms` says; else elements are written all the same, and numbers that are to be
-    /// spread are read as elements.
+    /// Returns true if JIT code computes all nodes in one function and makes use of `forms`.
+    /// Otherwise all elements of results are written, and splat leaves must be materialized.
     bool emitted() const noexcept { return emitted_; }
-    /// Additions that an element costs, roughly.
+    /// Returns the estimated cost per element, in additions.
     double work() const noexcept { return work_; }
 
-    /// Lays out what a thread needs beside operands that have memory, for blocks of so many elements, from byte `at` of its
-    /// scratch memory on; returns where that ends.
+    /// Assigns offsets in a thread's scratch memory for blocks of this many elements, from byte `at` on; returns the end.
+    /// The memory holds hidden values, interpreter scratch memory and pointer tables.
     std::size_t place_buffers(std::size_t at, index_t block);
 
-    /// Once a run and thread, before its first block.
+    /// Prepares a thread's scratch memory; call once per run and thread, before the first block.
     void begin(std::byte* own, index_t block) const;
-    /// Once before a row of blocks: where the operands are that have no memory of their own.
+    /// Writes the addresses of the hidden operands; call once before a sequence of blocks.
     void place_hidden(void** operand, std::byte* own) const;
-    /// One block of so many elements; `operand` says where this block of each is.
+    /// Runs all stages over one block of n elements; `operand` holds the block's address in each operand.
     void run(void* const* operand, index_t n, std::byte* own) const;
-    /// One function reads the leaves in their order.
+    /// Returns true if there is one compiled function, which reads the leaves in their order.
     bool straight() const noexcept { return straight_; }
-    /// The same where it is so, of leaves there and results there.
+    /// Runs a straight function, with the addresses of the leaves and results.
     void run_straight(const void* const* read, void* const* result, index_t n, std::byte* own) const;
 
 private:
-    struct stage { // its leaves, scalars and places of results stand behind those of the stages before it
+    struct stage { // its leaves, scalars and result pointers follow those of the stages before it
         block_function run = nullptr;
         std::optional<block_interpreter> interpreter;
         std::size_t first_leaf = 0, first_scalar = 0, first_place = 0;
-        std::size_t interpreter_at = 0; // in a thread's own scratch memory
+        std::size_t interpreter_at = 0; // offset in a thread's scratch memory
     };
     struct placed_result {
         std::size_t place, operand;
     };
-    struct hidden_value { // alive from the stage that makes it to the last that reads it
+    struct hidden_value { // live from the stage that computes it to the last that reads it
         std::size_t element, first, last, at = 0;
     };
 
@@ -103,13 +103,13 @@ private:
     std::size_t results_;
     vector<leaf> leaves_;
     vector<stage> stages_;
-    std::vector<std::uint32_t> leaf_operand_; // of each occurrence of a leaf in each stage
+    std::vector<std::uint32_t> leaf_operand_; // per stage and leaf occurrence
     vector<scalar_value> values_;
     vector<const void*> scalars_;
     vector<placed_result> placed_;
-    std::vector<std::uint32_t> masks_; // per place
+    std::vector<std::uint32_t> masks_; // per result pointer
     vector<hidden_value> hidden_;
-    std::size_t read_at_ = 0, written_at_ = 0; // in a thread's own scratch memory: tables of pointers
+    std::size_t read_at_ = 0, written_at_ = 0; // offsets in a thread's scratch memory: pointer tables
     bool may_divide_ = false;
     bool emitted_ = false, straight_ = false;
     double work_ = 0;

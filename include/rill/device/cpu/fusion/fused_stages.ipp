@@ -48,7 +48,7 @@ RILL_COLD fused_stages::fused_stages(const fusion_group& chain, std::size_t resu
     if (const auto emitted = emit ? emit->chain(chain, results, elements, forms) : nullptr) {
         add_emitted(chain, emitted);
     } else {
-        vector<std::vector<std::size_t>> operand_of; // per link and result
+        vector<std::vector<std::size_t>> operand_of; // per member and result
         for (std::size_t k = 0; k < chain.members.size(); ++k) add_stage(chain, k, operand_of, elements);
     }
     for (const auto& v : values_) scalars_.push_back(v.bytes.data());
@@ -76,7 +76,7 @@ RILL_COLD std::vector<tensor_type> fused_stages::leaf_types(const fusion_group& 
     return types;
 }
 
-/// All nodes are one function.
+/// Adds one stage: JIT code that computes all nodes.
 RILL_COLD void fused_stages::add_emitted(const fusion_group& chain, block_function function) {
     emitted_ = true;
     stages_.emplace_back().run = function;
@@ -138,7 +138,7 @@ RILL_COLD std::size_t fused_stages::place_buffers(std::size_t at, index_t block)
     written_at_ = add(pointer_table<void*>::bytes_aside(masks_.size()));
     for (std::size_t h = 0; h < hidden_.size(); ++h) {
         auto& value = hidden_[h];
-        // a buffer is free again after the last stage that reads what is in it
+        // A buffer is free again after the last stage that reads its value.
         const auto taken = [&](std::size_t place) {
             return std::any_of(hidden_.begin(), hidden_.begin() + static_cast<std::ptrdiff_t>(h),
                                [&](const hidden_value& v) { return v.at == place && v.last >= value.first; });

@@ -9,8 +9,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Runs a program that no compiled kernel exists for, or none for so good a processor: a block at a time, one compiled one-op
-/// loop per instruction.
+/// An interpreter of programs without a compiled kernel, or with one for a much lower instruction-set level.
+/// It runs a block at a time, one compiled one-op loop per instruction.
 class block_interpreter {
 public:
     explicit block_interpreter(program_ptr p);
@@ -19,22 +19,22 @@ public:
     struct loop {
         block_function run = nullptr;
         int level = -1;
-        int scalar = -1; // one of the program's that it spreads itself
-        int lanes = 1;   // elements that it works on at a time
+        int scalar = -1; // index of the program's scalar that the loop broadcasts itself, or -1
+        int lanes = 1;   // elements per iteration
     };
-    /// The best there is; `run` is null if there is none. `spreads`: it may be one that spreads a scalar itself.
+    /// Returns the loop of the highest level, or one whose `run` is null. `spreads` permits loops that broadcast a scalar themselves.
     static loop find_loop(const program& p, const program::instruction& i, bool spreads = true);
-    /// The same, or an error that says what is missing.
+    /// Returns the same as find_loop, or throws unimplemented with the missing kernel's name.
     static loop need_loop(const program& p, const program::instruction& i);
 
-    /// Whether the loops of its ops are there for instruction sets so much better than `level` that so many elements are computed
-    /// faster one op at a time than by one loop of the program's own compiled for that.
+    /// Returns true if one-op loops are estimated to beat the program's own loop, compiled for `level`, on this many elements.
+    /// One-op loops win only with a sufficiently higher instruction-set level.
     static bool faster_than(const program& p, int level, index_t elements);
 
-    /// Scratch memory for one run.
+    /// Returns the bytes of scratch memory for one run.
     std::size_t scratch_bytes() const { return bytes_; }
 
-    /// Spreads the scalars; once a run, before the first block.
+    /// Broadcasts the scalars into scratch buffers of `most` elements; call once per run, before the first block.
     void begin(std::byte* scratch, const void* const* scalars, std::int64_t most = block_elements) const;
 
     void run(const block_args& a, std::byte* scratch) const;
@@ -42,15 +42,15 @@ public:
 private:
     static constexpr std::size_t max_args = 8;
 
-    /// Where a value is: in a leaf, in scratch memory, or where a result goes (in scratch memory, if nobody wants it).
+    /// The location of a value: a leaf, scratch memory, or a result (scratch memory if the caller does not want the result).
     struct place {
         enum class in : std::uint8_t { leaf, scratch, result } where = in::scratch;
-        std::uint32_t number = 0; // of the leaf or result
-        std::size_t at = 0;       // in scratch memory
+        std::uint32_t number = 0; // index of the leaf or result
+        std::size_t at = 0;       // offset in scratch memory
     };
     struct step {
         block_function run;
-        int scalar = -1; // one the loop spreads itself
+        int scalar = -1; // index of the scalar that the loop broadcasts itself, or -1
         std::uint32_t args = 0;
         place arg[max_args];
         place to;
@@ -62,7 +62,7 @@ private:
     program_ptr program_;
     detail::vector<step> steps_;
     detail::vector<place> value_; // per value
-    detail::vector<char> spread_; // per scalar: a loop needs it as a block
+    detail::vector<char> spread_; // per scalar: a loop reads it as a broadcast block
     std::size_t bytes_ = 0;
 };
 

@@ -70,9 +70,9 @@ RILL_COLD void block_interpreter::place_values() {
     for (int v = scalars; v < instructions; ++v)
         if (spread_[static_cast<std::size_t>(v - scalars)]) value_[v].at = new_buffer(size_of(p.type_of(v)));
 
-    // a value lives until its last use, results until the end; then its memory is another's of that size
+    // A value lives until its last use, a result until the end. Other values of the same element size then reuse its buffer.
     detail::vector<int> last(static_cast<std::size_t>(values), -1);
-    int last_read = -1; // of a leaf
+    int last_read = -1; // the last instruction that reads a leaf
     for (int k = 0; k < static_cast<int>(p.code.size()); ++k)
         for (const int v : p.code[k].args) {
             last[v] = k;
@@ -80,7 +80,7 @@ RILL_COLD void block_interpreter::place_values() {
         }
     for (const int r : p.results) {
         last[r] = values;
-        if (r < scalars) last_read = values; // it is copied at the end
+        if (r < scalars) last_read = values; // a leaf that is a result is copied at the end
     }
     struct free_buffer {
         std::size_t element, at;
@@ -93,7 +93,7 @@ RILL_COLD void block_interpreter::place_values() {
             if (s.scalar >= 0 && v == scalars + s.scalar) continue;
             s.arg[s.args++] = value_[v];
             if (v >= instructions && last[v] == k) {
-                last[v] = values; // an operand may come twice
+                last[v] = values; // an operand may occur twice: free it once
                 free.push_back({size_of(p.type_of(v)), value_[v].at});
             }
         }
@@ -102,7 +102,7 @@ RILL_COLD void block_interpreter::place_values() {
         const auto found = detail::find_if(free, [&](const auto& f) { return f.element == element; });
         to.at = found == free.end() ? new_buffer(element) : found->at;
         if (found != free.end()) free.erase(found, found + 1);
-        // a result may lie in a leaf's memory: it is written there when no leaf is read any more
+        // A result may overlap a leaf's memory. It is written there directly only after the last read of a leaf.
         const auto r = detail::find(p.results, instructions + k);
         if (r != p.results.end() && k >= last_read)
             to = {place::in::result, static_cast<std::uint32_t>(r - p.results.begin()), to.at};
@@ -111,8 +111,8 @@ RILL_COLD void block_interpreter::place_values() {
 }
 
 RILL_COLD bool block_interpreter::faster_than(const program& p, int level, index_t elements) {
-    if (level >= 4 || is_one_op(p)) return false; // nothing is better, or it is the op's own loop
-    // in additions of a register: loading and storing costs about 1.5, each call of a loop about 50, and each run 100
+    if (level >= 4 || is_one_op(p)) return false; // no higher level exists, or the program's loop is the op's own
+    // Costs in additions of a register: loading and storing take about 1.5, each call of a loop about 50, each run about 100.
     const auto lanes = [](int l) { return l >= 4 ? 16. : l >= 3 ? 8. : 4.; };
     const auto all = static_cast<double>(std::max<index_t>(elements, 1)), block = std::min(all, double(block_elements));
     double own = 0, interpreted = 0;
@@ -154,7 +154,7 @@ RILL_INLINE void block_interpreter::run(const block_args& a, std::byte* scratch)
                 std::memmove(a.result[r], from, static_cast<std::size_t>(a.n) * size_of(program_->type_of(v)));
         }
     };
-    copy_results(true); // before another result takes the leaf's memory
+    copy_results(true); // first, before another result overwrites the leaf's memory
     copy_results(false);
 }
 

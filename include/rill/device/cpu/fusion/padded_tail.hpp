@@ -11,10 +11,11 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 inline constexpr std::size_t most_padded = 128;
 
-/// Runs a block function on the last elements of a block, from `done` on, which are fewer than `lanes`: together with some
-/// before them once more, or where there are too few, or results took the place of leaves, in buffers of that many, where the
-/// last element repeats, so that padding brings no error of its own. Sizes are bytes of an element, per leaf and per result;
-/// `memory` holds `lanes` elements of each.
+/// Runs a block function on the tail of a block: the elements from `done` on, which are fewer than `lanes`.
+/// If enough elements precede the tail, it recomputes some of them together with the tail.
+/// If results overlap leaves, or too few elements precede, it runs in buffers of `lanes` elements.
+/// They are padded with the last element, so that padding raises no error of its own (a division by zero).
+/// Sizes are bytes per element, for each leaf and result; `memory` holds `lanes` elements of each.
 void run_padded(block_function f, const block_args& a, std::int64_t done, int lanes,
                 std::span<const std::uint8_t> leaf_sizes, std::span<const std::uint8_t> result_sizes,
                 std::byte* memory);

@@ -8,7 +8,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Elements of a size known at compile time: a call of memcpy for each would cost more than the kernel.
+/// Repeats the last element up to `all` elements. The size is a constant: a memcpy call per element would cost more than the kernel.
 template <std::size_t Size> void repeat_last(std::byte* memory, std::size_t rest, std::size_t all) {
     std::byte last[Size];
     std::memcpy(last, memory + (rest - 1) * Size, Size);
@@ -25,7 +25,7 @@ inline void repeat_last(std::byte* memory, std::size_t size, std::size_t rest, s
     }
 }
 
-/// Whether a result is written where a leaf is read.
+/// Returns true if a result overlaps a leaf in memory.
 inline bool writes_leaves(const block_args& a, std::span<const std::uint8_t> leaf_sizes,
                           std::span<const std::uint8_t> result_sizes) {
     const auto n = static_cast<std::size_t>(a.n);
@@ -48,7 +48,7 @@ RILL_INLINE void run_padded(block_function f, const block_args& a, std::int64_t 
     const auto first = static_cast<std::size_t>(done), all = static_cast<std::size_t>(lanes);
     const std::size_t rest = static_cast<std::size_t>(a.n) - first;
     if (done >= lanes && !writes_leaves(a, leaf_sizes, result_sizes)) {
-        // some elements once more cost less than copies
+        // Recomputing some elements costs less than copying.
         const std::size_t from = static_cast<std::size_t>(a.n) - all;
         for (std::size_t k = 0; k < leaf_sizes.size(); ++k)
             leaf[k] = static_cast<const std::byte*>(a.leaf[k]) + from * leaf_sizes[k];
@@ -58,7 +58,7 @@ RILL_INLINE void run_padded(block_function f, const block_args& a, std::int64_t 
     }
     for (std::size_t k = 0; k < leaf_sizes.size(); ++k) {
         const std::size_t size = leaf_sizes[k];
-        std::size_t same = 0; // an expression that names a tensor often has it padded once
+        std::size_t same = 0; // pads a tensor once that the expression reads several times
         while (a.leaf[same] != a.leaf[k] || leaf_sizes[same] != size) ++same;
         if (same < k) {
             leaf[k] = leaf[same];

@@ -11,7 +11,7 @@ namespace rill { inline namespace RILL_ABI {
 
 inline namespace RILL_ISA {
 
-// How two values come together: a generic function over value types, and the identity.
+// The combining operations of reductions: a merge function, generic over value types, and its identity.
 
 struct sum_combine {
     template <class T> static constexpr T identity() { return T(0); }
@@ -71,8 +71,8 @@ template <class C, class T> void combine_merge(void* to, const void* from, std::
             V(C::merge(V::load_partial(out + i, rest), V::load_partial(in + i, rest))).store_partial(out + i, rest);
 }
 
-/// Four running registers, then a tree over registers and lanes: fixed by n alone. Machine code sums up in the same order
-/// (x86_loop.ipp).
+/// Folds n elements into one: four running registers, then a tree over registers and lanes. The order depends on n alone.
+/// JIT code sums in the same order (x86_loop.ipp).
 template <class C, class T> void combine_fold(void* to, const void* from, std::int64_t n) {
     constexpr int lanes = lanes_for<T>;
     using V = pack<T, lanes>;
@@ -82,7 +82,7 @@ template <class C, class T> void combine_fold(void* to, const void* from, std::i
     const T identity = C::template identity<T>();
     std::int64_t i = 0;
     T rest = identity;
-    constexpr bool fills = std::is_same_v<C, sum_combine> && V::registers && sizeof(T) >= 4; // what is left with zeros
+    constexpr bool fills = std::is_same_v<C, sum_combine> && V::registers && sizeof(T) >= 4; // pads the tail with zeros
     if (fills ? n > 0 : n >= lanes) {
         V r0(identity), r1(identity), r2(identity), r3(identity);
         for (; i + 4 * lanes <= n; i += 4 * lanes) {
@@ -102,7 +102,7 @@ template <class C, class T> void combine_fold(void* to, const void* from, std::i
     *out = C::merge(lane<T>(*out), lane<T>(rest)).v;
 }
 
-/// Rows of n elements into one: of each column four running sums, as combine_fold's.
+/// Folds rows of n elements into one row; each column has four running sums, as in combine_fold.
 template <class C, class T> void combine_rows(void* to, const void* from, std::int64_t rows, std::int64_t n) {
     constexpr int lanes = lanes_for<T>;
     using V = pack<T, lanes>;
@@ -130,7 +130,7 @@ template <class C, class T> void combine_rows(void* to, const void* from, std::i
             columns([=](const T* p) { return V::load_partial(p, rest); }).store_partial(out, rest);
 }
 
-/// A sum of 64-bit integers: 128 bits in two's complement, for which standard C++ has no type.
+/// A 128-bit two's complement sum of 64-bit integers; standard C++ has no such type.
 struct long_sum {
     std::uint64_t low = 0;
     std::int64_t high = 0;
@@ -142,13 +142,13 @@ struct long_sum {
         low += other.low;
         high += other.high + (low < other.low);
     }
-    /// Divided by how many there were, towards zero: fits into the type again.
+    /// Returns sum / count, rounded towards zero; the quotient fits the element type.
     template <class T> T mean(std::uint64_t count) const {
         const bool negative = high < 0;
         const std::uint64_t tail = negative ? 0 - low : low;
         auto rest = static_cast<std::uint64_t>(negative ? ~high + (low == 0) : high), quotient = tail / count;
         if (rest != 0)
-            for (int bit = 63; bit >= 0; --bit) { // by hand, bit for bit
+            for (int bit = 63; bit >= 0; --bit) { // long division, bit by bit
                 const bool carry = rest >> 63;
                 rest = rest << 1 | (tail >> bit & 1);
                 const bool fits = carry || rest >= count;
@@ -170,8 +170,8 @@ struct long_sum {
     }
 };
 
-/// What a mean of T is summed up in: of integers a type in which sums are exact (of small ones up to 2^32 of them), of
-/// 16-bit floats float, otherwise T.
+/// The accumulator type for a mean of T. For integers, sums in it are exact (up to 2^32 elements of small types).
+/// For 16-bit floats it is float, otherwise T.
 template <class T>
 using sum_for_mean =
     std::conditional_t<!is_integral<T>, compute_type<T>,
@@ -184,8 +184,8 @@ template <class T, class Sum> void combine_widen(void* to, const void* from, std
     for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<Sum>(in[i]);
 }
 
-/// Dividing by the count, not multiplying by its inverse, keeps the mean of equal values exact; integers divide towards
-/// zero, as TensorFlow does. Of nothing: NaN, or 0.
+/// Divides sums by the count. Multiplying by the inverse would not keep the mean of equal values exact.
+/// Integers divide towards zero, as in TensorFlow. A mean over nothing is NaN, or 0 for integers.
 template <class T, class Sum> void combine_divide(void* to, const void* from, std::int64_t n, std::int64_t count) {
     auto* out = static_cast<T*>(to);
     const auto* in = static_cast<const Sum*>(from);
@@ -204,7 +204,7 @@ template <class T, class Sum> void combine_divide(void* to, const void* from, st
 
 template <class C, class T> bool add_combiner(combine how) {
     reducer c{&combine_init<C, T>, &combine_merge<C, T>, &combine_fold<C, T>, &combine_rows<C, T>};
-    if constexpr (is_numeric<T> && !is_integral<T>) c.divide = &combine_divide<T, T>; // the gradient of a mean
+    if constexpr (is_numeric<T> && !is_integral<T>) c.divide = &combine_divide<T, T>; // for the gradient of a mean
     register_reducer(to_string(how), dtype_of<T>, RILL_ISA_LEVEL, c);
     return true;
 }
@@ -229,7 +229,7 @@ template <class T> bool add_mean() {
 template <class C, combine How, class T> struct combiner_registrar {
     static bool ensure() {
         static const bool done = [] {
-            if constexpr (How == combine::mean) // its gradient is summed
+            if constexpr (How == combine::mean) // the gradient of a mean uses sums
                 return add_combiner<C, T>(combine::sum) && add_mean<T>();
             else
                 return add_combiner<C, T>(How);
@@ -243,7 +243,7 @@ template <class C, combine How, class T> struct combiner_registrar {
 
 inline namespace RILL_ISA {
 
-/// Compiles the loops of one way of combining into this program.
+/// Compiles the loops of one combining operation and dtype into this program.
 template <combine How, class T> void compile_combiner() {
     using rule = std::conditional_t<
         How == combine::sum || How == combine::mean, sum_combine,
@@ -253,7 +253,7 @@ template <combine How, class T> void compile_combiner() {
                                std::conditional_t<How == combine::min, min_combine,
                                                   std::conditional_t<How == combine::all, all_combine, any_combine>>>>>;
     using registrar = detail::combiner_registrar<rule, How, T>;
-    // the static member registers at start (for graphs that come from elsewhere), the call for those built before that
+    // The static member registers at program start, for imported graphs. The call serves graphs built before that.
     (void)registrar::at_start;
     registrar::ensure();
 }

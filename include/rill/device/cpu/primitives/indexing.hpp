@@ -4,15 +4,15 @@
 #include <rill/device/cpu/fusion/reducers.hpp>
 #include <rill/device/primitives.hpp>
 
-// Slices chosen by index. An array is seen as [outer, extent, inner]: the indices count along `extent`.
+// Slices chosen by index. Arrays are seen as [outer, extent, inner]; indices count along `extent`.
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
-/// The first id that is not in [0, extent): its place (-1 if there is none), and what it is.
+/// Returns the position and value of the first id outside [0, extent), or position -1 if all are inside.
 template <class I> outside_index first_outside(const I* ids, index_t n, index_t extent) {
     using U = std::make_unsigned_t<I>;
     constexpr auto most = static_cast<index_t>(std::numeric_limits<I>::max());
-    const U end = extent > most ? U(static_cast<U>(most) + 1) : static_cast<U>(extent); // a negative id is a large one
+    const U end = extent > most ? U(static_cast<U>(most) + 1) : static_cast<U>(extent); // a negative id becomes large
     bool wrong = false;
     for (index_t i = 0; i < n; ++i) wrong |= static_cast<U>(ids[i]) >= end;
     if (!wrong) return {};
@@ -20,14 +20,14 @@ template <class I> outside_index first_outside(const I* ids, index_t n, index_t 
     return {first - ids, static_cast<std::int64_t>(*first)};
 }
 
-/// The first element that is infinite or NaN (then the value is 1): its place, -1 if there is none.
+/// Returns the position of the first element that is infinite (value 0) or NaN (value 1), or position -1.
 template <class T> outside_index first_not_finite(const T* x, index_t n) {
     using C = compute_type<T>;
     const auto finite = [](const T& v) {
         const C wide = static_cast<C>(v);
         return wide - wide == C(0);
     };
-    bool all = true; // without a branch for each, which vectorises
+    bool all = true; // branch-free, so that it vectorizes
     for (index_t i = 0; i < n; ++i) all &= finite(x[i]);
     if (all) return {};
     const T* const first = std::find_if_not(x, x + n, finite);
@@ -35,7 +35,7 @@ template <class T> outside_index first_not_finite(const T* x, index_t n) {
     return {first - x, wide != wide};
 }
 
-/// to[o, k, :] = table[o, ids[k], :]
+/// Gathers slices: to[o, k, :] = table[o, ids[k], :].
 template <class T, class I>
 void gather_slices(const T* table, const I* ids, T* to, index_t outer, index_t extent, index_t inner, index_t count) {
     for (index_t o = 0; o < outer; ++o, table += extent * inner) {
@@ -47,7 +47,7 @@ void gather_slices(const T* table, const I* ids, T* to, index_t outer, index_t e
     }
 }
 
-/// to[o, ids[k], :] += from[o, k, :], in the order of k.
+/// Adds slices: to[o, ids[k], :] += from[o, k, :], in the order of k.
 template <class T, class I>
 void scatter_add_slices(const T* from, const I* ids, T* to, index_t outer, index_t extent, index_t inner,
                         index_t count) {
@@ -61,7 +61,7 @@ void scatter_add_slices(const T* from, const I* ids, T* to, index_t outer, index
         }
 }
 
-/// Rows of `off` with one `on` where the id says; an id outside [0, depth) gives none.
+/// Writes rows of `off` with one `on` at the row's id; a row whose id is outside [0, depth) gets no `on`.
 template <class T, class I> void one_hot_rows(const I* ids, T* to, index_t count, index_t depth, T on, T off) {
     std::fill_n(to, count * depth, off);
     for (index_t k = 0; k < count; ++k, to += depth)
@@ -72,7 +72,7 @@ template <class T, class I> void one_hot_rows(const I* ids, T* to, index_t count
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// a goes before b; NaN before every number.
+/// Returns true if a is more extreme than b; a NaN precedes every number.
 template <class Combine, class T> bool goes_before(const T& a, const T& b) {
     const lane<T> x(a), y(b);
     if ((y != y).v) return false;
@@ -83,7 +83,7 @@ template <class Combine, class T> bool goes_before(const T& a, const T& b) {
         return (x < y).v;
 }
 
-/// Where the extreme of a row is: a fold and a search, both of them in registers.
+/// Returns the index of a row's extreme. Long rows take a reduction and a search, both vectorized.
 template <class Combine, class T> index_t place_of_extreme(const T* row, index_t n) {
     constexpr index_t long_enough = 4 * lanes_for<T>;
     if (n < long_enough) {
@@ -108,7 +108,7 @@ template <class Combine, class T> index_t place_of_extreme(const T* row, index_t
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
-/// to[o, i] = where along `extent` the extreme is: the first of equals, the first NaN if there is one.
+/// Writes the index of the extreme along `extent` to to[o, i]: the first of equals, or the first NaN if there is one.
 template <class Combine, class T, class Out>
 void arg_extreme(const T* x, Out* to, index_t outer, index_t extent, index_t inner) {
     for (index_t o = 0; o < outer; ++o, x += extent * inner, to += inner) {

@@ -11,11 +11,11 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// Which slices belong to the same row of a table: those of one id are linked, in the order in which they come. Lies in scratch
-/// memory, and is made in one pass over the ids.
+/// Linked lists of the slices that belong to the same table row (have the same id), in their order of appearance.
+/// They lie in scratch memory; one pass over the ids builds them.
 class row_chains {
 public:
-    /// The scratch memory for so many ids.
+    /// Returns the bytes of scratch memory for `count` ids.
     static std::size_t bytes(index_t count) {
         return static_cast<std::size_t>(2 * count + (index_t(1) << bits_for(count))) * sizeof(index_t);
     }
@@ -23,7 +23,7 @@ public:
     template <class I>
     row_chains(const I* ids, index_t count, void* scratch)
         : next_(static_cast<index_t*>(scratch)), last_(next_ + count) {
-        index_t* const firsts = last_ + count; // a hash table of the first slice of each id
+        index_t* const firsts = last_ + count; // hash table: the first slice of each id
         const int bits = bits_for(count);
         const index_t size = index_t(1) << bits;
         std::fill_n(firsts, size, index_t(-1));
@@ -43,19 +43,19 @@ public:
         }
     }
 
-    /// No slice before this one has its id.
+    /// Returns true if slice k is the first of its id.
     bool is_first(index_t k) const { return last_[k] >= 0; }
-    /// The next slice of the same id, or -1.
+    /// Returns the next slice of the same id, or -1.
     index_t next(index_t k) const { return next_[k]; }
 
 private:
-    /// Of the hash table, which is half empty at least.
+    /// Returns the bits of the hash table's size; at least half of the table stays empty.
     static int bits_for(index_t count) {
         return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<index_t>(count, 1)))) + 1;
     }
 
     index_t* next_;
-    index_t* last_; // of a first slice: where its chain ends; -1 of others
+    index_t* last_; // for a first slice: the end of its list; -1 for others
 };
 
 }}}} // namespace rill::RILL_ABI::detail::RILL_ISA

@@ -7,8 +7,8 @@
 #include <rill/device/cpu/simd/pack.hpp>
 #include <rill/device/primitives.hpp>
 
-// Functions of rows, such as softmax. Each is written once over a layout: a long row lies in packs one behind the other;
-// many short rows lie side by side, one to a lane, which needs no sums across lanes.
+// Functions of rows, such as softmax, written once over a layout. A long row is a sequence of packs.
+// Many short rows lie side by side, one per lane, which avoids sums across lanes.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
@@ -30,7 +30,7 @@ template <class T> struct row_packs {
     RILL_FN static void store(const V& v, T* to, part_of_pack p) { v.store_partial(to + p.at, p.count); }
 };
 
-/// One row in packs, the last of them perhaps in part.
+/// The layout of a single row in packs; the last pack may be partial.
 template <class T> class long_row : public row_packs<T> {
 public:
     using packs = row_packs<T>;
@@ -55,11 +55,11 @@ public:
     template <class F> RILL_FN V largest(F f) const {
         V all(-std::numeric_limits<T>::infinity());
         for (index_t i = 0; i < whole_; i += lanes) all = max(all, f(whole_pack{i}));
-        if (rest_) all = max(all, f(part_of_pack{whole_, rest_})); // what pads is a value of the row
+        if (rest_) all = max(all, f(part_of_pack{whole_, rest_})); // the padding repeats a value of the row
         return V(reduce_max(all));
     }
     static index_t place(int, index_t column) { return column; }
-    /// One number for each row: all lanes hold the same.
+    /// Stores the row's number: all lanes of v hold the same value.
     RILL_FN void store_numbers(const V& v, T* to) const { v.store_partial(to, 1); }
 
 private:
@@ -68,7 +68,7 @@ private:
     mask<T, lanes> valid_;
 };
 
-/// A row in each lane: the columns lie one behind the other, a pack each.
+/// The layout of short rows, one per lane: each column is one pack.
 template <class T> class short_rows : public row_packs<T> {
 public:
     using packs = row_packs<T>;
@@ -105,12 +105,12 @@ private:
     index_t columns_;
 };
 
-/// Runs f(layout, in, out, numbers of its rows) over a matrix of T, computing in C: a row at a time, or as many short ones as there
-/// are lanes. Narrow types are widened into scratch memory.
+/// Runs f(layout, in, out, row numbers) over matrices of T, computing in C: one row at a time, or several short rows, one per lane.
+/// Narrow types are widened into scratch memory.
 template <class T, std::size_t In, std::size_t Out, class Numbers, class F>
 void over_rows(index_t rows, index_t columns, const std::array<const T*, In>& in, const std::array<T*, Out>& out,
                const Numbers& numbers, void* scratch, const F& f) {
-    if (columns == 0 && !numbers.written) return; // nothing to write, however many rows there are
+    if (columns == 0 && !numbers.written) return; // without columns, only row numbers can be written
     using C = compute_type<T>;
     using lanes_layout = short_rows<C>;
     constexpr int lanes = lanes_layout::lanes;
@@ -123,7 +123,7 @@ void over_rows(index_t rows, index_t columns, const std::array<const T*, In>& in
         for (index_t first = 0; first < rows; first += lanes) {
             const int n = static_cast<int>(std::min<index_t>(lanes, rows - first));
             for (std::size_t k = 0; k < In; ++k)
-                for (int r = 0; r < lanes; ++r) { // lanes without a row repeat the last one
+                for (int r = 0; r < lanes; ++r) { // unused lanes repeat the last row
                     const T* row = in[k] + (first + std::min(r, n - 1)) * columns;
                     for (index_t c = 0; c < columns; ++c) buffer[k][c * lanes + r] = static_cast<C>(row[c]);
                 }
@@ -163,7 +163,7 @@ void over_rows(index_t rows, index_t columns, const std::array<const T*, In>& in
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
-/// Scratch memory of a function of rows that takes `arrays` matrices.
+/// Returns the bytes of scratch memory for a row function over `arrays` matrices.
 template <class T> std::size_t row_scratch_bytes(index_t columns, int arrays) {
     return std::is_same_v<compute_type<T>, T> ? 0
                                               : static_cast<std::size_t>(columns * arrays) * sizeof(compute_type<T>);

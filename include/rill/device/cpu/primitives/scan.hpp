@@ -10,11 +10,11 @@ namespace rill { inline namespace RILL_ABI {
 
 namespace detail { inline namespace RILL_ISA {
 
-/// Calls step(state, place, whether it is the first) for each element along `extent`, in order. Neighbours run side by side, each
-/// with a state of its own.
+/// Calls step(state, index, is_first) for each element along `extent`, in order. Each inner index has a state of its own; up to 256
+/// neighbours advance together.
 template <class State, class F>
 void walk_along(index_t outer, index_t extent, index_t inner, bool reverse, const State& start, const F& step) {
-    constexpr index_t most = 256; // columns that run on side by side
+    constexpr index_t most = 256; // inner indices that advance together
     State state[most];
     for (index_t o = 0; o < outer; ++o)
         for (index_t left = 0; left < inner; left += most) {
@@ -31,8 +31,8 @@ void walk_along(index_t outer, index_t extent, index_t inner, bool reverse, cons
 
 inline namespace RILL_ISA {
 
-/// to[o, e, i] = the sum (or product) of x[o, 0 … e, i], or of what lies before e or after it. Narrow floating types are
-/// added up in wider ones; integers wrap.
+/// Writes running sums (or products): to[o, e, i] combines x[o, 0 … e, i], without element e if `exclusive`.
+/// `reverse` runs from the end. Narrow floating types accumulate in float; integers wrap.
 template <combine How, class T>
 void running_values(const T* x, T* to, index_t outer, index_t extent, index_t inner, bool exclusive, bool reverse) {
     static_assert(How == combine::sum || How == combine::prod);
@@ -52,8 +52,8 @@ void running_values(const T* x, T* to, index_t outer, index_t extent, index_t in
     });
 }
 
-/// to[o, 0, i] = 0, to[o, e + 1, i] = factors[o, e, i] to[o, e, i] + terms[o, e, i], or the same from the end. Narrow floating types
-/// are computed in wider ones.
+/// Computes a linear recurrence: to[o, 0, i] = 0; to[o, e + 1, i] = factors[o, e, i] to[o, e, i] + terms[o, e, i].
+/// `reverse` runs from the end. Narrow floating types compute in float.
 template <class T>
 void linear_recurrence(const T* factors, const T* terms, T* to, index_t outer, index_t extent, index_t inner,
                        bool reverse) {
@@ -61,7 +61,7 @@ void linear_recurrence(const T* factors, const T* terms, T* to, index_t outer, i
     detail::walk_along(outer, extent, inner, reverse, C(0), [&](C& so_far, index_t at, bool first) {
         to[at] = static_cast<T>(so_far);
         const lane<C> factor(static_cast<C>(factors[at])), term(static_cast<C>(terms[at]));
-        so_far = first ? term.v : (factor * lane<C>(so_far) + term).v; // the first factor may be infinite
+        so_far = first ? term.v : (factor * lane<C>(so_far) + term).v; // the first factor times 0 could be NaN
     });
 }
 

@@ -24,7 +24,7 @@ template <class T> void strided_copy(const T* from, T* to, const strided_layout&
         return;
     }
     if (dim == l.rank - 2 && l.from[at] == 1 && l.to[at + 1] == 1) {
-        // a transpose: by tiles, so that both sides stay within a few cache lines
+        // Transpose in tiles, so that both sides stay within a few cache lines.
         constexpr index_t tile = 16;
         const index_t rows = l.extent[at], columns = l.extent[at + 1], sf = l.from[at + 1], st = l.to[at];
         for (index_t r0 = 0; r0 < rows; r0 += tile)

@@ -23,7 +23,7 @@ RILL_FN std::array<V, N> load_all(const std::array<T*, N>& from, index_t i, int 
     return out;
 }
 
-/// F::run on elements i … end - 1, so many at once.
+/// Applies F::run to the elements i … end - 1, `Lanes` at a time.
 template <class F, int Lanes, class T, std::size_t S, std::size_t I, std::size_t C>
 void update_range(index_t i, index_t end, const std::array<T*, S>& state, const std::array<const T*, I>& in,
                   const std::array<T, C>& constants) {
@@ -55,15 +55,15 @@ struct add_to {
 
 inline namespace RILL_ISA {
 
-/// One pass that changes several arrays in place, given others and some numbers: an optimizer's update. F::run is generic
-/// over value types. The pool, if there is one, takes parts of long arrays.
+/// Updates several arrays in place in one pass, from other arrays and constants: an optimizer's update.
+/// F::run is generic over value types. The pool, if given, shares the work on long arrays.
 template <class F, class T, std::size_t S, std::size_t I, std::size_t C>
 void update_arrays(index_t n, const std::array<T*, S>& state, const std::array<const T*, I>& in,
                    const std::array<T, C>& constants, thread_pool* pool = nullptr) {
     const auto run = [&](index_t i, index_t end) {
         detail::update_range<F, lanes_for<T>>(i, end, state, in, constants);
     };
-    // a single number: what loads a part of a register waits for all of what was stored there last
+    // A single element goes by scalars: a partial vector load after a scalar store would stall (failed store forwarding).
     if (n == 1) return detail::update_range<F, 1>(0, 1, state, in, constants);
     constexpr index_t part = 1 << 14;
     if (!pool || n < update_shared_from) return run(0, n);
@@ -71,13 +71,13 @@ void update_arrays(index_t n, const std::array<T*, S>& state, const std::array<c
     pool->run(parts, [&](int p) { run(p * part, std::min(n, (p + 1) * part)); });
 }
 
-/// Scratch memory for update_array_rows, if what belongs to one row is added first.
+/// Returns the bytes of scratch memory with which update_array_rows adds up the inputs of equal ids.
 template <class T> std::size_t update_rows_scratch_bytes(index_t count, index_t inner, int inputs) {
     return detail::row_chains::bytes(count) + static_cast<std::size_t>(inner * inputs) * sizeof(T);
 }
 
-/// The same for slices: slice ids[k] of each state by slice k of the inputs. Given scratch memory, slices of one id are added
-/// first and are one step; without it, each is a step of its own, in the order in which they come.
+/// Updates slices: slice ids[k] of each state, with slice k of the inputs. Given scratch memory, it adds the inputs of equal ids first
+/// and updates once per id. Without it, each slice is an update of its own, in order.
 template <class F, class T, class I, std::size_t S, std::size_t N, std::size_t C>
 void update_array_rows(const I* ids, index_t count, index_t inner, const std::array<T*, S>& state,
                        const std::array<const T*, N>& in, const std::array<T, C>& constants, void* scratch = nullptr) {
@@ -95,7 +95,7 @@ void update_array_rows(const I* ids, index_t count, index_t inner, const std::ar
         for (index_t k = 0; k < count; ++k) step(k, slices(k));
         return;
     }
-    if constexpr (is_numeric<T>) { // what has no sum never gets scratch memory
+    if constexpr (is_numeric<T>) { // types without addition never get scratch memory
         const detail::row_chains rows(ids, count, scratch);
         T* const room = reinterpret_cast<T*>(static_cast<std::byte*>(scratch) + detail::row_chains::bytes(count));
         for (index_t k = 0; k < count; ++k) {

@@ -8,12 +8,12 @@
 #include <rill/device/elementary.hpp>
 #include <rill/device/philox.hpp>
 
-// Arrays of random numbers. Element i comes from block i / 4 of the stream (i / 2 where an element takes 64 bits), whatever
-// the number of lanes.
+// Arrays of random numbers. Element i uses block i / 4 of the stream, or i / 2 if an element takes 64 bits.
+// This does not depend on the number of SIMD lanes.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// Blocks first, first + 1, …, word by word: loops over k become SIMD.
+/// N consecutive blocks from `first` on, stored word by word, so that loops over k vectorize.
 template <int N> struct block_batch {
     std::uint32_t word[4][N];
 
@@ -36,18 +36,18 @@ template <int N> struct block_batch {
                 word[3][k] = random_stream::low(a);
             }
     }
-    /// The 64 bits of half h of block k.
+    /// Returns the 64 bits of half h of block k.
     std::uint64_t bits(int h, int k) const { return word[2 * h][k] | std::uint64_t(word[2 * h + 1][k]) << 32; }
 };
 
-/// The upper half of a product of 64-bit numbers.
+/// Returns the upper 64 bits of a 64 × 64-bit product.
 constexpr std::uint64_t upper_product(std::uint64_t a, std::uint64_t b) {
     const std::uint64_t al = a & 0xffffffffu, ah = a >> 32, bl = b & 0xffffffffu, bh = b >> 32;
     const std::uint64_t middle = ah * bl + (al * bl >> 32), other = al * bh + (middle & 0xffffffffu);
     return ah * bh + (middle >> 32) + (other >> 32);
 }
 
-/// Fills n elements, `Each` from a block: make(batch, values) gives them for all blocks of a batch.
+/// Fills n elements, `Each` per block. make(batch, first, values) computes the values for all blocks of a batch.
 template <int Each, int N, class T, class Make>
 void fill_from_blocks(index_t n, const random_stream& s, T* to, Make make) {
     using C = compute_type<T>;
@@ -60,7 +60,7 @@ void fill_from_blocks(index_t n, const random_stream& s, T* to, Make make) {
     }
 }
 
-/// Two independent standard normals from two uniforms (Box and Muller), u in (0, 1] and v in [0, 1).
+/// Computes two independent standard normals from two uniforms (Box and Muller), u in (0, 1] and v in [0, 1).
 template <class V> RILL_FN void normals(const V& u, const V& v, V& a, V& b) {
     using C = typename V::value_type;
     const V radius = compute<elementary::sqrt_function>(V(C(-2)) * compute<elementary::log_function>(u)),
@@ -69,17 +69,17 @@ template <class V> RILL_FN void normals(const V& u, const V& v, V& a, V& b) {
     b = radius * compute<elementary::sin_function>(angle);
 }
 
-/// Uniforms for that: 32 bits each in float, 64 in double.
+/// Returns a uniform number from random bits: 32 bits for float, 64 for double. "open" is (0, 1], "half open" is [0, 1).
 RILL_FN float open_uniform(std::uint32_t bits) { return static_cast<float>(bits) * 0x1p-32f + 0x1p-33f; }
 RILL_FN float half_open_uniform(std::uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24f; }
 RILL_FN double open_uniform(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53 + 0x1p-54; }
 RILL_FN double half_open_uniform(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
 
-/// The largest number of a narrow type that is not above x: rounding to the nearest would give numbers close to the end of a range
-/// to the end itself.
+/// Returns the largest number of a narrow type T that is at most x.
+/// Rounding to nearest would round numbers just below a range's end to the end itself.
 template <class T> RILL_FN float rounded_down(float x) {
     T near(x);
-    if (static_cast<float>(near) > x) { // a step towards -inf: x lies between two of T
+    if (static_cast<float>(near) > x) { // step towards -inf, as x lies between two neighbours in T
         if (static_cast<float>(near) > 0)
             --near.bits;
         else
@@ -90,7 +90,7 @@ template <class T> RILL_FN float rounded_down(float x) {
 
 template <class C> inline constexpr int normals_per_block = std::is_same_v<C, float> ? 4 : 2;
 
-/// The normals of all blocks of a batch.
+/// Computes the standard normals of all blocks of a batch.
 template <class C, int N> void normal_values(const block_batch<N>& b, C (&z)[normals_per_block<C>][N]) {
     using V = pack<C, N>;
     C u[N], v[N];
@@ -111,7 +111,7 @@ template <class C, int N> void normal_values(const block_batch<N>& b, C (&z)[nor
     }
 }
 
-/// One of a block's normals, at a later attempt.
+/// Returns one normal number of a block, redrawn from attempt `attempt`.
 template <class C> C normal_again(const random_stream& s, std::uint64_t block, int place, std::uint32_t attempt) {
     const auto w = s.block(block, attempt);
     lane<C> u, v, x, y;
@@ -131,9 +131,9 @@ template <class C> C normal_again(const random_stream& s, std::uint64_t block, i
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
-/// Uniform in [from, end): real numbers on a grid of 2^-24 (2^-53 in double) of the range, integers without visible bias.
-/// Narrow types round down, so that a number lies below x as often as the range does, for each x of that type. The same bits
-/// everywhere: products are exact or rounded once.
+/// Fills with uniform numbers in [from, end). Real numbers lie on a grid of 2^-24 (double: 2^-53) of the range.
+/// Integers have no visible bias. Narrow types round down; this keeps the probability of x < t exact for each t of the type.
+/// The bits are the same on every device: products are exact or rounded once.
 template <class T> void fill_uniform(index_t n, const random_stream& s, double from, double end, T* to) {
     if constexpr (std::is_integral_v<T>) {
         using wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
@@ -163,7 +163,7 @@ template <class T> void fill_uniform(index_t n, const random_stream& s, double f
                 for (int k = 0; k < 16; ++k) {
                     const double u = detail::half_open_uniform(b.word[w][k]);
                     auto x = static_cast<float>(start + u * width);
-                    if (x >= high) x = low; // where rounding reached the end
+                    if (x >= high) x = low; // rounding reached the end
                     if constexpr (!std::is_same_v<T, float>) x = detail::rounded_down<T>(x);
                     values[w][k] = x;
                 }
@@ -171,7 +171,7 @@ template <class T> void fill_uniform(index_t n, const random_stream& s, double f
     }
 }
 
-/// Normal numbers of a mean and a standard deviation. Exact but for the roundings of log, cos and sin.
+/// Fills with normal numbers of this mean and standard deviation, exact except for the rounding of log, cos and sin.
 template <class T> void fill_normal(index_t n, const random_stream& s, double mean, double deviation, T* to) {
     using C = compute_type<T>;
     constexpr int each = detail::normals_per_block<C>, lanes = lanes_for<C>;
@@ -183,7 +183,7 @@ template <class T> void fill_normal(index_t n, const random_stream& s, double me
     });
 }
 
-/// The same, redrawn where it lies further than two standard deviations off.
+/// Fills with normal numbers, redrawn while they differ from the mean by more than two standard deviations.
 template <class T> void fill_truncated_normal(index_t n, const random_stream& s, double mean, double deviation, T* to) {
     using C = compute_type<T>;
     constexpr int each = detail::normals_per_block<C>, lanes = lanes_for<C>;
@@ -193,7 +193,7 @@ template <class T> void fill_truncated_normal(index_t n, const random_stream& s,
         for (int place = 0; place < each; ++place)
             for (int k = 0; k < lanes; ++k) {
                 C z = values[place][k];
-                for (std::uint32_t attempt = 1; !(std::abs(z) <= C(2)); ++attempt) // each time one in 22 goes on
+                for (std::uint32_t attempt = 1; !(std::abs(z) <= C(2)); ++attempt) // rejects one in 22
                     z = attempt < 256
                             ? detail::normal_again<C>(s, first + static_cast<std::uint64_t>(k), place, attempt)
                             : C(0);

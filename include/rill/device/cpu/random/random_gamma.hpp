@@ -8,17 +8,18 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// A number in (0, 1] from 64 bits of a block, two words from `at` on.
+/// Returns a number in (0, 1] from 64 bits of a block: the two words from `at` on.
 RILL_FN double open_uniform(const philox::block& b, std::size_t at) {
     return open_uniform(b[at] | std::uint64_t(b[at + 1]) << 32);
 }
 
-/// Element i of a gamma distribution of that shape and rate 1, by squeezing a cube of a normal number (Marsaglia and Tsang 2000).
-/// Attempt k of an element takes its blocks 2 k (a normal number) and 2 k + 1 (two uniform ones).
+/// Returns element i of a gamma distribution of this shape and rate 1 (Marsaglia and Tsang 2000).
+/// The method squeezes the cube of a normal number.
+/// Attempt k uses blocks 2 k (a normal number) and 2 k + 1 (two uniforms) of the element.
 inline double gamma_value(const random_stream& s, std::uint64_t i, double shape) {
-    const bool boosted = shape < 1; // of shape + 1, and then drawn towards 0
+    const bool boosted = shape < 1; // draws from shape + 1, then scales towards 0
     const double d = (boosted ? shape + 1 : shape) - 1. / 3, c = 1 / std::sqrt(9 * d);
-    for (std::uint32_t attempt = 0; attempt < 256; attempt += 2) { // fewer than one in 20 goes on
+    for (std::uint32_t attempt = 0; attempt < 256; attempt += 2) { // rejects fewer than one in 20
         const double x = normal_again<double>(s, i, 0, attempt), v = 1 + c * x, cube = v * v * v;
         const auto word = s.block(i, attempt + 1);
         if (v <= 0 || std::log(open_uniform(word, 0)) >= x * x / 2 + d - d * cube + d * std::log(cube)) continue;
@@ -27,7 +28,7 @@ inline double gamma_value(const random_stream& s, std::uint64_t i, double shape)
     return shape;
 }
 
-/// The least positive number of T that is not subnormal.
+/// Returns the smallest positive normal (not subnormal) number of T.
 template <class T> constexpr compute_type<T> least_normal() {
     return std::is_same_v<T, half> ? 0x1p-14f : std::numeric_limits<compute_type<T>>::min();
 }
@@ -36,7 +37,7 @@ template <class T> constexpr compute_type<T> least_normal() {
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
-/// Numbers of a gamma distribution, which are positive: at least the least normal number.
+/// Fills with gamma-distributed numbers. All are positive: at least the smallest normal number of T.
 template <class T> void fill_gamma(index_t n, const random_stream& s, double shape, double rate, T* to) {
     using C = compute_type<T>;
     for (index_t i = 0; i < n; ++i)

@@ -6,15 +6,15 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// Element i of a Poisson distribution. Small rates: by adding up probabilities until they reach a uniform number. Large ones: by
-/// rejection from a transformed uniform number (Hörmann 1993, PTRS), each attempt from a block of its own.
+/// Returns element i of a Poisson distribution. For a rate below 10, it adds up probabilities until they reach a uniform number.
+/// Otherwise it uses transformed rejection (PTRS, Hörmann 1993), with one block per attempt.
 inline double poisson_value(const random_stream& s, std::uint64_t i, double rate) {
     if (rate < 10) {
         const double u = open_uniform(s.block(i), 0);
         double k = 0, p = std::exp(-rate), sum = p;
         while (u > sum) {
             p *= rate / ++k;
-            if (k > rate && sum + p == sum) break; // rounded, the probabilities need not add up to 1
+            if (k > rate && sum + p == sum) break; // the rounded probabilities may add up to less than u
             sum += p;
         }
         return k;
@@ -37,7 +37,7 @@ inline double poisson_value(const random_stream& s, std::uint64_t i, double rate
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
-/// Counts of events that come at a rate.
+/// Fills with Poisson-distributed counts of events at a rate.
 template <class T> void fill_poisson(index_t n, const random_stream& s, double rate, T* to) {
     for (index_t i = 0; i < n; ++i)
         to[i] = detail::convert<T>(detail::poisson_value(s, static_cast<std::uint64_t>(i), rate));

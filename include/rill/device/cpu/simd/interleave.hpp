@@ -5,13 +5,13 @@
 
 #include <rill/device/cpu/simd/simd_memory.hpp>
 
-// Rows become columns inside registers: the core of transposing, and of packing matrices for products.
+// Transposition inside registers: the core of transposes, and of packing matrices for matrix products.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 #if RILL_WITH_XSIMD
 
-// a0 b0 a1 b1 … of the lower, and of the upper halves of two registers (xsimd's zip means other things in other versions)
+// Zips a0 b0 a1 b1 … of the lower and of the upper halves of two registers. xsimd's zip differs between its versions.
 
 struct zip_by_lane {
     template <class T> RILL_FN static simd<T> run(simd<T> a, simd<T> b, int first) {
@@ -46,7 +46,7 @@ struct zip_in_512_bits {
 template <class T>
 using zipping = std::conditional_t<sizeof(simd<T>) == 64 && sizeof(T) >= 4, zip_in_512_bits, zip_by_lane>;
 #elif RILL_ISA_LEVEL == 3
-struct zip_in_256_bits { // 128-bit halves interleave apart, so they change places afterwards
+struct zip_in_256_bits { // the instructions interleave 128-bit halves separately, so a permutation follows
     template <class T, int Half> RILL_FN static simd<T> run(simd<T> a, simd<T> b) {
         const auto x = std::bit_cast<__m256i>(a), y = std::bit_cast<__m256i>(b);
         __m256i low, high;
@@ -78,7 +78,7 @@ using zipping = std::conditional_t<sizeof(simd<T>) == 16 && sizeof(T) >= 4, zip_
 template <class T> using zipping = zip_by_lane;
 #endif
 
-/// S registers, each part of a row.
+/// S registers, each of which holds part of a row.
 template <class T, int S> struct register_rows {
     simd<T> row[S];
 };
@@ -89,7 +89,7 @@ template <std::size_t I, class T, int S> RILL_FN simd<T> zipped_row(const regist
     else
         return zipping<T>::high(in.row[I / 2], in.row[I / 2 + S / 2]);
 }
-/// Doubles `Together`, the number of rows whose elements stand side by side, until it is S.
+/// Interleaves the rows: doubles `Together`, the number of rows whose elements are adjacent, until it is S.
 template <int Together, class T, int S, std::size_t... I>
 RILL_FN register_rows<T, S> interleave(const register_rows<T, S>& in, std::index_sequence<I...> all) {
     if constexpr (Together == S)
@@ -117,8 +117,8 @@ RILL_FN void interleave_block(const T* from, std::int64_t from_step, int rows, i
     }
 }
 
-/// to[l * to_step + r] = from[r * from_step + l] for l < n and r < S, where rows from `rows` on repeat the last. S is the
-/// lane count, or to_step is S.
+/// Transposes: to[l * to_step + r] = from[r * from_step + l] for l < n and r < S. Rows from `rows` on repeat the last row.
+/// Requires S == lanes or to_step == S.
 template <int S, class T>
 void interleave_rows(const T* from, std::int64_t from_step, int rows, std::int64_t n, T* to, std::int64_t to_step) {
     constexpr int lanes = simd<T>::lanes;
@@ -130,7 +130,7 @@ void interleave_rows(const T* from, std::int64_t from_step, int rows, std::int64
 
 #else
 
-/// The same by single elements.
+/// Transposes element by element, without SIMD.
 template <int S, class T>
 void interleave_rows(const T* from, std::int64_t from_step, int rows, std::int64_t n, T* to, std::int64_t to_step) {
     for (std::int64_t l = 0; l < n; ++l)

@@ -6,8 +6,8 @@
 
 #include <rill/config.hpp>
 
-// Lifting a function of parts (registers, or lanes) to packs. The function is a class, as a lambda can't be forced inline
-// in standard C++. Out and P are packs or masks: they have an array `part` of `parts` values, which are registers or not.
+// Lifting of a function on parts (registers or lanes) to packs. The function is a class, because standard C++ cannot force inlining of a
+// lambda. Out and P are packs or masks: arrays `part` of `parts` registers or lanes.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
@@ -15,7 +15,7 @@ template <class F, std::size_t I, class Out, class... P> RILL_FN void lift_part(
     out.part[I] = F::run(p.part[I]...);
 }
 template <class F, class Out, class... P, std::size_t... I>
-RILL_FN Out lift_parts(std::index_sequence<I...>, const P&... p) { // unrolled, or parts would live in memory
+RILL_FN Out lift_parts(std::index_sequence<I...>, const P&... p) { // unrolled; a loop would keep the parts in memory
     Out out;
     (lift_part<F, I>(out, p...), ...);
     return out;
@@ -50,7 +50,7 @@ struct lift_min { template <class V> RILL_FN static auto run(const V& a, const V
 struct lift_fma { template <class V> RILL_FN static auto run(const V& a, const V& b, const V& c) { return fma(a, b, c); } };
 // clang-format on
 
-/// An op by its function of registers.
+/// A function object that calls an op's register function.
 template <class Op> struct lift_op {
     template <class... V> RILL_FN static auto run(const V&... v) { return Op::registers(v...); }
 };

@@ -6,10 +6,10 @@
 #if RILL_WITH_XSIMD && RILL_ISA_LEVEL >= 3
 #include <immintrin.h>
 #elif RILL_WITH_XSIMD && defined(__SSE2__)
-#include <emmintrin.h> // a tenth of what all the others take to compile
+#include <emmintrin.h> // compiles in a tenth of the time of <immintrin.h>
 #endif
 
-// Masks and arrays of bool: a byte of 0 or 1 for each lane.
+// Transfers between masks and arrays of bool: one byte, 0 or 1, per lane.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
@@ -32,7 +32,7 @@ template <> struct bits_of_size<8> {
     using type = std::uint64_t;
 };
 
-/// Masks that are registers of all-one and all-zero lanes, by loops for the compiler.
+/// Masks that are registers of all-one and all-zero lanes, transferred by loops that the compiler vectorizes.
 struct wide_masks {
     template <class T> using bits = typename bits_of_size<sizeof(T)>::type;
     template <class T> RILL_FN static void store(simd_mask<T> m, bool* to) {
@@ -55,7 +55,7 @@ struct wide_masks {
 
 #if RILL_ISA_LEVEL >= 4
 
-/// Masks that are integers, one bit a lane.
+/// Masks that are integers, with one bit per lane.
 struct bit_masks {
     template <class T> using bits = typename simd_mask<T>::native::register_type;
     template <class T> RILL_FN static void store(simd_mask<T> m, bool* to) {
@@ -90,11 +90,11 @@ template <class T> using mask_memory = std::conditional_t<sizeof(simd<T>) == 64,
 
 #elif defined(__SSE2__)
 
-/// The same for lanes of four and eight bytes, which packing instructions bring down to one.
+/// Masks of four- and eight-byte lanes, transferred with instructions that pack lanes into bytes.
 struct packed_masks {
     template <class T> RILL_FN static void store(simd_mask<T> m, bool* to) {
         constexpr int lanes = simd<T>::lanes;
-        __m128i low, high; // 32 bits a lane
+        __m128i low, high; // 32 bits per lane
 #if RILL_ISA_LEVEL == 3
         const auto x = std::bit_cast<__m256i>(m);
         low = _mm256_castsi256_si128(x), high = _mm256_extracti128_si256(x, 1);

@@ -11,13 +11,13 @@
 #include <rill/device/cpu/simd/simd.hpp>
 #include <rill/device/cpu/simd/simd_memory.hpp>
 
-// pack<T, N>: N values of T in one or more registers, or in a plain array where T has none. It has the operators and the
-// number rules of lane<T>; what is no operator is an op's, computed lane by lane or by the op's function of registers.
+// pack<T, N>: N values of T in one or more registers, or in a plain array if T has no SIMD register. It has the operators and number
+// rules of lane<T>. Other functions belong to ops, and are computed by registers or lane by lane.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 template <class... T> constexpr int common_lanes() {
-    if (((std::is_class_v<T> && !numeric_lane<T>) || ...)) return 1; // strings
+    if (((std::is_class_v<T> && !numeric_lane<T>) || ...)) return 1; // strings and the like
     const int native = std::max({0, native_lanes<T>...});
     return native > 0 ? native : (std::is_same_v<T, bool> && ...) ? 16 : 8;
 }
@@ -29,13 +29,13 @@ inline constexpr bool in_registers = native_lanes<T> > 0 && N % (native_lanes<T>
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
-/// The lane count of an expression over these element types: the widest that one of them has in a register.
+/// The lane count of an expression over these element types: the largest register lane count among them.
 template <class... T> inline constexpr int lanes_for = detail::common_lanes<T...>();
 
 template <class T, int N> struct pack;
 template <class T, int N> struct mask;
 
-/// N truth values, shaped like the pack<T, N> they came from.
+/// N truth values, with the layout of the pack<T, N> that they were computed from.
 template <class T, int N> struct mask {
     static constexpr bool registers = detail::in_registers<T, N>;
     static constexpr int parts = registers ? N / std::max(detail::native_lanes<T>, 1) : N;
@@ -51,7 +51,7 @@ template <class T, int N> struct mask {
         if constexpr (!registers && !mask<U, N>::registers) {
             for (int i = 0; i < N; ++i) part[i] = other.part[i];
         } else if constexpr (registers && mask<U, N>::registers && sizeof(T) == sizeof(U)) {
-            std::memcpy(this, &other, sizeof(*this)); // float and int32: the same bits
+            std::memcpy(this, &other, sizeof(*this)); // same lane size (float and int32): the same bits
         } else {
             bool b[N];
             other.store(b);
@@ -80,12 +80,12 @@ template <class T, int N> struct mask {
     RILL_FN friend mask operator!(const mask& a) { return detail::lift<mask, detail::lift_not>(a); }
 };
 
-/// N values of T.
+/// N values of T, the SIMD counterpart of lane<T>.
 template <class T, int N> struct pack {
     static_assert(N >= 1 && (N & (N - 1)) == 0, "a pack holds a power of two of lanes");
     using value_type = T;
     using M = mask<T, N>;
-    static constexpr bool is_computed = true; // a kind of value that kernels compute with
+    static constexpr bool is_computed = true; // marks a value type that kernels compute with
     static constexpr bool registers = detail::in_registers<T, N>;
     static constexpr int parts = registers ? N / std::max(detail::native_lanes<T>, 1) : N;
     static constexpr int part_lanes = N / parts;
@@ -94,7 +94,7 @@ template <class T, int N> struct pack {
     part_type part[parts];
 
     pack() = default;
-    /// Any number spreads, so that literals work in generic code.
+    /// Broadcasts any number, so that literals work in generic code.
     template <class A>
         requires std::is_arithmetic_v<A>
     RILL_FN pack(A a) : pack(spread{}, part_type(detail::convert<T>(a))) {}
@@ -123,7 +123,7 @@ template <class T, int N> struct pack {
             for (int i = 0; i < N; ++i) to[i] = part[i].v;
         }
     }
-    /// The first count < N values; the lanes after them repeat the last one, so that padding brings no error of its own.
+    /// Loads the first count < N values. Further lanes repeat the last one, so that padding raises no error of its own.
     RILL_FN static pack load_partial(const T* from, int count) {
         pack p;
         if constexpr (registers) {
@@ -133,7 +133,7 @@ template <class T, int N> struct pack {
         }
         return p;
     }
-    /// The same, but zeros.
+    /// Loads the first count < N values, and zeros in further lanes.
     RILL_FN static pack load_partial_or_zero(const T* from, int count)
         requires registers
     {
@@ -177,7 +177,7 @@ template <class T, int N> struct pack {
         return detail::lift<pack, detail::lift_not>(a);
     }
 
-    /// The condition is a mask or a pack<bool, N>. Both branches are values: nothing is skipped.
+    /// Returns a or b, lane by lane. Both are computed beforehand. The condition is a mask or a pack<bool, N>.
     template <class Condition> RILL_FN friend pack select(const Condition& m, const pack& a, const pack& b) {
         return detail::lift<pack, detail::lift_select>(M(m), a, b);
     }
@@ -187,7 +187,7 @@ template <class T, int N> struct pack {
         return detail::lift<pack, detail::lift_fma>(a, b, c);
     }
 
-    /// An op of single numbers: by its function of registers, where the device has one, else lane by lane.
+    /// Computes an op: in registers if it has a register function, otherwise lane by lane.
     template <class Op, class... U> RILL_FN static auto computed(const pack<U, N>&... x) {
         using R = elementwise_result<Op, U...>;
         using out = pack<R, N>;
@@ -242,7 +242,7 @@ private:
     }
 };
 
-// ---- truth values of different origin --------------------------------------------------------------------------------
+// ---- masks of different element types --------------------------------------------------------------------------------
 
 template <class T, class U, int N> RILL_FN mask<T, N> operator&&(const mask<T, N>& a, const mask<U, N>& b) {
     return detail::lift<mask<T, N>, detail::lift_and>(a, mask<T, N>(b));
@@ -298,13 +298,13 @@ template <class U, class T, int N> RILL_FN pack<U, N> cast_to(const pack<T, N>& 
     }
 }
 
-// ---- across lanes: halves are joined until one is left, so the order depends on N alone --------------------------------
+// ---- reduction across lanes: halves are merged until one value is left, so the order depends on N alone ----------------
 
 }}} // namespace rill::RILL_ABI::RILL_ISA
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// An array for each width: compilers keep what does not change size in registers.
+/// Merges the halves of v until one value is left. Fixed-size arrays per step let compilers keep the values in registers.
 template <int N, class T, class F> RILL_FN T join_halves(const T* v, F merge) {
     if constexpr (N == 1) {
         return *v;

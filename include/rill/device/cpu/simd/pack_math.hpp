@@ -10,22 +10,22 @@
 #include <immintrin.h>
 #endif
 
-// Elementary functions of a register, good to about two units in the last place, exact for zeros, infinities and NaN.
-// Polynomials are minimax fits on the reduced interval, made for these functions. All but pow of doubles, and sines of
-// huge numbers, are straight lines of arithmetic: comparisons choose values, never paths.
+// Elementary functions of a register, accurate to about two units in the last place, exact for zeros, infinities and NaN.
+// The polynomials are minimax fits on the reduced interval, made for these functions. The code is branch-free: comparisons select values.
+// Exceptions are pow of doubles, and sines of huge numbers.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 #if RILL_WITH_XSIMD
 
-// ---- the parts of a float ------------------------------------------------------------------------------------------------
+// ---- the bit fields of a float -------------------------------------------------------------------------------------------
 
 template <class T> struct float_parts;
 template <> struct float_parts<float> {
     using integer = std::int32_t;
     static constexpr int fraction_bits = 23, exponent_bits = 8, bias = 127;
     static constexpr integer sqrt_half = 0x3f3504f3;
-    // ln 2 in two parts; products of the first with an exponent are exact even without fma
+    // ln 2 in two parts; products of the first part with an exponent are exact even without fma.
     static constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;
     static constexpr float exp_least = -104, exp_most = 89, expm1_least = -20, tanh_one = 10;
 };
@@ -41,20 +41,20 @@ template <class T> using integer_of = simd<typename float_parts<T>::integer>;
 template <class T> RILL_FN integer_of<T> bits_of(simd<T> x) { return std::bit_cast<integer_of<T>>(x); }
 template <class T> RILL_FN simd<T> from_bits(integer_of<T> x) { return std::bit_cast<simd<T>>(x); }
 
-/// c0 + c1 x + c2 x² + …
+/// Evaluates c0 + c1 x + c2 x² + ….
 template <class T> RILL_FN simd<T> polynomial(simd<T>, T c0) { return simd<T>(c0); }
 template <class T, class... C> RILL_FN simd<T> polynomial(simd<T> x, T c0, C... c) {
     return fma(polynomial(x, c...), x, simd<T>(c0));
 }
 
-/// x · factor rounded to an integer, by adding so much that no fraction is left; the low bits of the sum hold the integer.
+/// x · factor, rounded to an integer. Adding a large number leaves no bits for the fraction; the sum's low bits hold the integer.
 template <class T> struct rounded_number {
     simd<T> sum;
     static constexpr T much = T(3) / (2 * std::numeric_limits<T>::epsilon()); // 1.5 · 2^23
     RILL_FN rounded_number(simd<T> x, T factor) : sum(fma(x, simd<T>(factor), simd<T>(much))) {}
     RILL_FN simd<T> value() const { return sum - simd<T>(much); }
     RILL_FN integer_of<T> bits() const { return bits_of(sum); }
-    /// 2^(n + extra), where that is a normal number.
+    /// Returns 2^(n + extra), if that is a normal number.
     RILL_FN simd<T> power_of_two(int extra = 0) const {
         using parts = float_parts<T>;
         using I = typename parts::integer;
@@ -63,12 +63,12 @@ template <class T> struct rounded_number {
     }
 };
 
-/// p · 2^n for p near 1 and n from exp: overflows to infinity, rounds to subnormals.
+/// Computes p · 2^n for p near 1 and n from exp: overflows to infinity, rounds to subnormals.
 struct scale_in_two_steps {
     template <class T> RILL_FN static simd<T> run(simd<T> p, const rounded_number<T>& n) {
         using parts = float_parts<T>;
         using I = typename parts::integer;
-        constexpr int detour = 1 << (parts::exponent_bits - 2); // 64: small powers go through the middle of the range
+        constexpr int detour = 1 << (parts::exponent_bits - 2); // 64 (float): scales small powers into the normal range
         const auto small = n.sum < simd<T>(rounded_number<T>::much - parts::bias + 3);
         const integer_of<T> up =
             std::bit_cast<integer_of<T>>(select(small, from_bits<T>(integer_of<T>(I(detour))), simd<T>(T(0))));
@@ -94,7 +94,7 @@ template <class T> using scaling = scale_in_two_steps;
 
 // ---- exponentials ----------------------------------------------------------------------------------------------------------
 
-/// x = n ln 2 + r with |r| <= ln 2 / 2.
+/// Range reduction: x = n ln 2 + r with |r| <= ln 2 / 2.
 template <class T> struct exp_reduction {
     rounded_number<T> n;
     simd<T> r;
@@ -106,7 +106,7 @@ template <class T> struct exp_reduction {
 
 template <class T> RILL_FN simd<T> exp(simd<T> x) {
     using parts = float_parts<T>;
-    // beyond the bounds all results are infinite or zero; NaN passes through
+    // Beyond the bounds all results are infinite or zero; NaN passes through.
     const exp_reduction<T> e(larger(simd<T>(parts::exp_least), smaller(simd<T>(parts::exp_most), x)));
     simd<T> q;
     if constexpr (sizeof(T) == 4)
@@ -119,7 +119,7 @@ template <class T> RILL_FN simd<T> exp(simd<T> x) {
     return scaling<T>::run(p, e.n);
 }
 
-/// (exp(x) - 1) / 2 for arguments whose exponential and its inverse are far from overflow.
+/// Computes (exp(x) - 1) / 2, for arguments whose exponential and its inverse are far from overflow.
 template <class T> RILL_FN simd<T> half_expm1(simd<T> x) {
     const exp_reduction<T> e(x);
     simd<T> q;
@@ -138,10 +138,11 @@ template <class T> RILL_FN simd<T> expm1(simd<T> x) {
     using parts = float_parts<T>;
     const simd<T> h = half_expm1(larger(simd<T>(parts::expm1_least), smaller(simd<T>(parts::exp_most), x)));
     const simd<T> y = h + h;
-    return select(abs(x) < simd<T>(std::numeric_limits<T>::epsilon() / 4), x, y); // halves of subnormals, and -0
+    return select(abs(x) < simd<T>(std::numeric_limits<T>::epsilon() / 4), x, y); // y lost bits of subnormals, and -0
 }
 
-/// d = h / (h + 1) with h = expm1(2|x|) / 2, never above 1; small ones as h - h d, which spares them the division's errors.
+/// Computes tanh |x| as d = h / (h + 1) with h = expm1(2|x|) / 2, never above 1.
+/// Small results use h - h d, which avoids the rounding error of the division.
 template <class T> RILL_FN simd<T> tanh_by_exponential(simd<T> x) {
     const simd<T> a = smaller(simd<T>(float_parts<T>::tanh_one), abs(x)); // NaN passes through
     const simd<T> h = half_expm1(a + a), d = h / (h + simd<T>(T(1)));
@@ -157,7 +158,7 @@ template <class T> RILL_FN simd<T> tanh(simd<T> x) {
 
 // ---- logarithms ------------------------------------------------------------------------------------------------------------
 
-/// x = 2^exponent (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), for positive normal x.
+/// Range reduction: x = 2^exponent (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), for positive normal x.
 template <class T> struct log_reduction {
     simd<T> exponent, f;
     integer_of<T> biased; // exponent + bias
@@ -166,7 +167,7 @@ template <class T> struct log_reduction {
         using I = typename parts::integer;
         using U = simd<std::make_unsigned_t<I>>;
         constexpr I one = I(parts::bias) << parts::fraction_bits;
-        constexpr T implicit_bit = 1 / std::numeric_limits<T>::epsilon(); // 2^23: its low bits count units
+        constexpr T implicit_bit = 1 / std::numeric_limits<T>::epsilon(); // 2^23 (float): its low bits count units
         const integer_of<T> u = bits_of(x) + integer_of<T>(one - parts::sqrt_half);
         biased = std::bit_cast<integer_of<T>>(shift_right(std::bit_cast<U>(u), parts::fraction_bits));
         f = from_bits<T>((u & integer_of<T>((I(1) << parts::fraction_bits) - 1)) + integer_of<T>(parts::sqrt_half)) -
@@ -175,7 +176,7 @@ template <class T> struct log_reduction {
     }
 };
 
-/// exponent · ln 2 + log(1 + f).
+/// Computes exponent · ln 2 + log(1 + f).
 template <class T> RILL_FN simd<T> log_of_parts(simd<T> exponent, simd<T> f) {
     const simd<T> high(float_parts<T>::ln2_high), low(float_parts<T>::ln2_low), half_square = simd<T>(T(0.5)) * f * f;
     if constexpr (sizeof(T) == 4) {
@@ -183,7 +184,7 @@ template <class T> RILL_FN simd<T> log_of_parts(simd<T> exponent, simd<T> f) {
                                      -0.1240558915f, 0.1188816206f, -0.1167565031f, 0.06746639084f);
         const simd<T> tail = fma(exponent, low, f * f * f * p);
         return fma(exponent, high, f + (tail - half_square));
-    } else { // through atanh(s): a division is cheaper than twenty terms
+    } else { // by atanh(s): one division is cheaper than twenty terms
         const simd<T> s = f / (f + simd<T>(T(2))), z = s * s;
         const simd<T> p =
             z * polynomial(z, 0.666666666666666975, 0.399999999998978878, 0.285714286266514069, 0.222222110317493245,
@@ -193,24 +194,24 @@ template <class T> RILL_FN simd<T> log_of_parts(simd<T> exponent, simd<T> f) {
 }
 
 struct log_in_steps {
-    template <class T> RILL_FN static log_reduction<T> reduce(simd<T> x) { // subnormal x too
+    template <class T> RILL_FN static log_reduction<T> reduce(simd<T> x) { // accepts subnormal x
         using limits = std::numeric_limits<T>;
         const auto subnormal = x < simd<T>(limits::min());
         log_reduction<T> parts(select(subnormal, x * simd<T>(1 / limits::epsilon()), x));
         parts.exponent = parts.exponent - select(subnormal, simd<T>(T(limits::digits - 1)), simd<T>(T(0)));
         return parts;
     }
-    /// What a logarithm of x gives where y, computed for positive finite x, does not hold.
+    /// Returns the logarithm of x: y for positive finite x, and the special values for all other x.
     template <class T> RILL_FN static simd<T> at_ends(simd<T> x, simd<T> y) {
         const simd<T> infinity(std::numeric_limits<T>::infinity()), zero(T(0));
-        const simd<T> upper = select(x < infinity, y, x); // infinity, NaN
+        const simd<T> upper = select(x < infinity, y, x); // for infinity and NaN
         const simd<T> lower = select(x == zero, -infinity, simd<T>(std::numeric_limits<T>::quiet_NaN()));
         return select(x <= zero, lower, upper);
     }
 };
 #if RILL_ISA_LEVEL >= 4
 struct log_by_instruction {
-    // what to answer for: NaN, NaN, zero, one, -infinity, infinity, negative, positive
+    // responses for the input classes NaN, NaN, zero, one, -infinity, infinity, negative, positive
     static constexpr int ends = 0x2 | 0x2 << 4 | 0x4 << 8 | 0x0 << 12 | 0x3 << 16 | 0x5 << 20 | 0x3 << 24;
 
     template <class T> struct parts {
@@ -248,23 +249,23 @@ template <class T> RILL_FN simd<T> log(simd<T> x) {
     return logarithm<T>::at_ends(x, log_of_parts(parts.exponent, parts.f));
 }
 
-/// The rounding error of 1 + x is carried into f.
+/// Computes log(1 + x); adds the rounding error of 1 + x to f.
 template <class T> RILL_FN simd<T> log1p(simd<T> x) {
     using I = typename float_parts<T>::integer;
     const simd<T> one(T(1)), u = one + x, x_in_u = u - one, one_in_u = u - x_in_u;
     const simd<T> lost = (one - one_in_u) + (x - x_in_u);
     const log_reduction<T> parts(u);
-    const simd<T> shrink = // 2^(1 - exponent), zero for the largest
+    const simd<T> shrink = // 2^(1 - exponent), zero for the largest exponent
         from_bits<T>(
             shift_left(integer_of<T>(I(2 * float_parts<T>::bias + 1)) - parts.biased, float_parts<T>::fraction_bits));
     const simd<T> y =
         logarithm<T>::at_ends(u, log_of_parts(parts.exponent, fma(lost * simd<T>(T(0.5)), shrink, parts.f)));
-    return select(abs(x) < simd<T>(std::numeric_limits<T>::epsilon() / 4), x, y); // -0
+    return select(abs(x) < simd<T>(std::numeric_limits<T>::epsilon() / 4), x, y); // keeps -0
 }
 
 // ---- sines -----------------------------------------------------------------------------------------------------------------
 
-/// |x| = n π/2 + r with |r| <= π/4; π/2 comes in parts whose products with n are exact up to `most`.
+/// Range reduction: |x| = n π/2 + r with |r| <= π/4. π/2 is split into parts; their products with n are exact up to x = `most`.
 template <class T> struct angle {
     static constexpr T most = sizeof(T) == 4 ? T(8192) : T(1 << 20);
     simd<T> x, r;
@@ -278,12 +279,12 @@ template <class T> struct angle {
             r = reduced(m, 0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69, 0x1.b839a252049c1p-104);
     }
     RILL_FN bool too_large() const { return any_of(x > simd<T>(most)); }
-    /// Of n.
+    /// Returns true in lanes where n is odd.
     RILL_FN simd_mask<T> odd() const {
         using I = integer_of<T>;
         return std::bit_cast<simd_mask<T>>((n.bits() & I(1)) != I(0));
     }
-    /// The sign bit, from bit 1 of n + ahead.
+    /// Returns the sign bit of the quadrant: bit 1 of n + ahead.
     RILL_FN simd<T> sign(int ahead) const {
         using I = typename float_parts<T>::integer;
         const integer_of<T> quadrant = n.bits() + integer_of<T>(static_cast<I>(ahead));
@@ -311,8 +312,8 @@ template <class T> struct angle {
     }
 
 private:
-    /// x less m times the four parts. The first difference is exact, of floats the second as well; what the next one loses goes
-    /// on with the parts after it.
+    /// Returns x - m · (first + second + third + last). The first difference is exact, and for floats also the second.
+    /// The rounding error of the next difference is carried into the remaining parts.
     RILL_FN simd<T> reduced(simd<T> m, T first, T second, T third, T last) const {
         const simd<T> p2(second), p3(third), p4(last), rest = fnma(m, simd<T>(first), x);
         if constexpr (sizeof(T) == 4) {
@@ -325,7 +326,7 @@ private:
     }
 };
 
-/// Beyond the reach of the reduction the library's exact one serves; rare, so out of line.
+/// Calls the library function lane by lane, beyond the range of the reduction. Out of line, because it is rare.
 template <class F, class T> RILL_NO_INLINE simd<T> exact_by_lane(F f, simd<T> x) { return simd<T>::by_lane(f, x); }
 
 template <class T> RILL_FN simd<T> sin(simd<T> x) {
@@ -349,12 +350,12 @@ template <class T> RILL_FN simd<T> tan(simd<T> x) {
 
 template <class T> RILL_FN simd<T> rsqrt(simd<T> x) { return simd<T>(T(1)) / sqrt(x); }
 
-/// exp(y log|x|) of doubles, whose error of 1e-14 vanishes in floats; then the cases of the C standard.
+/// Computes exp(y log|x|) in double, then the special cases of the C standard. Its error of 1e-14 vanishes when rounded to float.
 template <std::same_as<double> T> RILL_FN simd<T> rough_pow(simd<T> x, simd<T> y) {
     using V = simd<T>;
     const V zero(0.0), one(1.0), a = abs(x), infinity(std::numeric_limits<double>::infinity());
     V r = exp(y * log(a));
-    r = select(a == one || y == zero, one, r); // also for infinite y, for infinite and zero x
+    r = select(a == one || y == zero, one, r); // also for infinite y, and for infinite and zero x
     const V half_y = V(0.5) * y;
     const auto integral = floor(y) == y, odd = integral && floor(half_y) != half_y;
     r = select(odd, r | (x & V(-0.0)), r);
@@ -362,7 +363,7 @@ template <std::same_as<double> T> RILL_FN simd<T> rough_pow(simd<T> x, simd<T> y
     return select((x == x || y == zero) && (y == y || x == one), r, x + y);
 }
 
-// a template like all others: what is none is compiled in every file
+// A template like the others: a non-template function would be compiled in every file.
 template <std::same_as<float> T> RILL_FN simd<T> pow(simd<T> x, simd<T> y) {
     constexpr int n = simd<float>::lanes, half = simd<double>::lanes;
     float in[2][n], out[n];

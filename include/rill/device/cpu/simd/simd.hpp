@@ -12,8 +12,8 @@
 #include <xsimd/xsimd.hpp>
 #endif
 
-// One SIMD register with the vocabulary of lane<T>, over xsimd::batch: what packs are made of. Only operations that every
-// xsimd from 8.1 on computes alike are taken from there; functions with rules of our own are written out.
+// simd<T>: one SIMD register with the operations of lane<T>, over xsimd::batch; packs consist of these.
+// It uses only operations that every xsimd from 8.1 on computes alike; functions with number rules of rill are written out.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
@@ -29,19 +29,19 @@ template <class T> constexpr int register_lanes() {
 template <class T> constexpr int register_lanes() { return 0; }
 #endif
 
-/// Values of T in one register; 0 where T goes lane by lane.
+/// The number of values of T in one register; 0 if T is processed lane by lane.
 template <class T> inline constexpr int native_lanes = register_lanes<T>();
 
-/// The result of comparing simd<T>.
+/// The result of comparing two simd<T>.
 template <class T> struct simd_mask;
-/// One register of T.
+/// One SIMD register of T.
 template <class T> struct simd;
 
 #if RILL_WITH_XSIMD
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized" // its own intrinsics have an "undefined" operand
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized" // g++: its own intrinsics have an "undefined" operand
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 
@@ -63,16 +63,16 @@ template <class T> struct simd_mask {
     RILL_FN friend bool any_of(simd_mask a) { return xsimd::any(a.v); }
 };
 
-// What xsimd leaves open or misses: which operand wins in max and min where floats do not compare differs between its
-// versions, version 8 does not know that AVX-512 has products with sums, and on ARM quotients and roots of floats are estimates
-// and floor and ceil lose the sign of a zero.
+// Workarounds for xsimd. Its versions disagree on the result of max and min for unordered floats.
+// Version 8 lacks fused multiply-add on AVX-512.
+// On ARM, division and square root of floats are estimates, and floor and ceil lose the sign of zero.
 
-/// By what every processor has: a > b ? a : b and the like, for the second operand to win.
+/// Portable maximum and minimum: a > b ? a : b and a < b ? a : b. For unordered operands the second wins.
 struct common_choices {
     template <class V> RILL_FN static V larger(V a, V b) { return select(a > b, a, b); }
     template <class V> RILL_FN static V smaller(V a, V b) { return select(a < b, a, b); }
 };
-/// a * b + c and c - a * b.
+/// Portable fused multiply-add: a * b + c and c - a * b.
 struct common_products {
     template <class V> RILL_FN static V plus(V a, V b, V c) { return xsimd::fma(a.v, b.v, c.v); }
     template <class V> RILL_FN static V minus(V a, V b, V c) { return xsimd::fnma(a.v, b.v, c.v); }
@@ -83,7 +83,7 @@ template <class V> RILL_FN auto in_register(V x) {
     return r;
 }
 
-#if defined(__SSE2__) // the same rule in one instruction
+#if defined(__SSE2__) // the same rule as common_choices, in one instruction
 RILL_FN __m128 x86_larger(__m128 a, __m128 b) { return _mm_max_ps(a, b); }
 RILL_FN __m128 x86_smaller(__m128 a, __m128 b) { return _mm_min_ps(a, b); }
 RILL_FN __m128d x86_larger(__m128d a, __m128d b) { return _mm_max_pd(a, b); }
@@ -165,7 +165,7 @@ template <class T> struct simd {
     using mask = simd_mask<T>;
     static constexpr int lanes = native_lanes<T>;
     static constexpr bool floating = std::is_floating_point_v<T>;
-    static constexpr bool rounds_once = fma_rounds_once; // fma
+    static constexpr bool rounds_once = fma_rounds_once; // of fma
     static constexpr bool rounding_instruction =
         RILL_ISA_LEVEL >= 2 || !std::is_base_of_v<xsimd::sse2, xsimd::default_arch>;
 
@@ -184,10 +184,10 @@ template <class T> struct simd {
         if constexpr (floating) {
             return a.v * b.v;
         } else if constexpr (sizeof(T) == 2 || sizeof(T) == 4) {
-            // xsimd may go by lane: products of 16 bits fit an int if they are signed, of 32 bits wrap if they are not
+            // xsimd may compute lane by lane. Products of 16 bits fit a signed int; products of 32 bits wrap only if unsigned.
             using U = simd<std::conditional_t<sizeof(T) == 2, std::int16_t, std::uint32_t>>;
             return std::bit_cast<simd>(typename U::native(std::bit_cast<U>(a).v * std::bit_cast<U>(b).v));
-        } else { // no instruction, or a recent one
+        } else { // no instruction, or only on recent processors
             return by_lane([](lane<T> x, lane<T> y) { return x * y; }, a, b);
         }
     }
@@ -210,7 +210,7 @@ template <class T> struct simd {
     }
 
     RILL_FN friend mask operator==(simd a, simd b) { return a.v == b.v; }
-    RILL_FN friend mask operator!=(simd a, simd b) { return !(a == b); } // xsimd 8 has NaN == NaN here
+    RILL_FN friend mask operator!=(simd a, simd b) { return !(a == b); } // in xsimd 8, != is false for NaN
     RILL_FN friend mask operator<(simd a, simd b) { return a.v < b.v; }
     RILL_FN friend mask operator<=(simd a, simd b) { return a.v <= b.v; }
     RILL_FN friend mask operator>(simd a, simd b) { return b.v < a.v; }
@@ -221,14 +221,14 @@ template <class T> struct simd {
     RILL_FN friend simd operator^(simd a, simd b) { return a.v ^ b.v; }
 
     RILL_FN friend simd select(mask m, simd a, simd b) { return xsimd::select(m.v, a.v, b.v); }
-    /// a > b ? a : b.
+    /// Returns a > b ? a : b.
     RILL_FN friend simd larger(simd a, simd b) {
         if constexpr (floating)
             return choices::larger(a, b);
         else
             return select(a > b, a, b);
     }
-    /// a < b ? a : b.
+    /// Returns a < b ? a : b.
     RILL_FN friend simd smaller(simd a, simd b) {
         if constexpr (floating)
             return choices::smaller(a, b);
@@ -253,7 +253,7 @@ template <class T> struct simd {
         else
             return a * b + c;
     }
-    /// c - a * b.
+    /// Returns c - a * b.
     RILL_FN friend simd fnma(simd a, simd b, simd c)
         requires floating
     {
@@ -296,15 +296,15 @@ template <class T> struct simd {
         return functions::root(a);
     }
 
-    /// a with the sign of b.
+    /// Returns a with the sign of b.
     RILL_FN static simd with_sign_of(simd b, simd a) { return abs(a) | (b & simd(T(-0.0))); }
-    /// To the nearest integer, ties to even: adding 2^23 (2^52) leaves no bits for a fraction.
+    /// Returns the nearest integer, ties to even. Adding 2^23 (double: 2^52) leaves no bits for a fraction.
     RILL_FN static simd rounded(simd a) {
         const simd shift(T(1) / std::numeric_limits<T>::epsilon());
         const simd magnitude = abs(a);
         return select(magnitude < shift, with_sign_of(a, (magnitude + shift) - shift), a);
     }
-    /// For what has no instruction: f of each lane.
+    /// Applies f lane by lane, for operations without an instruction.
     template <class F, class... V> RILL_FN static simd by_lane(F f, const V&... a) {
         T out[lanes];
         const simd args[] = {a...};

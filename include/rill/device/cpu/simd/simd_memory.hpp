@@ -7,21 +7,20 @@
 #include <immintrin.h>
 #endif
 
-// The first few lanes of a register and memory, where xsimd has no common way. Nothing outside the lanes asked for is
-// touched.
+// Partial loads and stores of a register, for which xsimd has no common way. They access only the requested elements.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// Lanes first, first + 1, … of the count values at `from`; lanes after the last value repeat it.
+/// Loads lanes first, first + 1, … of the count values at `from`. Lanes beyond the last value repeat it.
 template <class T> RILL_FN simd<T> load_some(const T* from, int first, int count);
-/// The same with zeros after the last value.
+/// Loads like load_some, with zeros beyond the last value.
 template <class T> RILL_FN simd<T> load_some_or_zero(const T* from, int first, int count);
-/// Stores those lanes of x, which stand for elements first, first + 1, …, that are below count.
+/// Stores the lanes of x that stand for elements below count; lane 0 is element `first`.
 template <class T> RILL_FN void store_some(simd<T> x, T* to, int first, int count);
 
 #if RILL_WITH_XSIMD
 
-/// Any register by way of a small buffer.
+/// Partial access for any register, through a small buffer.
 struct buffered_memory {
     template <class T> RILL_FN static simd<T> load(const T* from, int first, int count) {
         T buffer[simd<T>::lanes];
@@ -42,7 +41,7 @@ struct buffered_memory {
 
 #if RILL_ISA_LEVEL >= 4
 
-/// 512 bits: one masked instruction; lanes switched off touch no memory.
+/// Partial access for 512 bits: one masked instruction, whose disabled lanes access no memory.
 struct masked_memory {
     RILL_FN static std::uint64_t lanes(int count) { return _bzhi_u64(~std::uint64_t(0), static_cast<unsigned>(count)); }
 
@@ -84,7 +83,7 @@ template <class T> using partial_memory = std::conditional_t<sizeof(simd<T>) == 
 
 #elif RILL_ISA_LEVEL == 3
 
-/// 256 bits: masked moves exist for elements of four and eight bytes.
+/// Partial access for 256 bits: masked moves, which exist for four- and eight-byte elements.
 struct masked_memory {
     template <class T> RILL_FN static __m256i lanes(int count) {
         if constexpr (sizeof(T) == 8)

@@ -3,16 +3,15 @@
 
 #include <rill/config.hpp>
 
-// The numbers of tanh_table.hpp, for any compiler's level: generated code looks them up too.
+// The constants of tanh_table.hpp, independent of the instruction-set level: JIT code looks them up too.
 //
-// scale |x| + shift cuts the axis where tanh needs it: its exponent and first fraction bits make intervals of one width
-// up to the next power of two, of twice that width up to the one after it, and so on. The lowest of these bits choose an
-// entry of the table, hence the order of the entries, which does not begin at zero. All numbers up to `most` fit into
-// the table; from there on floats do not tell tanh from 1.
+// scale |x| + shift is a float; its exponent and leading fraction bits divide the axis into intervals.
+// The interval width doubles at each power of two. The lowest of these bits index the table, which therefore does not begin at zero.
+// The table covers all numbers up to `most`; from there on, tanh rounds to 1 in float.
 //
-// The first row holds the points that the polynomials are developed at, the others coefficients, of minimax fits of the
-// relative error. The points are floats whose tanh is all but a float, which spares the constant terms their rounding.
-// At zero the polynomial is x + …: zeros and the tiniest numbers come back as they are.
+// The first row holds the expansion points; the other rows hold coefficients of minimax fits of the relative error.
+// At each point, tanh is almost exactly a float, which avoids rounding of the constant terms.
+// At zero the polynomial is x + …; zeros and the tiniest numbers are returned unchanged.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

@@ -12,8 +12,8 @@
 #include <immintrin.h>
 #endif
 
-// tanh of floats where a register can be looked up in registers: a polynomial for each interval of |x|, with neither an
-// exponential nor a division. Good to 1.3 units in the last place. The numbers are in tanh_rows.hpp.
+// tanh of floats by table look-up in registers: one polynomial per interval of |x|, without exponential or division.
+// It is accurate to 1.3 units in the last place. The constants are in tanh_rows.hpp.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
@@ -41,7 +41,7 @@ struct tanh_table : tanh_rows_of_8 {
 #else
 
 struct tanh_table {
-    static constexpr int bytes = 0; // no register has this size
+    static constexpr int bytes = 0; // matches no register size
 };
 
 #endif
@@ -51,7 +51,7 @@ struct tanh_table {
 template <class T>
 inline constexpr bool has_tanh_table = std::is_same_v<T, float> && sizeof(simd<T>) == tanh_table::bytes;
 
-/// c[K] + c[K + 1] r + …
+/// Evaluates c[K] + c[K + 1] r + ….
 template <int K, class V, class Table> RILL_FN V tanh_polynomial(V r, const Table& c) {
     const V here = typename V::native(c[K]);
     if constexpr (K <= Table::degree)
@@ -60,7 +60,7 @@ template <int K, class V, class Table> RILL_FN V tanh_polynomial(V r, const Tabl
         return here;
 }
 
-/// NaN, whose entry is any, passes through r.
+/// Computes tanh(x). A NaN selects an arbitrary entry and passes through r.
 template <class Table, class V> RILL_FN V tanh_by_table(V x) {
     const V a = smaller(V(Table::most), abs(x));
     const Table table(fma(a, V(Table::scale), V(Table::shift)));

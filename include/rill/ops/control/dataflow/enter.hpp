@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Brings a value into a loop, which is known by its name: into its first iteration, or, of a constant, into every one.
+/// Brings a value into the loop of a given name. The value enters the first iteration or, if it is constant, every one.
 struct enter_op : detail::flow_primitive {
     static constexpr auto name = "Enter";
     static constexpr int inputs = 1;
@@ -25,11 +25,11 @@ struct enter_op : detail::flow_primitive {
 };
 
 struct enter_options {
-    bool is_constant = false;     // the same in all iterations: it goes through no merge
-    int parallel_iterations = 10; // so many may be under way at once
+    bool is_constant = false;     // loop-invariant: the value needs no merge
+    int parallel_iterations = 10; // iterations that may run at once
 };
 
-/// enter(x, "loop"): x within the loop of that name. All that enters with one name from one place enters one loop.
+/// Brings x into the loop of that name: enter(x, "loop"). Enters of one name at one place of the graph enter the same loop.
 template <graph_operand X>
 auto enter(const X& x, const std::string& frame, const enter_options& options = {},
            const std::source_location& where = std::source_location::current()) {

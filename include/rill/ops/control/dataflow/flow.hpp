@@ -3,12 +3,12 @@
 
 #include <rill/expr/node_op.hpp>
 
-// What the primitives of control flow share. Their nodes have no kernels: a run turns them into branches and loops
+// Shared parts of the control-flow primitives. Their nodes have no kernels. A run turns them into branches and loops
 // (passes/functionalize/functionalize_control_flow.hpp), or sends values through them one by one (runtime/dataflow/dataflow_plan.hpp).
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A handle to an output that has the type of an operand.
+/// Returns a handle to an output that has the operand's type.
 template <class X> auto handle_like(const endpoint& e) {
     if constexpr (typed_operand<X>)
         return tensor_of<value_type_of<X>, extents_of<X>>(unchecked, any_tensor(e));
@@ -16,10 +16,10 @@ template <class X> auto handle_like(const endpoint& e) {
         return any_tensor(e);
 }
 
-/// The type of its operand, whatever that is.
+/// Returns the type of the first input.
 inline std::vector<tensor_type> type_of_first(std::span<const tensor_type> in) { return {in[0]}; }
 
-/// Throws invalid_argument unless it is a bool of rank 0.
+/// Throws invalid_argument unless the type is a bool of rank 0.
 void check_predicate(const tensor_type& t, const char* what);
 
 }}} // namespace rill::RILL_ABI::detail

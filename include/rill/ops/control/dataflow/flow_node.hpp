@@ -9,7 +9,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Base of the primitives' ops.
+/// The base of the ops of control-flow primitives.
 struct flow_primitive {
     using domain_type = domains::every;
     static constexpr auto no_gradient = "loops and branches of primitives have none: use cond and while_loop";
@@ -20,7 +20,7 @@ struct flow_primitive {
     }
 };
 
-/// The node of a primitive: it has an entry by name, and no kernel.
+/// Adds the node of a primitive and registers its op by name. The op has no kernel.
 template <class Op, class... X>
 const node* add_flow_node(const Op& op, const std::source_location& where, const X&... x) {
     ensure_registered<Op>();

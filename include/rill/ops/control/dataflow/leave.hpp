@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Brings a value out of a loop: that of the iteration in which its switch sends it here.
+/// Brings a value out of a loop, from the iteration in which its switch sends it here.
 struct leave_op : detail::flow_primitive {
     static constexpr auto name = "Exit";
     static constexpr int inputs = 1;
@@ -14,7 +14,7 @@ struct leave_op : detail::flow_primitive {
     static std::vector<tensor_type> outputs(std::span<const tensor_type> in) { return detail::type_of_first(in); }
 };
 
-/// leave(off): the value of a loop's last iteration, outside it. A fetch of what lies within is invalid_argument.
+/// Returns the value of a loop's last iteration, outside the loop: leave(off). A fetch of a value within the loop throws invalid_argument.
 template <graph_operand X> auto leave(const X& x, const std::source_location& where = std::source_location::current()) {
     return detail::handle_like<X>({detail::add_flow_node(leave_op{}, where, x), 0});
 }

@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The condition of a loop, by which its switches choose: false ends it.
+/// Marks the condition of a loop, the predicate of the loop's switches. The value false ends the loop.
 struct loop_cond_op : detail::flow_primitive {
     static constexpr auto name = "LoopCond";
     static constexpr int inputs = 1;
@@ -15,7 +15,7 @@ struct loop_cond_op : detail::flow_primitive {
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
 };
 
-/// loop_cond(p): p, a bool of rank 0, as the condition of the loop that it lies in.
+/// Marks p, a bool of rank 0, as the condition of its loop: loop_cond(p).
 template <graph_operand P>
 auto loop_cond(const P& p, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<P>) {

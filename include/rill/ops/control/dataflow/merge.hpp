@@ -7,33 +7,33 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Gives the one of its inputs that is live, and its number. Of a loop it has one input, and gets another from each iteration before:
-/// see close_loop. Two live inputs are an internal error.
+/// Returns its live input and the number of that input. In a loop it has one input, and a back edge from the previous iteration: see
+/// close_loop. Two live inputs are an internal error.
 struct merge_op : detail::flow_primitive {
     static constexpr auto name = "Merge";
     static constexpr int least_inputs = 1;
-    static constexpr bool stateful = true; // two are never one: each has a back edge of its own
+    static constexpr bool stateful = true; // CSE must keep both of two merges: each has a back edge of its own
 
     static control_flow_kind flow() { return {control_flow_kind::form::merges}; }
-    /// What the inputs agree on.
+    /// Returns the common type of the inputs, and the type of the input number.
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
 };
 
-/// What merge gives. The index says which input was live; in a loop, 0 in the first iteration and 1 later.
+/// The result of merge. The index is the number of the live input; in a loop, 0 in the first iteration and 1 later.
 template <class H> struct merged {
     H value;
     tensor<int> index;
 };
 
-/// merge(off, on): the one that is live; dead where none is. merge(entered): a value of a loop, to which close_loop brings those of
-/// later iterations.
+/// Returns the live one of several values, or a dead value if none is live: merge(off, on). For a loop it takes the first value:
+/// merge(entered). close_loop then adds the values of later iterations.
 template <graph_operand X, graph_operand... More> auto merge(const X& x, const More&... more) {
     const node* n = detail::add_flow_node(merge_op{}, {}, x, more...);
     using H = typename detail::joined_all<detail::handle_type<X>, detail::handle_type<More>...>::type;
     return merged<H>{detail::handles<H>({{n, 0}}), tensor<int>(detail::unchecked, any_tensor(endpoint{n, 1}))};
 }
 
-/// A merge and the next_iteration that goes back to it.
+/// A back edge of a loop: a merge, and the next_iteration that leads back to it.
 struct back_edge {
     template <class H, graph_operand X> back_edge(const merged<H>& to, const X& next) : edge{to.value.node(), {}} {
         static_assert(state_keeps_its_type<H, detail::handle_type<X>>,
@@ -43,8 +43,8 @@ struct back_edge {
     loop_edge edge;
 };
 
-/// Closes a loop: close_loop({{i, next_iteration(i_on + 1)}, {sum, next_iteration(…)}}). Until then a run that needs it is refused.
-/// All merges of a loop are given at once, so that nobody sees a part of it.
+/// Closes a loop: close_loop({{i, next_iteration(i_on + 1)}, {sum, next_iteration(…)}}). A run that needs an open loop is refused. One call
+/// takes all merges of a loop, so that no run sees a part of it.
 void close_loop(std::initializer_list<back_edge> all);
 void close_loop(const std::vector<back_edge>& all);
 
@@ -58,7 +58,7 @@ RILL_INLINE std::vector<tensor_type> merge_op::outputs(std::span<const tensor_ty
     for (const auto& t : in) {
         if (t.type != all.type || !rules::compatible(t.shape, all.shape))
             throw invalid_argument("one input is " + to_string(in[0]) + ", another " + to_string(t));
-        all.shape = rules::common(all.shape, t.shape); // compatible with all so far, and with this one
+        all.shape = rules::common(all.shape, t.shape); // compatible with all inputs up to this one
     }
     return {all, {dtype::int32, {}}};
 }

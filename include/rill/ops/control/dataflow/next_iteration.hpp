@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Brings a value to the loop's next iteration: to the merge that it goes back to.
+/// Brings a value to the next iteration of a loop, over a back edge to a merge.
 struct next_iteration_op : detail::flow_primitive {
     static constexpr auto name = "NextIteration";
     static constexpr int inputs = 1;
@@ -14,7 +14,7 @@ struct next_iteration_op : detail::flow_primitive {
     static std::vector<tensor_type> outputs(std::span<const tensor_type> in) { return detail::type_of_first(in); }
 };
 
-/// next_iteration(x): x as close_loop gives it to a merge.
+/// Returns x for the next iteration: next_iteration(x). close_loop connects it to a merge.
 template <graph_operand X>
 auto next_iteration(const X& x, const std::source_location& where = std::source_location::current()) {
     return detail::handle_like<X>({detail::add_flow_node(next_iteration_op{}, where, x), 0});

@@ -5,8 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Sends a value to one of its two outputs: to the second where the predicate holds, else to the first. The other is dead, and so is
-/// what is computed from it.
+/// Sends a value to its second output if the predicate is true, else to its first. The other output is dead, and so is every value computed
+/// from it.
 struct switch_op : detail::flow_primitive {
     static constexpr auto name = "Switch";
     static constexpr int inputs = 2;
@@ -15,13 +15,13 @@ struct switch_op : detail::flow_primitive {
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
 };
 
-/// What switch_ gives: only one of the two is live.
+/// The outputs of switch_: only one of the two is live.
 template <class H> struct switched {
     H if_false, if_true;
 };
 
-/// auto [off, on] = switch_(x, p): x comes out of `on` where p, a bool of rank 0, holds, else of `off`. The other is dead: what needs
-/// it does not run, and a fetch of it is invalid_argument. A merge brings the two ways together.
+/// Sends x to `on` if p, a bool of rank 0, is true, else to `off`: auto [off, on] = switch_(x, p). Nodes that need the dead output do not
+/// run, and a fetch of it throws invalid_argument. A merge joins the two.
 template <graph_operand X, graph_operand P>
 auto switch_(const X& x, const P& predicate, const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<P>) {

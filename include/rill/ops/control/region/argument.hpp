@@ -5,14 +5,14 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// What a loop, a branch or a function gives one of its bodies.
+/// An argument of a body of a loop, a branch or a function.
 struct argument_op {
     static constexpr auto name = "_Arg", label = "argument";
     static constexpr int inputs = 0;
     using domain_type = domains::every;
-    static constexpr auto no_gradient = ""; // nothing comes in
+    static constexpr auto no_gradient = ""; // the op has no inputs
     static constexpr auto role = op_role::placeholder;
-    static constexpr bool stateful = true; // two arguments are never one
+    static constexpr bool stateful = true; // CSE must keep both of two arguments
     tensor_type type;
 
     static void fields(auto& op, auto& visit) {

@@ -12,29 +12,29 @@
 #include <rill/link/control_flow.hpp>
 #include <rill/ops/control/region/argument.hpp>
 
-// How loops, branches and functions make their bodies: what a callable adds to the graph while a region is open.
+// The tracing of bodies of loops, branches and functions: a callable adds nodes to the graph while a region is open.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A body whose nodes are made; what it takes from outside is found when its node is added.
+/// A traced body. Its captures are found when the node that runs it is added.
 struct traced_body {
     const region* of = nullptr;
     std::vector<endpoint> arguments, results;
-    std::vector<std::pair<endpoint, endpoint>> replaced = {}; // values inside that are computed outside: by these
+    std::vector<std::pair<endpoint, endpoint>> replaced = {}; // values inside, and the outside values that replace them
 };
 
 using body_function = std::function<std::vector<endpoint>(const std::vector<endpoint>& arguments)>;
 
-/// Calls `make` with arguments of these types; the nodes that it makes lie in a region of their own, named below the scope's name.
+/// Calls `make` with arguments of these types, in a new region, and returns the traced body. The region's name lies below the scope's.
 traced_body trace_body(const graph& g, const std::string& name, std::span<const tensor_type> arguments,
                        const std::source_location& where, const body_function& make);
 
-/// A name scope for a node and its bodies: name_scope("while"), then add_region_node, which takes its name.
+/// A name scope for a region node and its bodies; the node takes the scope's name.
 class region_node_scope {
 public:
     region_node_scope(const graph& g, const std::string& name);
 
-    /// The node, outside the scope, of an op like the one given.
+    /// Adds the node, outside the scope, with an op like the given one, and returns it.
     const node* add(const op& like, region_use use, endpoint_list operands, const std::vector<traced_body>& bodies,
                     const std::source_location& where);
 
@@ -43,16 +43,17 @@ private:
     name_scope scope_;
 };
 
-/// Ops with bodies, and what bodies take, become known to programs that can make them. For templates only: each program would have
-/// the ops otherwise, and all that runs them.
+/// Registers ops with bodies, and the op of their arguments. Call it in templates only: otherwise every program would contain the ops and
+/// their runtime.
 template <class... Op> void register_region_ops() {
     ensure_registered<argument_op>();
     (ensure_registered<Op>(), ...);
 }
 
-// ---- what callables take and give ----------------------------------------------------------------------------------------
+// ---- arguments and results of callables --------------------------------------------------------------------------------
 
-/// Structures: tuples, pairs and arrays, whose parts types count, and vectors, whose parts run time counts; of tensors, or of such again.
+/// True for structures whose size is part of the type: tuples, pairs and arrays. The size of a vector (is_list) is known at run time. The
+/// parts are tensors or structures.
 template <class X> inline constexpr bool is_tuple = false;
 template <class... X> inline constexpr bool is_tuple<std::tuple<X...>> = true;
 template <class A, class B> inline constexpr bool is_tuple<std::pair<A, B>> = true;
@@ -60,7 +61,7 @@ template <class X, std::size_t N> inline constexpr bool is_tuple<std::array<X, N
 template <class X> inline constexpr bool is_list = false;
 template <class X> inline constexpr bool is_list<std::vector<X>> = true;
 
-/// A value that a body may give, alone or as a part of a structure.
+/// A value that a body may return, alone or as a part of a structure.
 template <class X>
 concept body_value = graph_operand<X> || literal<X>;
 
@@ -89,7 +90,7 @@ template <class X, class F> void visit_leaves(const X& x, const F& f) {
         f(x);
 }
 
-/// The handle through which a value comes back.
+/// The type of the handle that stands for a value in a body or a result.
 template <class X> struct handle_for {
     using type = any_tensor;
 };
@@ -101,7 +102,7 @@ template <literal X> struct handle_for<X> {
 };
 template <class X> using handle_type = typename each_leaf<handle_for, std::remove_cvref_t<X>>::type;
 
-/// The endpoints of the leaves of a structure, in a graph; none of an operation.
+/// Returns the endpoints of the leaves of a structure, sealed in a graph; an operation has none.
 template <class X> std::vector<endpoint> endpoints_of(const X& x, const graph& g) {
     std::vector<endpoint> ends;
     visit_leaves(x, [&]<class Leaf>(const Leaf& leaf) {
@@ -112,13 +113,13 @@ template <class X> std::vector<endpoint> endpoints_of(const X& x, const graph& g
     });
     return ends;
 }
-/// The same of what a body has just returned.
+/// Returns the endpoints of a body's result, sealed in the body's region.
 template <class X> std::vector<endpoint> results_of(const X& x, const graph& g) {
     const result_scope returned(g);
     return endpoints_of(x, g);
 }
 
-/// Appends how many parts the vectors of a structure have, in order.
+/// Appends the sizes of the vectors of a structure, in order.
 template <class X> void add_list_sizes(const X& x, std::vector<std::size_t>& to) {
     if constexpr (is_list<X>) {
         to.push_back(x.size());
@@ -128,7 +129,7 @@ template <class X> void add_list_sizes(const X& x, std::vector<std::size_t>& to)
     }
 }
 
-/// Reads structures of handles off a row of edges. `lists` says how many parts their vectors have.
+/// A reader of structures of handles from a list of edges. `lists` holds the sizes of their vectors.
 class handle_reader {
 public:
     explicit handle_reader(std::span<const endpoint> ends, std::span<const std::size_t> lists = {})
@@ -141,7 +142,7 @@ public:
             return all;
         } else if constexpr (is_tuple<H>) {
             return [&]<std::size_t... I>(std::index_sequence<I...>) {
-                return H{read<std::tuple_element_t<I, H>>()...}; // braces: in order
+                return H{read<std::tuple_element_t<I, H>>()...}; // braces fix the order
             }(std::make_index_sequence<std::tuple_size_v<H>>{});
         } else if constexpr (std::is_same_v<H, any_tensor>) {
             return any_tensor(take(ends_));
@@ -161,20 +162,20 @@ private:
     std::span<const std::size_t> lists_;
 };
 
-/// How many leaves a structure without vectors has.
+/// The number of leaves of a structure without vectors.
 template <class H> inline constexpr std::size_t handle_count = 1;
 template <class... H> inline constexpr std::size_t handle_count<std::tuple<H...>> = (0 + ... + handle_count<H>);
 template <class A, class B>
 inline constexpr std::size_t handle_count<std::pair<A, B>> = handle_count<A> + handle_count<B>;
 template <class H, std::size_t N> inline constexpr std::size_t handle_count<std::array<H, N>> = N * handle_count<H>;
 
-/// Types count all parts of a structure.
+/// True if the type gives the number of all leaves: the structure has no vector.
 template <class H> inline constexpr bool is_counted = !is_list<H>;
 template <class... H> inline constexpr bool is_counted<std::tuple<H...>> = (is_counted<H> && ...);
 template <class A, class B> inline constexpr bool is_counted<std::pair<A, B>> = is_counted<A> && is_counted<B>;
 template <class H, std::size_t N> inline constexpr bool is_counted<std::array<H, N>> = is_counted<H>;
 
-/// Handles of a type, or of a structure of types, to endpoints.
+/// Returns handles to endpoints, of a type or of a structure of types.
 template <class H> H handles(const std::vector<endpoint>& ends) {
     static_assert(is_counted<H>, "a std::vector of tensors is not taken here; a std::array is");
     if constexpr (is_counted<H>)
@@ -189,7 +190,7 @@ inline std::vector<tensor_type> types_of(const std::vector<endpoint>& ends) {
     return types;
 }
 
-/// The graph of the first operand that has one, else the current graph.
+/// Returns the graph of the first operand that has one, else the current graph.
 template <class... X> graph home_graph(const X&... x) {
     const graph_state* home = nullptr;
     const auto look = [&]<class Y>(const Y& y) {
@@ -223,7 +224,7 @@ RILL_INLINE traced_body trace_body(const graph& g, const std::string& name, std:
 
 RILL_INLINE region_node_scope::region_node_scope(const graph& g, const std::string& name) : graph_(g), scope_(name) {}
 
-/// Gathers what bodies take from outside.
+/// A collector of the captures, writes and effects of bodies.
 class body_closer {
 public:
     explicit body_closer(const graph& g) : graph_(g) {}
@@ -236,7 +237,8 @@ public:
         const auto nodes = graph_.state().nodes_of(made.of);
         for (const auto* n : nodes)
             for (const int w : n->op->writes()) note(written_, {written_variable(n->inputs[w]), 0});
-        // what waits for others may wait for their writes: variables are read in the body then, not before it
+        // A node with an ordering may wait for writes of other steps. Its body then reads variables itself instead of capturing their
+        // values.
         if (detail::any_of(nodes, [](const node* n) { return n->op->ordering() != step_ordering::none; })) {
             const auto read = [&](const endpoint& e) {
                 if (e && e.from->op->role() == op_role::variable) note(written_, e);
@@ -256,7 +258,7 @@ public:
         replaced_.push_back(made.replaced);
     }
 
-    /// Once all bodies are closed: what one of them writes, the others read as a variable.
+    /// Finds the captures of all bodies, once all are closed. If one body writes a variable, the others read it as a variable.
     void find_captures() {
         for (std::size_t i = 0; i < bodies_.size(); ++i) {
             const auto take = [&](const endpoint& e) {
@@ -309,7 +311,7 @@ private:
             if (e && !detail::any_of(replaced_[i], is_e)) open.push_back(e.from);
         };
         for (const auto& r : b.results) need(r);
-        for (const auto* n : nodes_[i]) // all merges of a predicate become one node
+        for (const auto* n : nodes_[i]) // functionalization makes one node of all merges of a predicate
             if (n->op->flow()) open.push_back(n);
         while (!open.empty()) {
             const node* n = open.back();
@@ -326,7 +328,7 @@ private:
         all.push_back(e);
         return true;
     }
-    /// It is run for what it does.
+    /// Returns true if the node runs for its side effects.
     static bool has_effect(const node& n) {
         if (!n.op->writes().empty() || n.op->consumes()) return true;
         if (n.outputs.empty() && n.op->role() == op_role::ordinary) return true;

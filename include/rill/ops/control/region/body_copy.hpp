@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What gradients make of the bodies of branches and loops: included by region_gradient.hpp alone.
+// Copies of the bodies of branches and loops for gradients. Only region_gradient.hpp includes this file.
 
 #include <rill/core/algorithm.hpp>
 #include <rill/ops/control/region/body.hpp>
@@ -15,10 +15,11 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Copies what a body computes into the region that is open.
+/// A copier of a body's computation into the open region.
 class body_copy {
 public:
-    /// `again`: whatever can be computed again is, whatever it costs.
+    /// Copies body `b`. `again`: recompute each value that can be recomputed, whatever it costs. `inner`: `b` belongs to a region op within
+    /// a copied body.
     explicit body_copy(const body& b, bool again = false, bool inner = false)
         : body_(b), again_(again), inner_(inner) {}
 
@@ -27,7 +28,7 @@ public:
         if (!e) return {};
         if (const auto at = copies_.find(key(e)); at != copies_.end()) return at->second;
         if (e.from->inside != body_.of && !is_written(e)) {
-            // bodies take constants as they are: also one of a body around this one, which the copy may lie outside of
+            // A constant of an enclosing body needs a copy: bodies do not capture constants, and this copy may lie outside that body.
             if (!e.from->inside || e.from->op->role() != op_role::constant) return e;
             copy_node(*e.from);
         } else {
@@ -36,13 +37,13 @@ public:
         return copies_.at(key(e));
     }
 
-    /// Whether what has been copied reads a variable that the body writes: as it was before that.
+    /// Returns true if the copy reads a variable that the body writes, with its value before the write.
     bool reads_written(const endpoint& e) const { return is_written(e) && copies_.contains(key(e)); }
-    /// Throws unimplemented if what has been copied uses what was written to a variable.
+    /// Throws unimplemented if the copy uses a value that the body wrote to the variable.
     void refuse_use_of_writes(const endpoint& variable) const {
         if (detail::contains(used_writes_, variable.from)) refuse(variable);
     }
-    /// The same if it reads one that the body writes, which is another value in each iteration.
+    /// Throws unimplemented also if the copy reads a variable that the body writes: its value differs in each iteration.
     void refuse_written(const endpoint& variable) const {
         refuse_use_of_writes(variable);
         if (reads_written(variable)) refuse(variable);
@@ -51,7 +52,7 @@ public:
     struct kept_value {
         endpoint from, copy;
     };
-    /// Values of the body whose copies are better fed, or must be, with what the forward run kept.
+    /// Returns values of the body whose copies should, or must, be fed with values that the forward run kept.
     const std::vector<kept_value>& kept() const { return kept_; }
 
 private:
@@ -63,7 +64,7 @@ private:
                    return detail::any_of(n->op->writes(), [&](int w) { return n->inputs[w] == e; });
                });
     }
-    /// Computing it again would give something else.
+    /// Returns true if recomputing the node would give another value.
     static bool is_stateful(const node& n) {
         return !n.bodies && ((n.op->stateful() && n.op->role() == op_role::ordinary) || !n.op->writes().empty());
     }
@@ -96,7 +97,7 @@ private:
                                 place_of(n) + "): " + n.op->no_gradient_reason());
         if (is_stateful(n) || n.op->role() == op_role::variable) {
             for (const int w : n.op->writes()) used_writes_.push_back(written_variable(n.inputs[w]));
-            if (inner_) // whose values nothing keeps
+            if (inner_) // nothing keeps the values of an inner body
                 throw unimplemented("gradients: '" + n.name + "' draws random numbers or depends on writes (" +
                                     place_of(n) +
                                     ") in a loop or branch within a body: its gradient is not known; draw "
@@ -121,7 +122,7 @@ private:
         }
         const node* copy = n.bodies ? copy_with_bodies(n, std::move(inputs))
                                     : add_node(g, n.op, std::move(inputs), {}, false, n.where);
-        // values of extents that differ from one iteration to the next can't be stacked
+        // Values whose extents differ between iterations can't be stacked.
         const bool sized = has_dynamic_outputs(n) ||
                            detail::any_of(n.inputs, [&](const endpoint& in) { return sized_.contains(in.from); });
         if (sized) sized_.insert(&n);
@@ -152,7 +153,7 @@ private:
         return scope.add(*n.op, use, std::move(operands), bodies, n.where);
     }
 
-    /// Also a loop whose histories are kept for gradients of its own.
+    /// Returns true if data determine the node's extents, as for a loop with stacked outputs.
     static bool has_dynamic_outputs(const node& n) {
         if (!n.bodies) return n.op->has_dynamic_outputs();
         const auto& use = *n.op->regions();
@@ -160,10 +161,10 @@ private:
     }
     const body& body_;
     bool again_, inner_;
-    hash_set<const node*> sized_; // nodes whose extents data decides
+    hash_set<const node*> sized_; // nodes whose extents depend on data
     hash_map<key_type, endpoint> copies_;
     std::vector<kept_value> kept_;
-    std::vector<const node*> used_writes_; // the variables
+    std::vector<const node*> used_writes_; // variables whose written values are used
 };
 
 }}} // namespace rill::RILL_ABI::detail

@@ -4,11 +4,11 @@
 #include <rill/expr/scalar_loop_of.hpp>
 #include <rill/ops/control/region/body.hpp>
 
-// What the bodies of loops give, beside what they take.
+// The types of a loop's state and of its body's results.
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A part of a loop's state keeps its element type and extents: compare what goes in with what the body gives.
+/// True if a part of a loop's state keeps its element type and extents: compare the first value with the body's result.
 template <class State, class Next> inline constexpr bool state_keeps_its_type = false;
 template <class T, index_t... S, index_t... N>
     requires(sizeof...(S) == sizeof...(N))
@@ -18,7 +18,7 @@ template <class T, index_t... S> inline constexpr bool state_keeps_its_type<tens
 
 namespace detail {
 
-/// Structures that are built alike; with Types, of parts that keep their types, too.
+/// Returns true if two structures are built alike. With `Types`, the parts must also keep their types.
 template <bool Types, class State, class Next> constexpr bool stands_for() {
     if constexpr (is_list<State> && is_list<Next>) {
         return stands_for<Types, typename State::value_type, typename Next::value_type>();
@@ -38,15 +38,15 @@ template <bool Types, class State, class Next> constexpr bool stands_for() {
 
 } // namespace detail
 
-/// The next state is built as the state is: tuple for tuple, vector for vector.
+/// True if the next state is built as the state is: tuple for tuple, vector for vector.
 template <class State, class Next> inline constexpr bool is_built_as = detail::stands_for<false, State, Next>();
-/// And each part keeps its element type and extents.
+/// True if, in addition, each part keeps its element type and extents.
 template <class State, class Next>
 inline constexpr bool parts_keep_their_types = detail::stands_for<true, State, Next>();
 
 namespace detail {
 
-/// The state as condition and body get it: numbers know which part they are, unless parts are structures.
+/// The type of a part of the state, as condition and body take it. A number of rank 0 knows its index, unless parts are structures.
 template <int Part, class H> struct loop_part_of {
     using type = H;
 };
@@ -65,10 +65,10 @@ using loop_parts =
                                 loop_parts_of<States, std::make_index_sequence<std::tuple_size_v<States>>>,
                                 std::type_identity<States>>::type;
 
-/// The type of part i of a loop's state, for which the body gives such a value; throws invalid_argument if it can't be that.
+/// Returns the type of part i of a loop's state, given the type of the body's result. Throws invalid_argument if the two do not fit.
 tensor_type next_type(const known_inputs& in, std::size_t i, const tensor_type& given);
 
-/// What a loop takes as its state: extents that a handle's type leaves open may change, whatever is known of the first value.
+/// Returns the types of a loop's state. Extents that are dyn in a handle's type may change, even if the first value's are known.
 template <class States>
 std::vector<tensor_type> state_types(const std::vector<endpoint>& first, std::span<const std::size_t> lists = {}) {
     std::vector<tensor_type> types;
@@ -81,7 +81,7 @@ std::vector<tensor_type> state_types(const std::vector<endpoint>& first, std::sp
     return types;
 }
 
-/// Calls a body with handles to its arguments, checks what it gives against the state, and returns the endpoints.
+/// Calls a body with handles to its arguments, checks its result against the state, and returns the endpoints.
 template <class States, class Handles = States, class F>
 std::vector<endpoint> next_state(const F& f, const std::vector<endpoint>& arguments, const graph& g) {
     const auto given = std::apply([&](const auto&... state) { return f(state...); }, handles<Handles>(arguments));
@@ -94,7 +94,7 @@ std::vector<endpoint> next_state(const F& f, const std::vector<endpoint>& argume
     return results_of(given, g);
 }
 
-/// One tensor stands for itself, several for a tuple.
+/// Returns a handle for one tensor, or a tuple of several.
 template <class States> auto as_result(const std::vector<endpoint>& ends) {
     if constexpr (std::tuple_size_v<States> == 1)
         return handles<std::tuple_element_t<0, States>>(ends);

@@ -6,16 +6,16 @@
 #include <rill/ops/control/region/body.hpp>
 #include <rill/ops/control/region/body_copy.hpp>
 
-// Gradients of nodes with bodies. The gradient of a branch is a branch, that of a loop a scan from its last step to its first. What they
-// need of the forward run they compute again where it is elementwise; what costs more, what was drawn, and the states of a loop, a twin
-// of the forward node keeps.
+// Gradients of region ops. The gradient of a branch is a branch; that of a loop is a scan from its last iteration to its first. Elementwise
+// values of the forward run are computed again. A variant of the forward node keeps costlier values, random values and the states of a
+// loop.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Of a node that runs one of several bodies, or one.
+/// Returns gradients of a node that runs one of several bodies (cond, case), or its only one (call).
 std::vector<endpoint> branch_gradient(const gradient_request& r);
 
-/// Of a node that runs its last body again and again; `scan` is an op whose nodes go through slices.
+/// Returns gradients of a node that runs its last body again and again. `scan` is an op whose nodes run over slices.
 std::vector<endpoint> loop_gradient(const gradient_request& r, const op& scan);
 
 }}} // namespace rill::RILL_ABI::detail
@@ -30,7 +30,7 @@ std::vector<endpoint> loop_gradient(const gradient_request& r, const op& scan);
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Which of the values that may be fed the results of a region need.
+/// The values among `may_be_fed` that the results of a region need.
 class needed_values {
 public:
     needed_values(const region* of, const std::vector<endpoint>& results, const std::vector<endpoint>& may_be_fed) {
@@ -54,12 +54,12 @@ private:
     std::vector<endpoint> needed_;
 };
 
-/// Values of body number `which` as outputs of a node: of its last twin, or of a new one that gives them too.
+/// Returns values of body number `which` as outputs of the node's last variant, or of a new one with them.
 inline std::vector<endpoint> keep_values(const node& n, std::size_t which, const std::vector<endpoint>& values) {
     const node* last = n.owner->last_twin(&n);
     const auto& use = *n.op->regions();
     using form = region_use::form;
-    // what a loop gives as its state is the last value alone
+    // a loop's state outputs hold the last values only
     const int first = use.state();
     auto results = (*last->bodies)[which].results;
     std::vector<int> ports;
@@ -95,8 +95,8 @@ inline bool wants(const gradient_request& r, std::size_t input) {
     return r.wanted[input] && is_differentiable(type_of(r.input(static_cast<int>(input))).type);
 }
 
-/// The input numbers from `first` on that gradients are wanted by, one of those that are one tensor: a body's gradient by that
-/// holds what all of them get.
+/// Returns the input numbers from `first` on with a wanted gradient. A tensor at several inputs appears once: a body's gradient by it
+/// covers them all.
 inline std::vector<std::size_t> distinct_inputs(const gradient_request& r, std::size_t first) {
     std::vector<std::size_t> found;
     const auto& inputs = r.at.inputs;
@@ -106,7 +106,7 @@ inline std::vector<std::size_t> distinct_inputs(const gradient_request& r, std::
     return found;
 }
 
-/// Gradients of the results of a copied body, given those that came to them, by the xs; empty where none flows.
+/// Returns gradients of a copied body's results by the xs, from the gradients `seeds` of the results. They are empty where none flows.
 inline std::vector<endpoint> body_gradients(const gradient_ops& ops, const std::vector<endpoint>& ys,
                                             const std::vector<endpoint>& seeds, const std::vector<endpoint>& xs,
                                             const std::vector<endpoint>& stop) {
@@ -114,13 +114,13 @@ inline std::vector<endpoint> body_gradients(const gradient_ops& ops, const std::
     return add_gradients(ys, xs, seeds, stop, ops);
 }
 
-/// Whether an optimizer may ask for the gradient by it, and so for rows.
+/// Returns true if e is a variable, or an identity of one. An optimizer may then use its gradient as rows.
 inline bool may_be_trained(endpoint e) {
     while (op_of<identity_op>(*e.from->op)) e = e.from->inputs[0];
     return e.from->op->role() == op_role::variable;
 }
 
-/// Rows of a table that no look-up in a body reads.
+/// Returns the gradient of a table that no look-up in a body reads: zero rows.
 inline gradient_rows no_rows(const endpoint& table) {
     const auto none = [](dtype type, const dims& shape) {
         return constant_node(filled_array(type, shape, 0), {}).end();
@@ -129,7 +129,7 @@ inline gradient_rows no_rows(const endpoint& table) {
     return {none(type, rules::gather(shape, dims{0}, 0).shape), none(dtype::int32, dims{0}), table};
 }
 
-/// Whether x is not there in a branch: it is what another one keeps, of a node that chooses by what `n` chooses by.
+/// Returns true if x is absent in this branch: a node with the same choice keeps x for another branch.
 inline bool leaves_to_others(const node& n, std::size_t which, const endpoint& x) {
     const auto* use = x.from->op->regions();
     const bool chosen_alike = use && use->how == region_use::form::choose &&
@@ -138,8 +138,8 @@ inline bool leaves_to_others(const node& n, std::size_t which, const endpoint& x
     return chosen_alike && !(*x.from->bodies)[which].results[static_cast<std::size_t>(x.port)];
 }
 
-/// Whether ids have the same extents in each iteration, so that they can be stacked: no data and no state of open extents says them.
-/// `slices` are arguments of the body that do not differ in that.
+/// Returns true if ids have the same extents in each iteration, so that they can be stacked. Neither data nor a state of dynamic extents
+/// may determine them. `slices` are arguments of the body whose extents stay the same.
 inline bool keeps_extents(const endpoint& ids, std::span<const endpoint> slices) {
     std::vector<endpoint> open{ids};
     hash_set<const node*> seen;
@@ -169,7 +169,7 @@ RILL_INLINE std::vector<endpoint> branch_gradient(const gradient_request& r) {
     struct branch {
         body_copy copy;
         traced_body made;
-        std::vector<char> left; // per x: to others
+        std::vector<char> left; // per x: absent in this branch
         vector<gradient_rows> rows = {};
     };
     vector<branch> branches;
@@ -202,7 +202,7 @@ RILL_INLINE std::vector<endpoint> branch_gradient(const gradient_request& r) {
         });
     }
 
-    // a table's gradient leaves the node as rows where all branches agree on that
+    // A table's gradient leaves the node as rows if all branches agree on that.
     std::vector<char> by_rows, wide;
     for (std::size_t i = 0; i < xs.size(); ++i) {
         const auto gives = [&](const auto& b) { return bool(b.made.results[i]); };
@@ -260,18 +260,18 @@ RILL_INLINE std::vector<endpoint> loop_gradient(const gradient_request& r, const
     const auto parts = static_cast<std::size_t>(forward.state());
     const auto operands = static_cast<std::size_t>(forward.operands);
 
-    // what goes through the scan as its state: the gradients of the loop's state, and the sums of those of what it takes from outside
-    std::vector<std::size_t> state, slices; // inputs
+    // The state of the scan: the gradients of the loop's state, and the sums of the gradients of its captures.
+    std::vector<std::size_t> state, slices; // input numbers
     for (std::size_t i = 0; i < operands; ++i)
         if (i < parts ? is_differentiable(type_of(n.inputs[i]).type) : wants(r, i))
             (i < parts ? state : slices).push_back(i);
     const auto captures = distinct_inputs(r, operands);
-    std::vector<std::size_t> stacked; // outputs whose gradients come slice by slice
+    std::vector<std::size_t> stacked; // stacked outputs, whose gradients come slice by slice
     for (std::size_t i = parts; i < r.gradients.size(); ++i)
         if (r.gradients[i]) stacked.push_back(i);
 
     std::vector<tensor_type> types;
-    for (const std::size_t i : state) types.push_back(n.outputs[i]); // its extents may be those of any iteration
+    for (const std::size_t i : state) types.push_back(n.outputs[i]); // the extents of any iteration
     for (const std::size_t i : captures) types.push_back(type_of(n.inputs[i]));
     const std::size_t carried = types.size();
     for (const auto& a : b.arguments) types.push_back(type_of(a));
@@ -282,7 +282,7 @@ RILL_INLINE std::vector<endpoint> loop_gradient(const gradient_request& r, const
     body_copy copy(b, forward.recompute);
     for (std::size_t c = 0; c < b.captures.size(); ++c) copy.map(b.captures[c], n.inputs[b.captured[c]]);
     const std::vector<endpoint> stop(n.inputs.begin(), n.inputs.end());
-    std::vector<char> by_rows(captures.size()); // which are not summed up, but stacked
+    std::vector<char> by_rows(captures.size()); // captures whose gradients are stacked, not summed
     auto made = trace_body(g, "body", types, n.where, [&](const std::vector<endpoint>& arguments) {
         for (std::size_t a = 0; a < b.arguments.size(); ++a) copy.map(b.arguments[a], arguments[carried + a]);
         std::vector<endpoint> ys, seeds, xs, results;
@@ -330,7 +330,7 @@ RILL_INLINE std::vector<endpoint> loop_gradient(const gradient_request& r, const
         }
     const std::size_t summed = arguments.size();
 
-    // of what may be fed, what is needed: slices of the loop's own operands, and what its twin keeps
+    // Keep only the needed ones of the values that may be fed: slices of the loop's operands, and outputs of its variant.
     std::vector<endpoint> may_be_fed(made.arguments.begin() + static_cast<std::ptrdiff_t>(carried),
                                      made.arguments.end());
     for (const auto& k : copy.kept()) may_be_fed.push_back(k.copy);
@@ -341,7 +341,7 @@ RILL_INLINE std::vector<endpoint> loop_gradient(const gradient_request& r, const
         const bool counts =
             a + 1 == b.arguments.size() && stacked.empty() && arguments.size() == summed && kept.empty();
         if (!needed.contains(argument) && !counts)
-            continue; // without any slice it would not know how many steps there are
+            continue; // the last slice stays (`counts`): a scan takes its length from a slice
         if (a >= parts) {
             arguments.push_back(argument);
             initial.push_back(n.inputs[a]);

@@ -10,30 +10,30 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The one part of a loop's state that its condition asks for, where condition and next value are expressions of that part: one
-/// function says whether to go on and counts, instead of two plans.
+/// The induction variable of a while loop: the only loop-carried value that its condition reads. One compiled function evaluates the
+/// condition and the next value, instead of two plans.
 class induction_variable {
 public:
-    /// Null if there is none, the program has no such function, or all may turn out to be numbers: those loops are one kernel.
+    /// Returns null if there is none, or no compiled function for it. The same if all state may be scalars: one kernel runs such a loop.
     static std::shared_ptr<const induction_variable> find(const subgraph::item& it);
 
     induction_variable(std::size_t part, scalar_loop loop, vector<scalar_expression_at> expressions, body rest)
         : part_(part), loop_(loop), expressions_(std::move(expressions)), rest_(std::move(rest)) {}
 
     std::size_t part() const { return part_; }
-    /// The loop's body without what is next of this part: it stays as it is.
+    /// Returns the loop's body without the induction variable's next value: it passes the value through unchanged.
     const body& rest() const { return rest_; }
 
-    /// Counting, in a run of the loop.
+    /// The induction variable during a run of the loop.
     class run {
     public:
         explicit run(const induction_variable& of) : of_(of), tables_(of.expressions_) {}
 
         void begin(const kernel_args& args);
-        /// Whether there is another iteration, which gets `value`.
+        /// Advances to the next iteration; returns false if there is none. `value` is the value for the body.
         bool next();
         const void* value() const { return value_.data(); }
-        /// What comes after the last iteration's.
+        /// Returns the value after the last iteration.
         const void* last() const { return next_.data(); }
 
     private:

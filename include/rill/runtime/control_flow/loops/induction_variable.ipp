@@ -16,7 +16,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Whether there is surely something in a loop that is no number.
+/// Returns true if a loop surely has effects, writes, or state other than scalars.
 inline bool has_more_than_numbers(const region_use& use, const body& step) {
     const auto is_array = [](const endpoint& e) {
         const auto& type = type_of(e);
@@ -25,7 +25,7 @@ inline bool has_more_than_numbers(const region_use& use, const body& step) {
     return use.effects || use.written > 0 || detail::any_of(step.arguments, is_array);
 }
 
-/// The part that the leaves are, each of them or a value that stays; -1: there is none, or several.
+/// Returns the only state part among the leaves, all others being loop-invariant; -1 if there is none, or several.
 inline int induction_variable_of(const scalar_expression_at& e) {
     int part = -1;
     for (const auto& l : e.leaves) {
@@ -38,11 +38,11 @@ inline int induction_variable_of(const scalar_expression_at& e) {
 
 RILL_COLD std::shared_ptr<const induction_variable> induction_variable::find(const subgraph::item& it) {
     const auto& use = *it.op->regions();
-    // bodies that stand alone, or whose extents change, are run with all that they compute
+    // a dynamic node runs complete bodies
     if (use.how != region_use::form::repeat || needs_dynamic_execution(*it.origin)) return {};
     const auto &condition = (*it.origin->bodies)[0], &step = (*it.origin->bodies)[1];
     if (!condition.effects.empty() || !has_more_than_numbers(use, step)) return {};
-    // what a body writes is another value in each iteration
+    // a body may write a captured variable, which is then not loop-invariant
     const auto reads_variable = [&](const scalar_expression_at& e, const body& b) {
         return detail::any_of(e.leaves, [&](const loop_leaf& l) {
             const auto at = detail::find(b.captured, l.input);

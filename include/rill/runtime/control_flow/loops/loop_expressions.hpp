@@ -12,31 +12,31 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Where an expression of a loop's body finds a value.
+/// The source of a value that an expression of a loop reads.
 struct loop_leaf {
     int state = -1, input = -1;      // a part of the state, or an input of the node
     const void* invariant = nullptr; // else a constant
 };
 
-/// A result of a body that is one expression of numbers.
+/// A result of a body that is one expression over scalars.
 struct scalar_expression_at {
     std::vector<loop_leaf> leaves;
     vector<scalar_value> scalars;
-    std::string kernel; // its key
+    std::string kernel; // the key of its kernel
 };
 
-/// Nothing if there is another kind of node.
+/// Returns the expression of a value; nothing unless it is a leaf, or one fused node without reductions.
 std::optional<scalar_expression_at> scalar_expression_of(const body& b, const endpoint& e);
 
-/// The function of a loop's condition and of what comes next in each part; nothing if the program has none.
+/// Returns the compiled loop function for a condition and next values; nothing if the program has none.
 std::optional<scalar_loop> find_scalar_loop(const vector<scalar_expression_at>& expressions);
 
-/// What such a function takes its operands from.
+/// The operands of a compiled loop function.
 class loop_tables {
 public:
     explicit loop_tables(const vector<scalar_expression_at>& all);
     loop_tables(loop_tables&&) = default; // a copy's expressions would point into the original's leaves
-    /// `args`: of the loop's node.
+    /// Sets the leaves from the arguments of the loop's node.
     void fill(const vector<scalar_expression_at>& all, const kernel_args& args);
     const scalar_loop_args::expression* all() const { return expressions_.data(); }
 

@@ -16,7 +16,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Where a body finds a value; nothing if it computes it.
+/// Returns the source of a value; nothing if the body computes it.
 inline std::optional<loop_leaf> leaf_in(const body& b, const endpoint& e) {
     if (const auto at = detail::find(b.arguments, e); at != b.arguments.end())
         return loop_leaf{static_cast<int>(at - b.arguments.begin()), -1, nullptr};

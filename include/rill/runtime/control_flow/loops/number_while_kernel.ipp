@@ -28,7 +28,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// What a loop takes from outside: an input of the node, or a constant.
+/// A loop-invariant scalar: an input of the node, or a constant.
 struct invariant_scalar {
     int input = -1;
     any_array constant;
@@ -60,7 +60,7 @@ public:
         return run(m, args.step, !repeats() ? length() : use_.most < 0 ? no_limit : use_.most);
     }
 
-    /// With the histories of values that a loop's body gives beside the state.
+    /// Returns the state or outputs, then the stacked outputs of a while loop.
     std::vector<any_array> run_alone(std::span<const any_array> inputs, const step_context* context) const override {
         const auto own = make_memory();
         const bool keeps = repeats() && outputs_.size() > parts_;
@@ -76,7 +76,7 @@ public:
             histories.emplace_back(tensor_type{outputs_[r].type, rules::slice(outputs_[r].shape)}, allocator_);
         auto& m = static_cast<memory&>(*own);
         place_operands(m, args);
-        constexpr std::int64_t first = 64; // iterations that there is room for
+        constexpr std::int64_t first = 64; // iterations of the first call, with room for their outputs
         std::int64_t k = 0;
         while (true) {
             const auto most = use_.most < 0 ? std::max(k, first) : std::min(std::max(k, first), use_.most - k);
@@ -97,20 +97,20 @@ private:
         memory(allocator& from, std::size_t bytes, std::size_t operands) : scratch(from, bytes), slots(operands) {}
         std::int64_t most = 0, count = 0;
         memory_block scratch;
-        std::vector<void*> slots; // the kernel's
+        std::vector<void*> slots; // of the kernel
     };
 
     bool repeats() const { return use_.how == region_use::form::repeat; }
     std::int64_t length() const { return inputs_[static_cast<std::size_t>(use_.carried)].shape[0]; }
 
-    /// Where the first slice is of an array that is gone through.
+    /// Returns the address of the slice that the first iteration uses: the last one of a reverse scan.
     void* first_slice(const void* array, dtype type) const {
         const auto number = use_.reverse ? std::max<std::int64_t>(length() - 1, 0) : 0;
         return const_cast<std::byte*>(static_cast<const std::byte*>(array)) +
                static_cast<std::size_t>(number) * size_of(type);
     }
 
-    /// Everything but how long it runs; the state begins where it will end.
+    /// Sets the kernel's slots, and copies the initial state to the outputs, which the kernel updates. `run` sets the iteration limit.
     void place_operands(memory& m, const kernel_args& args) const {
         auto at = m.slots.begin();
         *at++ = &m.most;
@@ -146,19 +146,19 @@ private:
     std::size_t parts_, first_out_ = 0, scratch_ = 0;
     vector<invariant_scalar> invariants_;
     std::vector<tensor_type> inputs_, outputs_;
-    std::vector<std::int32_t> numbers_; // of the kernel's slots
+    std::vector<std::int32_t> numbers_; // slot numbers of the kernel's arguments
     kernel run_;
     allocator& allocator_;
 };
 
-/// Puts the loop together of what its bodies compute.
+/// A builder of the loop that bound bodies compute.
 class number_loop_maker {
 public:
     number_loop_maker(int operands, std::span<const tensor_type> inputs) : operands_(operands), inputs_(inputs) {
         for (int i = 0; i < operands; ++i) made_.inputs.push_back(inputs[static_cast<std::size_t>(i)].type);
     }
 
-    /// What a body gives; nothing if it computes something else than numbers from numbers.
+    /// Adds a body; returns the sources of its results, or nothing if it does more than compute scalars from scalars.
     std::optional<std::vector<number_loop::source>> add(const bound_region& b) {
         const auto numbers = numbers_of(b.steps().bound());
         if (!numbers) return {};

@@ -11,23 +11,23 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A value of one element, whatever its rank.
+/// Returns true for a type of one number, of any rank.
 inline bool is_number(const tensor_type& t) {
     return t.shape.size() == 1 && t.type != dtype::string && t.type != dtype::invalid;
 }
 
-/// What a bound graph computes, where that is numbers from numbers by fused nodes alone.
+/// The program of a bound graph that computes scalars from scalars, by fused nodes alone.
 struct region_scalars {
     struct input {
-        int feed = -1;       // the number of one
-        any_array invariant; // else its value
+        int feed = -1;       // the index of the feed; -1: a constant
+        any_array invariant; // the constant
     };
-    fusion_group chain; // without results of its own
+    fusion_group chain; // its members have no results of their own
     vector<input> inputs;
     std::vector<fusion_group::source> fetches;
 };
 
-/// Nothing where it computes anything else, somewhere else, or what may fail.
+/// Returns the program; nothing if the graph computes anything else, runs on another device, or divides integers, which may fail.
 std::optional<region_scalars> numbers_of(const bound_graph& b);
 
 }}} // namespace rill::RILL_ABI::detail

@@ -16,7 +16,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Goes through the steps of a bound graph.
+/// A translator of a bound graph's steps into one fusion group of scalars.
 class numbers_finder {
 public:
     explicit numbers_finder(const bound_graph& b) : b_(b) {
@@ -75,7 +75,7 @@ private:
 
     const bound_graph& b_;
     region_scalars made_;
-    hash_map<int, fusion_group::source> source_of_; // a slot's
+    hash_map<int, fusion_group::source> source_of_; // per slot
 };
 
 RILL_COLD std::optional<region_scalars> numbers_of(const bound_graph& b) { return numbers_finder(b).run(); }

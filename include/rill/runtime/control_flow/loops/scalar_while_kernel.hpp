@@ -8,7 +8,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A loop whose state is numbers, as one function: if the program has it, and condition and body are single expressions. Else null.
+/// Binds a while loop over scalars to one compiled function. Returns null if the program has none for its expressions.
 std::shared_ptr<const static_region_kernel> bind_scalar_loop(const subgraph::item& it,
                                                              std::span<const tensor_type> inputs);
 

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The forms of docs/coming_from.md: each stands in a line that ends with "// page", as the page shows it.
+#include <rill/rill.hpp>
+
+#include <chrono>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <rill/graph/serialization/serialization.hpp>
+
+#include "catch.hpp"
+
+using namespace rill;
+
+namespace test_coming_from {
+
+// clang-format off: a form is not broken into lines
+
+TEST_CASE("coming from: tensors and ops") {
+    const graph_scope here{graph()};
+    const tensor x = constant({{1.f, 2.f, 3.f, 4.f}, {8.f, 7.f, 6.f, 5.f}});
+    const tensor w = constant({{1.f, 0.f}, {0.f, 1.f}, {1.f, 0.f}, {0.f, 1.f}});
+    const tensor a = constant({1.f, 2.f}), b = constant({3.f, 4.f});
+    const tensor ids = constant({1, 0, 1});
+    const session s;
+    const auto text = [&](const any_tensor& y) { return to_string(s.run(y)); };
+
+    CHECK(text(constant({{1.f, 2.f}})) == "float32 [1, 2] {{1, 2}}"); // page
+    CHECK(text(zeros<float, 2, 3>()) == "float32 [2, 3] {{0, 0, 0}, {0, 0, 0}}"); // page
+    CHECK(text(ones<float, 2>()) == "float32 [2] {1, 1}"); // page
+    CHECK(text(fill<2, 2>(7.f)) == "float32 [2, 2] {{7, 7}, {7, 7}}"); // page
+    CHECK(text(range(0, 10, 2)) == "int32 [5] {0, 2, 4, 6, 8}"); // page
+    CHECK(text(eye<float, 2>()) == "float32 [2, 2] {{1, 0}, {0, 1}}"); // page
+    CHECK(s.run(random_normal<float, 2, 3>({.stddev = 2.f, .seed = 7})).shape(1) == 3); // page
+    CHECK(s.run(random_uniform<float, 2, 3>({.minval = 0.f, .maxval = 1.f})).shape(1) == 3); // page
+
+    CHECK(text(a + b) == "float32 [2] {4, 6}"); // page
+    CHECK(text(matmul(x, w)) == "float32 [2, 2] {{4, 6}, {14, 12}}"); // page
+    CHECK(s.run(transpose(x)).shape(0) == 4); // page
+    CHECK(text(reshape<dyn, 2>(x)) == "float32 [4, 2] {{1, 2}, {3, 4}, {8, 7}, {6, 5}}"); // page
+    CHECK(text(expand_dims<0>(a)) == "float32 [1, 2] {{1, 2}}"); // page
+    CHECK(text(squeeze<0>(expand_dims<0>(a))) == "float32 [2] {1, 2}"); // page
+    CHECK(text(concat<0>(a, b)) == "float32 [4] {1, 2, 3, 4}"); // page
+    CHECK(text(stack<0>(a, b)) == "float32 [2, 2] {{1, 2}, {3, 4}}"); // page
+    CHECK(text(std::get<0>(split<1, 2>(x))) == "float32 [2, 2] {{1, 2}, {8, 7}}"); // page
+    CHECK(text(x(1)) == "float32 [4] {8, 7, 6, 5}"); // page
+    CHECK(text(x(slice_range{0, 1})) == "float32 [1, 4] {{1, 2, 3, 4}}"); // page
+    CHECK(text(tile<2>(a)) == "float32 [4] {1, 2, 1, 2}"); // page
+    CHECK(text(pad<padding{1, 1}>(a)) == "float32 [4] {0, 1, 2, 0}"); // page
+    CHECK(text(gather(a, ids)) == "float32 [3] {2, 1, 2}"); // page
+    CHECK(text(one_hot<3>(ids)) == "float32 [3, 3] {{0, 1, 0}, {1, 0, 0}, {0, 1, 0}}"); // page
+    CHECK(text(select(a > 1.f, a, b)) == "float32 [2] {3, 2}"); // page
+    CHECK(text(boolean_mask(a, a > 1.f)) == "float32 [1] {2}"); // page
+    CHECK(text(cast<double>(a)) == "float64 [2] {1, 2}"); // page
+
+    CHECK(s.run(reduce_sum(x)) == 36.f); // page
+    CHECK(s.run(reduce_mean<0>(x))(0) == 4.5f); // page
+    CHECK(text(reduce_max<1>(x, keep_dims)) == "float32 [2, 1] {{4}, {8}}"); // page
+    CHECK(text(argmax<1>(x)) == "int32 [2] {3, 0}"); // page
+    CHECK(text(cumsum<0>(a)) == "float32 [2] {1, 3}"); // page
+
+    CHECK(text(relu(a - 1.f)) == "float32 [2] {0, 1}"); // page
+    CHECK(s.run(sigmoid(a)).size() == 2); // page
+    CHECK(s.run(gelu(a)).size() == 2); // page
+    CHECK(s.run(softmax(x)).size() == 8); // page
+    CHECK(text(clip(x, 2.f, 5.f)) == "float32 [2, 4] {{2, 2, 3, 4}, {5, 5, 5, 5}}"); // page
+    CHECK(text(maximum(a, 2.f)) == "float32 [2] {2, 2}"); // page
+    CHECK(s.run(dropout(x, 0.5f)).size() == 8); // page
+}
+
+TEST_CASE("coming from: models and sessions") {
+    const graph g;
+    const graph_scope use(g); // page
+    g.set_seed(7); // page
+    const placeholder<float, dyn, 4> x("x"); // page
+    const placeholder<int, dyn> labels("labels");
+    const variable<float, 4, 3> w("w", glorot_uniform()); // page
+    const tensor<float, 3> bias = get_variable<float, 3>("bias", zeros()); // page
+    const tensor y = matmul(x, w) + bias; // page
+    const tensor logits = dense<3>("layer", relu(y)); // page
+    const auto loss = reduce_mean(sparse_softmax_cross_entropy(logits, labels)); // page
+    const auto train = adam(1e-3f).minimize(loss); // page
+
+    session s; // page
+    s.run(global_variables_initializer()); // page
+    const xt::xtensor<float, 2> xs({5, 4}, 0.5f);
+    const std::vector<int> ids{0, 1, 2, 1, 0};
+    CHECK(s.run(y, feed(x, xs)).shape(1) == 3); // page
+    const auto [l, predicted] = s.run(std::tuple(loss, logits), feed(x, xs), feed(labels, ids)); // page
+    CHECK(predicted.shape(0) == 5);
+    const auto step = s.make_callable(std::tuple(loss, train), x, labels); // page
+    const auto [again] = step(xs, ids);
+    CHECK(again == Approx(l));
+    CHECK(s.run(fetch("x:0"), feed("x:0", xs)).shape() == dims{5, 4}); // page
+    CHECK(s.run(y, feed(x, xs), {.timeout = std::chrono::seconds(50)}).size() == 15); // page
+    const auto [traced, trace] = s.run_traced(y, feed(x, xs)); // page
+    CHECK(traced.size() == 15);
+    {
+        const session_scope in(s); // page
+        CHECK(y.eval(feed(x, xs)).size() == 15); // page
+    }
+    CHECK(trainable_variables().size() == 4); // page
+
+    std::stringstream file;
+    export_graph(with_values(s), file); // page
+    const graph read = import_graph(file); // page
+    CHECK(session(read).run(fetch("x:0"), feed("x:0", xs)).shape() == dims{5, 4});
+}
+
+TEST_CASE("coming from: losses, gradients and optimizers") {
+    const graph_scope here{graph()};
+    const tensor x = constant({{1.f, 2.f}, {3.f, 4.f}}), targets = constant({{1.f, 0.f}, {0.f, 1.f}});
+    const variable<float, 2, 2> w("w", {{1.f, 0.f}, {0.f, 1.f}});
+    const tensor y = matmul(x, w);
+    session s;
+    const auto runs = [&](const auto& what) { s.run(what); return true; };
+
+    const auto loss = reduce_mean(square(y - targets)); // page
+    const auto likelihood = reduce_mean(softmax_cross_entropy(y, targets)); // page
+    const auto odds = reduce_mean(sigmoid_cross_entropy(y, targets)); // page
+    const auto [dw] = gradients(loss, w); // page
+    const auto [d2w] = gradients(dw, w); // page
+    const auto fixed = stop_gradient(y); // page
+
+    const auto by_gradient = gradient_descent(0.1f).minimize(loss); // page
+    const auto by_momentum = momentum({.learning_rate = 0.05, .momentum = 0.9, .nesterov = true}).minimize(loss); // page
+    const auto by_rmsprop = rmsprop(1e-3f).minimize(loss); // page
+    const auto by_adamw = adamw({.learning_rate = 1e-3, .weight_decay = 0.01}).minimize(loss); // page
+    const variable<std::int64_t> step("step", 0, {.trainable = false});
+    const auto rate = exponential_decay(0.1f, step, 1000, 0.96); // page
+    const adam by(rate); // page
+    const auto [clipped, norm] = clip_by_global_norm(by.compute_gradients(loss), 5.f); // page
+    const auto train = by.apply_gradients(clipped, step); // page
+    exponential_moving_average ema(0.999); // page
+    const auto averages = ema.apply(); // page
+
+    s.run(global_variables_initializer());
+    CHECK((runs(loss) && runs(likelihood) && runs(odds) && runs(dw) && runs(d2w) && runs(fixed) && runs(norm)));
+    CHECK((runs(by_gradient) && runs(by_momentum) && runs(by_rmsprop) && runs(by_adamw) && runs(train) && runs(averages)));
+    const tensor rows = constant({{1.f, 1.f}});
+    const tensor ids = constant({0});
+    CHECK(runs(w.assign(w * 2.f))); // page
+    CHECK(runs(w.assign_add(x))); // page
+    CHECK(runs(w.scatter_add(ids, rows))); // page
+    CHECK(runs(embedding_lookup(w, ids))); // page
+}
+
+TEST_CASE("coming from: control flow") {
+    const graph_scope here{graph()};
+    const tensor p = constant(3.f);
+    const tensor n = constant(1);
+    const tensor a = constant({1.f, 2.f}), b = constant({3.f, 4.f});
+    const session s;
+    const auto text = [&](const any_tensor& y) { return to_string(s.run(y)); };
+
+    CHECK(s.run(cond(p > 0.f, [&] { return p * p; }, [&] { return -p; })) == 9.f); // page
+    CHECK(text(switch_case(n, [&] { return a; }, [&] { return b; })) == "float32 [2] {3, 4}"); // page
+    CHECK(s.run(while_loop([](auto i) { return i < 10; }, [](auto i) { return i + 3; }, 0)) == 12); // page
+    CHECK(text(scan([](auto sum, auto in) { return sum + in; }, 0.f, a)) == "float32 [2] {1, 3}"); // page
+    CHECK(text(map([](auto in) { return in * 2.f; }, a)) == "float32 [2] {2, 4}"); // page
+    const auto f = function([](auto u, auto v) { return u * u + v; }); // page
+    CHECK(text(f(a, b)) == "float32 [2] {4, 8}");
+    const auto again = recompute([](auto in) { return tanh(in * in); }); // page
+    CHECK(s.run(again(a)).size() == 2);
+    CHECK(s.run(host_call<float>([](float v) { return v + 1.f; }, p)) == 4.f); // page
+}
+
+TEST_CASE("coming from: queues, tables and scopes") {
+    const graph_scope here{graph()};
+    const tensor a = constant({1.f, 2.f});
+    const tensor rows = constant({{1.f, 2.f}, {3.f, 4.f}});
+    const session s;
+    const fifo_queue<tensor<float, 2>> q({.capacity = 10}); // page
+    const random_shuffle_queue<tensor<float, 2>> shuffled({.capacity = 10, .min_after_dequeue = 2}); // page
+    s.run(q.enqueue(a)); // page
+    s.run(q.enqueue_many(rows)); // page
+    CHECK(s.run(q.dequeue())(1) == 2.f); // page
+    CHECK(s.run(q.dequeue_many<2>()).shape(0) == 2); // page
+    s.run(q.close()); // page
+    coordinator c; // page
+    CHECK_FALSE(c.should_stop());
+    const mutex lock("lock"); // page
+    const hash_table<std::string, std::int64_t> table; // page
+    CHECK(s.run(table.size()) == 0);
+
+    const name_scope layer("layer"); // page
+    const variable_scope tower("tower", {.reuse = reuse::automatic}); // page
+    const device_scope on("/device:cpu:0"); // page
+    const operation put = shuffled.enqueue(a);
+    const control_dependencies after(put); // page
+    CHECK(tensor(a * 2.f).device() == "/device:cpu:0");
+}
+
+TEST_CASE("coming from: eager") {
+    CHECK(evaluate(2.f * constant({1.f, 2.f}))(1) == 4.f); // page
+    auto f = value_and_grad([](auto w, auto x) { return reduce_sum(square(w * x)); }); // page
+    const xt::xtensor<float, 1> w0{1.f, 2.f}, x0{3.f, 4.f};
+    const auto [value, dw] = f(w0, x0);
+    CHECK((value == Approx(73) && dw(0) == Approx(18)));
+    const eager_variable<float, 2> w("w", zeros()); // page
+    const eager_optimizer train(adam(0.01f), w); // page
+    const auto step = train.minimize([](auto v) { return reduce_sum(square(v - 1.f)); }); // page
+    CHECK(step() == Approx(2.f));
+}
+
+// clang-format on
+
+} // namespace test_coming_from

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a script can see of prose: docstrings of functions begin with a verb, no sentence has more than 20 words, none begins with
+"What", "Of", "Whether" or a pronoun. One comment in fifty may be an exception.
+
+    check_prose.py ROOT [FILE...]    lists what it finds in these files, without the allowance"""
+import re
+import sys
+from pathlib import Path
+
+FOLDERS = ("runtime", "passes", "graph", "device", "expr", "resources", "link", "session", "eager", "ops/control", "ops/queue",
+           "ops/stack", "ops/barrier", "ops/accumulator", "ops/sync")
+MOST_WORDS, ALLOWED = 20, 0.02
+BAD_START = re.compile(r"^(What|Of|Whether|Who|Those|That which|Which|Null where|Where)\b")
+FUNCTION = re.compile(r"^(?!.*\b(class|struct|enum|concept|using|namespace|typedef)\b)[^=;{]*\w\s*\(")
+VERB = re.compile(r"^[A-Z][a-z]+(s|sh)$")
+NOT_VERBS = {"Its", "This", "As", "Always", "Ops", "Nodes", "Values", "Numbers", "Gradients", "Types", "Others", "Tensors", "Shapes",
+             "Elements", "Calls", "Inputs", "Outputs", "Places", "Bodies", "Variables", "Regions", "Edges", "Names", "Steps"} - {"Calls", "Names", "Places", "Numbers"}
+
+
+def blocks(text):
+    """(line number, is a docstring, comment text, the code line that follows)"""
+    lines = text.splitlines()
+    at = 0
+    while at < len(lines):
+        match = re.match(r"^\s*(///?)(?!/)\s?(.*)$", lines[at])
+        if not match:
+            trailing = re.search(r"[;,{})]\s+//\s(.*)$", lines[at])
+            if trailing:
+                yield at + 1, False, trailing[1], ""
+            at += 1
+            continue
+        start, mark, said = at, match[1], []
+        while at < len(lines) and (match := re.match(r"^\s*(///?)(?!/)\s?(.*)$", lines[at])) and match[1] == mark:
+            said.append(match[2].strip())
+            at += 1
+        code = " ".join(lines[at:at + 4])
+        code = re.sub(r"^\s*(template <.*?>\s*(requires\(.*?\)+\s*)?|RILL_\w+\s+|\[\[\w+\]\]\s*)+", "", code).strip()
+        yield start + 1, mark == "///", " ".join(said), code
+
+
+def sentences(said):
+    said = re.sub(r"`[^`]*`|\"[^\"]*\"", "code", said)
+    said = re.sub(r"\((?:[^()]|\([^()]*\))*\)", "", said)
+    return [s for s in re.split(r"(?<=[.;:!?])\s+", said) if s]
+
+
+def faults(file):
+    """[(line, fault)], and how many comments there are"""
+    found, count = [], 0
+    for line, doc, said, code in blocks(file.read_text()):
+        if not said or said.startswith(("SPDX", "----", "clang-format", "size:")) or re.match(r"^-+ ", said):
+            continue
+        count += 1
+        if match := BAD_START.match(said):
+            found.append((line, f"begins with '{match[1]}': {said[:60]}"))
+        elif doc and FUNCTION.match(code):
+            first = said.split()[0].strip(",.:;")
+            if not VERB.match(first) or first in NOT_VERBS:
+                found.append((line, f"a function's docstring begins with no verb: {said[:60]}"))
+        for s in sentences(said):
+            if len(s.split()) > MOST_WORDS:
+                found.append((line, f"{len(s.split())} words: {s[:60]}"))
+    return found, count
+
+
+def check(root):
+    total, problems = 0, []
+    for folder in FOLDERS:
+        for file in sorted((root / "include" / "rill" / folder).rglob("*.[hi]pp")):
+            found, count = faults(file)
+            total += count
+            problems += [f"{file.relative_to(root)}:{line}: {fault}" for line, fault in found]
+    return problems, total
+
+
+def main():
+    if len(sys.argv) > 2:
+        for name in sys.argv[2:]:
+            for line, fault in faults(Path(name))[0]:
+                print(f"{name}:{line}: {fault}")
+        return
+    problems, total = check(Path(sys.argv[1]))
+    most = int(total * ALLOWED)
+    if len(problems) > most:
+        print("\n".join(problems))
+    print(f"{len(problems)} exceptions in {total} comments, at most {most}")
+    sys.exit(len(problems) > most)
+
+
+if __name__ == "__main__":
+    main()
