@@ -86,9 +86,9 @@ TEST_CASE("places: of numbers and names that can't be") {
     says("split: the number of parts must be 1 or more", [&] { return split(m, 0, 0); });
     says("variable 'v': the value has the shape [3], not [2]",
          [&] { return variable<float, 2>("v", {1.f, 2.f, 3.f}); });
-    says("name_scope: 'a b' is no valid name", [&] { return name_scope("a b").prefix(); });
-    says("placeholder: 'a b' is no valid name", [&] { return placeholder<float>("a b"); });
-    says("get_variable: 'a b' is no valid name", [&] { return get_variable<float>("a b"); });
+    says("name_scope: 'a b' is not a valid name", [&] { return name_scope("a b").prefix(); });
+    says("placeholder: 'a b' is not a valid name", [&] { return placeholder<float>("a b"); });
+    says("get_variable: 'a b' is not a valid name", [&] { return get_variable<float>("a b"); });
     says("get_variable: 'layer/w' does not exist", [&] {
         const variable_scope again("layer", {.reuse = reuse::always});
         return get_variable<float, 2>("w");

@@ -52,15 +52,15 @@ template <class Op, class T> void compile_op() {
 template <class T> void compile_combiners() {
     devices::each([]<class D>(std::type_identity<D>) {
         if constexpr (std::is_same_v<T, bool>) {
-            D::template compile_combiner<combine::all, bool>();
-            D::template compile_combiner<combine::any, bool>();
+            D::template compile_reducer<combine::all, bool>();
+            D::template compile_reducer<combine::any, bool>();
         } else {
-            D::template compile_combiner<combine::sum, T>();
-            D::template compile_combiner<combine::mean, T>();
-            D::template compile_combiner<combine::prod, T>();
+            D::template compile_reducer<combine::sum, T>();
+            D::template compile_reducer<combine::mean, T>();
+            D::template compile_reducer<combine::prod, T>();
             if constexpr (!is_complex<T>) {
-                D::template compile_combiner<combine::max, T>();
-                D::template compile_combiner<combine::min, T>();
+                D::template compile_reducer<combine::max, T>();
+                D::template compile_reducer<combine::min, T>();
             }
         }
     });

@@ -89,7 +89,7 @@ template <class Op> std::string gradient_of() {
         return reason.empty() ? "no" : "no: " + reason.substr(0, reason.find(';'));
     } else if constexpr (op_takes<Op, float>) {
         if constexpr (requires { typename Op::result_type; })
-            return is_differentiable(dtype_of<typename Op::result_type>) ? "yes" : "no: its result is no float";
+            return is_differentiable(dtype_of<typename Op::result_type>) ? "yes" : "no: its result is not floating";
         else
             return "yes";
     } else {

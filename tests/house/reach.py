@@ -53,7 +53,7 @@ KINDS = {
     "far": (2, lambda c: of_kernels(c) or below("include/rill/passes", "include/rill/runtime", "tests/device/far")(c)),
     "rare": (1, lambda c: of_kernels(c) or below("tests/rare")(c)),
     "random": (0, below("include/rill/passes", "include/rill/runtime", "include/rill/ops/control", "tests/random_control_flow.cpp")),
-    "adding_an_op": (2, below("docs/adding_an_op.md", "include/rill/graph", "include/rill/expr", "tests/ops/harness.hpp", "tests/house")),
+    "adding_an_op": (2, below("docs/adding_an_op.md", "include/rill/graph", "include/rill/resources", "include/rill/expr", "tests/ops/harness.hpp", "tests/house")),
     "benchmarks": (0, below("bench", "include/rill/device", "include/rill/runtime", "CMakeLists.txt")),
 }
 

@@ -22,7 +22,7 @@ TEST_CASE("cse_region_ops: of twins the one that gives most runs, and what it do
     const auto [d] = gradients(y, x);
     const auto [d2] = gradients(d, x);
     const node* first = y.node();
-    const node* last = first->owner->last_twin(first);
+    const node* last = first->owner->last_variant(first);
     REQUIRE(last != first);
     CHECK(last->bodies->first_variant == first);
     const std::vector<endpoint> fetches{y.end(), d.end(), d2.end()}, feeds{x.end()};
@@ -32,7 +32,7 @@ TEST_CASE("cse_region_ops: of twins the one that gives most runs, and what it do
     const auto runs = [&](const subgraph& g) {
         int n = 0;
         for (const auto& it : g.items)
-            n += it.origin && it.origin->bodies && it.origin->owner->last_twin(it.origin) == last;
+            n += it.origin && it.origin->bodies && it.origin->owner->last_variant(it.origin) == last;
         return n;
     };
     CHECK(runs(whole) > 1);

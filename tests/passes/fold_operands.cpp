@@ -23,7 +23,7 @@ using namespace rill;
 namespace test_passes_absorb {
 
 subgraph absorbed(std::vector<endpoint> fetches, std::vector<endpoint> feeds) {
-    auto s = absorb_producers(prune(fetches, {}, feeds));
+    auto s = fold_producers(prune(fetches, {}, feeds));
     check(s, true);
     return s;
 }

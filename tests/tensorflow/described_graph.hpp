@@ -70,7 +70,7 @@ template <class T> T number(std::string_view text) {
         T value{};
         const auto [stop, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
         if (problem != std::errc() || stop != text.data() + text.size())
-            throw std::runtime_error("'" + std::string(text) + "' is no number");
+            throw std::runtime_error("'" + std::string(text) + "' is not a number");
         return value;
     }
 }

@@ -210,7 +210,7 @@ each(
 )
 each("Pow", tf.pow, HALVES, lambda dtype: pairs(dtype, usual(dtype), [0, -1, 2, 0.375, -2.5, INF, NAN]), ulps=4, here_dx=pow_slopes)
 each("Pow", tf.pow, COMPLEX, lambda dtype: pairs(dtype, [x for x in few(dtype) if x], [0, 2, -1, 0.5 - 1j]), ulps=4)
-for dtype in COMPLEX:  # 0 to the power 0 is no number in TensorFlow, of which it makes the gradient of 0 to the power 1
+for dtype in COMPLEX:  # 0 to the power 0 is not a number in TensorFlow, of which it makes the gradient of 0 to the power 1
     x, n = np.zeros(3, dtype), np.array([2, 1, 0.5 - 1j], dtype)
     graph("Pow", [x, n], tf.pow, label=" of 0", gradient=False)
     graph("Pow", [x[:1], n[1:2]], tf.pow, here_dx=lambda dx, x, n: [seed_of(tf.constant(x)), x], label=" of 0")

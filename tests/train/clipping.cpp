@@ -110,7 +110,8 @@ TEST_CASE("clipping: norms whose squares leave the range, infinite bounds, and z
     check({3, 4, 0}, 0, {0, 0, 0});
     placeholder<half, dyn> h("h");
     const auto halves = s.run(clip_by_norm(h, 5.f), feed(h, std::vector<half>(3, half(60000))));
-    CHECK(static_cast<float>(halves(0)) == Approx(5 / std::sqrt(3.)).epsilon(1e-3)); // the norm is no half
+    CHECK(static_cast<float>(halves(0)) ==
+          Approx(5 / std::sqrt(3.)).epsilon(1e-3)); // a half could not hold the sum of squares
 }
 
 TEST_CASE("clipping: gradients and their variables, applied") {

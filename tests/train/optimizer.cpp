@@ -171,7 +171,7 @@ TEST_CASE("optimizer: by chosen variables, counted") {
     CHECK_THROWS_WITH(half_way.minimize(loss, {.variables = trainable_variables("typo")}),
                       contains("the list of variables is empty") && contains("optimizer.cpp"));
     CHECK_THROWS_WITH(half_way.minimize(square(a), {.variables = {b}}), contains("none of the given variables"));
-    CHECK_THROWS_WITH(half_way.minimize(loss, {.variables = {any_tensor(square(a))}}), contains("is no variable"));
+    CHECK_THROWS_WITH(half_way.minimize(loss, {.variables = {any_tensor(square(a))}}), contains("is not a variable"));
     CHECK_THROWS_WITH(half_way.minimize(loss, {.step = any_tensor(a)}), contains("counted in an int32 or int64"));
 }
 

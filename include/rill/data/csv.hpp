@@ -67,7 +67,8 @@ csv_table<T> parse_csv(std::string_view text, const std::string& path, const csv
         const std::size_t found =
             detail::each_field(line, options.delimiter, [&](std::size_t column, std::string_view field) {
                 const auto value = detail::parsed_number<T>(field);
-                if (!value) fail(column, detail::quoted(field) + " is no " + std::string(to_string(dtype_of<T>)));
+                if (!value)
+                    fail(column, detail::quoted(field) + " is not a valid " + std::string(to_string(dtype_of<T>)));
                 values.push_back(*value);
             });
         if (columns == 0) columns = found;

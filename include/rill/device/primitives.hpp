@@ -49,7 +49,7 @@ concept device_primitives =
         { D::type } -> std::convertible_to<std::string_view>;
         D::template compile_expression<leaf<float>>();
         D::template compile_one_op<leaf<float>>();
-        D::template compile_combiner<combine::sum, float>();
+        D::template compile_reducer<combine::sum, float>();
         { D::fused(spec, request) } -> std::same_as<kernel>;
         { D::fused(chain, request) } -> std::same_as<kernel>;
 

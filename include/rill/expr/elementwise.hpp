@@ -97,7 +97,7 @@ template <class S> void require_expression() {
 }
 template <combine How, class T> void require_combiner() {
     if constexpr (!(RILL_COMPILED && detail::is_compiled_combiner<T>))
-        devices::each([]<class D>(std::type_identity<D>) { D::template compile_combiner<How, T>(); });
+        devices::each([]<class D>(std::type_identity<D>) { D::template compile_reducer<How, T>(); });
 }
 
 } // namespace RILL_ISA

@@ -5,7 +5,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-// What is no edge of a graph yet prints what its type knows. Each operator names the class template it is for, so that
+// What is not an edge of a graph yet prints what its type knows. Each operator names the class template it is for, so that
 // other uses of << are done with it at once.
 
 /// Prints structure and shape: expression(Mul($0:float32,$1:float32), [?, 3]).

@@ -54,7 +54,7 @@ template <class S, int... Part> struct loop_expression_with<S, part_list<Part...
     using type = loop_expression<S, Part...>;
 };
 
-/// What a value which a body gives is computed from: an expression, or a value as it is; void of what is no number.
+/// What a value which a body gives is computed from: an expression, or a value as it is; void of what is not a number.
 template <class X> struct scalar_expression {
     using type = void;
 };

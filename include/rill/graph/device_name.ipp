@@ -17,7 +17,7 @@ RILL_COLD int device_number(std::string_view digits, std::string_view whole) {
     for (const char c : digits) {
         if (c < '0' || c > '9')
             throw invalid_argument("device name '" + std::string(whole) + "': '" + std::string(digits) +
-                                   "' is no number");
+                                   "' is not a number");
         value = value * 10 + (c - '0');
     }
     return value;
@@ -58,7 +58,7 @@ RILL_COLD device_name parse_device(std::string_view text) {
             for (char& c : d.type) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
             if (d.type.empty() || d.type.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") != std::string::npos)
                 throw invalid_argument("device name '" + std::string(text) + "': '" + std::string(part) +
-                                       "' is no device");
+                                       "' is not a device");
             d.index = detail::device_number(value, text);
         }
     }

@@ -67,7 +67,7 @@ public:
     /// Returns all regions, in order of creation.
     std::vector<const region*> regions() const;
     /// Returns the last variant of a region op, which has the most results.
-    const node* last_twin(const node* n) const;
+    const node* last_variant(const node* n) const;
 
     const node* find(const std::string& name) const;
     /// Returns a consistent snapshot of the nodes, in order of creation.

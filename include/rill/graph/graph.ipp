@@ -73,7 +73,7 @@ RILL_COLD std::vector<const region*> graph_state::regions() const {
     return all;
 }
 
-RILL_COLD const node* graph_state::last_twin(const node* n) const {
+RILL_COLD const node* graph_state::last_variant(const node* n) const {
     const std::lock_guard lock(mutex_);
     const node* first = first_variant(*n);
     const auto at = last_variants_.find(first);
@@ -99,7 +99,7 @@ RILL_COLD void graph_state::check_loop_edge(const loop_edge& e) const {
     };
     if (e.merge->owner != this || e.back.from->owner != this) refuse("and its back edge belong to different graphs");
     if (e.merge->op->flow().what != control_flow_kind::form::merges || e.merge->inputs.size() != 1)
-        refuse("is no merge of one value, which alone begins a loop");
+        refuse("is not a merge of one value, which alone begins a loop");
     if (e.back.from->op->flow().what != control_flow_kind::form::next_iteration)
         refuse("gets '" + name_of(e.back) + "', which comes from no next_iteration");
     if (e.merge->inside != e.back.from->inside) refuse("and its back edge lie in different bodies");

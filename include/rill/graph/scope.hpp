@@ -215,8 +215,9 @@ public:
     template <class... H>
         requires(!(node_handle<H> && ...))
     explicit control_dependencies(const H&...) : control_scope(std::vector<const node*>()) {
-        static_assert((names_a_node<H> && ...), "control_dependencies: an expression or a constant is no node of the "
-                                                "graph yet; seal it first: tensor t = x * y;");
+        static_assert((names_a_node<H> && ...),
+                      "control_dependencies: an expression or a constant is not a node of the "
+                      "graph yet; seal it first: tensor t = x * y;");
     }
     ~control_dependencies();
 };
@@ -231,7 +232,7 @@ public:
     template <class H>
         requires(!node_handle<H>)
     explicit colocate_with(const H&) : scoped(detail::scopes().colocated, nullptr) {
-        static_assert(names_a_node<H>, "colocate_with: an expression or a constant is no node of the graph yet; "
+        static_assert(names_a_node<H>, "colocate_with: an expression or a constant is not a node of the graph yet; "
                                        "seal it first: tensor t = x * y;");
     }
 };

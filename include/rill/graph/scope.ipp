@@ -59,7 +59,7 @@ RILL_INLINE graph current_graph() {
 
 RILL_INLINE std::string name_scope::enter(const std::string& name, const std::source_location& where) {
     if (!detail::valid_name(name))
-        throw invalid_argument("name_scope: '" + name + "' is no valid name" + detail::at_place(where));
+        throw invalid_argument("name_scope: '" + name + "' is not a valid name" + detail::at_place(where));
     return current_graph().state().unique_name(detail::scopes().prefix + name) + "/";
 }
 
@@ -128,7 +128,7 @@ RILL_COLD scope_state region_scope::entered(const region* r) {
 RILL_INLINE const node* add_node(const graph& g, op_ptr op, endpoint_list inputs, const std::string& name, bool share,
                                  const std::source_location& where, small_vector<const node*, 1> control_inputs) {
     if (!name.empty() && !valid_name(name))
-        throw invalid_argument(op->label() + ": '" + name + "' is no valid name" + detail::at_place(where));
+        throw invalid_argument(op->label() + ": '" + name + "' is not a valid name" + detail::at_place(where));
     node_spec spec;
     spec.name = scopes().prefix + (name.empty() ? op->label() : name);
     spec.control_inputs = std::move(control_inputs);

@@ -10,7 +10,7 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Returns true if host kernels may compute the op's outputs while shapes are bound: the op is pure and not dynamic.
-bool may_be_worked_out(const op& made);
+bool may_be_folded(const op& made);
 
 /// A constant folder: computes the values that follow from constants and shapes alone, such as `stack<0>(size(x) / 2, constant(2))`.
 /// Shape rules may read them. The host's kernels compute them on demand, while shapes are bound.

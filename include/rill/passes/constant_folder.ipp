@@ -13,7 +13,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_COLD bool may_be_worked_out(const op& made) {
+RILL_COLD bool may_be_folded(const op& made) {
     return made.role() == op_role::ordinary && !made.stateful() && !made.regions() && !made.flow() &&
            !made.has_dynamic_outputs() && !made.is_async() && made.writes().empty();
 }
@@ -64,7 +64,7 @@ RILL_COLD subgraph::value constant_folder::source(subgraph::value v) const {
 RILL_COLD bool constant_folder::may_be_known(int item) const {
     constexpr index_t small = 1024; // elements: many more than a shape has
     const auto& it = graph_.items[item];
-    return it.op && may_be_worked_out(*it.op) && !it.inputs.empty() &&
+    return it.op && may_be_folded(*it.op) && !it.inputs.empty() &&
            detail::all_of(types_[item], [](const tensor_type& t) { return t.shape.size() <= small; });
 }
 

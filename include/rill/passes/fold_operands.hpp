@@ -8,7 +8,7 @@ namespace rill { inline namespace RILL_ABI {
 /// Lets ops absorb neighbours, and drops items that are then unused. An op may absorb a producer: a matrix product reads a transposed
 /// operand in place. An op may absorb its only reader: a matrix product adds the bias. A reader of a variable's identity reads the
 /// variable itself. Runs after feeds have cut edges.
-subgraph absorb_producers(subgraph g);
+subgraph fold_producers(subgraph g);
 
 }} // namespace rill::RILL_ABI
 

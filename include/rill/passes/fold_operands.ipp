@@ -110,7 +110,7 @@ inline subgraph drop_unused(subgraph g) {
 
 } // namespace detail
 
-RILL_COLD subgraph absorb_producers(subgraph g) {
+RILL_COLD subgraph fold_producers(subgraph g) {
     const auto late = detail::after_a_write(g);
     bool any = false;
     for (std::size_t i = 0; i < g.items.size(); ++i) {

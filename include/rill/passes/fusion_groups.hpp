@@ -12,8 +12,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// block by block, in place of its first member. So everything else that its members need comes before that place. Groups of scalars
 /// (spaces of one element) may have any length, and their members need not read one another. `types` are per item and port; `folded`
 /// marks items that have their values already. Time and memory grow with the number of edges.
-std::vector<int> find_chains(const subgraph& g, std::span<const std::vector<tensor_type>> types,
-                             std::span<const char> folded);
+std::vector<int> find_fusion_groups(const subgraph& g, std::span<const std::vector<tensor_type>> types,
+                                    std::span<const char> folded);
 
 }}} // namespace rill::RILL_ABI::detail
 

@@ -17,9 +17,10 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// A search for fusion groups, in one pass over the items. The items must be in an order in which they can run.
-class chain_finder {
+class fusion_group_finder {
 public:
-    chain_finder(const subgraph& g, std::span<const std::vector<tensor_type>> types, std::span<const char> folded)
+    fusion_group_finder(const subgraph& g, std::span<const std::vector<tensor_type>> types,
+                        std::span<const char> folded)
         : graph_(g), types_(types), folded_(folded), first_(g.items.size()) {
         std::iota(first_.begin(), first_.end(), 0);
     }
@@ -174,9 +175,9 @@ private:
     int last_numbers_ = -1;
 };
 
-RILL_COLD std::vector<int> find_chains(const subgraph& g, std::span<const std::vector<tensor_type>> types,
-                                       std::span<const char> folded) {
-    return chain_finder(g, types, folded).run();
+RILL_COLD std::vector<int> find_fusion_groups(const subgraph& g, std::span<const std::vector<tensor_type>> types,
+                                              std::span<const char> folded) {
+    return fusion_group_finder(g, types, folded).run();
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -13,7 +13,7 @@ namespace rill { inline namespace RILL_ABI {
 /// Ops on strings and region ops go to the CPU. Throws invalid_argument for a device that does not exist, unless `soft` allows the CPU
 /// instead. Calls `report` for each placement, except those of region ops.
 subgraph place(subgraph g, bool soft, const std::function<void(const node&, const std::string&)>& report,
-               const device_type& otherwise = default_device());
+               const device_type& default_device = rill::default_device());
 
 }} // namespace rill::RILL_ABI
 

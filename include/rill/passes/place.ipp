@@ -47,7 +47,7 @@ inline bool has_text(const node& n) {
 } // namespace detail
 
 RILL_COLD subgraph place(subgraph g, bool soft, const std::function<void(const node&, const std::string&)>& report,
-                         const device_type& otherwise) {
+                         const device_type& default_device) {
     const auto device_at = [&](const subgraph::value& v) { return g.items[v.item].device; };
     for (auto& it : g.items) {
         if (!it.origin) {
@@ -55,7 +55,7 @@ RILL_COLD subgraph place(subgraph g, bool soft, const std::function<void(const n
             continue;
         }
         const device_type* asked = detail::asked_device(it, soft);
-        it.device = asked ? asked : &otherwise;
+        it.device = asked ? asked : &default_device;
         if (it.origin->bodies) { // the host runs the bodies; their nodes are placed when the bodies are compiled
             it.device = &cpu_device();
             continue;

@@ -53,7 +53,7 @@ inline bool is_dynamic(const node& n) {
 enum class constness { itself, its_inputs, the_run };
 inline constness constness_when_bound(const op& made) {
     if (made.constant() || made.follows_from_types()) return constness::itself;
-    return may_be_worked_out(made) ? constness::its_inputs : constness::the_run;
+    return may_be_folded(made) ? constness::its_inputs : constness::the_run;
 }
 
 /// Returns true if a value is constant. Walks back through its inputs: `kind` gives the constness of a place, `inputs` appends its
@@ -256,7 +256,7 @@ private:
             return at->second;
         }
         int p = stage_of_[v.item];
-        if (p < 0) p = stage_of_[v.item] = source_piece(v.item); // a source that is fetched, or read by a dynamic node
+        if (p < 0) p = stage_of_[v.item] = source_stage(v.item); // a source that is fetched, or read by a dynamic node
         if (taker >= 0 && taker != p) wait_for(taker, p);
         auto& stage = stages_.all[p];
         if (stage.alone.origin) return stage.gives[v.port];
@@ -273,7 +273,7 @@ private:
     int taken_alone(const subgraph::value& v, int p) {
         if (stage_of_[v.item] >= 0 || graph_.role(v.item) != op_role::variable) return value_of(v, p);
         const auto after = stages_.all[p].after;
-        const int reads = source_piece(v.item);
+        const int reads = source_stage(v.item);
         stages_.all[reads].after = after;
         stages_.all[reads].gives.push_back(stages_.values);
         stages_.all[reads].part.fetches.push_back({0, v.port});
@@ -281,7 +281,7 @@ private:
         return stages_.values++;
     }
 
-    int source_piece(int i) {
+    int source_stage(int i) {
         const int p = static_cast<int>(stages_.all.size());
         stages_.all.emplace_back();
         local_[{p, i}] = 0;

@@ -97,12 +97,12 @@ RILL_COLD void queue_traits::check() const {
     check_capacity(capacity);
     if (reserve < 0 || (capacity >= 0 && reserve >= capacity))
         throw invalid_argument("min_after_dequeue is " + std::to_string(reserve) + ", of a capacity of " +
-                               std::to_string(capacity) + ": it must be less, and not below 0");
+                               std::to_string(capacity) + ": it must be at least 0 and less than the capacity");
     if (when_full != "wait" && when_full != "drop_lowest" && when_full != "refuse")
-        throw invalid_argument("'" + when_full + "' is nothing that a full queue does");
+        throw invalid_argument("when_full is '" + when_full + R"('; accepted are "wait", "drop_lowest" and "refuse")");
     for (const auto& c : components)
         if (pads && !c.shape.known_rank())
-            throw invalid_argument("of every component of a padding_fifo_queue the rank must be known");
+            throw invalid_argument("a padding_fifo_queue needs components of known rank");
     if (priority && components[0] != tensor_type{dtype::int64, dims{}})
         throw invalid_argument("the first component of a priority_queue is an int64 of rank 0");
 }

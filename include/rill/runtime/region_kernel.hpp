@@ -56,9 +56,10 @@ public:
 class region_kernel {
 public:
     virtual ~region_kernel() = default;
-    /// Begins a run of a dynamic node, body by body. Returns null if the kernel does not need to wait: run_alone then runs the node.
+    /// Begins a run of a dynamic node, body by body. Returns null if the kernel does not need to wait: run_dynamic then runs the node.
     virtual std::unique_ptr<region_driver> begin(std::span<const any_array> /*inputs*/) const { return nullptr; }
-    virtual std::vector<any_array> run_alone(std::span<const any_array> inputs, const step_context* context) const = 0;
+    virtual std::vector<any_array> run_dynamic(std::span<const any_array> inputs,
+                                               const step_context* context) const = 0;
 };
 
 /// A region kernel for a step of a static segment. The state of a run is in its memory, one per frame.

@@ -19,7 +19,7 @@ const std::vector<any_array>* tensor_list_items(const any_array& a);
 inline bool is_tensor_list(const tensor_type& t) { return t.type != dtype::invalid && !t.shape.complete(); }
 
 /// Throws unimplemented if an input is a tensor list: only scans accept one.
-void refuse_ragged(std::span<const tensor_type> inputs);
+void refuse_tensor_lists(std::span<const tensor_type> inputs);
 
 }}} // namespace rill::RILL_ABI::detail
 

@@ -24,7 +24,7 @@ RILL_COLD const std::vector<any_array>* tensor_list_items(const any_array& a) {
     return is_tensor_list(a.type()) ? static_cast<const std::vector<any_array>*>(a.data()) : nullptr;
 }
 
-RILL_COLD void refuse_ragged(std::span<const tensor_type> inputs) {
+RILL_COLD void refuse_tensor_lists(std::span<const tensor_type> inputs) {
     if (detail::any_of(inputs, is_tensor_list))
         throw unimplemented("what a loop kept has other extents in each iteration: that goes through scans alone");
 }

@@ -122,10 +122,11 @@ template <class E, class X> any_array checked_feed(const E& edge, X&& x, const s
 /// rank 0. Lvalues and views are borrowed and must live until the run returns. A feed that is stored as a feed_value copies its value.
 template <typed_operand E, class X>
 detail::feed_of<X> feed(const E& e, X&& value, const std::source_location& where = std::source_location::current()) {
-    static_assert(!detail::is_expression<E>,
-                  "feed: an unsealed expression is no edge of the graph; seal it with `tensor t = …` and feed that");
+    static_assert(
+        !detail::is_expression<E>,
+        "feed: an unsealed expression is not an edge of the graph; seal it with `tensor t = …` and feed that");
     static_assert(!is_constant_value<E>,
-                  "feed: a constant is no edge of the graph; seal it with `tensor t = …` and feed that");
+                  "feed: a constant is not an edge of the graph; seal it with `tensor t = …` and feed that");
     static_assert(detail::is_expression<E> || feeds_as<X, value_type_of<E>>,
                   "feed: the value's element type differs from the tensor's");
     if constexpr (requires { e.end(); } && feeds_as<X, value_type_of<E>>) {

@@ -13,7 +13,7 @@ namespace detail {
 
 RILL_COLD std::shared_ptr<const variables_in_scope> enter_variables(const std::string& name,
                                                                     const variable_scope_options& options) {
-    if (!valid_name(name)) throw invalid_argument("variable_scope: '" + name + "' is no valid name");
+    if (!valid_name(name)) throw invalid_argument("variable_scope: '" + name + "' is not a valid name");
     auto inner = detail::make_shared<variables_in_scope>();
     if (const auto& outer = scopes().variables) *inner = *outer;
     inner->prefix += name + "/";
@@ -24,7 +24,7 @@ RILL_COLD std::shared_ptr<const variables_in_scope> enter_variables(const std::s
 
 RILL_EXPORT RILL_COLD asked_variable ask_for_variable(const std::string& name, const tensor_type& type,
                                                       const std::source_location& where) {
-    if (!valid_name(name)) throw invalid_argument("get_variable: '" + name + "' is no valid name" + at_place(where));
+    if (!valid_name(name)) throw invalid_argument("get_variable: '" + name + "' is not a valid name" + at_place(where));
     const auto& scope = scopes().variables;
     static std::recursive_mutex& making = *new std::recursive_mutex;
     asked_variable asked{std::unique_lock(making), {}, (scope ? scope->prefix : std::string()) + name};

@@ -32,7 +32,7 @@ RILL_INLINE any_tensor exponential_moving_average::add_average(const any_tensor&
                                "; variables must be float32 or float64");
     const node* const first = of.graph().state().initializer(of.node());
     if (!first)
-        throw invalid_argument("exponential_moving_average: '" + of.name() + "' is no variable with a first value");
+        throw invalid_argument("exponential_moving_average: '" + of.name() + "' is not a variable with a first value");
     const colocate_with beside(of);
     const detail::region_scope outside(nullptr); // a variable is made, whatever its updates wait for or are part of
     const detail::node_scope below(of);

@@ -16,7 +16,7 @@ public:
         if constexpr (typed_operand<X>) {
             using T = value_type_of<X>;
             static_assert(extents_of<X>::rank == 0, "step_number: a number is of rank 0");
-            static_assert(is_real_floating<T> || is_integral<T>, "step_number: the element type is no real number");
+            static_assert(is_real_floating<T> || is_integral<T>, "step_number: the element type is not a real number");
         }
         as_ = [value = sealed(x)](dtype type) -> endpoint {
             if (value.dtype() == type) return value.end();

@@ -57,7 +57,7 @@ private:
 public:
     template <class S> static void compile_expression() { cpu::compile_expression<S>(); }
     template <class S> static void compile_one_op() { cpu::compile_one_op<S>(); }
-    template <combine How, class T> static void compile_combiner() { cpu::compile_combiner<How, T>(); }
+    template <combine How, class T> static void compile_reducer() { cpu::compile_reducer<How, T>(); }
     static kernel fused(const fused_spec& spec, kernel_request& request) {
         return test_far::translated(cpu::fused(spec, request), request);
     }

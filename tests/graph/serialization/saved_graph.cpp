@@ -115,8 +115,8 @@ TEST_CASE("saved_graph: what is no graph is refused, with the node") {
     // names
     refused([](saved_graph& s) { s.nodes[1].name = "x"; }, "node 1 ('x'): another node has that name");
     for (const char* name : {"", "/x", "x/", "a//b", "a b", "-x", "\xff"})
-        refused([&](saved_graph& s) { s.nodes[0].name = name; }, "is no valid name");
-    refused([](saved_graph& s) { s.nodes[0].name = std::string(1025, 'a'); }, "is no valid name");
+        refused([&](saved_graph& s) { s.nodes[0].name = name; }, "is not a valid name");
+    refused([](saved_graph& s) { s.nodes[0].name = std::string(1025, 'a'); }, "is not a valid name");
     // edges: forward, to itself, out of range
     refused([](saved_graph& s) { named(s, "layer/y").inputs[0].node = 1; },
             "node 1 ('layer/y') names node 1, which does not come before it");
@@ -146,9 +146,9 @@ TEST_CASE("saved_graph: wrong ops, fields, shapes and writes are refused") {
     refused([](saved_graph& s) { named(s, "layer/y").outputs[0].shape = {2}; }, "gave float32 [2]");
     refused([](saved_graph& s) { named(s, "layer/y").outputs.clear(); }, "had 0 outputs, and has 1");
     refused([](saved_graph& s) { named(s, "layer/w/initialize").inputs[0].node = 0; },
-            "writes 'x', which is no variable");
-    refused([](saved_graph& s) { s.initializers[0].second = 0; }, "'x' is no initializer of 'layer/w'");
-    refused([](saved_graph& s) { s.initializers[0].first = 0; }, "is no initializer of 'x'");
+            "writes 'x', which is not a variable");
+    refused([](saved_graph& s) { s.initializers[0].second = 0; }, "'x' is not an initializer of 'layer/w'");
+    refused([](saved_graph& s) { s.initializers[0].first = 0; }, "is not an initializer of 'x'");
     refused([](saved_graph& s) { s.initializers[0].first = 99; }, "an initializer names node 99");
     refused([](saved_graph& s) { s.collections[0].members[0].node = 99; }, "the collection");
     refused([](saved_graph& s) { s.collections[0].members[0].port = 2; }, "names output 2");

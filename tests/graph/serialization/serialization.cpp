@@ -447,7 +447,7 @@ TEST_CASE("serialization: ranks above 8, negative extents, unknown dtypes and si
     CHECK_THROWS_AS(graph_from_bytes(with(name - 8, std::string(8, '\xff'))), data_loss);
     CHECK_THROWS_AS(graph_from_bytes(with(name - 16, std::string("\x00\x00\x00\x40", 4))), data_loss);
     // two names that are one, a name that is none
-    CHECK_THROWS_WITH(graph_from_bytes(with(name, "-")), contains("node 0: '-' is no valid name"));
+    CHECK_THROWS_WITH(graph_from_bytes(with(name, "-")), contains("node 0: '-' is not a valid name"));
 }
 
 TEST_CASE("serialization: any bit of a file changed is noticed") {

@@ -26,7 +26,7 @@ TEST_CASE("tile_grad: the sum over repetitions, and its gradient") {
     CHECK(op_test::difference<double>(got(sums(constant({0, 2})), {0, 4}, {1, 2}), {1, 2}, {0, 0}) == "");
     CHECK(got(sums(constant({2, 1, 2, 1, 2, 2})), {4, 1, 2, 3, 2, 4}, {2, 1, 1, 3, 1, 2}).shape() ==
           dims{2, 1, 1, 3, 1, 2});
-    CHECK_THROWS_WITH(got(y, {3, 6}, {2, 2}), contains("tile_grad: the gradient is no repetition of the tensor"));
+    CHECK_THROWS_WITH(got(y, {3, 6}, {2, 2}), contains("tile_grad: the gradient is not a repetition of the tensor"));
     CHECK_THROWS_AS(got(sums(constant({2, 2, 2, 2, 2})), {4, 4, 4, 4, 4}, {2, 2, 2, 2, 2}), unimplemented);
     op_test::gradient_check{
         s, {dy, x}, {op_test::point_array<double>({-1, 1}, {4, 6}), op_test::point_array<double>({-1, 1}, {2, 2})}}

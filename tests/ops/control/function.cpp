@@ -93,7 +93,7 @@ TEST_CASE("recompute: the same values and gradients, and nothing within is kept"
     CHECK((dwav == dwbv));
     const auto outputs_of = [](const tensor<double>& t) {
         const node* call = t.node()->inputs[0].from;
-        return call->owner->last_twin(call)->outputs.size();
+        return call->owner->last_variant(call)->outputs.size();
     };
     CHECK(outputs_of(a) > 1);
     CHECK(outputs_of(b) == 1);

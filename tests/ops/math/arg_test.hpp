@@ -76,7 +76,7 @@ template <class Op> void at_run_time() {
     CHECK_THROWS_WITH(s.run(Op::template along<1>(x), feed(x, xt::xtensor<float, 2>({2, 0}))),
                       contains(Op::name + std::string(": nothing to choose from")) && contains("[2, 0]"));
     CHECK(s.run(Op::template along<0>(x), feed(x, xt::xtensor<float, 2>({2, 0}))).size() == 0);
-    // an index is no number that gradients start from, and what follows it gets none
+    // an index is not a number that gradients start from, and what follows it gets none
     CHECK_THROWS_AS(gradients({Op::axis(x, 1)}, {x}), invalid_argument);
 }
 

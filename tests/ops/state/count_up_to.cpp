@@ -46,9 +46,9 @@ TEST_CASE("count_up_to: refusals, and by name") {
     CHECK_THROWS_WITH(count_up_to(any_tensor(two), 3),
                       contains("count_up_to: the variable must be of rank 0, not [2]"));
     CHECK_THROWS_WITH(count_up_to(any_tensor(real), 3), contains("count_up_to") && contains("float32"));
-    CHECK_THROWS_WITH(count_up_to(placeholder<int>("x"), 3), contains("count_up_to: 'x:0' is no variable"));
+    CHECK_THROWS_WITH(count_up_to(placeholder<int>("x"), 3), contains("count_up_to: 'x:0' is not a variable"));
     CHECK_THROWS_WITH(v.count_up_to(std::int64_t(1) << 40),
-                      contains("count_up_to: the limit 1099511627776 is no int32"));
+                      contains("count_up_to: the limit 1099511627776 is not a valid int32"));
     const op_ptr made = make_op(count_up_to_op{7});
     CHECK(make_op("CountUpTo", 1, bytes_of_fields(*made))->equals(*made));
     CHECK_FALSE(make_op("CountUpTo")->equals(*made));

@@ -72,7 +72,7 @@ TEST_CASE("is_initialized: of nothing but variables") {
     const graph g;
     const graph_scope here(g);
     const placeholder<float> x("x");
-    CHECK_THROWS_WITH(is_initialized(x), contains("is_initialized: 'x:0' is no variable"));
+    CHECK_THROWS_WITH(is_initialized(x), contains("is_initialized: 'x:0' is not a variable"));
     const op_ptr made = make_op("IsVariableInitialized");
     CHECK(made->equals(*make_op(is_initialized_op{})));
 }

@@ -22,7 +22,7 @@ TEST_CASE("string_to_number: typed and untyped") {
                                             {-1, 2, 30}) == "");
 }
 
-TEST_CASE("string_to_number: what is no number is named") {
+TEST_CASE("string_to_number: what is not a number is named") {
     const graph g;
     const graph_scope here(g);
     const session s(g);
@@ -35,10 +35,10 @@ TEST_CASE("string_to_number: what is no number is named") {
         }
         return std::string();
     };
-    CHECK_THAT(message(string_to_number(x), "one"), contains("string_to_number: 'one' at [1] is no float32"));
-    CHECK_THAT(message(string_to_number<int>(x), "1.5"), contains("'1.5' at [1] is no int32"));
-    CHECK_THAT(message(string_to_number<int>(x), "2147483648"), contains("is no int32"));
-    CHECK_THAT(message(string_to_number<double>(x), ""), contains("'' at [1] is no float64"));
+    CHECK_THAT(message(string_to_number(x), "one"), contains("string_to_number: 'one' at [1] is not a valid float32"));
+    CHECK_THAT(message(string_to_number<int>(x), "1.5"), contains("'1.5' at [1] is not a valid int32"));
+    CHECK_THAT(message(string_to_number<int>(x), "2147483648"), contains("is not a valid int32"));
+    CHECK_THAT(message(string_to_number<double>(x), ""), contains("'' at [1] is not a valid float64"));
     CHECK_THROWS_WITH(string_to_number(any_placeholder("n", dtype::float32)),
                       contains("string_to_number: the elements must be string, not float32"));
 }

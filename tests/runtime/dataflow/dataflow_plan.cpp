@@ -39,8 +39,8 @@ TEST_CASE("frames: steps, what each waits for, and what brings values into loops
     const int seven = 7;
     const std::vector<any_array> feeds{any_array(dtype::int32, {}, &seven, nullptr)};
     struct nobody final : detail::parent_run {
-        void inner_done(std::size_t, std::vector<any_array>) override {}
-        void rethrow_inner(std::size_t) const override { throw; }
+        void nested_done(std::size_t, std::vector<any_array>) override {}
+        void rethrow_nested(std::size_t) const override { throw; }
     } outer;
     const step_context context;
     detail::completion_queue events(forever, context);
@@ -49,7 +49,7 @@ TEST_CASE("frames: steps, what each waits for, and what brings values into loops
     CHECK((*all)[0].value<int>() == 7);
 }
 
-TEST_CASE("frames: a write after a write that is no variable's own is refused") {
+TEST_CASE("frames: a write after a write that is not a variable's own is refused") {
     const graph_scope here{graph()};
     variable<float> w("w", 0.f);
     placeholder<bool> p("p");

@@ -108,7 +108,7 @@ TEST_CASE("trace: as Chrome's JSON") {
     CHECK(events[4]["ts"] == 1234.567);
     CHECK(events[4]["dur"] == 5.433);
     CHECK(events[4]["args"] == nlohmann::json{{"op", "Add"}, {"bytes", 16}});
-    CHECK(events[5]["args"] == nlohmann::json{{"op", "While"}, {"bytes", 0}, {"iterations", 3}, {"piece", 2}});
+    CHECK(events[5]["args"] == nlohmann::json{{"op", "While"}, {"bytes", 0}, {"iterations", 3}, {"stage", 2}});
     CHECK(events[7]["args"] == nlohmann::json{{"op", "Dequeue"}, {"bytes", 0}, {"inside", "loop"}, {"iteration", 0}});
     CHECK(events[7]["tid"] == 1);
     CHECK(events[9]["args"] == nlohmann::json{{"op", "Mul"}, {"bytes", 0}, {"lane", 1}});

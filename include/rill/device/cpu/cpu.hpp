@@ -30,7 +30,7 @@ struct cpu {
 
     template <class S> static void compile_expression() { rill::compile_expression<S>(); }
     template <class S> static void compile_one_op() { rill::compile_one_op<S>(); }
-    template <combine How, class T> static void compile_combiner() { rill::compile_combiner<How, T>(); }
+    template <combine How, class T> static void compile_reducer() { rill::compile_reducer<How, T>(); }
     /// Binds a fused node, or a fusion group over one space: maps, reductions and broadcasts.
     static kernel fused(const fused_spec& spec, kernel_request& request) { return detail::fused_loops(spec, request); }
     static kernel fused(const fusion_group& chain, kernel_request& request) {

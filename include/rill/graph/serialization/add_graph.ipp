@@ -19,7 +19,7 @@ RILL_COLD void add_graph(const graph& from, const graph& to, const std::string& 
     const auto nodes = from.nodes();
     const auto outer = scopes().prefix + prefix;
     if (!prefix.empty() && (!valid_name(prefix) || prefix.back() == '/'))
-        throw invalid_argument("import_graph: '" + prefix + "' is no valid name");
+        throw invalid_argument("import_graph: '" + prefix + "' is not a valid name");
     std::string scope = prefix.empty() ? scopes().prefix : state.unique_name(outer) + "/";
     std::string taken;
     for (const auto* n : nodes)

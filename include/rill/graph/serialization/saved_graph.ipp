@@ -187,7 +187,7 @@ private:
             constexpr std::size_t most = 1024;
             if (name.size() > most || !valid_name(name) || name.back() == '/' || name.find("//") != std::string::npos)
                 throw invalid_argument("node " + std::to_string(at_) + ": '" + name.substr(0, most) +
-                                       "' is no valid name");
+                                       "' is not a valid name");
             if (!names.insert(name)) refuse("another node has that name");
         }
     }
@@ -255,11 +255,11 @@ private:
             made.first_variant = checked({s.first_variant - 1, 0}, at_, place(at_)).from;
             const node* twin = made.first_variant;
             if (!twin->bodies || twin->bodies->first_variant || !twin->op->equals(*ops_[at_]))
-                refuse("is no twin of '" + twin->name + "'");
+                refuse("is not a variant of '" + twin->name + "'");
         }
         for (const auto& b : s.all) {
             auto& body = made.emplace_back();
-            if (b.of >= regions_.size()) throw invalid_argument(who + " is no region");
+            if (b.of >= regions_.size()) throw invalid_argument(who + " is not a region");
             body.of = regions_[b.of];
             const auto edges = [&](const std::vector<saved_edge>& from, bool may_be_null) {
                 std::vector<endpoint> ends;
@@ -309,7 +309,7 @@ private:
         spec.where = where_;
         spec.inside = inside_[at_];
         spec.bodies = bodies();
-        check_twin(spec, s);
+        check_variant(spec, s);
         for (const auto& e : s.inputs) {
             spec.inputs.push_back(checked(e, at_, place(at_)));
             if (spec.inputs.back().from->outputs.empty()) refuse("takes " + place(e.node) + ", which has no value");
@@ -327,7 +327,7 @@ private:
     }
 
     /// Throws invalid_argument unless a variant has the inputs and bodies of the first variant, and all of its results.
-    void check_twin(const node_spec& spec, const saved_node& s) const {
+    void check_variant(const node_spec& spec, const saved_node& s) const {
         const node* first = spec.bodies.first_variant;
         if (!first) return;
         bool same = s.inputs.size() == first->inputs.size() && spec.bodies.size() == first->bodies->size();
@@ -339,7 +339,7 @@ private:
                    a.effects == b.effects && a.results.size() >= b.results.size() &&
                    std::equal(b.results.begin(), b.results.end(), a.results.begin());
         }
-        if (!same) refuse("is no twin of '" + first->name + "'");
+        if (!same) refuse("is not a variant of '" + first->name + "'");
     }
 
     /// Throws invalid_argument unless every input that the op writes is a variable, or the output of another write.
@@ -355,7 +355,7 @@ private:
                 n = next.from, port = next.port;
             }
             if (n->op->role() != op_role::variable)
-                refuse("writes '" + spec.inputs[w].from->name + "', which is no variable");
+                refuse("writes '" + spec.inputs[w].from->name + "', which is not a variable");
         }
     }
 
@@ -380,7 +380,7 @@ private:
             const node* a = checked({assign, 0}, nodes_.size(), "an initializer").from;
             if (v->op->role() != op_role::variable || !a->op->initialises() || a->inputs.empty() ||
                 a->inputs[0].from != v)
-                throw invalid_argument("'" + a->name + "' is no initializer of '" + v->name + "'");
+                throw invalid_argument("'" + a->name + "' is not an initializer of '" + v->name + "'");
             made_.state().set_initializer(v, a);
         }
         for (const auto& s : scopes_) made_.state().take_scope(std::string(s));

@@ -13,7 +13,7 @@ struct accumulator_apply_gradient_op : detail::resource_user {
     static constexpr int inputs = 3; // the handle, the gradient, the local step
     using domain_type = domains::numeric;
     using compiled_types = types::numbers;
-    static constexpr auto no_gradient = "what an accumulator adds up is cut off: gradients end there";
+    static constexpr auto no_gradient = "gradients end at an accumulator";
 
     input_list host_inputs() const { return {0, 1, 2}; }
     dtype kernel_type(std::span<const tensor_type> in, std::span<const tensor_type>) const { return in[1].type; }

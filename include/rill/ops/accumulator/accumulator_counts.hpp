@@ -10,7 +10,7 @@ namespace rill { inline namespace RILL_ABI {
 struct accumulator_counts_op : detail::resource_user {
     static constexpr auto name = "AccumulatorCounts"; // TensorFlow's AccumulatorNumAccumulated gives the first alone
     static constexpr int inputs = 1;
-    static constexpr auto no_gradient = "what it looks at is no operand";
+    static constexpr auto no_gradient = "it reads the state of a resource, not an operand";
 
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const {
         return {{dtype::int64, dims{}}, {dtype::int64, dims{}}};

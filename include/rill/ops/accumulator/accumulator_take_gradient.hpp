@@ -17,7 +17,7 @@ struct accumulator_take_gradient_op : detail::resource_user {
     using domain_type = domains::numeric;
     using compiled_types = types::numbers;
     static constexpr bool is_async = true, has_dynamic_outputs = true, consumes = true;
-    static constexpr auto no_gradient = "what an accumulator adds up is cut off: gradients end there";
+    static constexpr auto no_gradient = "gradients end at an accumulator";
     tensor_type type;
 
     static void fields(auto& op, auto& visit) {

@@ -18,7 +18,7 @@ template <class T> any_array eye_array(index_t rows, index_t columns) {
 /// eye<float, 3>(): a constant matrix with ones on its diagonal; eye<float, 2, 3>() is no square.
 template <element T, index_t Rows, index_t Columns = Rows>
 auto eye(const std::source_location& where = std::source_location::current()) {
-    static_assert(is_numeric<T>, "eye: the element type is no number");
+    static_assert(is_numeric<T>, "eye: the element type is not a number");
     static_assert(static_extents<Rows, Columns>, "eye: every extent must be known; eye<T>(n) takes it at run time");
     return constant_value<T, Rows, Columns>(detail::eye_array<T>(Rows == dyn ? 0 : Rows, Columns == dyn ? 0 : Columns),
                                             where);
@@ -26,7 +26,7 @@ auto eye(const std::source_location& where = std::source_location::current()) {
 /// Of a size known at run time only.
 template <element T>
 auto eye(index_t rows, index_t columns, const std::source_location& where = std::source_location::current()) {
-    static_assert(is_numeric<T>, "eye: the element type is no number");
+    static_assert(is_numeric<T>, "eye: the element type is not a number");
     if (rows < 0 || columns < 0) throw invalid_argument("eye: an extent is negative" + detail::at_place(where));
     return constant_value<T, dyn, dyn>(detail::eye_array<T>(rows, columns), where);
 }

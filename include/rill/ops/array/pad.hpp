@@ -193,7 +193,8 @@ RILL_INLINE std::vector<tensor_type> pad_op::outputs(std::span<const tensor_type
     detail::visit_dtype(in[0].type, [&]<class T>(std::type_identity<T>) {
         if constexpr (std::is_same_v<T, bool> || is_integral<T>) fits = value.template fits<T>();
     });
-    if (!fits) throw invalid_argument(std::to_string(value.nearest) + " is no " + std::string(to_string(in[0].type)));
+    if (!fits)
+        throw invalid_argument(std::to_string(value.nearest) + " is not a valid " + std::string(to_string(in[0].type)));
     return {{in[0].type, padded.shape}};
 }
 

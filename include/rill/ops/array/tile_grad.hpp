@@ -97,7 +97,7 @@ RILL_INLINE std::vector<tensor_type> tile_grad_op::outputs(std::span<const tenso
     bool fits = !g.known_rank() || !x.known_rank() || g.rank == x.rank;
     for (int i = 0; fits && i < std::min(g.rank, x.rank); ++i)
         fits = g[i] == dyn || x[i] == dyn || (x[i] == 0 ? g[i] == 0 : g[i] % x[i] == 0);
-    if (!fits) throw invalid_argument("the gradient is no repetition of the tensor");
+    if (!fits) throw invalid_argument("the gradient is not a repetition of the tensor");
     return {{in[0].type, x}};
 }
 

@@ -7,7 +7,7 @@ namespace rill { inline namespace RILL_ABI {
 
 /// zeros<float, 2, 3>(): a constant. (Without template arguments: the initializer of variables.)
 template <element T, index_t... D> auto zeros(const std::source_location& where = std::source_location::current()) {
-    static_assert(has_zero_and_one<T>, "zeros: the element type is no number");
+    static_assert(has_zero_and_one<T>, "zeros: the element type is not a number");
     static_assert(static_extents<D...>,
                   "zeros: every extent must be known; zeros<T>(dims{...}) takes them at run time");
     return detail::filled_constant<T, D...>(static_cast<T>(0), where);
@@ -15,7 +15,7 @@ template <element T, index_t... D> auto zeros(const std::source_location& where 
 /// Of a shape known at run time only: zeros<float>(dims{n, 4}).
 template <element T>
 any_tensor zeros(const dims& shape, const std::source_location& where = std::source_location::current()) {
-    static_assert(has_zero_and_one<T>, "zeros: the element type is no number");
+    static_assert(has_zero_and_one<T>, "zeros: the element type is not a number");
     return detail::constant_node(detail::filled_array(shape, static_cast<T>(0), where), where);
 }
 /// Of a type and shape known at run time only.

@@ -63,7 +63,7 @@ public:
         if constexpr (I < sizeof...(T)) {
             using component = std::tuple_element_t<I, std::tuple<T...>>;
             static_assert(dtypes_agree<std::string, dtype_tag<K>>, "insert_many: the keys are strings");
-            static_assert(fits_batch<X, component>, "insert_many: the values are no batch of the component");
+            static_assert(fits_batch<X, component>, "insert_many: the values are not a batch of the component");
             keyed_barrier_insert_many_op op;
             op.component = I;
             const graph g = handle_.graph();

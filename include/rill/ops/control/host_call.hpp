@@ -26,7 +26,7 @@ struct host_call_op {
     static constexpr auto name = "HostCall";
     using domain_type = domains::untyped;
     static constexpr bool stateful = true, has_dynamic_outputs = true;
-    static constexpr auto no_gradient = "what a function of the program's computes can't be differentiated";
+    static constexpr auto no_gradient = "a host function can't be differentiated";
     dtype type = dtype::invalid; // of the result; invalid: the node has no result
     dims shape;
     std::uint64_t number = 0;

@@ -28,7 +28,7 @@ auto cumprod(const X& x, const cumulative_options& how = {},
              const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) {
         static_assert(axes_exist<extents_of<X>, Axis>, "cumprod: the axis is out of range");
-        static_assert(op_takes<cumprod_op, value_type_of<X>>, "cumprod: the element type is no number");
+        static_assert(op_takes<cumprod_op, value_type_of<X>>, "cumprod: the element type is not a number");
     }
     return detail::add_scan(x, cumprod_op{{Axis, how}}, where);
 }
@@ -36,7 +36,7 @@ auto cumprod(const X& x, const cumulative_options& how = {},
 template <graph_operand X>
 auto cumprod(const X& x, int axis, const cumulative_options& how = {},
              const std::source_location& where = std::source_location::current()) {
-    static_assert(are_numbers<X>, "cumprod: the element type is no number");
+    static_assert(are_numbers<X>, "cumprod: the element type is not a number");
     return detail::add_scan(x, cumprod_op{{axis, how}}, where);
 }
 

@@ -22,7 +22,7 @@ auto cumsum(const X& x, const cumulative_options& how = {},
             const std::source_location& where = std::source_location::current()) {
     if constexpr (typed_operand<X>) {
         static_assert(axes_exist<extents_of<X>, Axis>, "cumsum: the axis is out of range");
-        static_assert(op_takes<cumsum_op, value_type_of<X>>, "cumsum: the element type is no number");
+        static_assert(op_takes<cumsum_op, value_type_of<X>>, "cumsum: the element type is not a number");
     }
     return detail::add_scan(x, cumsum_op{{Axis, how}}, where);
 }
@@ -30,7 +30,7 @@ auto cumsum(const X& x, const cumulative_options& how = {},
 template <graph_operand X>
 auto cumsum(const X& x, int axis, const cumulative_options& how = {},
             const std::source_location& where = std::source_location::current()) {
-    static_assert(are_numbers<X>, "cumsum: the element type is no number");
+    static_assert(are_numbers<X>, "cumsum: the element type is not a number");
     return detail::add_scan(x, cumsum_op{{axis, how}}, where);
 }
 

@@ -52,7 +52,7 @@ auto gradients(const std::tuple<Y...>& ys, const X&... xs) {
     static_assert((is_differentiable(dtype_of<value_type_of<Y>>) && ...),
                   "gradients: only floating and complex tensors have gradients");
     static_assert((!detail::is_expression<X> && ...),
-                  "gradients: x must be a tensor; an unsealed expression is no edge of the graph (tensor t = …)");
+                  "gradients: x must be a tensor; an unsealed expression is not an edge of the graph (tensor t = …)");
     (detail::require_gradient_kernels<value_type_of<Y>>(), ...);
     (detail::require_gradient_kernels<value_type_of<X>>(), ...);
     const auto sealed_ys = std::apply([](const auto&... y) { return std::vector<endpoint>{detail::seal(y)...}; }, ys);
@@ -81,7 +81,7 @@ template <class... Y, graph_operand... X>
              ((untyped_operand<std::remove_cvref_t<Y>> || ...) || (untyped_operand<X> || ...)))
 std::vector<any_tensor> gradients(const std::tuple<Y...>& ys, const X&... xs) {
     static_assert((!unsealed_operand<X> && ...),
-                  "gradients: x must be a tensor; an unsealed expression is no edge of the graph (tensor t = …)");
+                  "gradients: x must be a tensor; an unsealed expression is not an edge of the graph (tensor t = …)");
     return gradients(std::apply([](const auto&... y) { return std::vector<any_tensor>{y...}; }, ys),
                      std::vector<any_tensor>{xs...}, {}, std::source_location{}); // variadic: nobody says where
 }

@@ -10,7 +10,7 @@ namespace detail {
 template <bool Keep, int... Axes, class X> auto reduce_mean(const X& x, const std::source_location& where) {
     if constexpr (typed_operand<X>)
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_mean: an axis is out of range, or named twice");
-    static_assert(are_numbers<X>, "reduce_mean: the element type is no number");
+    static_assert(are_numbers<X>, "reduce_mean: the element type is not a number");
     return reduce<combine::mean, Keep, Axes...>(x, &make_fused_op, where);
 }
 
@@ -31,7 +31,7 @@ auto reduce_mean(const X& x, keep_dims_t, const std::source_location& where = st
 template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
 auto reduce_mean(const X& x, const A& axes, K = {},
                  const std::source_location& where = std::source_location::current()) {
-    static_assert(are_numbers<X>, "reduce_mean: the element type is no number");
+    static_assert(are_numbers<X>, "reduce_mean: the element type is not a number");
     return detail::reduce_at<combine::mean, K>(x, axes, &detail::make_fused_op, where);
 }
 template <graph_operand X, std::size_t N, dims_option K = drop_dims_t>

@@ -33,7 +33,7 @@ namespace detail {
 template <bool Keep, int... Axes, class X> auto reduce_prod(const X& x, const std::source_location& where) {
     if constexpr (typed_operand<X>)
         static_assert(axes_exist<extents_of<X>, Axes...>, "reduce_prod: an axis is out of range, or named twice");
-    static_assert(are_numbers<X>, "reduce_prod: the element type is no number");
+    static_assert(are_numbers<X>, "reduce_prod: the element type is not a number");
     require_kernel_for<reduce_prod_op, X>();
     return reduce<combine::prod, Keep, Axes...>(x, &reduce_prod_op::make, where);
 }
@@ -55,7 +55,7 @@ auto reduce_prod(const X& x, keep_dims_t, const std::source_location& where = st
 template <graph_operand X, runtime_axes A = axis_list, dims_option K = drop_dims_t>
 auto reduce_prod(const X& x, const A& axes, K = {},
                  const std::source_location& where = std::source_location::current()) {
-    static_assert(are_numbers<X>, "reduce_prod: the element type is no number");
+    static_assert(are_numbers<X>, "reduce_prod: the element type is not a number");
     detail::require_kernel_for<reduce_prod_op, X>();
     return detail::reduce_at<combine::prod, K>(x, axes, &reduce_prod_op::make, where);
 }

@@ -71,7 +71,8 @@ public:
     template <class... X> operation enqueue_many(const X&... components) const {
         static_assert(one_operand_each<sizeof...(X), sizeof...(T)>, "enqueue_many: one operand for each component");
         if constexpr (sizeof...(X) == sizeof...(T)) {
-            static_assert((fits_batch<X, T> && ...), "enqueue_many: an operand is no batch of the queue's component");
+            static_assert((fits_batch<X, T> && ...),
+                          "enqueue_many: an operand is not a batch of the queue's component");
             return put<enqueue_many_op>(components...);
         } else {
             return {};

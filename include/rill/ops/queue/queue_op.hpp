@@ -68,7 +68,7 @@ private:
 
 /// The base of the ops that use a queue: the handle is their first input.
 struct queue_user : resource_user {
-    static constexpr auto no_gradient = "what goes through a queue is cut off: gradients end there";
+    static constexpr auto no_gradient = "gradients end at a queue";
 };
 
 /// The base of the ops that enqueue one element, or a batch of them.

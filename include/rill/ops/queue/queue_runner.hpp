@@ -83,7 +83,7 @@ RILL_COLD std::vector<queue_runner_note> queue_runners_of(const graph& g) {
         queue_runner_note note{e.from->name};
         const auto& ops = e.from->control_inputs;
         if (e.from->op->name() != queue_runner_op::name || ops.size() < 3)
-            throw invalid_argument("start_queue_runners: '" + e.from->name + "' is no queue runner");
+            throw invalid_argument("start_queue_runners: '" + e.from->name + "' is not a queue runner");
         std::istringstream threads(static_cast<const queue_runner_op*>(e.from->op->attributes())->threads);
         for (std::size_t k = 0; threads >> k;)
             if (k + 2 < ops.size()) note.enqueue.push_back(ops[k]);

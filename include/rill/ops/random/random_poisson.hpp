@@ -41,7 +41,7 @@ inline random_poisson_op make_random_poisson(dtype type, const dims& shape, cons
 template <element T, index_t... D>
 auto random_poisson(const random_poisson_options& options = {},
                     const std::source_location& where = std::source_location::current()) {
-    static_assert(op_takes<random_poisson_op, T>, "random_poisson: the element type is no real number");
+    static_assert(op_takes<random_poisson_op, T>, "random_poisson: the element type is not a real number");
     static_assert(random_extents_known<D...>,
                   "random_poisson: every extent must be known; random_poisson<T>(dims{...}) takes them at run time");
     return detail::random_tensor<T, D...>(make_random_poisson(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options),
@@ -57,7 +57,7 @@ any_tensor random_poisson(dtype type, const dims& shape, const random_poisson_op
 template <element T, shape_argument S>
 auto random_poisson(const S& shape, const random_poisson_options& options = {},
                     const std::source_location& where = std::source_location::current()) {
-    static_assert(op_takes<random_poisson_op, T>, "random_poisson: the element type is no real number");
+    static_assert(op_takes<random_poisson_op, T>, "random_poisson: the element type is not a real number");
     return detail::random_tensor_of<T>(make_random_poisson(dtype_of<T>, {}, options), shape, where);
 }
 template <graph_operand S>

@@ -43,7 +43,7 @@ random_uniform_op make_random_uniform(dtype type, const dims& shape, const rando
 template <element T, index_t... D>
 auto random_uniform(const random_uniform_options& options = {},
                     const std::source_location& where = std::source_location::current()) {
-    static_assert(is_real_floating<T> || is_integral<T>, "random_uniform: the element type is no real number");
+    static_assert(is_real_floating<T> || is_integral<T>, "random_uniform: the element type is not a real number");
     static_assert(random_extents_known<D...>,
                   "random_uniform: every extent must be known; random_uniform<T>(dims{...}) takes them at run time");
     return detail::random_tensor<T, D...>(make_random_uniform(dtype_of<T>, dims{(D == dyn ? 0 : D)...}, options),
@@ -59,7 +59,7 @@ any_tensor random_uniform(dtype type, const dims& shape, const random_uniform_op
 template <element T, shape_argument S>
 auto random_uniform(const S& shape, const random_uniform_options& options = {},
                     const std::source_location& where = std::source_location::current()) {
-    static_assert(is_real_floating<T> || is_integral<T>, "random_uniform: the element type is no real number");
+    static_assert(is_real_floating<T> || is_integral<T>, "random_uniform: the element type is not a real number");
     return detail::random_tensor_of<T>(make_random_uniform(dtype_of<T>, {}, options), shape, where);
 }
 template <graph_operand S>

@@ -11,7 +11,7 @@ struct stack_pop_op : detail::resource_user {
     static constexpr auto name = "StackPopV2", label = "pop";
     static constexpr int inputs = 1;
     static constexpr bool has_dynamic_outputs = true, consumes = true;
-    static constexpr auto no_gradient = "what goes through a stack is cut off: gradients end there";
+    static constexpr auto no_gradient = "gradients end at a stack";
     tensor_type type;
 
     static void fields(auto& op, auto& visit) {

@@ -10,7 +10,7 @@ namespace rill { inline namespace RILL_ABI {
 struct stack_push_op : detail::resource_user {
     static constexpr auto name = "StackPushV2", label = "push";
     static constexpr int inputs = 2;
-    static constexpr auto no_gradient = "what goes through a stack is cut off: gradients end there";
+    static constexpr auto no_gradient = "gradients end at a stack";
 
     input_list host_inputs() const { return {0, 1}; }
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {}; }

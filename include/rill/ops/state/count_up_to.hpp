@@ -62,7 +62,7 @@ RILL_INLINE std::vector<tensor_type> count_up_to_op::outputs(std::span<const ten
     if (in[0].shape.known_rank() && in[0].shape.rank != 0)
         throw invalid_argument("the variable must be of rank 0, not " + to_string(in[0].shape));
     if (in[0].type == dtype::int32 && limit > std::numeric_limits<std::int32_t>::max())
-        throw invalid_argument("the limit " + std::to_string(limit) + " is no int32");
+        throw invalid_argument("the limit " + std::to_string(limit) + " is not a valid int32");
     return {{in[0].type, dims{}}};
 }
 

@@ -24,7 +24,7 @@ struct is_initialized_op {
 
 namespace detail {
 
-/// Refuses what is no variable, for the op.
+/// Refuses what is not a variable, for the op.
 void check_is_variable(const any_tensor& v, const char* op, const std::source_location& where);
 
 } // namespace detail
@@ -45,7 +45,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 RILL_INLINE void check_is_variable(const any_tensor& v, const char* op, const std::source_location& where) {
     if (!v) refuse_null(op, where);
     if (v.node()->op->role() != op_role::variable)
-        throw invalid_argument(std::string(op) + ": '" + v.name() + "' is no variable (" + place_of(*v.node()) + ")");
+        throw invalid_argument(std::string(op) + ": '" + v.name() + "' is not a variable (" + place_of(*v.node()) +
+                               ")");
 }
 
 }}} // namespace rill::RILL_ABI::detail

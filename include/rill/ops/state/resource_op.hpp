@@ -59,7 +59,7 @@ template <class R, class A> R asked_of(A (R::*)() const);
 /// Base of those that ask a resource one thing: the member function that answers, and the number that the answer becomes.
 template <auto Asked, class I = std::int32_t> struct resource_question : resource_user {
     static constexpr int inputs = 1;
-    static constexpr auto no_gradient = "what it looks at is no operand";
+    static constexpr auto no_gradient = "it reads the state of a resource, not an operand";
 
     std::vector<tensor_type> outputs(std::span<const tensor_type>) const { return {{dtype_of<I>, dims{}}}; }
     template <class D, class T> kernel bind(kernel_request&) const {
@@ -95,7 +95,7 @@ template <class T, class X> any_tensor resource_operand(const X& x, const graph&
 /// The number that an int32 or int64 of rank 0 holds.
 index_t count_of(dtype type, const void* count);
 
-/// Refuses what is no int32 or int64 of rank 0.
+/// Refuses what is not an int32 or int64 of rank 0.
 void check_count_operand(const tensor_type& type, const char* what);
 
 }}} // namespace rill::RILL_ABI::detail

@@ -26,7 +26,7 @@ struct string_to_number_op {
                 const auto value = detail::parsed_number<T>(detail::without_blanks(texts[i]));
                 if (!value)
                     throw invalid_argument(detail::quoted(texts[i]) + " at " + to_string(rules::position_of(i, shape)) +
-                                           " is no " + std::string(to_string(dtype_of<T>)));
+                                           " is not a valid " + std::string(to_string(dtype_of<T>)));
                 a.out<T>(0)[i] = *value;
             }
         });

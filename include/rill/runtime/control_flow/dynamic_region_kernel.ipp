@@ -30,8 +30,8 @@ public:
     }
 
     RILL_INLINE std::unique_ptr<region_driver> begin(std::span<const any_array> inputs) const override;
-    std::vector<any_array> run_alone(std::span<const any_array>, const step_context*) const override {
-        throw internal("bodies in pieces are begun, and driven");
+    std::vector<any_array> run_dynamic(std::span<const any_array>, const step_context*) const override {
+        throw internal("dynamic regions are run by a driver");
     }
 
 private:

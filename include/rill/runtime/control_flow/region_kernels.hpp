@@ -22,8 +22,8 @@ region_binding bind_region(const subgraph::item& it, std::span<const tensor_type
                            allocator& memory);
 
 /// Binds a dynamic node, with its bodies, to the types of its inputs.
-region_binding bind_alone(const subgraph::item& it, std::span<const tensor_type> inputs, const body_plans& plans,
-                          allocator& memory);
+region_binding bind_dynamic(const subgraph::item& it, std::span<const tensor_type> inputs, const body_plans& plans,
+                            allocator& memory);
 
 }}} // namespace rill::RILL_ABI::detail
 

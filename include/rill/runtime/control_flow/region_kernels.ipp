@@ -79,7 +79,7 @@ inline bool keeps_extents(const region_use& use, const std::vector<std::vector<t
 }
 
 /// Returns true if the bodies' results match the node's declared output shapes.
-inline bool are_as_said(const node& n, const std::vector<std::vector<tensor_type>>& results) {
+inline bool match_declared_types(const node& n, const std::vector<std::vector<tensor_type>>& results) {
     const auto& use = *n.op->regions();
     const bool branches = use.how == region_use::form::choose;
     const auto count = branches ? n.outputs.size() : static_cast<std::size_t>(use.state());
@@ -129,7 +129,7 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
         return {std::move(outputs), std::move(empty)};
     }
     const auto results = made->results();
-    if (may_change && !keeps_extents(use, results, operands) && are_as_said(*it.origin, results))
+    if (may_change && !keeps_extents(use, results, operands) && match_declared_types(*it.origin, results))
         throw dynamic_shape_found{};
     auto outputs = it.op->outputs({inputs, {}, results});
     if (auto loop = bind_number_loop(use, made->bodies(), inputs, outputs, memory))
@@ -140,8 +140,8 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
     return {std::move(outputs), std::move(made), std::move(changes)};
 }
 
-RILL_COLD region_binding bind_alone(const subgraph::item& it, std::span<const tensor_type> inputs,
-                                    const body_plans& plans, allocator& memory) {
+RILL_COLD region_binding bind_dynamic(const subgraph::item& it, std::span<const tensor_type> inputs,
+                                      const body_plans& plans, allocator& memory) {
     try {
         return bind_region(it, inputs, plans, memory);
     } catch (const dynamic_shape_found&) {

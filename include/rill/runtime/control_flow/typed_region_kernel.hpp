@@ -35,7 +35,7 @@ public:
         return all;
     }
 
-    std::vector<any_array> run_alone(std::span<const any_array> inputs, const step_context* context) const override {
+    std::vector<any_array> run_dynamic(std::span<const any_array> inputs, const step_context* context) const override {
         auto outputs = arrays_of(outputs_);
         array_slots slots(inputs, outputs);
         const auto own = make_memory();

@@ -30,7 +30,7 @@ public:
     }
 
     /// Returns the final state, then the stacked outputs: the body's results beyond the state.
-    std::vector<any_array> run_alone(std::span<const any_array> inputs, const step_context* context) const override {
+    std::vector<any_array> run_dynamic(std::span<const any_array> inputs, const step_context* context) const override {
         const auto parts = state_types().size();
         auto outputs = arrays_of(state_types());
         array_slots slots(inputs, outputs);

@@ -30,8 +30,8 @@ public:
 
     std::optional<std::vector<any_array>> begin(parent_run& outer, std::size_t number, completion_queue& events,
                                                 const step_context& context) override {
-        outer_ = &outer;
-        outer_number_ = number;
+        parent_ = &outer;
+        parent_number_ = number;
         events_ = &events;
         context_ = &context;
         auto& root = root_;
@@ -188,7 +188,7 @@ private:
         throw;
     }
 
-    void inner_done(std::size_t number, std::vector<any_array> given) override {
+    void nested_done(std::size_t number, std::vector<any_array> given) override {
         const auto at = waiting_.find(number);
         const task t = at->second.of;
         waiting_.erase(at);
@@ -198,15 +198,15 @@ private:
             over(t);
             all = run_ready();
         } catch (...) {
-            outer_->rethrow_inner(outer_number_);
+            parent_->rethrow_nested(parent_number_);
         }
-        if (all) outer_->inner_done(outer_number_, std::move(*all)); // destroys *this
+        if (all) parent_->nested_done(parent_number_, std::move(*all)); // destroys *this
     }
-    [[noreturn]] void rethrow_inner(std::size_t number) const override {
+    [[noreturn]] void rethrow_nested(std::size_t number) const override {
         try {
             rethrow_from(waiting_.at(number).of);
         } catch (...) {
-            outer_->rethrow_inner(outer_number_);
+            parent_->rethrow_nested(parent_number_);
             throw; // g++ 12 assumes that the call may return
         }
     }
@@ -363,8 +363,8 @@ private:
 
     const dataflow_plan& plan_;
     const std::vector<any_array> feeds_;
-    parent_run* outer_ = nullptr;
-    std::size_t outer_number_ = 0;
+    parent_run* parent_ = nullptr;
+    std::size_t parent_number_ = 0;
     completion_queue* events_ = nullptr;
     const step_context* context_ = nullptr;
     std::vector<any_array> results_;

@@ -25,7 +25,7 @@ public:
     /// Handles the completion of a stage that waited: its outputs, or an error.
     virtual void on_completed(std::size_t stage, std::exception_ptr problem, std::vector<any_array> outputs) = 0;
     /// Returns the name and place of the node that a stage waits for, for messages.
-    virtual std::string place_of_piece(std::size_t stage) const = 0;
+    virtual std::string place_of_stage(std::size_t stage) const = 0;
 
 protected:
     ~step_part() = default;
@@ -35,9 +35,9 @@ protected:
 class parent_run {
 public:
     /// Handles the end of nested run `number`. An error from here on leaves as an error of the outermost run.
-    virtual void inner_done(std::size_t number, std::vector<any_array> results) = 0;
+    virtual void nested_done(std::size_t number, std::vector<any_array> results) = 0;
     /// Rethrows the current exception, thrown by nested run `number`, as an error of the outermost run.
-    [[noreturn]] virtual void rethrow_inner(std::size_t number) const = 0;
+    [[noreturn]] virtual void rethrow_nested(std::size_t number) const = 0;
 
 protected:
     ~parent_run() = default;
@@ -49,7 +49,7 @@ class completion_queue;
 class nested_run {
 public:
     virtual ~nested_run() = default;
-    /// Returns the results if the run ends at once. Otherwise it calls `outer.inner_done` later, which may destroy *this.
+    /// Returns the results if the run ends at once. Otherwise it calls `outer.nested_done` later, which may destroy *this.
     virtual std::optional<std::vector<any_array>> begin(parent_run& outer, std::size_t number, completion_queue& events,
                                                         const step_context& context) = 0;
 };
@@ -98,7 +98,7 @@ private:
     };
 
     void wait();
-    void check_patience(environment::time_point since) const;
+    void check_progress(environment::time_point since) const;
     std::string waited_for() const;
 
     const std::chrono::nanoseconds progress_timeout_;

@@ -73,7 +73,7 @@ RILL_COLD void completion_queue::wait() {
         if (!here.empty()) break;
         try {
             context_.check();
-            check_patience(begin);
+            check_progress(begin);
         } catch (const error& why) {
             const auto what = waited_for();
             if (give_up()) throw_error(why.code(), std::string(why.what()) + "; it waits for " + what);
@@ -89,7 +89,7 @@ RILL_COLD void completion_queue::wait() {
     }
 }
 
-RILL_COLD void completion_queue::check_patience(environment::time_point since) const {
+RILL_COLD void completion_queue::check_progress(environment::time_point since) const {
     if (progress_timeout_ == forever || context_.env().now() - since <= progress_timeout_) return;
     char text[32];
     std::snprintf(text, sizeof text, "%g", std::chrono::duration<double>(progress_timeout_).count());
@@ -99,7 +99,7 @@ RILL_COLD void completion_queue::check_patience(environment::time_point since) c
 
 RILL_COLD std::string completion_queue::waited_for() const {
     std::string text;
-    for (const auto& s : started_) text += (text.empty() ? "" : ", ") + s.of.of->place_of_piece(s.of.number);
+    for (const auto& s : started_) text += (text.empty() ? "" : ", ") + s.of.of->place_of_stage(s.of.number);
     return text;
 }
 

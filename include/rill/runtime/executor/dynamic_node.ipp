@@ -75,9 +75,9 @@ RILL_COLD std::shared_ptr<const dynamic_node::bound> dynamic_node::bound_to(std:
     made->inputs.assign(inputs.begin(), inputs.end());
     for (const auto* r : read) made->read.push_back(owned_copy(*r));
     if (item_.origin->bodies) {
-        made->region = bind_alone(item_, inputs, bodies_, memory_);
+        made->region = bind_dynamic(item_, inputs, bodies_, memory_);
     } else {
-        refuse_ragged(inputs);
+        refuse_tensor_lists(inputs);
         const given_values values(given);
         const auto& outputs = made->outputs = op.outputs({inputs, read.empty() ? nullptr : &values, {}});
         for (const auto& t : outputs)
@@ -100,7 +100,7 @@ RILL_COLD std::shared_ptr<const dynamic_node::bound> dynamic_node::bound_to(std:
 RILL_COLD std::vector<any_array> dynamic_node::run_kernel(std::span<any_array> inputs, const step_context* context,
                                                           async_context* wait) const {
     const auto b = bound_to(inputs);
-    if (b->region.step) return b->region.step->run_alone(inputs, context);
+    if (b->region.step) return b->region.step->run_dynamic(inputs, context);
     std::vector<any_array> none, outputs;
     if (item_.op->has_dynamic_outputs())
         outputs.resize(item_.origin->outputs.size());

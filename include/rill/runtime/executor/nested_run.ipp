@@ -33,7 +33,7 @@ RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> fe
         feeds = filled;
     }
     if (!p.is_staged())
-        for (const auto& f : feeds) refuse_ragged({&f.type(), 1});
+        for (const auto& f : feeds) refuse_tensor_lists({&f.type(), 1});
     struct holder {
         plan& of;
         std::unique_ptr<execution_state> step;

@@ -41,7 +41,7 @@ private:
     RILL_INLINE std::optional<std::vector<any_array>>
     begin(parent_run& outer, std::size_t number, completion_queue& events, const step_context& context) override;
     void run_to_end();
-    void run_piece(std::size_t p);
+    void run_stage(std::size_t p);
     /// Runs a ready stage. If it is a long static segment, runs other long ones in parallel.
     void run_ready(std::size_t p);
     static void run_beside(std::span<const completion_queue::stage> lines, const parallel_regions& dealt,
@@ -50,31 +50,31 @@ private:
     const any_array& taken(std::size_t p, std::size_t k);
     /// Returns the segment of a stage, bound to the values that it takes.
     const segment& hold(std::size_t p);
-    void run_line(std::size_t p);
+    void run_segment(std::size_t p);
     /// Returns true if the node has completed; false if it waits, or if its bodies run.
-    bool run_alone(std::size_t p);
+    bool run_dynamic(std::size_t p);
     bool go_on(std::size_t p, std::vector<any_array> given);
     void begin_wait(std::size_t p);
     step_trace::entry entry_of(std::size_t p) const;
     std::vector<any_array> all_fetched() const;
     RILL_INLINE void on_completed(std::size_t p, std::exception_ptr problem, std::vector<any_array> outputs) override;
-    RILL_INLINE std::string place_of_piece(std::size_t p) const override;
-    RILL_INLINE void inner_done(std::size_t p, std::vector<any_array> results) override;
-    [[noreturn]] RILL_INLINE void rethrow_inner(std::size_t p) const override;
+    RILL_INLINE std::string place_of_stage(std::size_t p) const override;
+    RILL_INLINE void nested_done(std::size_t p, std::vector<any_array> results) override;
+    [[noreturn]] RILL_INLINE void rethrow_nested(std::size_t p) const override;
     [[noreturn]] void rethrow_outwards() const;
     void give(std::size_t p, std::vector<any_array> outputs);
     void complete(std::size_t p);
 
     const staged_plan& plan_;
     std::vector<any_array> values_;
-    hash_map<int, any_array> stand_ins_;                 // zeros in place of absent values
+    hash_map<int, any_array> absent_values_;             // zeros in place of absent values
     std::vector<std::unique_ptr<execution_state>> held_; // per stage: its frame
     std::vector<int> missing_;                           // per stage: dependencies that have not completed
     std::size_t left_;
     vector<std::unique_ptr<body_run>> bodies_; // of nodes whose bodies run
     std::vector<wait> waits_;                  // of a traced run
-    parent_run* outer_ = nullptr;              // the parent run; null for a step of its own
-    std::size_t outer_number_ = 0;
+    parent_run* parent_ = nullptr;             // the parent run; null for a step of its own
+    std::size_t parent_number_ = 0;
     completion_queue* events_ = nullptr;
     const step_context* context_ = nullptr;
     pinned_versions versions_;

@@ -91,8 +91,8 @@ RILL_COLD void step_executor::begin(completion_queue& events, const step_context
 
 RILL_COLD std::optional<std::vector<any_array>>
 step_executor::begin(parent_run& outer, std::size_t number, completion_queue& events, const step_context& context) {
-    outer_ = &outer;
-    outer_number_ = number;
+    parent_ = &outer;
+    parent_number_ = number;
     begin(events, context);
     return left_ > 0 ? std::nullopt : std::optional(all_fetched());
 }
@@ -105,7 +105,7 @@ RILL_COLD void step_executor::run_to_end() {
 
 RILL_COLD void step_executor::run_ready(std::size_t p) {
     const auto& threads = plan_.resources().threads();
-    if (plan_.alone(p) || !threads.pool || threads.lanes < 2) return run_piece(p);
+    if (plan_.alone(p) || !threads.pool || threads.lanes < 2) return run_stage(p);
     const auto of = [](const completion_queue::stage& r) -> step_executor& {
         return static_cast<step_executor&>(*r.of);
     };
@@ -120,7 +120,7 @@ RILL_COLD void step_executor::run_ready(std::size_t p) {
         return !of(r).plan_.alone(r.number) && microseconds(r) > fork_cost;
     };
     const auto is_brief = [&](const completion_queue::stage& r) { return !is_long(r); };
-    if (!is_long({this, p})) return run_piece(p);
+    if (!is_long({this, p})) return run_stage(p);
     // short stages go first, for some rounds: they may begin to wait, or make further long segments ready
     auto& events = *events_;
     for (int round = 0; round < 16; ++round) {
@@ -128,10 +128,10 @@ RILL_COLD void step_executor::run_ready(std::size_t p) {
         if (brief.empty()) break;
         for (const auto& r : brief) {
             context_->check();
-            of(r).run_piece(r.number);
+            of(r).run_stage(r.number);
         }
     }
-    auto lines = events.take(longest_stretch - 1, is_long);
+    auto lines = events.take(longest_window - 1, is_long);
     lines.push_back({this, p});
     vector<step_cost> costs;
     for (const auto& r : lines) costs.push_back({microseconds(r), false});
@@ -140,22 +140,22 @@ RILL_COLD void step_executor::run_ready(std::size_t p) {
     if (!dealt.empty()) return run_beside(lines, dealt[0], *threads.pool);
     lines.pop_back();
     for (const auto& r : lines) events.add(r);
-    run_piece(p);
+    run_stage(p);
 }
 
 /// Runs segments in parallel lanes. All of them end before another stage of the step runs.
 RILL_COLD void step_executor::run_beside(std::span<const completion_queue::stage> lines, const parallel_regions& dealt,
                                          thread_pool& pool) {
-    const auto run_line = [&](const completion_queue::stage& r) {
+    const auto run_segment = [&](const completion_queue::stage& r) {
         auto& of = static_cast<step_executor&>(*r.of);
         try {
-            of.run_line(r.number);
+            of.run_segment(r.number);
         } catch (...) {
             of.rethrow_outwards();
         }
     };
     pool.run(static_cast<int>(dealt.lanes.size()), [&](int s) {
-        for (const int i : dealt.lanes[s]) run_line(lines[i]);
+        for (const int i : dealt.lanes[s]) run_segment(lines[i]);
     });
     for (const auto& r : lines) static_cast<step_executor&>(*r.of).complete(r.number);
 }
@@ -163,7 +163,7 @@ RILL_COLD void step_executor::run_beside(std::span<const completion_queue::stage
 RILL_COLD const any_array& step_executor::taken(std::size_t p, std::size_t k) {
     const int v = plan_.all_stages().all[p].takes[k];
     if (!values_[v].empty()) return values_[v];
-    const auto [at, fresh] = stand_ins_.try_emplace(v, any_array());
+    const auto [at, fresh] = absent_values_.try_emplace(v, any_array());
     const auto* alone = plan_.alone(p);
     if (fresh) at->second = stand_in(type_of(alone ? alone->item().origin->inputs[k] : plan_.line(p).graph().feeds[k]));
     return at->second;
@@ -174,27 +174,27 @@ RILL_COLD const segment& step_executor::hold(std::size_t p) {
         vector<any_array> in;
         for (std::size_t k = 0; k < plan_.all_stages().all[p].takes.size(); ++k) {
             in.push_back(taken(p, k));
-            refuse_ragged({&in.back().type(), 1});
+            refuse_tensor_lists({&in.back().type(), 1});
         }
         held_[p] = plan_.line(p).acquire(in);
     }
     return *held_[p]->of;
 }
 
-RILL_COLD void step_executor::run_piece(std::size_t p) {
+RILL_COLD void step_executor::run_stage(std::size_t p) {
     bool done = true;
     try {
         if (plan_.alone(p))
-            done = run_alone(p);
+            done = run_dynamic(p);
         else
-            run_line(p);
+            run_segment(p);
     } catch (...) {
         rethrow_outwards();
     }
     if (done) complete(p);
 }
 
-RILL_COLD void step_executor::run_line(std::size_t p) {
+RILL_COLD void step_executor::run_segment(std::size_t p) {
     const auto& stage = plan_.all_stages().all[p];
     hold(p);
     auto& step = *held_[p];
@@ -233,7 +233,7 @@ RILL_COLD void step_executor::run_line(std::size_t p) {
                               step.of->fetch_data(*step.memory, k), nullptr);
 }
 
-RILL_COLD bool step_executor::run_alone(std::size_t p) {
+RILL_COLD bool step_executor::run_dynamic(std::size_t p) {
     const auto& alone = *plan_.alone(p);
     const auto& takes = plan_.all_stages().all[p].takes;
     const bool has_bodies = alone.item().origin->bodies;
@@ -329,11 +329,11 @@ RILL_COLD std::vector<any_array> step_executor::all_fetched() const {
 
 /// Rethrows the current exception with the places of the nodes whose bodies this run is in.
 RILL_COLD void step_executor::rethrow_outwards() const {
-    if (outer_) outer_->rethrow_inner(outer_number_);
+    if (parent_) parent_->rethrow_nested(parent_number_);
     throw;
 }
 
-RILL_COLD void step_executor::rethrow_inner(std::size_t p) const {
+RILL_COLD void step_executor::rethrow_nested(std::size_t p) const {
     try {
         for (const auto& b : bodies_)
             if (b->stage == p) b->bodies->rethrow();
@@ -347,7 +347,7 @@ RILL_COLD void step_executor::rethrow_inner(std::size_t p) const {
     }
 }
 
-RILL_COLD void step_executor::inner_done(std::size_t p, std::vector<any_array> results) {
+RILL_COLD void step_executor::nested_done(std::size_t p, std::vector<any_array> results) {
     bool done = false;
     try {
         done = go_on(p, std::move(results));
@@ -378,7 +378,7 @@ RILL_COLD void step_executor::on_completed(std::size_t p, std::exception_ptr pro
     complete(p);
 }
 
-RILL_COLD std::string step_executor::place_of_piece(std::size_t p) const {
+RILL_COLD std::string step_executor::place_of_stage(std::size_t p) const {
     return place_of(*plan_.alone(p)->item().origin);
 }
 
@@ -392,7 +392,7 @@ RILL_COLD void step_executor::give(std::size_t p, std::vector<any_array> outputs
 RILL_COLD void step_executor::complete(std::size_t p) {
     for (const std::size_t n : plan_.next()[p])
         if (--missing_[n] == 0) events_->add({this, n});
-    if (--left_ == 0 && outer_) outer_->inner_done(outer_number_, all_fetched());
+    if (--left_ == 0 && parent_) parent_->nested_done(parent_number_, all_fetched());
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -41,7 +41,7 @@ public:
 
     const subgraph& graph() const noexcept { return graph_; }
     /// Returns the staged plan; null if the run is one static segment.
-    const staged_plan* is_staged() const noexcept { return in_pieces_.load(std::memory_order_acquire); }
+    const staged_plan* is_staged() const noexcept { return staged_.load(std::memory_order_acquire); }
     /// Returns the dataflow plan; null if the run does not use the dataflow executor.
     const dataflow_plan* is_dataflow() const noexcept { return frames_.get(); }
     /// Returns the runtime of its dynamic nodes.
@@ -77,7 +77,7 @@ private:
     void place_items(const session_options& options, const device_type& default_device);
     void split_into_stages(const subgraph& g, const session_options& options, const device_type& default_device);
     void split_late();
-    std::unique_ptr<execution_state> begin_in_pieces(std::span<const any_array> feeds);
+    std::unique_ptr<execution_state> begin_staged(std::span<const any_array> feeds);
     std::unique_ptr<execution_state> acquire_new(std::unique_ptr<execution_state> step,
                                                  std::span<const any_array> feeds);
 
@@ -90,7 +90,7 @@ private:
     body_plans bodies_; // of its nodes that have bodies
     std::unique_ptr<const unsplit> unsplit_;
     owned<const staged_plan> stages_ = owns_none<const staged_plan>();
-    std::atomic<const staged_plan*> in_pieces_{nullptr}; // the same, for readers without a lock
+    std::atomic<const staged_plan*> staged_{nullptr}; // the same, for readers without a lock
     owned<const dataflow_plan> frames_ = owns_none<const dataflow_plan>();
     std::mutex mutex_;
     std::list<std::shared_ptr<segment>> segments_;

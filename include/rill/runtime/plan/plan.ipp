@@ -55,7 +55,7 @@ RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::s
     if (flow_) graph_ = checked_pass(sort_items(std::move(graph_)), true);
     graph_ = checked_pass(cse_region_ops(std::move(graph_)), true);
     graph_ = checked_pass(eliminate_common_subexpressions(std::move(graph_)), true);
-    graph_ = checked_pass(absorb_producers(std::move(graph_)), true);
+    graph_ = checked_pass(fold_producers(std::move(graph_)), true);
     graph_ = checked_pass(serialize_lock_ops(std::move(graph_)), true);
     graph_ = checked_pass(order_variable_accesses(std::move(graph_)), false);
     graph_ = checked_pass(sort_items(std::move(graph_)), true);
@@ -91,11 +91,11 @@ RILL_COLD void plan::place_items(const session_options& options, const device_ty
 RILL_COLD void plan::split_into_stages(const subgraph& g, const session_options& options,
                                        const device_type& default_device) {
     stages_ = control().make_staged_plan(g, options, resources_, default_device);
-    in_pieces_.store(stages_.get(), std::memory_order_release);
+    staged_.store(stages_.get(), std::memory_order_release);
 }
 
 RILL_COLD void plan::split_late() {
-    if (!unsplit_) throw internal("a straight line was cut too late");
+    if (!unsplit_) throw internal("a static segment was split into stages too late");
     split_into_stages(unsplit_->graph, unsplit_->options, unsplit_->default_device);
 }
 
@@ -107,7 +107,7 @@ RILL_COLD void plan::use_stages() {
 RILL_INLINE plan::~plan() { delete ready_.load(); }
 
 RILL_INLINE std::unique_ptr<execution_state> plan::acquire(std::span<const any_array> feeds) {
-    if (is_staged()) return begin_in_pieces(feeds);
+    if (is_staged()) return begin_staged(feeds);
     std::unique_ptr<execution_state> step(ready_.exchange(nullptr, std::memory_order_acquire));
     if (step) {
         if (step->of->serves(feeds)) return step;
@@ -125,13 +125,13 @@ RILL_COLD std::unique_ptr<execution_state> plan::acquire_new(std::unique_ptr<exe
     try {
         step->of = bind(types);
     } catch (const dynamic_shape_found&) {
-        return begin_in_pieces(feeds);
+        return begin_staged(feeds);
     }
     step->memory = step->of->acquire();
     return step;
 }
 
-RILL_COLD std::unique_ptr<execution_state> plan::begin_in_pieces(std::span<const any_array> feeds) {
+RILL_COLD std::unique_ptr<execution_state> plan::begin_staged(std::span<const any_array> feeds) {
     if (closed_) throw cancelled("the session is closed");
     auto step = std::make_unique<execution_state>();
     step->is_staged = control().begin(*is_staged(), feeds);

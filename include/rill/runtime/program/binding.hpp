@@ -24,7 +24,7 @@ private:
     /// Returns the folded outputs of an item in host memory, which needs no step; null if it has none.
     const std::vector<any_array>* known_value(std::size_t i) const;
     void find_folded();
-    void find_chains();
+    void find_fusion_groups();
     bool stays_in_block(std::size_t i, std::size_t port) const;
 
     void assign_slots(resource_store& resources);
@@ -36,7 +36,7 @@ private:
 
     void bind_steps(resource_store& resources);
 
-    void bind_chain(const chain& c, resource_store& resources);
+    void bind_fusion_group(const chain& c, resource_store& resources);
 
     /// Adds a bound step: its slot numbers, and its scratch memory.
     void add_step(step s, std::span<const subgraph::value> inputs, std::span<const int> outputs,

@@ -30,7 +30,7 @@ RILL_COLD bound_graph binder::bind(const subgraph& g, std::span<const tensor_typ
     b.control = bodies.control;
     b.infer(feeds, bodies, resources.memory());
     b.find_folded();
-    b.find_chains();
+    b.find_fusion_groups();
     b.assign_slots(resources);
     b.bind_steps(resources);
     if (const auto& threads = resources.threads(); threads.pool) {
@@ -115,9 +115,9 @@ RILL_COLD void binder::find_folded() {
     }
 }
 
-RILL_COLD void binder::find_chains() {
+RILL_COLD void binder::find_fusion_groups() {
     chained.assign(graph.items.size(), -1);
-    const auto first = detail::find_chains(graph, types, folded);
+    const auto first = detail::find_fusion_groups(graph, types, folded);
     for (std::size_t i = 0; i < first.size(); ++i) {
         if (first[i] == static_cast<int>(i)) continue;
         auto& number = chained[first[i]];
@@ -215,7 +215,7 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         if (chained[i] >= 0) {
             const auto& c = chains[chained[i]];
-            if (c.items[0] == static_cast<int>(i)) bind_chain(c, resources);
+            if (c.items[0] == static_cast<int>(i)) bind_fusion_group(c, resources);
             continue;
         }
         if (const auto* known = known_value(i))
@@ -262,7 +262,7 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
     note_start_reads();
 }
 
-RILL_COLD void binder::bind_chain(const chain& c, resource_store& resources) {
+RILL_COLD void binder::bind_fusion_group(const chain& c, resource_store& resources) {
     fusion_group members;
     vector<subgraph::value> inputs;
     hash_map<std::pair<int, int>, std::size_t> number_of; // the number of an input
@@ -308,7 +308,7 @@ RILL_COLD void binder::bind_chain(const chain& c, resource_store& resources) {
     s.item = c.items.back();
     const auto& where = device_of(graph.items[c.items[0]]);
     const auto chain_kernel = find_kernel(where.name, fusion_group::name, dtype::invalid);
-    if (!chain_kernel) throw internal("no kernel of chains for device " + where.name);
+    if (!chain_kernel) throw internal("no kernel of fusion groups for device " + where.name);
     s.run = (*chain_kernel)(&members, request);
     add_step(std::move(s), inputs, outputs, request, false);
 }
@@ -337,7 +337,7 @@ RILL_COLD void binder::add_step(step s, std::span<const subgraph::value> inputs,
 
 RILL_COLD std::int32_t binder::variable_index(const subgraph::value& v, const node& writer) const {
     if (const auto at = slots[slot_of(v)].variable; at >= 0) return at;
-    throw invalid_argument(writer.op->label() + ": input '" + graph.name_of(v.item) + "' is no variable (" +
+    throw invalid_argument(writer.op->label() + ": input '" + graph.name_of(v.item) + "' is not a variable (" +
                            place_of(writer) + ")");
 }
 

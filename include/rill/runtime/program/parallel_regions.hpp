@@ -13,7 +13,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 inline constexpr double fork_cost = 10;
 
 /// The maximum number of steps of a window. It keeps the search linear.
-inline constexpr int longest_stretch = 64;
+inline constexpr int longest_window = 64;
 
 /// A window of steps, first … last - 1, that run in parallel lanes. The steps of one lane run in order.
 struct parallel_regions {

@@ -91,8 +91,8 @@ RILL_COLD bool worth_branching(std::span<const step_cost> costs, int threads) {
     if (threads < 2) return false;
     const running_costs cost(costs);
     const auto n = static_cast<int>(costs.size());
-    for (int s = 0; s == 0 || s + longest_stretch <= n; ++s)
-        if (cost.is_worth(s, std::min(n, s + longest_stretch))) return true;
+    for (int s = 0; s == 0 || s + longest_window <= n; ++s)
+        if (cost.is_worth(s, std::min(n, s + longest_window))) return true;
     return false;
 }
 
@@ -121,9 +121,9 @@ RILL_COLD vector<parallel_regions> find_parallel_regions(std::span<const step_or
     for (int s = 0; s < n; ++s) {
         const auto at = static_cast<std::size_t>(s);
         if (until[at + 1].saved < until[at].saved) until[at + 1] = {until[at].saved, -1};
-        if (!begins[at] || !cost.is_worth(s, std::min(n, s + longest_stretch))) continue;
+        if (!begins[at] || !cost.is_worth(s, std::min(n, s + longest_window))) continue;
         window here(order, costs, s);
-        for (int e = s + 1; e <= std::min(n, s + longest_stretch) && here.add(); ++e) {
+        for (int e = s + 1; e <= std::min(n, s + longest_window) && here.add(); ++e) {
             if (!ends[e] || !cost.is_worth(s, e)) continue;
             auto& to = until[e];
             const double saved = until[at].saved + here.deal_out(threads).saved - fork_cost;

@@ -103,8 +103,8 @@ private:
     // ---- running -----------------------------------------------------------------------------------------------------------
 
     bool use_pinned(frame& f, std::size_t variable) const;
-    /// Calls run_line(begin, end, lane) for all steps begin … end - 1, with parallel lanes. `lane` is -1 outside of windows.
-    template <class F> void run_all(const F& run_line) const;
+    /// Calls run_segment(begin, end, lane) for all steps begin … end - 1, with parallel lanes. `lane` is -1 outside of windows.
+    template <class F> void run_all(const F& run_segment) const;
     kernel_args args_of(const frame& f, const step& s) const;
     void run_step(frame& f, const step& s) const;
     void run_steps(frame& f, int begin, int end) const;

@@ -164,16 +164,16 @@ RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds) cons
     run_all([&](int begin, int end, int) { run_steps(f, begin, end); });
 }
 
-template <class F> inline void segment::run_all(const F& run_line) const {
+template <class F> inline void segment::run_all(const F& run_segment) const {
     int at = 0;
     for (const auto& b : b_.parallel) {
-        run_line(at, b.first, -1);
+        run_segment(at, b.first, -1);
         pool_->run(static_cast<int>(b.lanes.size()), [&](int l) {
-            for (const int k : b.lanes[l]) run_line(k, k + 1, l);
+            for (const int k : b.lanes[l]) run_segment(k, k + 1, l);
         });
         at = b.last;
     }
-    run_line(at, static_cast<int>(b_.steps.size()), -1);
+    run_segment(at, static_cast<int>(b_.steps.size()), -1);
 }
 
 RILL_INLINE bool segment::use_pinned(frame& f, std::size_t variable) const {

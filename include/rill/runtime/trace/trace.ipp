@@ -51,7 +51,7 @@ RILL_COLD std::string chrome_args(const step_trace& t, const step_trace::entry& 
     add("iteration", e.iteration);
     add("iterations", e.iterations);
     add("lane", e.lane);
-    add("piece", e.stage);
+    add("stage", e.stage);
     return text + "}";
 }
 

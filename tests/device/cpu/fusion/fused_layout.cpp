@@ -82,7 +82,7 @@ TEST_CASE("fused_layout: a number that is taken as it is needs no buffer") {
 }
 
 TEST_CASE("fused_layout: a block is folded along the axes that its result lacks") {
-    compile_combiner<combine::sum, float>();
+    compile_reducer<combine::sum, float>();
     const auto sum = the_kernels().reducers.find("Sum/float32");
     REQUIRE(sum);
     const auto l = test_fused_layout::plan({3, 4, 5}, {{3, 4, 5}}, {3, 1, 5});

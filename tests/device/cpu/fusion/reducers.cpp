@@ -13,9 +13,9 @@
 using namespace rill;
 
 TEST_CASE("reducers: identities, folds of any length, merges, means") {
-    compile_combiner<combine::sum, float>();
-    compile_combiner<combine::max, int>();
-    compile_combiner<combine::all, bool>();
+    compile_reducer<combine::sum, float>();
+    compile_reducer<combine::max, int>();
+    compile_reducer<combine::all, bool>();
     const auto sum = the_kernels().reducers.find("Sum/float32");
     const auto max = the_kernels().reducers.find("Max/int32");
     const auto all = the_kernels().reducers.find("All/bool");
@@ -54,7 +54,7 @@ namespace test_combiners {
 
 /// Small whole numbers, so that the order does not show; the last row must not be read beyond.
 template <combine How, class T> void check_rows() {
-    compile_combiner<How, T>();
+    compile_reducer<How, T>();
     const auto c = the_kernels().reducers.find(detail::kernel_key(to_string(How), dtype_of<T>));
     REQUIRE(c);
     for (const std::size_t rows : {0, 1, 2, 3, 4, 5, 32, 33})
@@ -81,7 +81,7 @@ TEST_CASE("reducers: rows into one") {
 }
 
 template <combine How, class T, class F> void check(T identity, const F& together) {
-    compile_combiner<How, T>();
+    compile_reducer<How, T>();
     const auto c = the_kernels().reducers.find(detail::kernel_key(to_string(How), dtype_of<T>));
     REQUIRE(c);
     for (const std::int64_t n : {0, 1, 3, 15, 16, 17, 64, 67, 1000}) {
@@ -135,7 +135,7 @@ TEST_CASE("reducers: of bool, complex numbers and halves") {
     check<combine::any, bool>(false, [](bool a, bool b) { return a || b; });
     check<combine::all, bool>(true, [](bool a, bool b) { return a && b; });
     check<combine::sum, std::complex<double>>(0, [](auto a, auto b) { return a + b; });
-    compile_combiner<combine::max, half>();
+    compile_reducer<combine::max, half>();
     const auto max = the_kernels().reducers.find("Max/half");
     REQUIRE(max);
     const half values[] = {half(1.5f), half(-2.f), half(0.25f)};
@@ -147,8 +147,8 @@ TEST_CASE("reducers: of bool, complex numbers and halves") {
 }
 
 TEST_CASE("reducers: NaN wins over every maximum and minimum") {
-    compile_combiner<combine::max, float>();
-    compile_combiner<combine::min, float>();
+    compile_reducer<combine::max, float>();
+    compile_reducer<combine::min, float>();
     for (const char* key : {"Max/float32", "Min/float32"}) {
         const auto c = the_kernels().reducers.find(key);
         for (const std::size_t n : {1u, 20u, 200u})

@@ -15,7 +15,7 @@ TEST_CASE(
     placeholder<double, 5, 3> xs("xs");
     const variable<double, 3, 3> w("w", ones());
     const auto kept = [](const any_tensor& y) {
-        return y.node()->owner->last_twin(y.node())->outputs.size() - y.node()->outputs.size();
+        return y.node()->owner->last_variant(y.node())->outputs.size() - y.node()->outputs.size();
     };
     // a product's result, its state, and not the sums before tanh
     const auto network =

@@ -85,7 +85,7 @@ private:
 
     /// Runs all pieces on this thread, or shares them with the pool.
     void run_pieces(const void* const* leaf, std::byte* const* out, std::byte* scratch) const;
-    void run_piece(index_t piece, const void* const* leaf, std::byte* const* out, std::byte* scratch,
+    void run_stage(index_t piece, const void* const* leaf, std::byte* const* out, std::byte* scratch,
                    std::byte* own) const;
     void run_blocks(index_t first, index_t last, const void* const* base, std::byte* const* out, std::byte* own) const;
     /// Runs a single block through a single function: a fast path for small tensors.
@@ -279,7 +279,7 @@ RILL_INLINE void fused_kernel::run_pieces(const void* const* leaf, std::byte* co
         std::byte* own = scratch + own_at_;
         begin(own);
         if (partial_bytes_ == 0 || pieces_ == 1) return run_blocks(0, blocks_, leaf, out, own);
-        for (index_t p = 0; p < pieces_; ++p) run_piece(p, leaf, out, scratch, own);
+        for (index_t p = 0; p < pieces_; ++p) run_stage(p, leaf, out, scratch, own);
     } else {
         // The pieces of a map are single blocks; threads take several at a time.
         const index_t together = partial_bytes_ > 0 ? 1 : std::max<index_t>(1, pieces_ / (8 * pool_->threads()));
@@ -292,7 +292,7 @@ RILL_INLINE void fused_kernel::run_pieces(const void* const* leaf, std::byte* co
             begin(own);
             for (; p < pieces_; p = next.fetch_add(together, std::memory_order_relaxed)) {
                 if (partial_bytes_ > 0)
-                    run_piece(p, leaf, out, scratch, own);
+                    run_stage(p, leaf, out, scratch, own);
                 else
                     run_blocks(p, std::min(p + together, pieces_), leaf, out, own);
             }
@@ -307,7 +307,7 @@ RILL_INLINE void fused_kernel::run_pieces(const void* const* leaf, std::byte* co
                                result_size_[r]);
 }
 
-RILL_INLINE void fused_kernel::run_piece(index_t piece, const void* const* leaf, std::byte* const* out,
+RILL_INLINE void fused_kernel::run_stage(index_t piece, const void* const* leaf, std::byte* const* out,
                                          std::byte* scratch, std::byte* own) const {
     pointer_table<std::byte*> to(results_, own + to_at_);
     for (std::size_t r = 0; r < results_; ++r) {

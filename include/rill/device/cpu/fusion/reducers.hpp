@@ -244,7 +244,7 @@ template <class C, combine How, class T> struct combiner_registrar {
 inline namespace RILL_ISA {
 
 /// Compiles the loops of one combining operation and dtype into this program.
-template <combine How, class T> void compile_combiner() {
+template <combine How, class T> void compile_reducer() {
     using rule = std::conditional_t<
         How == combine::sum || How == combine::mean, sum_combine,
         std::conditional_t<

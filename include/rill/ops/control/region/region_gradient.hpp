@@ -56,7 +56,7 @@ private:
 
 /// Returns values of body number `which` as outputs of the node's last variant, or of a new one with them.
 inline std::vector<endpoint> keep_values(const node& n, std::size_t which, const std::vector<endpoint>& values) {
-    const node* last = n.owner->last_twin(&n);
+    const node* last = n.owner->last_variant(&n);
     const auto& use = *n.op->regions();
     using form = region_use::form;
     // a loop's state outputs hold the last values only

@@ -61,7 +61,7 @@ public:
     }
 
     /// Returns the state or outputs, then the stacked outputs of a while loop.
-    std::vector<any_array> run_alone(std::span<const any_array> inputs, const step_context* context) const override {
+    std::vector<any_array> run_dynamic(std::span<const any_array> inputs, const step_context* context) const override {
         const auto own = make_memory();
         const bool keeps = repeats() && outputs_.size() > parts_;
         auto outputs = arrays_of(std::span(outputs_).first(keeps ? parts_ : outputs_.size()));

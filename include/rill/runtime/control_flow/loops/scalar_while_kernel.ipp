@@ -37,7 +37,7 @@ public:
         return loop_({m.tables.all(), m.state.data(), most_, args.step});
     }
 
-    std::vector<any_array> run_alone(std::span<const any_array> inputs, const step_context* context) const override {
+    std::vector<any_array> run_dynamic(std::span<const any_array> inputs, const step_context* context) const override {
         auto outputs = arrays_of(state_);
         array_slots slots(inputs, outputs);
         note_iterations(context, run(*make_memory(), slots.args(context)));
