@@ -259,10 +259,11 @@ def machine(names: list[str], failed: list[str], rounds: int) -> str:
     have = versions() if PYTHON.exists() else {}
     used = [f"{TITLES[n]} {have[PACKAGES[n]]} ({FORMS[n]})" for n in names if n in PACKAGES]
     cores = "all" if "rill_threads" in names else "one"
-    facts = [f"{model[1] if model else platform.machine()}, {cores} of {os.cpu_count()} cores", compiler, *used, *([f"Python {platform.python_version()}"] if used else []), f"medians of {rounds} interleaved rounds", str(datetime.date.today())]
+    facts = [f"{model[1] if model else platform.machine()}, {cores} of {os.cpu_count()} cores", compiler, *used,
+             *([f"Python {platform.python_version()}"] if used else []), f"medians of {rounds} interleaved rounds"]
     absent = [] if any(n.startswith("rill_") for n in names) else [
         f"{TITLES[n]} {'could not be installed' if n in failed else 'was left out'}." for n in TITLES if n not in names]
-    return "; ".join(facts) + ". " + " ".join(absent)
+    return "; ".join(facts) + ". " * bool(absent) + " ".join(absent)
 
 
 def publish(what: str, text: str) -> None:
@@ -315,8 +316,9 @@ def main() -> None:
         say(f"timing {row}")
         results[row] = times(row, programs, options.rounds, options.seconds)
     end(programs)
-    text = variants_table(results, what) if what in VARIANTS else table(results, names)
-    text += "\n\n" + machine(names, failed, options.rounds).strip()
+    command = " ".join(["python3", "bench/peers/run.py", *sys.argv[1:]])
+    text = f"`{command}` · {datetime.date.today()} · {machine(names, failed, options.rounds)}\n\n" # as check_benchmarks.py asks
+    text += variants_table(results, what) if what in VARIANTS else table(results, names)
     print(text)
     if rows == ROWS or (what in VARIANTS and options.rows == ["*"]):
         publish(what, text)
