@@ -48,7 +48,7 @@ def faults(file):
     """[(line, fault)], and how many comments there are"""
     found, count = [], 0
     for line, doc, said, code in blocks(file.read_text()):
-        if not said or said.startswith(("SPDX", "----", "clang-format", "size:")) or re.match(r"^-+ ", said):
+        if not said or said.startswith(("SPDX", "----", "clang-format", "size:", "namespace ")) or re.match(r"^-+ ", said):
             continue
         count += 1
         if match := BAD_START.match(said):
