@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-#include <rill/runtime/executor/completion_queue.hpp>
+#include <rill/runtime/executor/nested_run.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

@@ -31,29 +31,6 @@ protected:
     ~step_part() = default;
 };
 
-/// A run with nested runs.
-class parent_run {
-public:
-    /// Handles the end of nested run `number`. An error from here on leaves as an error of the outermost run.
-    virtual void nested_done(std::size_t number, std::vector<any_array> results) = 0;
-    /// Rethrows the current exception, thrown by nested run `number`, as an error of the outermost run.
-    [[noreturn]] virtual void rethrow_nested(std::size_t number) const = 0;
-
-protected:
-    ~parent_run() = default;
-};
-
-class completion_queue;
-
-/// A nested run: part of another run, and of its step.
-class nested_run {
-public:
-    virtual ~nested_run() = default;
-    /// Returns the results if the run ends at once. Otherwise it calls `outer.nested_done` later, which may destroy *this.
-    virtual std::optional<std::vector<any_array>> begin(parent_run& outer, std::size_t number, completion_queue& events,
-                                                        const step_context& context) = 0;
-};
-
 /// The completion queue of a step: its ready stages, its deferred ops, and their completions. All runs of the step share it.
 class completion_queue {
 public:

@@ -10,6 +10,7 @@
 
 #include <rill/core/hash_map.hpp>
 #include <rill/runtime/executor/completion_queue.hpp>
+#include <rill/runtime/executor/nested_run.hpp>
 #include <rill/runtime/program/parallel_regions.hpp>
 #include <rill/runtime/program/segment.hpp>
 

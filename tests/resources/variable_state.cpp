@@ -194,19 +194,3 @@ TEST_CASE("resources: in place, there is one version, which is written while oth
     CHECK(ints(held)[1] == 4);
     CHECK(v.is_newest(held));
 }
-
-TEST_CASE("resources: each node has its own variable, the same for every asker") {
-    detail::resource_store store(default_allocator());
-    const graph g;
-    node a, b, open;
-    a.owner = b.owner = open.owner = &g.state();
-    a.outputs = b.outputs = {{dtype::float32, dims{2}}};
-    open.name = "open";
-    a.op = b.op = open.op = make_op(variable_op{a.outputs[0]});
-    open.outputs = {{dtype::float32, dims{dyn}}};
-    CHECK(store.variable(&a) == store.variable(&a));
-    CHECK(store.variable(&a) != store.variable(&b));
-    CHECK(store.variable(&a)->type() == a.outputs[0]);
-    CHECK_THROWS_AS(store.variable(&open), unimplemented);
-    CHECK_THROWS_WITH(store.variable(&open), contains("'open'"));
-}
