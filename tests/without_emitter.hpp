@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include <rill/device/registry.hpp>
+#include <rill/device/kernel_registry.hpp>
 
 /// As long as this is there, chains of nodes are bound to compiled kernels and the interpreter, as in programs without
 /// rill::kernels.

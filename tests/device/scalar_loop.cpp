@@ -1,48 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/device/scalar_loop.hpp>
 
-#include <array>
-#include <atomic>
-
-#include <rill/ops/math/add.hpp>
-#include <rill/ops/math/less.hpp>
-#include <rill/ops/math/mul.hpp>
+#include <rill/device/kernel_registry.hpp>
+#include <rill/expr/fused_op.hpp>
 
 #include "catch.hpp"
 
 using namespace rill;
 
-namespace test_device_scalar_loop {
-
-using below = structure<less_op, bool, leaf<int>, scalar_leaf<int>>;
-using sum = structure<add_op, int, leaf<int>, leaf<int>>;
-
-TEST_CASE("scalar_loop: parts change together, values from outside stay") {
-    // while (a < 10) (a, b) = (a + b, b + c)
-    int a = 1, b = 1;
-    const int c = 2;
-    const std::array<const void*, 2> own{nullptr, nullptr}, other{nullptr, &c};
-    const std::array<scalar_value, 1> limit{scalar_value(10)};
-    const std::array<scalar_loop_args::expression, 3> all{
-        {{own.data(), limit.data()}, {own.data(), nullptr}, {other.data(), nullptr}}};
-    const std::array<void*, 2> state{&a, &b};
-    using namespace detail;
-    const scalar_loop loop =
-        &run_scalar_loop<loop_expression<below, 0>, loop_expression<sum, 0, 1>, loop_expression<sum, 1, -1>>;
-    loop({all.data(), state.data(), -1, nullptr});
-    CHECK(a == 10); // 1, 2, 5, 10
-    CHECK(b == 7);
-    a = b = 1;
-    loop({all.data(), state.data(), 2, nullptr});
-    CHECK(a == 5);
-    a = b = 0; // for ever, if nobody ends it
-    const int none = 0;
-    const std::array<const void*, 2> still{nullptr, &none};
-    const std::array<scalar_loop_args::expression, 3> endless{
-        {{own.data(), limit.data()}, {own.data(), nullptr}, {still.data(), nullptr}}};
-    const std::atomic<bool> ended{true};
-    const step_context context{&ended};
-    CHECK_THROWS_AS(loop({endless.data(), state.data(), -1, &context}), cancelled);
+TEST_CASE("scalar_loop: the processor has a kernel of loops") {
+    detail::require_fused();
+    CHECK(find_kernel("cpu", scalar_loop::name, dtype::invalid));
+    const scalar_loop empty;
+    CHECK(empty.next.empty());
+    CHECK_FALSE(empty.conditional);
 }
-
-} // namespace test_device_scalar_loop

@@ -13,9 +13,9 @@ FOUND = {
     "bind_region": "runtime/control_flow/region_kernels.ipp",
     "split_into_stages": "passes/split_into_stages.ipp",
     "functionalize_control_flow": "passes/functionalize/functionalize_control_flow.ipp",
-    "register_control_flow": "link/control_flow.ipp",
-    "cse_region_ops": "passes/cse_region_ops.ipp",
-    "find_parallel_regions": "runtime/program/parallel_regions.ipp",
+    "register_dynamic_runtime": "link/dynamic_runtime.ipp",
+    "merge_region_variants": "passes/merge_region_variants.ipp",
+    "find_parallel_regions": "runtime/segment/parallel_regions.ipp",
     "trace_body": "ops/control/region/body.hpp",
 }
 

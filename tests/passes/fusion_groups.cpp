@@ -17,7 +17,7 @@
 #include <rill/ops/state/variable.hpp>
 #include <rill/passes/order.hpp>
 #include <rill/passes/prune.hpp>
-#include <rill/runtime/program/binding.hpp>
+#include <rill/runtime/segment/binding.hpp>
 #include <rill/session/session.hpp>
 
 #include <algorithm>

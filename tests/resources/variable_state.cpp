@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <rill/resources/resources.hpp>
+#include <rill/resources/resource_store.hpp>
 
 #include <rill/ops/state/variable.hpp>
 

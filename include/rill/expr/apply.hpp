@@ -293,7 +293,7 @@ auto apply(const A&... args) {
 
 }} // namespace rill::RILL_ABI
 
-#include <rill/expr/refused.hpp>
+#include <rill/expr/deleted_operators.hpp>
 
 #if !RILL_COMPILED
 #include <rill/expr/apply.ipp>

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <rill/core/vector.hpp>
-#include <rill/device/registry.hpp>
+#include <rill/device/kernel_registry.hpp>
 #include <rill/expr/fused_op.hpp>
 
 // Gradients of fused nodes. `fused_gradient`, which fused_op.hpp declares, adds one node for those of all inputs: the compiled

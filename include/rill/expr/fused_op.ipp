@@ -118,10 +118,10 @@ RILL_COLD void require_fused() {
             register_factory(D::type, fusion_group::name, dtype::invalid, 0, [](const void* chain, kernel_request& r) {
                 return D::fused(*static_cast<const fusion_group*>(chain), r);
             });
-            if constexpr (requires(const number_loop& loop, kernel_request& r) { D::fused(loop, r); })
-                register_factory(D::type, number_loop::name, dtype::invalid, 0,
+            if constexpr (requires(const scalar_loop& loop, kernel_request& r) { D::fused(loop, r); })
+                register_factory(D::type, scalar_loop::name, dtype::invalid, 0,
                                  [](const void* loop, kernel_request& r) {
-                                     return D::fused(*static_cast<const number_loop*>(loop), r);
+                                     return D::fused(*static_cast<const scalar_loop*>(loop), r);
                                  });
         });
         return true;

@@ -22,7 +22,7 @@ template <class X>
 concept unsealed_operand = typed_operand<X> && !requires(const X& x) { x.end(); };
 
 // Bases of all that stands for a tensor: they make argument-dependent lookup find the operators that are refused, in
-// expr/refused.hpp, and let no other comparison look at those. Two, so that a class with both bases stays small.
+// expr/deleted_operators.hpp, and let no other comparison look at those. Two, so that a class with both bases stays small.
 namespace detail::refused {
 struct handle_base {};
 struct typed_base {};

@@ -7,8 +7,8 @@
 
 #include <rill/core/hash_map.hpp>
 #include <rill/core/vector.hpp>
+#include <rill/device/kernel_registry.hpp>
 #include <rill/device/lane.hpp>
-#include <rill/device/registry.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

@@ -210,12 +210,12 @@ RILL_COLD void graph_state::check_bodies(const node_spec& spec) {
     const auto require = [&](bool holds, const char* what) {
         if (!holds) throw invalid_argument(spec.op->label() + ": " + what + " (node '" + spec.name + "')");
     };
-    const region_use* use = spec.op->regions();
+    const region_attributes* use = spec.op->regions();
     require(use && !spec.bodies.empty(), use ? "it has no bodies" : "it has bodies, and can't run any");
     const auto inputs = static_cast<int>(spec.inputs.size());
     require(use->counts(spec.inputs.size()), "its inputs are not as many as it says");
     require(use->carried >= 0 && use->carried <= use->operands, "its state has more parts than it has operands");
-    using form = region_use::form;
+    using form = region_attributes::form;
     const bool chooses = use->how == form::choose;
     require(chooses || spec.bodies.size() == (use->how == form::repeat ? 2u : 1u), "it has another number of bodies");
     require(!chooses || use->operands == 1, "it chooses by one operand");

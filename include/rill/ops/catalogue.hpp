@@ -54,15 +54,15 @@
 
 #include <rill/ops/control/case.hpp>
 #include <rill/ops/control/cond.hpp>
-#include <rill/ops/control/dataflow/enter.hpp>
-#include <rill/ops/control/dataflow/leave.hpp>
-#include <rill/ops/control/dataflow/loop_cond.hpp>
-#include <rill/ops/control/dataflow/merge.hpp>
-#include <rill/ops/control/dataflow/next_iteration.hpp>
-#include <rill/ops/control/dataflow/switch.hpp>
 #include <rill/ops/control/function.hpp>
 #include <rill/ops/control/group.hpp>
 #include <rill/ops/control/host_call.hpp>
+#include <rill/ops/control/primitives/enter.hpp>
+#include <rill/ops/control/primitives/leave.hpp>
+#include <rill/ops/control/primitives/loop_cond.hpp>
+#include <rill/ops/control/primitives/merge.hpp>
+#include <rill/ops/control/primitives/next_iteration.hpp>
+#include <rill/ops/control/primitives/switch.hpp>
 #include <rill/ops/control/region/argument.hpp>
 #include <rill/ops/control/scan.hpp>
 #include <rill/ops/control/tensor_array.hpp>

@@ -9,7 +9,7 @@
 
 #include <rill/core/algorithm.hpp>
 #include <rill/device/array_slots.hpp>
-#include <rill/device/registry.hpp>
+#include <rill/device/kernel_registry.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

@@ -44,7 +44,8 @@ inline bool is_dynamic(const node& n) {
     if (!n.bodies) return false;
     if (n.bodies->sized) return true;
     const auto& use = *n.op->regions();
-    if (use.how == region_use::form::repeat && n.outputs.size() > static_cast<std::size_t>(use.operands)) return true;
+    if (use.how == region_attributes::form::repeat && n.outputs.size() > static_cast<std::size_t>(use.operands))
+        return true;
     return detail::any_of(*n.bodies, [](const body& b) { return has_node(b, needs_dynamic_execution); });
 }
 
@@ -99,7 +100,7 @@ RILL_COLD bool needs_dynamic_execution(const node& n) {
 
 RILL_COLD bool may_have_dynamic_shapes(const node& n) {
     if (!n.bodies) return false;
-    using form = region_use::form;
+    using form = region_attributes::form;
     const auto how = n.op->regions()->how;
     const auto open = [](const tensor_type& t) { return !t.shape.complete(); };
     if (how != form::call && detail::any_of(n.outputs, open)) return true;

@@ -11,7 +11,7 @@
 #include <rill/core/any_array.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/graph/graph.hpp>
-#include <rill/resources/containers.hpp>
+#include <rill/resources/shared_resources.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

@@ -13,7 +13,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-struct control_flow;
+struct dynamic_runtime;
 class induction_variable;
 class plan;
 
@@ -26,7 +26,7 @@ struct body_plans {
     hash_map<const body*, std::shared_ptr<plan>> of;
     hash_map<const body*, std::shared_ptr<const induction_variable>> counted; // induction variables that `of` omits
     hash_map<const body*, std::shared_ptr<plan>> whole; // complete plans, for nodes that may run without it
-    const control_flow* control = nullptr;              // the control-flow runtime
+    const dynamic_runtime* control = nullptr;           // the control-flow runtime
 
     const std::shared_ptr<plan>& at(const body& b) const { return of.at(&b); }
     const std::shared_ptr<plan>& whole_at(const body& b) const {

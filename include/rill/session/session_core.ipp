@@ -22,8 +22,8 @@
 #include <rill/core/names.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/core/vector.hpp>
-#include <rill/resources/containers.hpp>
-#include <rill/runtime/control_flow.hpp>
+#include <rill/resources/shared_resources.hpp>
+#include <rill/runtime/dynamic_runtime.hpp>
 #include <rill/runtime/plan/plan.hpp>
 #include <rill/runtime/trace/step_recorder.hpp>
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <rill/resources/resources.hpp>
+#include <rill/resources/resource_store.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

@@ -63,7 +63,7 @@ private:
     endpoint share(dtype type) const;
 
     double decay_;
-    step_number share_;
+    hyperparameter share_;
     detail::hash_map<const node*, any_tensor> averages_;
 };
 

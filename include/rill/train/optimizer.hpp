@@ -14,7 +14,7 @@
 #include <rill/ops/control/group.hpp>
 #include <rill/ops/math/gradients.hpp>
 #include <rill/ops/state/variable.hpp>
-#include <rill/train/step_number.hpp>
+#include <rill/train/hyperparameter.hpp>
 #include <rill/train/update_op.hpp>
 #include <rill/train/update_rows_op.hpp>
 
@@ -260,7 +260,7 @@ private:
     }
 
     Options options_;
-    step_number rate_;
+    hyperparameter rate_;
 };
 
 }} // namespace rill::RILL_ABI

@@ -229,7 +229,7 @@ TEST_CASE("saved_graph: bodies that are none are refused, with the node") {
         refused([&](auto& s) {
             auto& n = s.nodes[s.bodies[0].node];
             const op_ptr read = make_op(n.op, n.version, n.fields);
-            region_use use = *read->regions();
+            region_attributes use = *read->regions();
             use.operands = operands, use.captures = captures, use.written = written;
             n.fields = bytes_of_fields(*read->with_regions(use));
         });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/ops/random/random_counter.hpp>
 
-#include <rill/resources/resources.hpp>
+#include <rill/resources/resource_store.hpp>
 #include <rill/rill.hpp>
 
 #include "catch.hpp"

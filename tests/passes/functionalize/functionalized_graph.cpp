@@ -21,7 +21,7 @@ TEST_CASE("functionalized_graph: nodes that stand for others, with what their bo
     std::vector<detail::region_builder> walks;
     walks.emplace_back(g, [&](const node* n) { return n == y.node(); }, endpoint_map(), std::vector<endpoint>());
     walks[0].give(y);
-    const node* made = flow.add({region_use::form::call}, {}, walks, {}, *y.node(), "made");
+    const node* made = flow.add({region_attributes::form::call}, {}, walks, {}, *y.node(), "made");
     CHECK(made->name == "made");
     CHECK(made->id == y.node()->id);
     CHECK(made->inputs.size() == 1);

@@ -60,13 +60,13 @@ TEST_CASE("step_recorder: iterations are counted for each body of a loop, or sai
     all.iteration = 4;
     const int condition = 0, body = 0;
     CHECK(all.iteration_of(&condition) == 4);
-    auto loop = all.within(0, {.how = region_use::form::repeat});
+    auto loop = all.within(0, {.how = region_attributes::form::repeat});
     CHECK(loop.inside == 0);
     CHECK(loop.iteration_of(&condition) == 0);
     CHECK(loop.iteration_of(&body) == 0);
     CHECK(loop.iteration_of(&condition) == 1);
     CHECK(loop.entry_of("a", "Add").inside == 0);
-    auto branch = all.within(7, {.how = region_use::form::choose});
+    auto branch = all.within(7, {.how = region_attributes::form::choose});
     CHECK(branch.iteration_of(&body) == -1);
     CHECK(branch.iteration_of(&body) == -1);
 

@@ -5,7 +5,7 @@
 
 #include <rill/core/any_array.hpp>
 #include <rill/device/cpu/fusion/expression_kernel.hpp>
-#include <rill/device/cpu/fusion/fused.hpp>
+#include <rill/device/cpu/fusion/fused_kernel.hpp>
 #include <rill/device/cpu/gemm/gemm.hpp>
 #include <rill/device/cpu/primitives/indexing.hpp>
 #include <rill/device/cpu/primitives/rows.hpp>
@@ -14,9 +14,9 @@
 #include <rill/device/cpu/primitives/update.hpp>
 #include <rill/device/cpu/random/random.hpp>
 #include <rill/device/cpu/random/random_gamma.hpp>
+#include <rill/device/cpu/random/random_multinomial.hpp>
 #include <rill/device/cpu/random/random_poisson.hpp>
-#include <rill/device/cpu/random_multinomial.hpp>
-#include <rill/device/cpu/scalar/number_loop_kernel.hpp>
+#include <rill/device/cpu/scalar/scalar_loop_kernel.hpp>
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
@@ -37,8 +37,8 @@ struct cpu {
         return detail::fused_loops(chain, request);
     }
     /// Binds a scalar loop. Only devices whose memory belongs to the host offer it.
-    static kernel fused(const number_loop& loop, kernel_request& request) {
-        return detail::number_loop_kernel(loop, request);
+    static kernel fused(const scalar_loop& loop, kernel_request& request) {
+        return detail::scalar_loop_kernel(loop, request);
     }
 
     // ---- primitives ----------------------------------------------------------------------------------------------------------

@@ -79,9 +79,11 @@ public:
     /// Returns the program of a fused node, else null. Plans run several fused nodes together.
     const fused_spec* fused() const { return row_.fused ? row_.fused(self_) : nullptr; }
     /// Returns how a region op runs the bodies of its nodes; null for all other ops.
-    const region_use* regions() const { return row_.regions ? row_.regions(self_) : nullptr; }
-    /// Returns the same region op for another region_use, such as one with other captures.
-    op_ptr with_regions(const region_use& use) const { return row_.with_regions ? row_.with_regions(use) : nullptr; }
+    const region_attributes* regions() const { return row_.regions ? row_.regions(self_) : nullptr; }
+    /// Returns the same region op for another region_attributes, such as one with other captures.
+    op_ptr with_regions(const region_attributes& use) const {
+        return row_.with_regions ? row_.with_regions(use) : nullptr;
+    }
     /// Returns which control-flow primitive the op is, if any.
     control_flow_kind flow() const { return row_.flow ? row_.flow(self_) : control_flow_kind{}; }
     /// Returns the functional ops that can replace primitives. Precondition: this op is a primitive.
@@ -128,9 +130,9 @@ private:
 
 namespace detail {
 
-/// Registers the runtime of dynamic nodes, which is half of the whole runtime. Defined in link/control_flow.ipp: a header-only program
+/// Registers the runtime of dynamic nodes, which is half of the whole runtime. Defined in link/dynamic_runtime.ipp: a header-only program
 /// compiles it only if one of its ops refers to it.
-void register_control_flow();
+void register_dynamic_runtime();
 
 /// Makes the graph's view of an op of the compiled library. Defined in all_kernels.ipp: programs that link rill::kernels need not
 /// compile that view.

@@ -18,7 +18,7 @@
 #include <rill/graph/op/control_flow_kind.hpp>
 #include <rill/graph/op/fields.hpp>
 #include <rill/graph/op/known_inputs.hpp>
-#include <rill/graph/op/region_use.hpp>
+#include <rill/graph/op/region_attributes.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -138,8 +138,8 @@ struct op_def {
     const resource_name& (*resource_place)(const void* self) = nullptr;
     bool (*updates_in_place)(const void* self) = nullptr;
     const fused_spec* (*fused)(const void* self) = nullptr;
-    const region_use* (*regions)(const void* self) = nullptr;
-    op_ptr (*with_regions)(const region_use& use) = nullptr;
+    const region_attributes* (*regions)(const void* self) = nullptr;
+    op_ptr (*with_regions)(const region_attributes& use) = nullptr;
     control_flow_kind (*flow)(const void* self) = nullptr;
     flow_ops (*functional_ops)() = nullptr;
     void (*register_runtime)() = nullptr;

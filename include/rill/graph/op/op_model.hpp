@@ -106,14 +106,14 @@ template <class Op> constexpr op_def row_of() {
     if constexpr (requires(const Op& o) { o.fused(); })
         r.fused = [](const void* self) -> const fused_spec* { return as<Op>(self).fused(); };
     if constexpr (requires(const Op& o) { o.regions(); }) {
-        r.regions = [](const void* self) -> const region_use* { return as<Op>(self).regions(); };
-        r.with_regions = [](const region_use& use) { return shared(new op_model<Op>(Op{use})); };
+        r.regions = [](const void* self) -> const region_attributes* { return as<Op>(self).regions(); };
+        r.with_regions = [](const region_attributes& use) { return shared(new op_model<Op>(Op{use})); };
     }
     if constexpr (requires(const Op& o) { o.flow(); }) {
         r.flow = [](const void* self) -> control_flow_kind { return as<Op>(self).flow(); };
         r.functional_ops = &Op::functional_ops; // from the base flow_primitive
     }
-    if constexpr (has_dynamic_nodes<Op>) r.register_runtime = &register_control_flow;
+    if constexpr (has_dynamic_nodes<Op>) r.register_runtime = &register_dynamic_runtime;
     if constexpr (requires(const Op& o, const op& producer) { o.fold_operands(0, producer); })
         r.fold_operands = [](const void* self, int i, const op& producer) {
             const auto other = as<Op>(self).fold_operands(i, producer);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/link/control_flow.hpp>
+#include <rill/link/dynamic_runtime.hpp>
 #include <rill/ops/array/indices.hpp>
 
 // Shapes that are values: inputs whose numbers a shape rule looks at.
@@ -28,7 +28,7 @@ dims shape_from(const known_inputs& in, std::size_t input, const char* what = "t
 /// Notes it at start, for graphs that are read from files, and when a node is made, which may be before that.
 template <class... Unused> struct control_flow_registrar {
     static bool ensure() {
-        register_control_flow();
+        register_dynamic_runtime();
         return true;
     }
     static inline const bool at_start = ensure();

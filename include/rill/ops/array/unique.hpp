@@ -3,7 +3,7 @@
 
 #include <unordered_map>
 
-#include <rill/link/control_flow.hpp>
+#include <rill/link/dynamic_runtime.hpp>
 #include <rill/ops/array/indices.hpp>
 
 namespace rill { inline namespace RILL_ABI {

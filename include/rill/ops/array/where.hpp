@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/link/control_flow.hpp>
+#include <rill/link/dynamic_runtime.hpp>
 #include <rill/ops/array/gather.hpp>
 #include <rill/ops/array/mask_over.hpp>
 #include <rill/ops/array/reshape.hpp>

@@ -11,10 +11,10 @@ struct case_op {
     static constexpr auto name = "Case", label = "cond";
     static constexpr int least_inputs = 1;
     using domain_type = domains::every;
-    region_use use{region_use::form::choose};
+    region_attributes use{region_attributes::form::choose};
 
-    static void fields(auto& op, auto& visit) { region_use::fields(op.use, visit); }
-    const region_use* regions() const { return &use; }
+    static void fields(auto& op, auto& visit) { region_attributes::fields(op.use, visit); }
+    const region_attributes* regions() const { return &use; }
     /// Returns the common types of the branches' results. Dtypes must be equal; extents that differ are known only to a run.
     std::vector<tensor_type> outputs(const known_inputs& in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
@@ -182,7 +182,7 @@ RILL_INLINE const node* detail::add_branches(const graph& g, const std::string& 
     std::vector<traced_body> bodies;
     for (std::size_t b = 0; b < branches.size(); ++b)
         bodies.push_back(trace_body(g, "branch" + std::to_string(b), {}, place, branches[b]));
-    return scope.add(*make_op(case_op{}), {region_use::form::choose}, {which}, bodies, place);
+    return scope.add(*make_op(case_op{}), {region_attributes::form::choose}, {which}, bodies, place);
 }
 
 }} // namespace rill::RILL_ABI

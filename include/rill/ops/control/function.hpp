@@ -14,10 +14,10 @@ namespace rill { inline namespace RILL_ABI {
 struct call_op {
     static constexpr auto name = "PartitionedCall", label = "call";
     using domain_type = domains::every;
-    region_use use{region_use::form::call};
+    region_attributes use{region_attributes::form::call};
 
-    static void fields(auto& op, auto& visit) { region_use::fields(op.use, visit); }
-    const region_use* regions() const { return &use; }
+    static void fields(auto& op, auto& visit) { region_attributes::fields(op.use, visit); }
+    const region_attributes* regions() const { return &use; }
     std::vector<tensor_type> outputs(const known_inputs& in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
 };
@@ -128,7 +128,7 @@ RILL_INLINE const traced_body& function_bodies::get(const graph& g, const std::v
 RILL_INLINE std::vector<endpoint> add_call(const graph& g, const traced_body& body, std::vector<endpoint> operands,
                                            bool recompute, const std::source_location& where) {
     region_node_scope scope(g, "call");
-    region_use use{region_use::form::call};
+    region_attributes use{region_attributes::form::call};
     use.recompute = recompute;
     endpoint_list inputs;
     for (const auto& e : operands) inputs.push_back(e);

@@ -4,7 +4,7 @@
 #include <rill/core/host_array.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/expr/node_op.hpp>
-#include <rill/link/control_flow.hpp>
+#include <rill/link/dynamic_runtime.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

@@ -2,4 +2,4 @@
 #pragma once
 
 // The former path of a public header.
-#include <rill/ops/control/dataflow/leave.hpp>
+#include <rill/ops/control/primitives/leave.hpp>

@@ -2,4 +2,4 @@
 #pragma once
 
 // The former path of a public header.
-#include <rill/ops/control/dataflow/merge.hpp>
+#include <rill/ops/control/primitives/merge.hpp>

@@ -11,10 +11,10 @@ namespace rill { inline namespace RILL_ABI {
 struct scan_slices_op {
     static constexpr auto name = "ScanSlices", label = "scan";
     using domain_type = domains::every;
-    region_use use{region_use::form::scan};
+    region_attributes use{region_attributes::form::scan};
 
-    static void fields(auto& op, auto& visit) { region_use::fields(op.use, visit); }
-    const region_use* regions() const { return &use; }
+    static void fields(auto& op, auto& visit) { region_attributes::fields(op.use, visit); }
+    const region_attributes* regions() const { return &use; }
     std::vector<tensor_type> outputs(const known_inputs& in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
 };
@@ -265,7 +265,7 @@ RILL_INLINE std::vector<endpoint> detail::add_scan(const graph& g, const std::st
         if (type_of(e).shape.rank == 0) throw invalid_argument(name + ": '" + name_of(e) + "' has no axis to go along");
         types.push_back({type_of(e).type, rules::slice(type_of(e).shape)});
     }
-    region_use use{region_use::form::scan};
+    region_attributes use{region_attributes::form::scan};
     use.carried = static_cast<int>(initial.size());
     use.reverse = reverse;
     const node* made = scope.add(*make_op(scan_slices_op{}), use, std::move(operands),

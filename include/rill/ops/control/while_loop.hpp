@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/expr/scalar_loop_of.hpp>
+#include <rill/expr/compiled_loop_of.hpp>
 #include <rill/ops/control/scan.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -10,10 +10,10 @@ namespace rill { inline namespace RILL_ABI {
 struct while_op {
     static constexpr auto name = "While", label = "while";
     using domain_type = domains::every;
-    region_use use{region_use::form::repeat};
+    region_attributes use{region_attributes::form::repeat};
 
-    static void fields(auto& op, auto& visit) { region_use::fields(op.use, visit); }
-    const region_use* regions() const { return &use; }
+    static void fields(auto& op, auto& visit) { region_attributes::fields(op.use, visit); }
+    const region_attributes* regions() const { return &use; }
     std::vector<tensor_type> outputs(const known_inputs& in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
 };
@@ -53,7 +53,7 @@ auto while_loop(const Cond& condition, const Body& body, const std::tuple<X...>&
     using parts = detail::loop_parts<states>;
     using condition_type = decltype(std::apply(condition, std::declval<const parts&>()));
     using given_type = decltype(std::apply(body, std::declval<const parts&>()));
-    require_scalar_loop<std::remove_cvref_t<condition_type>, std::remove_cvref_t<given_type>>();
+    require_compiled_loop<std::remove_cvref_t<condition_type>, std::remove_cvref_t<given_type>>();
     const graph g = detail::home_graph(initial);
     if (!options.shape_invariants.empty())
         throw invalid_argument(
@@ -162,7 +162,7 @@ RILL_INLINE std::vector<endpoint> add_while(const graph& g, std::vector<endpoint
         where.line() == 0 && !initial.empty() ? initial[0].from->where : where; // a variadic call passes no location
     std::vector<traced_body> bodies{trace_body(g, "cond", types, place, condition)};
     bodies.push_back(trace_body(g, "body", types, place, body));
-    region_use use{region_use::form::repeat};
+    region_attributes use{region_attributes::form::repeat};
     use.most = options.maximum_iterations;
     endpoint_list operands;
     for (const auto& e : initial) operands.push_back(e);

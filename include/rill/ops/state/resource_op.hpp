@@ -4,7 +4,7 @@
 #include <string>
 
 #include <rill/core/shared.hpp>
-#include <rill/link/control_flow.hpp>
+#include <rill/link/dynamic_runtime.hpp>
 #include <rill/ops/array/fill.hpp>
 
 // What ops that make and use a resource have in common: a queue, a lock, a table.

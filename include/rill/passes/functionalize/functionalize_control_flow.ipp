@@ -239,7 +239,7 @@ private:
     }
     void add_branches(const choice& c) {
         const node* first = c.merges[0].first;
-        const node* n = add({region_use::form::choose}, {c.predicate}, c.bodies, *first, first->name);
+        const node* n = add({region_attributes::form::choose}, {c.predicate}, c.bodies, *first, first->name);
         int port = 0;
         for (const auto& [m, holds] : c.merges) {
             made_.replace(m, n);
@@ -256,7 +256,7 @@ private:
         endpoint_list operands;
         for (const auto* m : v.loop->merges) operands.push_back(g_.of(m->inputs[0]).from->inputs[0]);
         const node* n =
-            add({region_use::form::repeat}, std::move(operands), v.loop->bodies, *v.loop->merges[0], f.name);
+            add({region_attributes::form::repeat}, std::move(operands), v.loop->bodies, *v.loop->merges[0], f.name);
         for (const auto* l : v.loop->leaves) {
             const auto value = g_.of(g_.of(l->inputs[0]).from->inputs[0]);
             const auto at = detail::find(v.loop->merges, value.from) - v.loop->merges.begin();
@@ -306,12 +306,12 @@ private:
                 effects.push_back(t);
                 walk[0].effect(t);
             }
-        const node* n = add({region_use::form::call}, {}, walk, *first, first->name);
+        const node* n = add({region_attributes::form::call}, {}, walk, *first, first->name);
         for (std::size_t i = 0; i < given.size(); ++i) made_.replace(given[i], {n, static_cast<int>(i)});
         for (const auto* t : effects) made_.replace(t, n);
     }
 
-    const node* add(region_use use, endpoint_list operands, const std::vector<region_builder>& bodies,
+    const node* add(region_attributes use, endpoint_list operands, const std::vector<region_builder>& bodies,
                     const node& in_place_of, const std::string& name) {
         std::vector<const node*> waits;
         for (const auto& b : bodies)

@@ -31,7 +31,7 @@ public:
     void replace(const node* n, const node* by) { nodes_.try_emplace(n, by); }
 
     /// Adds a node with bodies. It takes the id of `in_place_of`, a node that will not run.
-    const node* add(region_use use, endpoint_list operands, std::span<const region_builder> bodies,
+    const node* add(region_attributes use, endpoint_list operands, std::span<const region_builder> bodies,
                     std::span<const node* const> waits, const node& in_place_of, const std::string& name);
     /// Adds an int32 constant of rank 0: the index that a merge returns, for bodies without this merge.
     endpoint number(int value, const node& in_place_of);

@@ -42,7 +42,7 @@ RILL_COLD endpoint functionalized_graph::number(int value, const node& in_place_
     return {&n, 0};
 }
 
-RILL_COLD const node* functionalized_graph::add(region_use use, endpoint_list operands,
+RILL_COLD const node* functionalized_graph::add(region_attributes use, endpoint_list operands,
                                                 std::span<const region_builder> walks,
                                                 std::span<const node* const> waits, const node& in_place_of,
                                                 const std::string& name) {
@@ -52,7 +52,7 @@ RILL_COLD const node* functionalized_graph::add(region_use use, endpoint_list op
     node_bodies bodies;
     std::vector<std::vector<tensor_type>> given;
     for (const auto& w : walks) {
-        auto& b = bodies.emplace_back(w.finish(in_place_of.inside, use.how == region_use::form::call));
+        auto& b = bodies.emplace_back(w.finish(in_place_of.inside, use.how == region_attributes::form::call));
         std::erase_if(b.captures, [&](const endpoint& e) { return detail::contains(written, e); });
         for (const auto& e : b.captures) b.captured.push_back(static_cast<int>(operands.size() + note(captures, e)));
         auto& types = given.emplace_back();
@@ -67,7 +67,7 @@ RILL_COLD const node* functionalized_graph::add(region_use use, endpoint_list op
     std::vector<tensor_type> types;
     for (const auto& e : operands) types.push_back(type_of(e));
 
-    using form = region_use::form;
+    using form = region_attributes::form;
     const auto& like = use.how == form::choose ? ops_.choose : use.how == form::repeat ? ops_.repeat : ops_.call;
     auto& n = make(like->with_regions(use), name, in_place_of);
     n.inputs = std::move(operands);

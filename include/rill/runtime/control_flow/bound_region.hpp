@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <rill/runtime/program/segment.hpp>
+#include <rill/runtime/segment/segment.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

@@ -52,7 +52,7 @@ private:
     };
 
     std::size_t choice(const kernel_args& args) const {
-        if (use_.how == region_use::form::call) return 0;
+        if (use_.how == region_attributes::form::call) return 0;
         return chosen_body(any_array(inputs_[0].type, {}, args.in<void>(0), nullptr), bodies_.size());
     }
 };

@@ -80,7 +80,7 @@ private:
         return made;
     }
 
-    region_use use_;
+    region_attributes use_;
     allocator& memory_;
     vector<planned> bodies_;
     std::size_t seen_; // results that more than gradients read; the others may become tensor lists
@@ -114,7 +114,7 @@ public:
     }
 
 private:
-    using form = region_use::form;
+    using form = region_attributes::form;
 
     plan* run(std::size_t which, const std::vector<any_array>& arguments, std::vector<any_array>& feeds) {
         running_ = &of_.bodies_[which];
@@ -184,7 +184,7 @@ private:
     }
 
     const dynamic_region_kernel& of_;
-    const region_use& use_;
+    const region_attributes& use_;
     std::vector<any_array> inputs_, state_, sliced_;
     std::vector<std::vector<any_array>> kept_; // per result beyond the state, and iteration
     std::int64_t k_ = 0, length_ = 0;          // completed iterations, and their number

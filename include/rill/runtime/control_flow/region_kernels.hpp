@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include <rill/resources/resources.hpp>
+#include <rill/resources/resource_store.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/plan_key.hpp>
 #include <rill/runtime/region_kernel.hpp>

@@ -17,8 +17,8 @@
 #include <rill/runtime/absent_value.hpp>
 #include <rill/runtime/control_flow/cond_kernel.hpp>
 #include <rill/runtime/control_flow/dynamic_region_kernel.hpp>
+#include <rill/runtime/control_flow/loops/compiled_while_kernel.hpp>
 #include <rill/runtime/control_flow/loops/induction_variable.hpp>
-#include <rill/runtime/control_flow/loops/number_while_kernel.hpp>
 #include <rill/runtime/control_flow/loops/scalar_while_kernel.hpp>
 #include <rill/runtime/control_flow/scan_kernel.hpp>
 #include <rill/runtime/control_flow/while_kernel.hpp>
@@ -59,9 +59,9 @@ RILL_COLD void compile_bodies(body_plans& into, const subgraph::item& it, const 
 }
 
 /// Returns true if all runs of the bodies give results of one type: branches agree, and a loop's state keeps its types.
-inline bool keeps_extents(const region_use& use, const std::vector<std::vector<tensor_type>>& results,
+inline bool keeps_extents(const region_attributes& use, const std::vector<std::vector<tensor_type>>& results,
                           std::span<const tensor_type> operands) {
-    using form = region_use::form;
+    using form = region_attributes::form;
     if (use.how == form::call) return true;
     if (use.how != form::choose) {
         const auto state = operands.first(static_cast<std::size_t>(use.state()));
@@ -81,7 +81,7 @@ inline bool keeps_extents(const region_use& use, const std::vector<std::vector<t
 /// Returns true if the bodies' results match the node's declared output shapes.
 inline bool match_declared_types(const node& n, const std::vector<std::vector<tensor_type>>& results) {
     const auto& use = *n.op->regions();
-    const bool branches = use.how == region_use::form::choose;
+    const bool branches = use.how == region_attributes::form::choose;
     const auto count = branches ? n.outputs.size() : static_cast<std::size_t>(use.state());
     return std::all_of(branches ? results.begin() : results.end() - 1, results.end(), [&](const auto& given) {
         for (std::size_t r = 0; r < count; ++r)
@@ -95,12 +95,12 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
     const auto& use = *it.op->regions();
     const auto& bodies = *it.origin->bodies;
     const auto operands = inputs.first(static_cast<std::size_t>(use.operands));
-    using form = region_use::form;
+    using form = region_attributes::form;
     if (detail::any_of(inputs, [](const tensor_type& t) { return is_tensor_list(t) || is_absent(t); }))
         throw dynamic_shape_found{};
     if (detail::any_of(bodies, [&](const body& b) { return plans.at(b)->is_staged() || plans.at(b)->is_dataflow(); }))
         throw dynamic_shape_found{};
-    if (auto loop = bind_scalar_loop(it, inputs))
+    if (auto loop = bind_compiled_loop(it, inputs))
         return {{inputs.begin(), inputs.begin() + use.operands}, std::move(loop)};
     std::shared_ptr<typed_region_kernel> made;
     std::vector<tensor_type> arguments(operands.begin(), operands.end());
@@ -132,7 +132,7 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
     if (may_change && !keeps_extents(use, results, operands) && match_declared_types(*it.origin, results))
         throw dynamic_shape_found{};
     auto outputs = it.op->outputs({inputs, {}, results});
-    if (auto loop = bind_number_loop(use, made->bodies(), inputs, outputs, memory))
+    if (auto loop = bind_scalar_loop(use, made->bodies(), inputs, outputs, memory))
         return {std::move(outputs), std::move(loop)};
     made->set_outputs(outputs);
     std::vector<int> changes;

@@ -49,7 +49,7 @@ protected:
         if (args.step) args.step->check();
     }
 
-    region_use use_;
+    region_attributes use_;
     std::vector<tensor_type> inputs_, outputs_;
     std::vector<bound_region> bodies_;
     std::shared_ptr<const induction_variable> counter_; // of a loop; null if it has none

@@ -9,7 +9,7 @@
 #include <rill/core/vector.hpp>
 #include <rill/device/kernel.hpp>
 #include <rill/passes/functionalize/flow_graph.hpp>
-#include <rill/resources/resources.hpp>
+#include <rill/resources/resource_store.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/plan_key.hpp>
 

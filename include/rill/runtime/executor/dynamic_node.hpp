@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <rill/core/vector.hpp>
-#include <rill/resources/resources.hpp>
+#include <rill/resources/resource_store.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/region_kernel.hpp>
 

@@ -16,7 +16,7 @@
 #include <rill/core/shared.hpp>
 #include <rill/core/small_vector.hpp>
 #include <rill/device/array_slots.hpp>
-#include <rill/device/registry.hpp>
+#include <rill/device/kernel_registry.hpp>
 #include <rill/graph/graph.hpp>
 #include <rill/runtime/control_flow/region_kernels.hpp>
 #include <rill/runtime/plan/plan.hpp>

@@ -10,8 +10,8 @@
 
 #include <rill/core/algorithm.hpp>
 #include <rill/runtime/absent_value.hpp>
-#include <rill/runtime/control_flow.hpp>
 #include <rill/runtime/dataflow/dataflow_executor.hpp>
+#include <rill/runtime/dynamic_runtime.hpp>
 #include <rill/runtime/executor/step_executor.hpp>
 #include <rill/runtime/plan/plan.hpp>
 #include <rill/runtime/tensor_list.hpp>

@@ -11,8 +11,8 @@
 #include <rill/core/hash_map.hpp>
 #include <rill/runtime/executor/completion_queue.hpp>
 #include <rill/runtime/executor/nested_run.hpp>
-#include <rill/runtime/program/parallel_regions.hpp>
-#include <rill/runtime/program/segment.hpp>
+#include <rill/runtime/segment/parallel_regions.hpp>
+#include <rill/runtime/segment/segment.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

@@ -10,7 +10,7 @@
 #include <rill/core/owned.hpp>
 #include <rill/runtime/options.hpp>
 #include <rill/runtime/plan_key.hpp>
-#include <rill/runtime/program/segment.hpp>
+#include <rill/runtime/segment/segment.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -35,7 +35,7 @@ public:
 
     /// Compiles a static segment of a run in stages.
     plan(subgraph part, const session_options& options, std::shared_ptr<resource_store> resources,
-         const device_type& default_device, const control_flow& control);
+         const device_type& default_device, const dynamic_runtime& control);
 
     ~plan();
 
@@ -45,7 +45,7 @@ public:
     /// Returns the dataflow plan; null if the run does not use the dataflow executor.
     const dataflow_plan* is_dataflow() const noexcept { return frames_.get(); }
     /// Returns the runtime of its dynamic nodes.
-    const control_flow& control() const noexcept { return *bodies_.control; }
+    const dynamic_runtime& control() const noexcept { return *bodies_.control; }
 
     /// Returns a frame of the segment for these feeds. Consecutive runs pass on the last released frame: two atomic exchanges a step, no
     /// lock.

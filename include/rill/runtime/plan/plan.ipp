@@ -16,14 +16,14 @@
 
 #include <rill/core/log.hpp>
 #include <rill/core/shared.hpp>
-#include <rill/passes/cse_region_ops.hpp>
 #include <rill/passes/eliminate_common_subexpressions.hpp>
 #include <rill/passes/fold_operands.hpp>
 #include <rill/passes/insert_copies.hpp>
+#include <rill/passes/merge_region_variants.hpp>
 #include <rill/passes/order.hpp>
 #include <rill/passes/place.hpp>
 #include <rill/passes/prune.hpp>
-#include <rill/runtime/control_flow.hpp>
+#include <rill/runtime/dynamic_runtime.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -44,7 +44,7 @@ RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::s
                      const device_type& default_device)
     : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()) {
     const auto* in = graph_of(key);
-    const auto* control = bodies_.control = in && in->may_be_dynamic() ? registered_control_flow.load() : nullptr;
+    const auto* control = bodies_.control = in && in->may_be_dynamic() ? registered_dynamic_runtime.load() : nullptr;
     if (key.functionalized && key.functionalized->is_dataflow) {
         frames_ = control->make_dataflow_plan(key, options, resources_, default_device);
         return;
@@ -53,7 +53,7 @@ RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::s
         flow_ = control->functionalize(key, primitive->functional_ops(), options.raise_primitives);
     graph_ = checked_pass(prune(key.fetches, key.targets, key.feeds, key.within, flow_.get()), !flow_);
     if (flow_) graph_ = checked_pass(sort_items(std::move(graph_)), true);
-    graph_ = checked_pass(cse_region_ops(std::move(graph_)), true);
+    graph_ = checked_pass(merge_region_variants(std::move(graph_)), true);
     graph_ = checked_pass(eliminate_common_subexpressions(std::move(graph_)), true);
     graph_ = checked_pass(fold_producers(std::move(graph_)), true);
     graph_ = checked_pass(serialize_lock_ops(std::move(graph_)), true);
@@ -68,7 +68,7 @@ RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::s
 }
 
 RILL_COLD plan::plan(subgraph part, const session_options& options, std::shared_ptr<resource_store> resources,
-                     const device_type& default_device, const control_flow& control)
+                     const device_type& default_device, const dynamic_runtime& control)
     : resources_(std::move(resources)), memory_(options.memory ? *options.memory : default_allocator()),
       graph_(checked_pass(std::move(part), true)) {
     bodies_.control = &control;

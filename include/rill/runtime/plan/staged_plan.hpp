@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <rill/passes/split_into_stages.hpp>
-#include <rill/resources/resources.hpp>
+#include <rill/resources/resource_store.hpp>
 #include <rill/runtime/options.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {

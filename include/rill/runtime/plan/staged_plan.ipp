@@ -25,7 +25,7 @@ RILL_COLD staged_plan::staged_plan(const subgraph& g, const session_options& opt
         const bool alone = p.alone.origin;
         lines_.push_back(alone ? nullptr
                                : std::make_unique<plan>(std::move(p.part), options, resources_, default_device,
-                                                        *registered_control_flow.load()));
+                                                        *registered_dynamic_runtime.load()));
         alone_.push_back(alone ? std::make_unique<dynamic_node>(p.alone, options, resources_, default_device)
                                : nullptr);
     }

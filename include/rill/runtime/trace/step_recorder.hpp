@@ -12,7 +12,7 @@
 
 #include <rill/core/environment.hpp>
 #include <rill/device/kernel.hpp>
-#include <rill/graph/op/region_use.hpp>
+#include <rill/graph/op/region_attributes.hpp>
 #include <rill/runtime/trace/trace.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -61,7 +61,7 @@ struct trace_scope {
     std::int64_t iterations = -1; // of the loop whose bodies run; set at its end
 
     /// Returns the scope for the bodies of a node, whose entry is `entry`.
-    trace_scope within(int entry, const region_use& how) const;
+    trace_scope within(int entry, const region_attributes& how) const;
     step_trace::entry entry_of(std::string node, std::string_view op) const;
     std::int64_t iteration_of(const void* body);
 };

@@ -57,8 +57,8 @@ RILL_COLD void step_recorder::end(int entry, const outcome& o) {
     e.iterations = o.iterations;
 }
 
-RILL_COLD trace_scope trace_scope::within(int entry, const region_use& use) const {
-    using form = region_use::form;
+RILL_COLD trace_scope trace_scope::within(int entry, const region_attributes& use) const {
+    using form = region_attributes::form;
     return {.to = to, .inside = entry, .counts = use.how == form::repeat || use.how == form::scan};
 }
 

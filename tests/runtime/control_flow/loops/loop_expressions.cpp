@@ -30,7 +30,7 @@ TEST_CASE("loop_expressions: where an expression's operands are, and the functio
     REQUIRE(all[2].leaves.size() == 2);
     CHECK(all[2].leaves[0].state == 1);
     CHECK(all[2].leaves[1].input == 2); // behind the state
-    const auto function = detail::find_scalar_loop(all);
+    const auto function = detail::find_compiled_loop(all);
     REQUIRE(function);
 
     int count = 0;

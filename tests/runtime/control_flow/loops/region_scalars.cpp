@@ -8,7 +8,7 @@
 #include <rill/ops/random/random_uniform.hpp>
 #include <rill/passes/order.hpp>
 #include <rill/passes/prune.hpp>
-#include <rill/runtime/program/segment.hpp>
+#include <rill/runtime/segment/segment.hpp>
 
 #include "catch.hpp"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include <rill/core/vector.hpp>
-#include <rill/device/registry.hpp>
+#include <rill/device/kernel_registry.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 

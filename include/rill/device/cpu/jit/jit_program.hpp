@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <rill/device/block.hpp>
-#include <rill/device/registry.hpp>
+#include <rill/device/kernel_registry.hpp>
 
 // Programs as machine code, made when a node is bound: one pass over memory with values in registers, for the best processor level
 // whatever the program was compiled for. Programs that link rill::kernels or include <rill/all_kernels.hpp> have it; in others the

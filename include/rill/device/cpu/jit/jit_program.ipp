@@ -17,7 +17,7 @@
 #include <rill/device/cpu/fusion/fused_stages.hpp>
 #include <rill/device/cpu/jit/executable_memory.hpp>
 #include <rill/device/cpu/jit/vector_math.hpp>
-#include <rill/device/cpu/jit/x86_loop.hpp>
+#include <rill/device/cpu/jit/x86_codegen.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

@@ -6,7 +6,7 @@
 
 #include <rill/core/vector.hpp>
 #include <rill/device/block.hpp>
-#include <rill/device/number_loop.hpp>
+#include <rill/device/scalar_loop.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -53,7 +53,7 @@ struct scalar_code {
 scalar_code number_code_of(const fusion_group& chain, std::size_t results);
 
 /// The same of a loop. Results are the condition if there is one, the next state, what is stacked, and the state itself.
-scalar_code number_code_of(const number_loop& loop);
+scalar_code number_code_of(const scalar_loop& loop);
 
 }}} // namespace rill::RILL_ABI::detail
 

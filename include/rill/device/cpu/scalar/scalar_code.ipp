@@ -37,7 +37,7 @@ public:
         settle();
         return std::move(code_);
     }
-    scalar_code finish(const number_loop& loop) && {
+    scalar_code finish(const scalar_loop& loop) && {
         const auto parts = static_cast<int>(loop.next.size());
         if (loop.conditional) add_result(loop, loop.condition);
         const std::size_t first = code_.results.size();
@@ -131,7 +131,7 @@ private:
         return written_by(c);
     }
 
-    void add_result(const number_loop& loop, const number_loop::source& from) {
+    void add_result(const scalar_loop& loop, const scalar_loop::source& from) {
         code_.results.push_back(
             from.member < 0 ? input(from.index, loop.inputs[static_cast<std::size_t>(from.index)])
                             : made_[static_cast<std::size_t>(from.member)][static_cast<std::size_t>(from.index)]);
@@ -279,6 +279,6 @@ RILL_COLD scalar_code number_code_of(const fusion_group& chain, std::size_t resu
     constexpr std::size_t least = 12; // fewer are not worth the time to make code of them
     return number_coder(chain, results, least).finish();
 }
-RILL_COLD scalar_code number_code_of(const number_loop& loop) { return number_coder(loop.chain, 0, 2).finish(loop); }
+RILL_COLD scalar_code number_code_of(const scalar_loop& loop) { return number_coder(loop.chain, 0, 2).finish(loop); }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/device/registry.hpp>
+#include <rill/device/kernel_registry.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

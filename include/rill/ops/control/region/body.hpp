@@ -9,7 +9,7 @@
 #include <rill/core/algorithm.hpp>
 #include <rill/expr/apply.hpp>
 #include <rill/expr/tensor.hpp>
-#include <rill/link/control_flow.hpp>
+#include <rill/link/dynamic_runtime.hpp>
 #include <rill/ops/control/region/argument.hpp>
 
 // The tracing of bodies of loops, branches and functions: a callable adds nodes to the graph while a region is open.
@@ -35,8 +35,8 @@ public:
     region_node_scope(const graph& g, const std::string& name);
 
     /// Adds the node, outside the scope, with an op like the given one, and returns it.
-    const node* add(const op& like, region_use use, endpoint_list operands, const std::vector<traced_body>& bodies,
-                    const std::source_location& where);
+    const node* add(const op& like, region_attributes use, endpoint_list operands,
+                    const std::vector<traced_body>& bodies, const std::source_location& where);
 
 private:
     graph graph_;
@@ -281,7 +281,7 @@ public:
         }
     }
 
-    node_spec finish(const op& like, region_use use, endpoint_list operands) {
+    node_spec finish(const op& like, region_attributes use, endpoint_list operands) {
         use.operands = static_cast<int>(operands.size());
         use.captures = static_cast<int>(captures_.size());
         use.written = static_cast<int>(written_.size());
@@ -344,7 +344,7 @@ private:
     bool effects_ = false;
 };
 
-RILL_INLINE const node* region_node_scope::add(const op& like, region_use use, endpoint_list operands,
+RILL_INLINE const node* region_node_scope::add(const op& like, region_attributes use, endpoint_list operands,
                                                const std::vector<traced_body>& bodies,
                                                const std::source_location& where) {
     body_closer closer(graph_);

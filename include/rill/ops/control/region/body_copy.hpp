@@ -157,7 +157,7 @@ private:
     static bool has_dynamic_outputs(const node& n) {
         if (!n.bodies) return n.op->has_dynamic_outputs();
         const auto& use = *n.op->regions();
-        return use.how == region_use::form::repeat && n.outputs.size() > static_cast<std::size_t>(use.operands);
+        return use.how == region_attributes::form::repeat && n.outputs.size() > static_cast<std::size_t>(use.operands);
     }
     const body& body_;
     bool again_, inner_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/expr/scalar_loop_of.hpp>
+#include <rill/expr/compiled_loop_of.hpp>
 #include <rill/ops/control/region/body.hpp>
 
 // The types of a loop's state and of its body's results.

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rill/core/algorithm.hpp>
-#include <rill/ops/control/dataflow/flow.hpp>
+#include <rill/ops/control/primitives/primitives.hpp>
 #include <rill/ops/control/region/body.hpp>
 #include <rill/ops/control/region/body_copy.hpp>
 
@@ -58,7 +58,7 @@ private:
 inline std::vector<endpoint> keep_values(const node& n, std::size_t which, const std::vector<endpoint>& values) {
     const node* last = n.owner->last_variant(&n);
     const auto& use = *n.op->regions();
-    using form = region_use::form;
+    using form = region_attributes::form;
     // a loop's state outputs hold the last values only
     const int first = use.state();
     auto results = (*last->bodies)[which].results;
@@ -132,9 +132,9 @@ inline gradient_rows no_rows(const endpoint& table) {
 /// Returns true if x is absent in this branch: a node with the same choice keeps x for another branch.
 inline bool leaves_to_others(const node& n, std::size_t which, const endpoint& x) {
     const auto* use = x.from->op->regions();
-    const bool chosen_alike = use && use->how == region_use::form::choose &&
-                              n.op->regions()->how == region_use::form::choose && x.from->inputs[0] == n.inputs[0] &&
-                              x.from->bodies->size() == n.bodies->size();
+    const bool chosen_alike = use && use->how == region_attributes::form::choose &&
+                              n.op->regions()->how == region_attributes::form::choose &&
+                              x.from->inputs[0] == n.inputs[0] && x.from->bodies->size() == n.bodies->size();
     return chosen_alike && !(*x.from->bodies)[which].results[static_cast<std::size_t>(x.port)];
 }
 
@@ -158,7 +158,7 @@ inline bool keeps_extents(const endpoint& ids, std::span<const endpoint> slices)
 RILL_INLINE std::vector<endpoint> branch_gradient(const gradient_request& r) {
     const node& n = r.at;
     auto use = *n.op->regions();
-    const bool call = use.how == region_use::form::call;
+    const bool call = use.how == region_attributes::form::call;
     const auto wanted = distinct_inputs(r, 0);
     std::vector<endpoint> xs;
     for (const std::size_t i : wanted) xs.push_back(n.inputs[i]);
@@ -254,7 +254,7 @@ RILL_INLINE std::vector<endpoint> branch_gradient(const gradient_request& r) {
 RILL_INLINE std::vector<endpoint> loop_gradient(const gradient_request& r, const op& scan) {
     const node& n = r.at;
     const auto& forward = *n.op->regions();
-    const bool repeats = forward.how == region_use::form::repeat;
+    const bool repeats = forward.how == region_attributes::form::repeat;
     const std::size_t which = n.bodies->size() - 1;
     const auto& b = (*n.bodies)[which];
     const auto parts = static_cast<std::size_t>(forward.state());
@@ -366,7 +366,7 @@ RILL_INLINE std::vector<endpoint> loop_gradient(const gradient_request& r, const
     }
     made.arguments = std::move(arguments);
 
-    region_use use{region_use::form::scan};
+    region_attributes use{region_attributes::form::scan};
     use.carried = static_cast<int>(summed);
     use.reverse = repeats || !forward.reverse;
     use.recompute = forward.recompute;

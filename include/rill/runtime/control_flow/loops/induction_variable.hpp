@@ -17,7 +17,7 @@ public:
     /// Returns null if there is none, or no compiled function for it. The same if all state may be scalars: one kernel runs such a loop.
     static std::shared_ptr<const induction_variable> find(const subgraph::item& it);
 
-    induction_variable(std::size_t part, scalar_loop loop, vector<scalar_expression_at> expressions, body rest)
+    induction_variable(std::size_t part, compiled_loop loop, vector<scalar_expression_at> expressions, body rest)
         : part_(part), loop_(loop), expressions_(std::move(expressions)), rest_(std::move(rest)) {}
 
     std::size_t part() const { return part_; }
@@ -47,7 +47,7 @@ public:
 
 private:
     std::size_t part_;
-    scalar_loop loop_;
+    compiled_loop loop_;
     vector<scalar_expression_at> expressions_; // the condition, the next value
     body rest_;
 };

@@ -17,7 +17,7 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 /// Returns true if a loop surely has effects, writes, or state other than scalars.
-inline bool has_more_than_numbers(const region_use& use, const body& step) {
+inline bool has_more_than_numbers(const region_attributes& use, const body& step) {
     const auto is_array = [](const endpoint& e) {
         const auto& type = type_of(e);
         return type.type == dtype::string || (type.shape.complete() && type.shape.size() != 1);
@@ -39,7 +39,7 @@ inline int induction_variable_of(const scalar_expression_at& e) {
 RILL_COLD std::shared_ptr<const induction_variable> induction_variable::find(const subgraph::item& it) {
     const auto& use = *it.op->regions();
     // a dynamic node runs complete bodies
-    if (use.how != region_use::form::repeat || needs_dynamic_execution(*it.origin)) return {};
+    if (use.how != region_attributes::form::repeat || needs_dynamic_execution(*it.origin)) return {};
     const auto &condition = (*it.origin->bodies)[0], &step = (*it.origin->bodies)[1];
     if (!condition.effects.empty() || !has_more_than_numbers(use, step)) return {};
     // a body may write a captured variable, which is then not loop-invariant
@@ -63,7 +63,7 @@ RILL_COLD std::shared_ptr<const induction_variable> induction_variable::find(con
     for (auto& e : both)
         for (auto& l : e.leaves)
             if (l.state >= 0) l.state = 0;
-    const auto loop = find_scalar_loop(both);
+    const auto loop = find_compiled_loop(both);
     if (!loop) return {};
     body rest = step;
     rest.results[at] = rest.arguments[at];

@@ -7,7 +7,7 @@
 
 #include <rill/core/program.hpp>
 #include <rill/core/vector.hpp>
-#include <rill/device/scalar_loop.hpp>
+#include <rill/device/compiled_loop.hpp>
 #include <rill/graph/node.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -29,7 +29,7 @@ struct scalar_expression_at {
 std::optional<scalar_expression_at> scalar_expression_of(const body& b, const endpoint& e);
 
 /// Returns the compiled loop function for a condition and next values; nothing if the program has none.
-std::optional<scalar_loop> find_scalar_loop(const vector<scalar_expression_at>& expressions);
+std::optional<compiled_loop> find_compiled_loop(const vector<scalar_expression_at>& expressions);
 
 /// The operands of a compiled loop function.
 class loop_tables {
@@ -38,11 +38,11 @@ public:
     loop_tables(loop_tables&&) = default; // a copy's expressions would point into the original's leaves
     /// Sets the leaves from the arguments of the loop's node.
     void fill(const vector<scalar_expression_at>& all, const kernel_args& args);
-    const scalar_loop_args::expression* all() const { return expressions_.data(); }
+    const compiled_loop_args::expression* all() const { return expressions_.data(); }
 
 private:
     std::vector<std::vector<const void*>> leaves_;
-    std::vector<scalar_loop_args::expression> expressions_;
+    std::vector<compiled_loop_args::expression> expressions_;
 };
 
 }}} // namespace rill::RILL_ABI::detail

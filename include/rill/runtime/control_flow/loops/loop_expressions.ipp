@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <rill/core/algorithm.hpp>
-#include <rill/device/registry.hpp>
-#include <rill/expr/scalar_loop_of.hpp>
+#include <rill/device/kernel_registry.hpp>
+#include <rill/expr/compiled_loop_of.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -44,7 +44,7 @@ RILL_COLD std::optional<scalar_expression_at> scalar_expression_of(const body& b
     return made;
 }
 
-RILL_COLD std::optional<scalar_loop> find_scalar_loop(const vector<scalar_expression_at>& expressions) {
+RILL_COLD std::optional<compiled_loop> find_compiled_loop(const vector<scalar_expression_at>& expressions) {
     std::vector<std::string> keys;
     for (const auto& e : expressions) {
         std::vector<int> parts;

@@ -7,7 +7,7 @@
 #include <rill/core/any_array.hpp>
 #include <rill/core/program.hpp>
 #include <rill/core/vector.hpp>
-#include <rill/runtime/program/bound_graph.hpp>
+#include <rill/runtime/segment/bound_graph.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 

@@ -8,9 +8,14 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Binds a while loop over scalars to one compiled function. Returns null if the program has none for its expressions.
-std::shared_ptr<const static_region_kernel> bind_scalar_loop(const subgraph::item& it,
-                                                             std::span<const tensor_type> inputs);
+class bound_region;
+
+/// Binds a loop or scan whose bodies compute scalars from scalars: one kernel runs all iterations. Returns null for other nodes. The bodies
+/// are bound; `inputs` and `outputs` are the node's.
+std::shared_ptr<const static_region_kernel> bind_scalar_loop(const region_attributes& use,
+                                                             std::span<const bound_region> bodies,
+                                                             std::span<const tensor_type> inputs,
+                                                             std::span<const tensor_type> outputs, allocator& memory);
 
 }}} // namespace rill::RILL_ABI::detail
 

@@ -1,0 +1,641 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+// size: one class, whose parts all work on the same registers
+
+#include <rill/device/cpu/jit/x86_codegen.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include <rill/core/algorithm.hpp>
+#include <rill/device/cpu/jit/x86_assembler.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+// On entry rdi points to the block_args (System V). rdi stays; rax counts bytes, up to rsi; pointers to the first operands stay
+// in registers, those to others are fetched to r11 where they are needed. rbx, kept for the caller, counts bytes within the partial
+// sums on the stack. k1 is for comparisons, k2 says which lanes are left (of registers of 8 that is in memory).
+
+class x86_loop_maker {
+    using assembler = x86_assembler;
+    using operand = assembler::operand;
+    using opcode = assembler::vector_opcode;
+    using is = operand::is;
+
+public:
+    x86_loop_maker(const jit_ir& code, int kept) : code_(code), out_(code.lanes() == 16) {
+        choose_kept(kept);
+        const auto calls = [](const auto& i) { return i.op == vector_op::exact; };
+        if (detail::any_of(code.code(), calls)) exact_slot_ = std::exchange(slots_, slots_ + 2);
+    }
+
+    std::vector<std::uint8_t> make();
+    /// Values that had to be put aside for want of registers.
+    int spills() const { return spills_; }
+    int stack_bytes() const { return slot_bytes(slots_); }
+
+private:
+    static constexpr int never = std::numeric_limits<int>::max();
+    static constexpr std::array pointers{assembler::rcx, assembler::rdx, assembler::r8, assembler::r9, assembler::r10};
+
+    struct place {
+        int reg = -1;
+        int slot = -1; // on the stack
+        bool kept = false;
+        std::vector<int> uses; // in reverse order
+    };
+
+    const ir_instruction& at(int v) const { return code_.code()[static_cast<std::size_t>(v)]; }
+    place& of(int v) { return place_[static_cast<std::size_t>(v)]; }
+    bool is_spread(int v) const { return at(v).op == vector_op::scalar || at(v).op == vector_op::splat; }
+    int registers() const { return out_.wide() ? 32 : 16; }
+    int slot_bytes(int slot) const { return slot * static_cast<int>(out_.register_bytes()); }
+
+    void choose_kept(int kept);
+    void prologue();
+    void begin_sums();
+    void end_sums();
+    void find_rest();
+    void body();
+    void load_leaf(int v, int now);
+    void store(int reg, int result, int now);
+    void add_to_sums(int v, int result, int now);
+    static constexpr opcode one_number(std::uint8_t code) { return {code, 1, 2}; } // vmovss
+    bool is_summed(std::size_t result) const { return !code_.summed.empty() && code_.summed[result]; }
+    bool sums() const { return detail::contains(code_.summed, 1); }
+    void store_results(int now);
+    void compute(int v, int now);
+
+    operand memory_of(int v);
+    int next_use(int v, int now);
+    int take(int now, std::initializer_list<int> pinned);
+    int in_register(int v, int now, std::initializer_list<int> pinned);
+    operand anywhere(int v) { return of(v).reg >= 0 ? operand{is::vector, of(v).reg} : memory_of(v); }
+    void release(int v, int now);
+    void define(int v, int reg) { of(v).reg = reg, holds_[static_cast<std::size_t>(reg)] = v; }
+    bool dies(int v, int now) { return !of(v).kept && next_use(v, now) == never; }
+    int result_register(int v, int now, std::initializer_list<int> alive);
+    void move(int to, operand from) {
+        out_.vector({static_cast<std::uint8_t>(from.kind == is::vector ? 0x28 : 0x10), 1, 0}, to, 0, from);
+    }
+    void plain(int v, int now, opcode op, bool commutes, int immediate = -1);
+    void unary(int v, int now, opcode op, int immediate = -1);
+    void shift(int v, int now, int extension);
+    void product(int v, int now, std::uint8_t form_213);
+    void choose(int v, int now);
+    void compare_choose(int v, int now);
+    void lookup(int v, int now);
+    void exact(int v, int now);
+    void exact_call();
+    void once();
+    void loop();
+    assembler::general pointer(bool result, int number);
+
+    const jit_ir& code_;
+    x86_assembler out_;
+    std::vector<place> place_;
+    std::array<int, 32> holds_{};
+    std::vector<int> kept_;
+    std::vector<int> sum_slot_; // per result: the first of its partial sums
+    int slots_ = 0, spills_ = 0, leaves_ = 0, last_leaf_ = -1;
+    bool masked_ = false; // in what does the lanes that are left
+    int mask_slot_ = -1;
+    int exact_slot_ = -1;                   // of a register of arguments, and one of results
+    std::vector<std::size_t> exact_places_; // of calls
+    std::vector<char> stored_;
+};
+
+RILL_COLD void x86_loop_maker::choose_kept(int kept) {
+    const auto& all = code_.code();
+    place_.resize(all.size());
+    holds_.fill(-1);
+    std::vector<int> count(all.size()), order;
+    for (int v = static_cast<int>(all.size()); v-- > 0;) {
+        if (at(v).op == vector_op::leaf || at(v).op == vector_op::splat) leaves_ = std::max(leaves_, at(v).number + 1);
+        if (at(v).op == vector_op::leaf) last_leaf_ = std::max(last_leaf_, v);
+        for (int k = operands_of(at(v).op); k-- > 0;) {
+            const int a = at(v).args[static_cast<std::size_t>(k)];
+            if (of(a).uses.empty() || of(a).uses.back() != v) of(a).uses.push_back(v);
+            ++count[static_cast<std::size_t>(a)];
+        }
+        if (is_spread(v)) of(v).slot = slots_++;
+        if (is_spread(v) || at(v).op == vector_op::constant) order.push_back(v);
+    }
+    for (const int r : code_.results) // behind all else
+        of(r).uses.insert(of(r).uses.begin(), static_cast<int>(all.size()));
+    detail::sort(order, [&](int a, int b) {
+        const int more = count[static_cast<std::size_t>(a)] - count[static_cast<std::size_t>(b)];
+        return more != 0 ? more > 0 : a < b;
+    });
+    order.resize(std::min(order.size(), static_cast<std::size_t>(kept)));
+    kept_ = std::move(order);
+    int reg = registers();
+    for (const int v : kept_) {
+        define(v, --reg);
+        of(v).kept = true;
+    }
+}
+
+RILL_COLD auto x86_loop_maker::memory_of(int v) -> operand {
+    if (at(v).op == vector_op::constant) return {is::constant, at(v).number};
+    return {is::stack, slot_bytes(of(v).slot)};
+}
+
+RILL_COLD int x86_loop_maker::next_use(int v, int now) {
+    auto& uses = of(v).uses;
+    while (!uses.empty() && uses.back() <= now) uses.pop_back();
+    return uses.empty() ? never : uses.back();
+}
+
+/// A free register, or that of the value whose next use is the farthest.
+RILL_COLD int x86_loop_maker::take(int now, std::initializer_list<int> pinned) {
+    int best = -1, farthest = -1;
+    for (int r = 0; r < registers(); ++r) {
+        const int v = holds_[static_cast<std::size_t>(r)];
+        if (v < 0) return r;
+        if (of(v).kept || detail::contains(pinned, v)) continue;
+        if (const int next = next_use(v, now); next > farthest) farthest = next, best = r;
+    }
+    const int v = holds_[static_cast<std::size_t>(best)];
+    if (at(v).op != vector_op::constant && of(v).slot < 0 && farthest != never) {
+        of(v).slot = slots_++;
+        ++spills_;
+        out_.vector({0x11, 1, 0}, best, 0, memory_of(v));
+    }
+    of(v).reg = -1;
+    holds_[static_cast<std::size_t>(best)] = -1;
+    return best;
+}
+
+RILL_COLD int x86_loop_maker::in_register(int v, int now, std::initializer_list<int> pinned) {
+    if (of(v).reg < 0) {
+        const operand from = memory_of(v);
+        const int reg = take(now - 1, pinned); // what this instruction still needs is not to go
+        move(reg, from);
+        define(v, reg);
+    }
+    return of(v).reg;
+}
+
+/// Gives up the register of a value that nothing needs after this.
+RILL_COLD void x86_loop_maker::release(int v, int now) {
+    if (of(v).reg < 0 || !dies(v, now)) return;
+    holds_[static_cast<std::size_t>(of(v).reg)] = -1;
+    of(v).reg = -1;
+}
+
+RILL_COLD int x86_loop_maker::result_register(int v, int now, std::initializer_list<int> alive) {
+    const int reg = take(now, alive);
+    define(v, reg);
+    return reg;
+}
+
+RILL_COLD void x86_loop_maker::plain(int v, int now, opcode op, bool commutes, int immediate) {
+    int a = at(v).args[0], b = at(v).args[1];
+    if (commutes && of(a).reg < 0 && of(b).reg >= 0) std::swap(a, b);
+    const int first = in_register(a, now, {a, b});
+    const operand second = anywhere(b);
+    release(a, now), release(b, now);
+    out_.vector(op, result_register(v, now, {}), first, second, immediate);
+}
+
+RILL_COLD void x86_loop_maker::unary(int v, int now, opcode op, int immediate) {
+    const int a = at(v).args[0];
+    const operand from = anywhere(a);
+    release(a, now);
+    out_.vector(op, result_register(v, now, {}), 0, from, immediate);
+}
+
+RILL_COLD void x86_loop_maker::shift(int v, int now, int extension) {
+    const int a = at(v).args[0], from = in_register(a, now, {a});
+    release(a, now);
+    out_.vector({0x72, 1, 1}, extension, result_register(v, now, {}), {is::vector, from}, at(v).number);
+}
+
+/// a * b + c and its kin. What is given is the opcode of a = b * a + c; others follow at fixed distances.
+RILL_COLD void x86_loop_maker::product(int v, int now, std::uint8_t form_213) {
+    auto [a, b, c, none] = at(v).args;
+    const auto form_231 = static_cast<std::uint8_t>(form_213 + 0x10),
+               form_132 = static_cast<std::uint8_t>(form_213 - 0x10);
+    if (of(a).reg < 0 && a != c) std::swap(a, b); // if one is in memory, b
+    const int ra = in_register(a, now, {a, b, c});
+    if (of(b).reg < 0 && of(c).reg < 0 && b != c) in_register(b, now, {a, b, c});
+    const auto into = [&](int dying) { // the instruction's first operand is also its result
+        const int reg = of(dying).reg;
+        release(a, now), release(b, now), release(c, now);
+        define(v, reg);
+        return reg;
+    };
+    if (of(c).reg < 0 && of(b).reg >= 0) {
+        const operand last = memory_of(c);
+        const int rb = of(b).reg;
+        if (dies(a, now)) return out_.vector({form_213, 2, 1}, into(a), rb, last);
+        if (dies(b, now)) return out_.vector({form_213, 2, 1}, into(b), ra, last);
+        const int reg = result_register(v, now, {a, b, c});
+        move(reg, last);
+        return out_.vector({form_231, 2, 1}, reg, of(a).reg, {is::vector, of(b).reg});
+    }
+    const int rc = in_register(c, now, {a, b, c});
+    const operand last = anywhere(b);
+    if (dies(c, now)) return out_.vector({form_231, 2, 1}, into(c), ra, last);
+    if (dies(a, now)) return out_.vector({form_132, 2, 1}, into(a), rc, last);
+    if (last.kind == is::vector && dies(b, now)) return out_.vector({form_213, 2, 1}, into(b), ra, {is::vector, rc});
+    release(a, now), release(b, now);
+    const int reg = take(now, {a, b, c});
+    // what was released is still in its register, which must not be the one that is written first
+    define(v, reg);
+    move(reg, {is::vector, rc});
+    out_.vector({form_231, 2, 1}, reg, ra, last);
+}
+
+RILL_COLD void x86_loop_maker::choose(int v, int now) {
+    const auto [m, a, b, none] = at(v).args;
+    if (out_.wide()) { // bit by bit, in place of the condition
+        const int rm = in_register(m, now, {m, a, b}), ra = in_register(a, now, {m, a, b});
+        const operand last = anywhere(b);
+        if (dies(m, now) && m != a && m != b) {
+            holds_[static_cast<std::size_t>(rm)] = -1, of(m).reg = -1;
+            define(v, rm);
+            out_.vector({0x25, 3, 1}, rm, ra, last, 0xca);
+        } else {
+            const int reg = take(now - 1, {m, a, b});
+            move(reg, {is::vector, rm});
+            out_.vector({0x25, 3, 1}, reg, ra, last, 0xca);
+            define(v, reg);
+        }
+        release(m, now), release(a, now), release(b, now);
+        return;
+    }
+    const int rm = in_register(m, now, {m, a, b}), rb = in_register(b, now, {m, a, b});
+    const operand last = anywhere(a);
+    release(m, now), release(a, now), release(b, now);
+    out_.vector({0x4a, 3, 1}, result_register(v, now, {}), rb, last, rm << 4);
+}
+
+RILL_COLD void x86_loop_maker::compare_choose(int v, int now) {
+    const auto [x, y, a, b] = at(v).args;
+    const int rx = in_register(x, now, {x, y, b}), rb = in_register(b, now, {x, y, b});
+    out_.vector({0xc2, 1, 0}, 1, rx, anywhere(y), at(v).number); // k1
+    const operand last = anywhere(a);
+    release(x, now), release(y, now), release(a, now), release(b, now);
+    out_.vector({0x65, 2, 1}, result_register(v, now, {}), rb, last, -1, 1);
+}
+
+RILL_COLD void x86_loop_maker::lookup(int v, int now) {
+    const auto [entry, low, high, none] = at(v).args;
+    const int from = in_register(entry, now, {entry, low, high});
+    if (!out_.wide()) {
+        const operand row = anywhere(low);
+        release(entry, now);
+        return out_.vector({0x16, 2, 1}, result_register(v, now, {low}), from, row);
+    }
+    const operand first = anywhere(low), second = anywhere(high);
+    const int reg = take(now - 1, {entry, low, high});
+    move(reg, first);
+    out_.vector({0x7f, 2, 1}, reg, from, second);
+    define(v, reg);
+    release(entry, now);
+}
+
+/// Does what vector_op::exact says.
+inline void exact_lanes(const float* x, float* y, int lanes, int function) noexcept {
+    const auto& f = exact_functions[static_cast<std::size_t>(function)];
+    for (int k = 0; k < lanes; ++k)
+        if (std::abs(x[k]) > f.most) y[k] = f.run(x[k]);
+}
+
+RILL_COLD void x86_loop_maker::exact(int v, int now) {
+    const auto [y, size, x, most] = at(v).args;
+    const int rs = in_register(size, now, {y, size, x, most}), rx = in_register(x, now, {y, size, x, most}),
+              ry = in_register(y, now, {y, size, x, most});
+    constexpr opcode compare{0xc2, 1, 0};
+    constexpr int greater = 30;
+    if (out_.wide()) {
+        out_.vector(compare, 1, rs, anywhere(most), greater);
+        out_.bytes({0xc5, 0xf8, 0x98, 0xc9}); // kortestw k1, k1
+    } else {
+        const int mask = take(now - 1, {y, size, x, most});
+        out_.vector(compare, mask, rs, anywhere(most), greater);
+        out_.vector({0x50, 1, 0}, assembler::r11, 0, {is::vector, mask}); // vmovmskps
+        out_.bytes({0x45, 0x85, 0xdb});                                   // test r11d, r11d
+    }
+    out_.bytes({0x0f, 0x84}); // jz
+    const std::size_t none = out_.here();
+    out_.number(0, 4);
+    const operand arguments{is::stack, slot_bytes(exact_slot_)}, results{is::stack, slot_bytes(exact_slot_ + 1)};
+    out_.vector({0x11, 1, 0}, rx, 0, arguments);
+    out_.vector({0x11, 1, 0}, ry, 0, results);
+    out_.bytes({0x41, 0xbb}); // mov r11d, function
+    out_.number(at(v).number, 4);
+    out_.bytes({0xe8}); // call
+    exact_places_.push_back(out_.here());
+    out_.number(0, 4);
+    move(ry, results);
+    out_.lead(none, out_.here());
+    const bool last = dies(y, now);
+    release(size, now), release(x, now), release(most, now), release(y, now);
+    if (last) return define(v, ry);
+    move(result_register(v, now, {y}), {is::vector, ry});
+}
+
+/// What such calls lead to: it keeps all registers but r11.
+RILL_COLD void x86_loop_maker::exact_call() {
+    if (exact_places_.empty()) return;
+    for (const auto at : exact_places_) out_.lead(at, out_.here());
+    out_.bytes(
+        {0x50, 0x51, 0x52, 0x56, 0x57, 0x41, 0x50, 0x41, 0x51, 0x41, 0x52}); // push rax rcx rdx rsi rdi r8 r9 r10
+    if (out_.wide()) out_.bytes({0xc5, 0xf8, 0x93, 0xc2, 0x50});             // kmovw eax, k2; push rax
+    // with the return address so many bytes; rsp is a multiple of 64 again
+    const int pushed = out_.wide() ? 80 : 72, saved = slot_bytes(registers()) + 128 - pushed;
+    const auto each = [&](int code) {
+        for (int r = 0; r < registers(); ++r)
+            out_.vector({static_cast<std::uint8_t>(code), 1, 0}, r, 0, {is::stack, slot_bytes(r)});
+    };
+    out_.bytes({0x48, 0x81, 0xec}); // sub rsp, saved
+    out_.number(saved, 4);
+    each(0x11);
+    out_.bytes({0x48, 0x8d, 0xbc, 0x24}); // lea rdi, [rsp + …]
+    out_.number(saved + pushed + slot_bytes(exact_slot_), 4);
+    out_.bytes({0x48, 0x8d, 0xb4, 0x24}); // lea rsi
+    out_.number(saved + pushed + slot_bytes(exact_slot_ + 1), 4);
+    out_.bytes({0xba}); // mov edx, lanes
+    out_.number(code_.lanes(), 4);
+    out_.bytes({0x44, 0x89, 0xd9, 0x48, 0xb8}); // mov ecx, r11d; mov rax, …
+    out_.number(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(&exact_lanes)), 8);
+    out_.bytes({0xc5, 0xf8, 0x77, 0xff, 0xd0}); // vzeroupper; call rax
+    each(0x10);
+    out_.bytes({0x48, 0x81, 0xc4}); // add rsp, saved
+    out_.number(saved, 4);
+    if (out_.wide()) out_.bytes({0x58, 0xc5, 0xf8, 0x92, 0xd0}); // pop rax; kmovw k2, eax
+    out_.bytes({0x41, 0x5a, 0x41, 0x59, 0x41, 0x58, 0x5f, 0x5e, 0x5a, 0x59, 0x58, 0xc3});
+}
+
+RILL_COLD void x86_loop_maker::compute(int v, int now) {
+    const auto& i = at(v);
+    switch (i.op) {
+    case vector_op::constant:
+    case vector_op::splat:
+    case vector_op::scalar: return;
+    case vector_op::leaf: return load_leaf(v, now);
+    case vector_op::add: return plain(v, now, {0x58, 1, 0}, true);
+    case vector_op::mul: return plain(v, now, {0x59, 1, 0}, true);
+    case vector_op::sub: return plain(v, now, {0x5c, 1, 0}, false);
+    case vector_op::smaller: return plain(v, now, {0x5d, 1, 0}, false);
+    case vector_op::div: return plain(v, now, {0x5e, 1, 0}, false);
+    case vector_op::larger: return plain(v, now, {0x5f, 1, 0}, false);
+    case vector_op::bit_and: return plain(v, now, {0x54, 1, 0}, true);
+    case vector_op::bit_or: return plain(v, now, {0x56, 1, 0}, true);
+    case vector_op::bit_xor: return plain(v, now, {0x57, 1, 0}, true);
+    case vector_op::int_add: return plain(v, now, {0xfe, 1, 1}, true);
+    case vector_op::scale: return plain(v, now, {0x2c, 2, 1}, false);
+    case vector_op::sqrt: return unary(v, now, {0x51, 1, 0});
+    case vector_op::round: return unary(v, now, {0x08, 3, 1}, i.number);
+    case vector_op::int_left: return shift(v, now, 6);
+    case vector_op::int_right: return shift(v, now, 2);
+    case vector_op::multiply_add: return product(v, now, 0xa8);
+    case vector_op::multiply_sub: return product(v, now, 0xaa);
+    case vector_op::sub_product: return product(v, now, 0xac);
+    case vector_op::choose: return choose(v, now);
+    case vector_op::compare_choose: return compare_choose(v, now);
+    case vector_op::lookup: return lookup(v, now);
+    case vector_op::exact: return exact(v, now);
+    case vector_op::compare:
+        if (!out_.wide()) return plain(v, now, {0xc2, 1, 0}, false, i.number);
+        {
+            const int a = i.args[0], b = i.args[1], first = in_register(a, now, {a, b});
+            out_.vector({0xc2, 1, 0}, 1, first, anywhere(b), i.number);
+            release(a, now), release(b, now);
+            out_.vector({0x38, 2, 2}, result_register(v, now, {}), 0, {is::vector, 1});
+        }
+        return;
+    }
+}
+
+RILL_COLD auto x86_loop_maker::pointer(bool result, int number) -> assembler::general {
+    const auto n = static_cast<std::size_t>(result ? leaves_ + number : number);
+    if (n < pointers.size()) return pointers[n];
+    out_.load(assembler::r11, assembler::rdi, result ? 16 : 0);
+    out_.load(assembler::r11, assembler::r11, 8 * number);
+    return assembler::r11;
+}
+
+RILL_COLD void x86_loop_maker::prologue() {
+    for (std::size_t k = 0; k < pointers.size(); ++k) {
+        const bool result = k >= static_cast<std::size_t>(leaves_);
+        const int number = static_cast<int>(k) - (result ? leaves_ : 0);
+        if (result && static_cast<std::size_t>(number) >= code_.results.size()) break;
+        out_.load(pointers[k], assembler::rdi, result ? 16 : 0);
+        out_.load(pointers[k], pointers[k], 8 * number);
+    }
+    for (int v = 0; v < static_cast<int>(place_.size()); ++v) {
+        if (!is_spread(v)) continue;
+        out_.load(assembler::r11, assembler::rdi, at(v).op == vector_op::splat ? 0 : 8);
+        out_.load(assembler::r11, assembler::r11, 8 * at(v).number);
+        const int reg = of(v).kept ? of(v).reg : 0; // 0 is not kept: it is given out from the top
+        out_.splat(reg, assembler::r11);
+        if (!of(v).kept) out_.vector({0x11, 1, 0}, reg, 0, memory_of(v));
+    }
+    for (const int v : kept_)
+        if (at(v).op == vector_op::constant) move(of(v).reg, memory_of(v));
+    begin_sums();
+}
+
+RILL_COLD void x86_loop_maker::begin_sums() {
+    if (!sums()) return;
+    out_.vector({0x57, 1, 0}, 0, 0, {is::vector, 0}); // all bits of register 0 off
+    sum_slot_.resize(code_.results.size());
+    for (std::size_t r = 0; r < code_.results.size(); ++r) {
+        if (!is_summed(r)) continue;
+        sum_slot_[r] = slots_;
+        for (int part = 0; part < partial_sums; ++part)
+            out_.vector({0x11, 1, 0}, 0, 0, {is::stack, slot_bytes(slots_++)});
+    }
+}
+
+/// The four are joined in pairs, then halves of the register, as combine_fold does it.
+RILL_COLD void x86_loop_maker::end_sums() {
+    if (!sums()) return;
+    constexpr opcode add{0x58, 1, 0}, shuffle_numbers{0x04, 3, 1};
+    const opcode shuffle_lanes = out_.wide() ? opcode{0x43, 3, 1} : opcode{0x06, 3, 1};
+    const auto join = [&](opcode shuffle, int order) {
+        out_.vector(shuffle, 1, 0, {is::vector, 0}, order);
+        out_.vector(add, 0, 0, {is::vector, 1});
+    };
+    out_.bytes({0x31, 0xc0}); // xor eax, eax
+    for (std::size_t r = 0; r < code_.results.size(); ++r) {
+        if (!is_summed(r)) continue;
+        const auto part = [&](int k) { return operand{is::stack, slot_bytes(sum_slot_[r] + k)}; };
+        move(0, part(0)), out_.vector(add, 0, 0, part(1));
+        move(1, part(2)), out_.vector(add, 1, 1, part(3));
+        out_.vector(add, 0, 0, {is::vector, 1});
+        if (out_.wide()) join(shuffle_lanes, 0x4e);
+        join(shuffle_lanes, out_.wide() ? 0xb1 : 1);
+        join(shuffle_numbers, 0x4e), join(shuffle_numbers, 0xb1);
+        out_.vector(one_number(0x11), 0, 0, {is::element, pointer(true, static_cast<int>(r))});
+    }
+}
+
+/// r11 has the bytes that are left: the mask of their lanes.
+RILL_COLD void x86_loop_maker::find_rest() {
+    out_.bytes({0x49, 0xc1, 0xeb, 2}); // shr r11: elements
+    if (out_.wide()) {
+        out_.bytes({0xbe, 0xff, 0xff, 0xff, 0xff}); // mov esi, -1
+        out_.bytes({0xc4, 0xe2, 0x20, 0xf5, 0xf6}); // bzhi esi, esi, r11d
+        out_.bytes({0xc5, 0xf8, 0x92, 0xd6});       // kmovw k2, esi
+        return;
+    }
+    mask_slot_ = slots_++;
+    out_.bytes({0xc4, 0xc1, 0x79, 0x6e, 0xc3}); // vmovd xmm0, r11d
+    out_.bytes({0xc4, 0xe2, 0x7d, 0x58, 0xc0}); // vpbroadcastd ymm0, xmm0
+    out_.vector({0x66, 1, 1}, 0, 0,
+                {is::constant, static_cast<int>(code_.rows().size())}); // vpcmpgtd: more than the lane's number
+    out_.vector({0x11, 1, 0}, 0, 0, {is::stack, slot_bytes(mask_slot_)});
+}
+
+RILL_COLD void x86_loop_maker::load_leaf(int v, int now) {
+    const auto from = pointer(false, at(v).number);
+    const int reg = result_register(v, now, {});
+    if (code_.one_element) return out_.vector(one_number(0x10), reg, 0, {is::element, from});
+    if (masked_ && !out_.wide()) {
+        move(reg, {is::stack, slot_bytes(mask_slot_)});
+        return out_.vector({0x2c, 2, 1}, reg, reg, {is::element, from});
+    }
+    out_.vector({0x10, 1, 0}, reg, 0, {is::element, from}, -1, masked_ ? 2 | assembler::zeroing : 0);
+}
+
+RILL_COLD void x86_loop_maker::store(int reg, int result, int now) {
+    int mask = 0;
+    if (masked_ && !out_.wide()) {
+        mask = take(now, {holds_[static_cast<std::size_t>(reg)]});
+        move(mask, {is::stack, slot_bytes(mask_slot_)});
+    }
+    const auto to = pointer(true, result);
+    if (code_.one_element) return out_.vector(one_number(0x11), reg, 0, {is::element, to});
+    if (masked_ && !out_.wide()) return out_.vector({0x2e, 2, 1}, reg, mask, {is::element, to});
+    out_.vector({0x11, 1, 0}, reg, 0, {is::element, to}, -1, masked_ ? 2 : 0);
+}
+
+RILL_COLD void x86_loop_maker::add_to_sums(int v, int result, int now) {
+    const int reg = in_register(v, now, {v}), sum = take(now, {v});
+    if (masked_ && out_.wide()) out_.vector({0x28, 1, 0}, sum, 0, {is::vector, reg}, -1, 2 | assembler::zeroing);
+    if (masked_ && !out_.wide()) {
+        move(sum, {is::stack, slot_bytes(mask_slot_)});
+        out_.vector({0x54, 1, 0}, sum, sum, {is::vector, reg});
+    }
+    const operand to{is::partial, slot_bytes(sum_slot_[static_cast<std::size_t>(result)])};
+    out_.vector({0x58, 1, 0}, sum, masked_ ? sum : reg, to);
+    out_.vector({0x11, 1, 0}, sum, 0, to);
+}
+
+/// Those that are known, once all leaves are read.
+RILL_COLD void x86_loop_maker::store_results(int now) {
+    if (now < last_leaf_ && !code_.one_element) return;
+    for (std::size_t r = 0; r < code_.results.size(); ++r) {
+        const int v = code_.results[r];
+        if (stored_[r] || v > now) continue;
+        stored_[r] = true;
+        if (is_summed(r))
+            add_to_sums(v, static_cast<int>(r), now);
+        else
+            store(in_register(v, now, {v}), static_cast<int>(r), now);
+        auto& uses = of(v).uses; // one of those behind all else
+        uses.erase(uses.begin());
+        release(v, now);
+    }
+}
+
+RILL_COLD void x86_loop_maker::body() {
+    stored_.assign(code_.results.size(), 0);
+    for (int v = 0; v < static_cast<int>(place_.size()); ++v) {
+        compute(v, v);
+        store_results(v);
+    }
+}
+
+RILL_COLD void x86_loop_maker::once() {
+    prologue();
+    body();
+}
+
+RILL_COLD void x86_loop_maker::loop() {
+    out_.load(assembler::rsi, assembler::rdi, 32);
+    out_.bytes({0x48, 0xc1, 0xfe, out_.wide() ? 4 : 3}); // sar rsi: whole registers
+    out_.bytes({0x48, 0xc1, 0xe6, out_.wide() ? 6 : 5}); // shl rsi: bytes
+    prologue();
+    const auto places = place_;
+    const auto holds = holds_;
+    const int slots = slots_;
+    out_.bytes({0x48, 0x85, 0xf6, 0x0f, 0x84}); // test rsi, rsi; jz rest
+    const std::size_t none = out_.here();
+    out_.number(0, 4);
+    while (out_.here() % 32 != 0) out_.bytes({0x90});
+    const std::size_t loop = out_.here();
+    const int last_sum = (partial_sums - 1) * slot_bytes(1);
+    if (sums()) {
+        out_.bytes({0x89, 0xc3, 0x81, 0xe3}); // mov ebx, eax; and ebx, last_sum
+        out_.number(last_sum, 4);
+    }
+    body();
+    out_.bytes({0x48, 0x05}); // add rax, bytes
+    out_.number(slot_bytes(1), 4);
+    out_.bytes({0x48, 0x39, 0xf0, 0x0f, 0x82}); // cmp rax, rsi; jb loop
+    out_.number(0, 4);
+    out_.lead(out_.here() - 4, loop);
+    out_.lead(none, out_.here());
+
+    const int slots_of_loop = std::exchange(slots_, slots);
+    place_ = places, holds_ = holds;
+    out_.load(assembler::r11, assembler::rdi, 32);
+    out_.bytes({0x49, 0xc1, 0xe3, 2, 0x49, 0x29, 0xc3, 0x0f, 0x84}); // shl r11: bytes; sub r11, rax; jz end
+    const std::size_t end = out_.here();
+    out_.number(0, 4);
+    find_rest();
+    if (sums()) {
+        out_.bytes({0xbb}); // mov ebx, last_sum
+        out_.number(last_sum, 4);
+    }
+    masked_ = true;
+    body();
+    out_.lead(end, out_.here());
+    end_sums();
+    slots_ = std::max(slots_, slots_of_loop);
+}
+
+RILL_COLD std::vector<std::uint8_t> x86_loop_maker::make() {
+    out_.bytes({0x55, 0x48, 0x89, 0xe5, 0x53}); // push rbp; mov rbp, rsp; push rbx
+    out_.bytes({0x48, 0x81, 0xec});             // sub rsp, stack
+    const std::size_t stack = out_.here();
+    out_.number(0, 4);
+    out_.bytes({0x48, 0x83, 0xe4, 0xc0}); // and rsp, -64
+    out_.bytes({0x31, 0xc0});             // xor eax, eax
+    if (code_.one_element)
+        once();
+    else
+        loop();
+    out_.bytes({0xc5, 0xf8, 0x77, 0x48, 0x8b, 0x5d, 0xf8, 0xc9, 0xc3}); // vzeroupper; mov rbx, [rbp - 8]; leave; ret
+    exact_call();
+    out_.set(stack, static_cast<std::uint32_t>(stack_bytes()));
+    auto rows = code_.rows();
+    auto& numbers = rows.emplace_back();
+    std::iota(numbers.begin(), numbers.end(), 0u);
+    return out_.with_constants(rows);
+}
+
+RILL_COLD std::vector<std::uint8_t> x86_loop(const jit_ir& code) {
+    // as many constants stay in registers as leaves room for all else
+    const int most = code.lanes() == 16 ? 24 : 9;
+    std::vector<std::uint8_t> made;
+    for (int kept = most;; kept = kept * 2 / 3) {
+        x86_loop_maker maker(code, kept);
+        made = maker.make();
+        if (maker.stack_bytes() > most_emitted_stack) return {};
+        if (kept == 0 || maker.spills() == 0) return made;
+    }
+}
+
+}}} // namespace rill::RILL_ABI::detail

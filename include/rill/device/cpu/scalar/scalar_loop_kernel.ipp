@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/device/cpu/scalar/scalar_loop_kernel.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include <rill/core/allocator.hpp>
+#include <rill/core/vector.hpp>
+#include <rill/device/cpu/scalar/scalar_frame_layout.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// A number as it is in arrays.
+inline void copy_number(void* to, const void* from, std::size_t element) {
+    switch (element) {
+    case 4: std::memcpy(to, from, 4); return;
+    case 8: std::memcpy(to, from, 8); return;
+    default: std::memcpy(to, from, element);
+    }
+}
+
+/// What scalar_loop_kernel makes.
+class scalar_loop_runner {
+public:
+    scalar_loop_runner(const scalar_loop& loop, const scalar_code& code, kernel_request& request)
+        : scalar_loop_runner(loop, code, scalar_frame_layout(code), request) {}
+
+    void operator()(const kernel_args& a) const;
+
+private:
+    struct transfer { // an operand of the node, and where its number is
+        int operand;
+        std::size_t element;
+        number_place where;
+        int lanes;
+    };
+    using memories = std::array<std::byte*, number_place::next + 1>;
+
+    scalar_loop_runner(const scalar_loop& loop, const scalar_code& code, scalar_frame_layout layout,
+                       kernel_request& request);
+
+    static std::byte* at(const memories& memory, const number_place& p) {
+        return memory[p.in] + p.at * number_place::line;
+    }
+    /// What all calls are given.
+    void bind(const memories& memory, block_args* args, void** operands) const;
+
+    placed_calls calls_;
+    vector<transfer> parts_, slices_, stays_, stacked_;
+    number_place goes_on_;
+    std::size_t lines_ = 0, flips_ = 0, args_at_ = 0, operands_at_ = 0; // in scratch memory, two of each but the first
+    int count_ = 0;                                                     // an output
+    bool conditional_, reverse_;
+};
+
+RILL_COLD scalar_loop_runner::scalar_loop_runner(const scalar_loop& loop, const scalar_code& code,
+                                                 scalar_frame_layout layout, kernel_request& request)
+    : calls_(code, layout), conditional_(loop.conditional), reverse_(loop.reverse) {
+    const auto parts = static_cast<int>(loop.next.size());
+    for (std::size_t v = 0; v < code.values.size(); ++v) {
+        const auto& value = code.values[v];
+        if (value.where != scalar_code::home::input || value.lanes == 0) continue;
+        const auto number = static_cast<int>(value.number);
+        const transfer t{number < parts ? number : number - parts + 1, value.element(), layout[static_cast<int>(v)],
+                         value.lanes};
+        (number < parts ? parts_ : number < parts + loop.slices ? slices_ : stays_).push_back(t);
+    }
+    if (conditional_) goes_on_ = layout[code.results[0]];
+    const std::size_t first = (conditional_ ? 1 : 0) + loop.next.size();
+    for (std::size_t s = 0; s < loop.stacked.size(); ++s) {
+        const int v = code.results[first + s];
+        stacked_.push_back({parts + static_cast<int>(s), code.values[v].element(), layout[v], 1});
+    }
+    count_ = parts + static_cast<int>(loop.stacked.size());
+    lines_ = layout.lines(number_place::scratch) * number_place::line;
+    flips_ = layout.lines(number_place::current) * number_place::line;
+    args_at_ = lines_ + 2 * flips_;
+    operands_at_ = args_at_ + 2 * calls_.size() * sizeof(block_args);
+    request.scratch_bytes = operands_at_ + 2 * calls_.operands() * sizeof(void*);
+}
+
+RILL_INLINE void scalar_loop_runner::bind(const memories& memory, block_args* args, void** operands) const {
+    const auto* place = calls_.places();
+    for (const auto& c : calls_) {
+        *args++ = {operands, c.scalars, operands + c.reads, c.masks, c.lanes};
+        for (std::uint32_t k = 0; k < c.operands; ++k, ++place)
+            *operands++ = place->in == number_place::nowhere ? nullptr : at(memory, *place);
+    }
+}
+
+RILL_INLINE void scalar_loop_runner::operator()(const kernel_args& a) const {
+    auto* const scratch = a.scratch<std::byte>();
+    auto* const flips = scratch + lines_;
+    // what is next in one iteration is current in the one after it
+    const memories memory[] = {{scratch, calls_.constants(), nullptr, flips, flips + flips_},
+                               {scratch, calls_.constants(), nullptr, flips + flips_, flips}};
+    const std::size_t n = calls_.size();
+    auto* const args = reinterpret_cast<block_args*>(scratch + args_at_);
+    auto* const operands = reinterpret_cast<void**>(scratch + operands_at_);
+    for (const std::size_t odd : {0, 1}) bind(memory[odd], args + odd * n, operands + odd * calls_.operands());
+
+    const std::int64_t most = *a.in<std::int64_t>(0);
+    auto& count = *a.out<std::int64_t>(count_);
+    count = 0;
+    const auto slice = [&](const memories& to, number_place::memory in, std::int64_t k) {
+        for (const auto& s : slices_)
+            splat_number(at(to, {in, s.where.at}),
+                         a.in<std::byte>(s.operand) + (reverse_ ? -k : k) * static_cast<std::ptrdiff_t>(s.element),
+                         s.element, s.lanes);
+    };
+    for (const auto& p : parts_) splat_number(at(memory[0], p.where), a.out<void>(p.operand), p.element, p.lanes);
+    for (const auto& s : stays_) splat_number(at(memory[0], s.where), a.in<void>(s.operand), s.element, s.lanes);
+    if (most > 0) slice(memory[0], number_place::current, 0);
+
+    const std::size_t condition = conditional_ ? calls_.before_result() : 0;
+    const auto* const call = calls_.begin();
+    for (; count < most; ++count) {
+        const std::size_t odd = static_cast<std::size_t>(count & 1);
+        const memories& here = memory[odd];
+        const block_args* const given = args + odd * n;
+        if (a.step) a.step->check();
+        std::size_t k = 0;
+        for (; k < condition; ++k) call[k].run(given[k]);
+        if (conditional_ && !*reinterpret_cast<const bool*>(at(here, goes_on_))) break;
+        // early, so that it is in memory when it is read
+        if (count + 1 < most) slice(here, number_place::next, count + 1);
+        for (; k < n; ++k) call[k].run(given[k]);
+        for (const auto& s : stacked_)
+            copy_number(a.out<std::byte>(s.operand) +
+                            (reverse_ ? -count : count) * static_cast<std::ptrdiff_t>(s.element),
+                        at(here, s.where), s.element);
+    }
+    const memories& last = memory[count & 1];
+    for (const auto& p : parts_) copy_number(a.out<void>(p.operand), at(last, p.where), p.element);
+}
+
+RILL_COLD kernel scalar_loop_kernel(const scalar_loop& loop, kernel_request& request) {
+    return kernel(scalar_loop_runner(loop, number_code_of(loop), request));
+}
+
+}}} // namespace rill::RILL_ABI::detail

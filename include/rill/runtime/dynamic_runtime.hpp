@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <rill/core/owned.hpp>
+#include <rill/device/kernel.hpp>
+#include <rill/graph/op/op.hpp>
+#include <rill/runtime/options.hpp>
+#include <rill/runtime/plan_key.hpp>
+#include <rill/runtime/region_kernel.hpp>
+
+// The control-flow runtime runs dynamic nodes: region ops, control-flow primitives, async ops, and ops whose run decides their output
+// shapes. It is half of the runtime. Plans call it through a table that is registered when a graph gets its first dynamic node. So
+// header-only programs without such nodes do not compile it.
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+class dataflow_plan;
+class staged_plan;
+class step_executor;
+class functionalized_graph;
+class resource_store;
+
+/// Entry points of the control-flow runtime. A table, so that programs without control flow do not link it.
+struct dynamic_runtime {
+    // plans
+    /// Returns a graph with functional ops in place of a run's control-flow primitives; null if the run has none.
+    std::shared_ptr<const functionalized_graph> (*functionalize)(const plan_key& key, const flow_ops& ops,
+                                                                 bool regions);
+    owned<const dataflow_plan> (*make_dataflow_plan)(const plan_key& key, const session_options& options,
+                                                     const std::shared_ptr<resource_store>& resources,
+                                                     const device_type& default_device);
+    /// Returns true if the subgraph has dynamic nodes: it then runs in stages.
+    bool (*needs_stages)(const subgraph& g);
+    /// Returns true if a static segment may turn out to have dynamic nodes when it is bound.
+    bool (*may_need_stages)(const subgraph& g);
+    owned<const staged_plan> (*make_staged_plan)(const subgraph& g, const session_options& options,
+                                                 const std::shared_ptr<resource_store>& resources,
+                                                 const device_type& default_device);
+    void (*close)(const dataflow_plan* frames, const staged_plan* stages) noexcept;
+    void (*compile_bodies)(body_plans& into, const subgraph::item& it, const session_options& options,
+                           const std::shared_ptr<resource_store>& resources, const device_type& default_device);
+    // steps
+    region_binding (*bind_region)(const subgraph::item& it, std::span<const tensor_type> inputs,
+                                  const body_plans& plans, allocator& memory);
+    owned<static_region_kernel::memory> (*make_memory)(const static_region_kernel& step);
+    /// Returns the number of iterations of a loop; -1 for other region ops.
+    std::int64_t (*run_region)(const static_region_kernel& step, static_region_kernel::memory& own,
+                               const kernel_args& args);
+    // runs
+    owned<step_executor> (*begin)(const staged_plan& plan, std::span<const any_array> feeds);
+    void (*run)(step_executor& run, const step_context& context);
+    const any_array& (*fetched)(const step_executor& run, std::size_t i);
+};
+
+/// The program's control-flow runtime; null before register_dynamic_runtime.
+RILL_EXPORT inline std::atomic<const dynamic_runtime*> registered_dynamic_runtime{nullptr};
+
+}}} // namespace rill::RILL_ABI::detail

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include <rill/core/hash_map.hpp>
+#include <rill/core/vector.hpp>
+#include <rill/device/kernel_registry.hpp>
+#include <rill/passes/constant_folder.hpp>
+#include <rill/runtime/segment/bound_graph.hpp>
+#include <rill/runtime/segment/lifetimes.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// A binder of subgraphs to concrete types: infers shapes, assigns slots, binds kernels, plans memory. A hot step does none of this.
+class binder : private bound_graph {
+public:
+    static bound_graph bind(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources,
+                            const body_plans& bodies = {});
+
+private:
+    void infer(std::span<const tensor_type> feed_types, const body_plans& bodies, allocator& memory);
+    /// Returns the folded outputs of an item in host memory, which needs no step; null if it has none.
+    const std::vector<any_array>* known_value(std::size_t i) const;
+    void find_folded();
+    void find_fusion_groups();
+    bool stays_in_block(std::size_t i, std::size_t port) const;
+
+    void assign_slots(resource_store& resources);
+
+    /// Returns the slot whose memory output `port` shares: of the aliased input, or of a written variable; else -1.
+    int aliased_slot(std::size_t i, std::size_t port) const;
+
+    bool is_step(std::size_t i) const;
+
+    void bind_steps(resource_store& resources);
+
+    void bind_fusion_group(const chain& c, resource_store& resources);
+
+    /// Adds a bound step: its slot numbers, and its scratch memory.
+    void add_step(step s, std::span<const subgraph::value> inputs, std::span<const int> outputs,
+                  const kernel_request& request, bool is_folded);
+
+    std::int32_t variable_index(const subgraph::value& v, const node& writer) const;
+
+    /// Marks the variables that are read before any write of this step: they need a value when it starts.
+    void note_start_reads();
+
+    hash_map<int, std::shared_ptr<const static_region_kernel>> region_of_; // per item with bodies
+    constant_folder known_{graph, types};
+    vector<shared_place> may_share_;
+    vector<step_cost> costs_; // per step
+
+    static const device_type& device_of(const subgraph::item& it);
+    static kernel bind_kernel(const subgraph::item& it, kernel_request& request);
+    kernel copy_kernel(const subgraph::item& it) const;
+};
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/runtime/segment/binding.ipp>
+#endif

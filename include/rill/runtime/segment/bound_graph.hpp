@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <rill/core/vector.hpp>
+#include <rill/device/kernel.hpp>
+#include <rill/passes/subgraph.hpp>
+#include <rill/resources/resource_store.hpp>
+#include <rill/runtime/region_kernel.hpp>
+#include <rill/runtime/segment/parallel_regions.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// A subgraph bound to concrete shapes: types and slots of its values, kernels of its steps, offsets in the arena.
+struct bound_graph {
+    struct step {
+        kernel run;
+        std::int32_t inputs = 0, outputs = 0,
+                     end = 0;    // offsets in `indices`: input slots, output slots, a scratch slot
+        std::int32_t writes = 0; // variables that it writes: from write_list[first_write] on
+        std::int32_t first_write = 0;
+        std::int32_t item = 0;    // of a fusion group, the last member
+        std::int32_t region = -1; // of a step with bodies: its index in `regions`
+        bool initialises = false; // assigns the whole value of what it writes
+        bool plain = true;        // neither writes variables nor runs bodies
+    };
+    /// A fusion group: fused nodes that run as one step. A value that no other step needs has no memory but a thread's block.
+    struct chain {
+        std::vector<int> items;
+        std::vector<std::vector<char>> needed; // per item and port: others read it
+
+        std::size_t member_of(int item) const {
+            return static_cast<std::size_t>(std::lower_bound(items.begin(), items.end(), item) - items.begin());
+        }
+    };
+    struct bound_variable {
+        std::shared_ptr<variable_state> state;
+        const node* origin;
+        std::int32_t slot;
+        bool read_at_start;
+    };
+    struct slot_value {
+        tensor_type type;
+        std::size_t bytes = 0;
+        int first = -1, last = -1;
+        enum class home { arena, scratch, string, feed, constant, variable, folded, block } where = home::arena;
+        const device_type* space = nullptr; // the device whose memory it is in; null: the host's
+        int in_place_of = -1;
+        std::int32_t variable = -1; // the variable whose value it is; -1: none
+        bool many_lanes = false;    // several lanes use it, in the window of its last use
+    };
+
+    struct folded_value {
+        int slot;
+        any_array value;
+    };
+
+    /// The memory of a step on one device.
+    struct arena {
+        const device_type* space = nullptr;
+        std::size_t bytes = 0;
+    };
+    static constexpr std::size_t npos = static_cast<std::size_t>(-1);
+
+    subgraph graph;
+    vector<std::vector<tensor_type>> types;   // per item and port
+    std::vector<std::vector<int>> value_slot; // per item and port
+    std::vector<char> folded;                 // per item: computed while binding, from constants or for shape rules
+    vector<slot_value> slots;
+    std::vector<std::int32_t> feed_slots, indices, write_list;
+    vector<bound_variable> variables;
+    vector<step> steps, folded_steps;
+    vector<std::shared_ptr<const static_region_kernel>> regions; // of steps that run bodies
+    const dynamic_runtime* control = nullptr;                    // the runtime that runs them
+    std::vector<std::vector<int>> changes; // per item with bodies, and output: region_binding::changes
+    vector<folded_value> folded_values;    // per slot: values that shape rules asked for
+    vector<chain> chains;
+    std::vector<int> chained;          // per item: its fusion group, or -1
+    vector<parallel_regions> parallel; // windows of steps that run in several lanes
+    vector<arena> arenas;              // the host's is the first
+    std::size_t arena_bytes = 0;       // of all arenas
+    double microseconds = 0;           // estimated time of all steps, with helping threads; 0: no threads
+    std::size_t lower_bound = 0;       // largest number of bytes alive at once, if steps run in sequence
+    std::vector<std::size_t> offsets;  // per slot: its offset in the arena of its space, or npos
+
+    const tensor_type& type_of(const subgraph::value& v) const { return types[v.item][v.port]; }
+    /// Returns the input of which `v` is a modified copy, and whose memory it may take; -1 if none, or if another input is in that memory.
+    int changed_input(const subgraph::value& v) const {
+        const auto& it = graph.items[v.item];
+        if (!it.origin) return -1;
+        const auto item = static_cast<std::size_t>(v.item), port = static_cast<std::size_t>(v.port);
+        int input = -1;
+        if (!it.origin->bodies)
+            input = port == 0 ? it.op->updates() : -1;
+        else if (item < changes.size() && port < changes[item].size())
+            input = changes[item][port];
+        for (int k = 0; input >= 0 && k < static_cast<int>(it.inputs.size()); ++k)
+            if (k != input && slot_of(it.inputs[k]) == slot_of(it.inputs[input])) input = -1;
+        return input;
+    }
+    int slot_of(const subgraph::value& v) const { return value_slot[v.item][v.port]; }
+};
+
+}}} // namespace rill::RILL_ABI::detail

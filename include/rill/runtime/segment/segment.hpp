@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include <rill/core/hash_map.hpp>
+#include <rill/core/owned.hpp>
+#include <rill/core/vector.hpp>
+#include <rill/runtime/fetch_place.hpp>
+#include <rill/runtime/segment/binding.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+/// Rethrows the current exception with its place. An `error` keeps its code; others are nested in `internal`.
+template <class Describe> [[noreturn]] void rethrow_described(const Describe& described) {
+    try {
+        throw;
+    } catch (const error& problem) {
+        throw_error(problem.code(), described(problem.what()));
+    } catch (const std::exception& problem) {
+        std::throw_with_nested(internal(described(problem.what())));
+    } catch (...) {
+        std::throw_with_nested(internal(described("an exception of unknown type")));
+    }
+}
+
+/// The versions of variables that a step began with, for its later stages.
+using pinned_versions = hash_map<const variable_state*, std::shared_ptr<element_block>>;
+
+/// The memory of one running step: a pointer per slot. A segment keeps its idle frames.
+struct frame {
+    vector<void*> slots;
+    vector<memory_block> arenas;                      // per space
+    vector<element_block> strings;                    // string values, which need constructed elements
+    vector<std::shared_ptr<element_block>> variables; // versions held; small ones also for the next step
+
+    struct moved_slot {
+        std::size_t fetch, slot;
+        void* own;
+    };
+    vector<moved_slot> moved;               // fetched values that this step writes into callers' arrays
+    const step_context* context = &no_step; // the context of the run
+    const pinned_versions* pinned = nullptr;
+    vector<owned<static_region_kernel::memory>> regions; // per step that runs bodies
+};
+
+/// A static segment: steps bound to concrete shapes, as kernels over slots, with an arena planned by lifetimes. Immutable and shared by
+/// concurrent runs; each run has a frame.
+class segment {
+public:
+    segment(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources, allocator& memory,
+            const body_plans& bodies = {});
+
+    bool serves(std::span<const tensor_type> feeds) const;
+    bool serves(std::span<const any_array> feeds) const;
+
+    const tensor_type& fetch_type(std::size_t i) const { return b_.type_of(b_.graph.fetches[i]); }
+    const void* fetch_data(const frame& f, std::size_t i) const;
+
+    /// Redirects a fetch of the frame's next run to the caller's array, if it is large and in the arena.
+    void place(frame& f, std::size_t i, const fetch_place& where, std::span<const void* const> feeds) const;
+    bool placed(const frame& f, std::size_t i) const;
+
+    /// Returns true if no other fetch is in the same memory.
+    bool fetched_alone(std::size_t i) const;
+    /// Returns true if a fetch can be computed in the caller's memory: it is neither a feed nor a variable, and fetched once.
+    bool can_redirect(std::size_t i) const;
+    /// Returns true if fetch `i` can be computed in the memory of feed `feed`: it is that feed after updates, and nothing else needs the
+    /// old value. `along` receives the slots of all updates but the last: they need the same redirection.
+    bool can_update(std::size_t i, std::size_t feed, std::vector<int>& along) const;
+    /// Redirects a fetch of the frame's next runs to `to`.
+    void redirect(frame& f, std::size_t i, void* to) const { f.slots[slot_of_fetch(i)] = to; }
+    std::size_t slot_of_fetch(std::size_t i) const { return static_cast<std::size_t>(b_.slot_of(b_.graph.fetches[i])); }
+
+    std::unique_ptr<frame> acquire();
+    /// Ends a run: the frame releases all that the next run need not keep.
+    void finish(frame& f) const noexcept;
+    /// Releases the variables that another segment writes next. Otherwise its first write would copy them.
+    void let_go(frame& f, const segment& writer) const noexcept;
+    void release(std::unique_ptr<frame> f) noexcept;
+
+    /// Runs one step. It borrows the feeds' memory until the frame is released.
+    void run(frame& f, std::span<const void* const> feeds) const;
+
+    std::size_t arena_bytes() const noexcept { return b_.arena_bytes; }
+    std::size_t lower_bound() const noexcept { return b_.lower_bound; }
+    std::size_t frames() const;
+    std::size_t steps() const noexcept { return b_.steps.size(); }
+    /// Returns the estimated time of a run; 0 if there are no other threads.
+    double microseconds() const noexcept { return b_.microseconds; }
+    const bound_graph& bound() const noexcept { return b_; }
+
+private:
+    using step = bound_graph::step;
+    using home = bound_graph::slot_value::home;
+
+    /// Computes what depends on constants alone, once, when the segment is bound.
+    void fold_constants();
+
+    allocator& memory_of(const device_type* space) const;
+    std::unique_ptr<frame> make_frame() const;
+
+    // ---- running -----------------------------------------------------------------------------------------------------------
+
+    bool use_pinned(frame& f, std::size_t variable) const;
+    /// Calls run_segment(begin, end, lane) for all steps begin … end - 1, with parallel lanes. `lane` is -1 outside of windows.
+    template <class F> void run_all(const F& run_segment) const;
+    kernel_args args_of(const frame& f, const step& s) const;
+    void run_step(frame& f, const step& s) const;
+    void run_steps(frame& f, int begin, int end) const;
+
+    /// Runs a step while it holds the variables that the step writes, from the w-th on.
+    void write(frame& f, const step& s, const kernel_args& args, std::int32_t w = 0) const;
+    std::int64_t run_bodies(frame& f, const step& s, const kernel_args& args) const;
+
+    void run_traced(frame& f) const;
+    void run_step_traced(frame& f, const step& s, std::int64_t iteration, int lane) const;
+
+    [[noreturn]] void throw_uninitialised(std::size_t v) const;
+    std::string described(const step& s, const std::string& what) const;
+    /// Rethrows the current exception of a kernel, with its place.
+    [[noreturn]] void rethrow_from(const step& s) const;
+
+    allocator& memory_;
+    thread_pool* pool_; // for parallel lanes
+    std::vector<tensor_type> feed_types_;
+    bound_graph b_;
+    mutable std::mutex mutex_;
+    std::size_t frames_ = 0; // all frames, in use or idle
+    vector<std::unique_ptr<frame>> idle_;
+};
+
+}}} // namespace rill::RILL_ABI::detail
+
+#if !RILL_COMPILED
+#include <rill/runtime/segment/segment.ipp>
+#endif

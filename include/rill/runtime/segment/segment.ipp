@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <rill/runtime/segment/segment.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <rill/core/vector.hpp>
+#include <rill/runtime/dynamic_runtime.hpp>
+#include <rill/runtime/trace/step_recorder.hpp>
+
+namespace rill { inline namespace RILL_ABI { namespace detail {
+
+RILL_COLD segment::segment(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources,
+                           allocator& memory, const body_plans& bodies)
+    : memory_(memory), pool_(resources.threads().pool.get()), feed_types_(feeds.begin(), feeds.end()),
+      b_(binder::bind(g, feeds, resources, bodies)) {
+    fold_constants();
+}
+
+RILL_INLINE bool segment::serves(std::span<const tensor_type> feeds) const {
+    return std::equal(feeds.begin(), feeds.end(), feed_types_.begin(), feed_types_.end());
+}
+
+RILL_INLINE bool segment::serves(std::span<const any_array> feeds) const {
+    for (std::size_t i = 0; i < feeds.size(); ++i)
+        if (feeds[i].type() != feed_types_[i]) return false;
+    return true;
+}
+
+RILL_INLINE const void* segment::fetch_data(const frame& f, std::size_t i) const {
+    return f.slots[b_.slot_of(b_.graph.fetches[i])];
+}
+
+RILL_INLINE void segment::place(frame& f, std::size_t i, const fetch_place& where,
+                                std::span<const void* const> feeds) const {
+    constexpr std::size_t small = 2048; // bytes; for smaller values, a copy is cheaper
+    const auto slot = static_cast<std::size_t>(b_.slot_of(b_.graph.fetches[i]));
+    const auto& value = b_.slots[slot];
+    if (value.bytes < small || value.where != home::arena || value.space) return;
+    for (const auto& m : f.moved)
+        if (m.slot == slot) return;                          // fetched twice
+    void* const to = where.make(where.array, fetch_type(i)); // not the slot's type: a reshaped value shares the slot
+    if (!to) return;
+    const auto* const begin = static_cast<const std::byte*>(to);
+    for (const void* fed : feeds) // a run reads its feeds until its end: on overlap, the value is copied after it
+        if (!std::less<>()(fed, to) && std::less<>()(fed, begin + value.bytes)) return;
+    f.moved.push_back({i, slot, f.slots[slot]});
+    f.slots[slot] = to;
+}
+
+RILL_COLD bool segment::fetched_alone(std::size_t i) const {
+    const auto& all = b_.graph.fetches;
+    return std::ranges::count_if(all, [&](const auto& f) { return b_.slot_of(f) == b_.slot_of(all[i]); }) == 1;
+}
+
+RILL_COLD bool segment::can_redirect(std::size_t i) const {
+    const auto slot = b_.slot_of(b_.graph.fetches[i]);
+    for (std::size_t k = 0; k < i; ++k)
+        if (b_.slot_of(b_.graph.fetches[k]) == slot) return false;
+    const auto& value = b_.slots[slot];
+    return (value.where == home::arena || value.where == home::string) && !value.space;
+}
+
+RILL_COLD bool segment::can_update(std::size_t i, std::size_t feed, std::vector<int>& along) const {
+    along.clear();
+    const auto& result = b_.graph.fetches[i];
+    const int slot = b_.feed_slots[feed];
+    const auto& was = b_.slots[slot];
+    const auto& is = b_.slots[b_.slot_of(result)];
+    if (!can_redirect(i) || was.type != is.type || was.space != is.space) return false;
+    auto at = result;
+    for (;;) {
+        const int input = b_.changed_input(at);
+        if (input < 0) return false;
+        const auto from = b_.graph.items[at.item].inputs[input];
+        const int before = b_.slot_of(from);
+        if (before == slot) break;
+        // the update before: nothing else needs its result, and it is in the same memory
+        const auto& changed = b_.slots[b_.slot_of(at)];
+        const bool same_place = changed.in_place_of >= 0 &&
+                                (changed.in_place_of == before || changed.in_place_of == b_.slots[before].in_place_of);
+        if (!same_place) return false;
+        along.push_back(before);
+        at = from;
+    }
+    return was.last >= 0 && !was.many_lanes && was.last < static_cast<int>(b_.steps.size()) &&
+           b_.steps[was.last].item == at.item;
+}
+
+RILL_INLINE bool segment::placed(const frame& f, std::size_t i) const {
+    for (const auto& m : f.moved)
+        if (m.fetch == i) return true;
+    return false;
+}
+
+RILL_INLINE std::unique_ptr<frame> segment::acquire() {
+    {
+        const std::lock_guard lock(mutex_);
+        if (!idle_.empty()) {
+            auto f = std::move(idle_.back());
+            idle_.pop_back();
+            return f;
+        }
+    }
+    auto f = make_frame();
+    const std::lock_guard lock(mutex_);
+    idle_.reserve(++frames_);
+    return f;
+}
+
+RILL_INLINE std::size_t segment::frames() const {
+    const std::lock_guard lock(mutex_);
+    return frames_;
+}
+
+RILL_INLINE void segment::finish(frame& f) const noexcept {
+    // A version that is held makes the next write by another holder copy it, which is cheap for small ones. To release and take a version
+    // again, four atomic operations, is most of the step time of a small model.
+    constexpr std::size_t small = 4096; // bytes
+    for (std::size_t i = 0; i < b_.variables.size(); ++i)
+        if (b_.slots[b_.variables[i].slot].bytes > small) f.variables[i].reset();
+    for (const auto& m : f.moved) f.slots[m.slot] = m.own;
+    f.moved.clear();
+}
+
+RILL_COLD void segment::let_go(frame& f, const segment& writer) const noexcept {
+    for (const auto w : writer.b_.write_list)
+        for (std::size_t i = 0; i < b_.variables.size(); ++i)
+            if (b_.variables[i].state == writer.b_.variables[w].state) f.variables[i].reset();
+}
+
+RILL_INLINE void segment::release(std::unique_ptr<frame> f) noexcept {
+    finish(*f);
+    for (auto& v : f->variables) v.reset(); // this frame may stay idle for long
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(f)); // acquire has reserved room for every frame
+}
+
+RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds) const {
+    for (std::size_t i = 0; i < feeds.size(); ++i) f.slots[b_.feed_slots[i]] = const_cast<void*>(feeds[i]);
+    for (std::size_t i = 0; i < b_.variables.size(); ++i) {
+        const auto& v = b_.variables[i];
+        if (!v.state->is_newest(f.variables[i]) && !use_pinned(f, i)) f.variables[i] = v.state->read();
+        if (f.variables[i])
+            f.slots[v.slot] = f.variables[i]->data();
+        else if (v.read_at_start)
+            throw_uninitialised(i);
+        else
+            f.slots[v.slot] = nullptr; // an earlier run that failed in a write may have left a pointer
+    }
+    if (f.context->trace) return run_traced(f);
+    run_all([&](int begin, int end, int) { run_steps(f, begin, end); });
+}
+
+template <class F> inline void segment::run_all(const F& run_segment) const {
+    int at = 0;
+    for (const auto& b : b_.parallel) {
+        run_segment(at, b.first, -1);
+        pool_->run(static_cast<int>(b.lanes.size()), [&](int l) {
+            for (const int k : b.lanes[l]) run_segment(k, k + 1, l);
+        });
+        at = b.last;
+    }
+    run_segment(at, static_cast<int>(b_.steps.size()), -1);
+}
+
+RILL_INLINE bool segment::use_pinned(frame& f, std::size_t variable) const {
+    if (!f.pinned) return false;
+    const auto at = f.pinned->find(b_.variables[variable].state.get());
+    if (at == f.pinned->end()) return false;
+    f.variables[variable] = at->second;
+    return true;
+}
+
+RILL_INLINE void segment::run_steps(frame& f, int begin, int end) const {
+    try {
+        for (; begin < end; ++begin) run_step(f, b_.steps[begin]);
+    } catch (...) {
+        rethrow_from(b_.steps[begin]);
+    }
+}
+
+RILL_COLD void segment::fold_constants() {
+    if (b_.folded_steps.empty()) return;
+    auto f = make_frame();
+    for (const auto& s : b_.folded_steps) {
+        const auto& outputs = b_.value_slot[s.item];
+        for (const int o : outputs) {
+            const auto& type = b_.slots[o].type;
+            any_array value(type.type, type.shape, memory_of(b_.slots[o].space));
+            f->slots[o] = value.mutable_data();
+            b_.folded_values.push_back({o, std::move(value)});
+        }
+        const auto scratch_slot = static_cast<std::size_t>(b_.indices[static_cast<std::size_t>(s.end) - 1]);
+        const memory_block scratch(memory_of(b_.slots[scratch_slot].space), b_.slots[scratch_slot].bytes);
+        f->slots[scratch_slot] = scratch.data();
+        try {
+            run_step(*f, s);
+        } catch (...) {
+            rethrow_from(s);
+        }
+    }
+}
+
+RILL_INLINE allocator& segment::memory_of(const device_type* space) const {
+    return space && space->memory ? *space->memory : memory_;
+}
+
+RILL_COLD std::unique_ptr<frame> segment::make_frame() const {
+    auto f = std::make_unique<frame>();
+    f->slots.resize(b_.slots.size());
+    f->variables.resize(b_.variables.size());
+    try {
+        for (const auto& a : b_.arenas) f->arenas.emplace_back(memory_of(a.space), a.bytes);
+    } catch (const error& problem) {
+        const int wanted = !b_.graph.fetches.empty()  ? b_.graph.fetches[0].item
+                           : b_.graph.targets.empty() ? -1
+                                                      : b_.graph.targets[0];
+        throw_error(problem.code(), "the memory of a step" +
+                                        (wanted < 0 ? "" : " that runs '" + b_.graph.name_of(wanted) + "'") + ": " +
+                                        problem.what());
+    }
+    for (std::size_t i = 0; i < b_.slots.size(); ++i) {
+        const auto& s = b_.slots[i];
+        if (i < b_.offsets.size() && b_.offsets[i] != bound_graph::npos) {
+            std::size_t space = 0;
+            while (b_.arenas[space].space != s.space) ++space;
+            f->slots[i] = static_cast<std::byte*>(f->arenas[space].data()) + b_.offsets[i];
+        } else if (s.where == home::string) {
+            f->strings.emplace_back(memory_, dtype::string, s.type.shape.size());
+            f->slots[i] = f->strings.back().data();
+        }
+    }
+    for (const auto& r : b_.regions) f->regions.push_back(b_.control->make_memory(*r));
+    for (const auto& v : b_.folded_values) f->slots[v.slot] = const_cast<void*>(v.value.data());
+    for (std::size_t i = 0; i < b_.graph.items.size(); ++i)
+        if (b_.graph.role(static_cast<int>(i)) == op_role::constant)
+            f->slots[b_.value_slot[i][0]] = const_cast<void*>(b_.graph.items[i].op->constant()->data());
+    return f;
+}
+
+inline kernel_args segment::args_of(const frame& f, const step& s) const {
+    const std::int32_t* const numbers = b_.indices.data();
+    return {f.slots.data(), numbers + s.inputs, numbers + s.outputs, numbers + s.end - 1, f.context};
+}
+
+RILL_INLINE void segment::run_step(frame& f, const step& s) const {
+    const kernel_args args = args_of(f, s);
+    if (s.plain) return s.run(args);
+    if (s.region >= 0) return void(run_bodies(f, s, args));
+    write(f, s, args);
+}
+
+RILL_INLINE std::int64_t segment::run_bodies(frame& f, const step& s, const kernel_args& args) const {
+    // the bodies write the variables: a version held here would make each first write a copy
+    const auto number = static_cast<std::size_t>(s.region);
+    const std::span written(b_.write_list.data() + s.first_write, static_cast<std::size_t>(s.writes));
+    for (const auto w : written) f.variables[w].reset();
+    const auto iterations = b_.control->run_region(*b_.regions[number], *f.regions[number], args);
+    for (const auto w : written) {
+        f.variables[w] = b_.variables[w].state->read();
+        if (f.variables[w]) f.slots[b_.variables[w].slot] = f.variables[w]->data();
+    }
+    return iterations;
+}
+
+RILL_INLINE void segment::write(frame& f, const step& s, const kernel_args& args, std::int32_t w) const {
+    if (w == s.writes) return s.run(args);
+    const auto at = static_cast<std::size_t>(b_.write_list[s.first_write + w]);
+    variable_state::writer writer(*b_.variables[at].state, f.variables[at], s.initialises);
+    if (!writer.ready()) throw_uninitialised(at);
+    f.slots[b_.variables[at].slot] = writer.data();
+    write(f, s, args, w + 1);
+    writer.commit();
+}
+
+RILL_COLD void segment::run_traced(frame& f) const {
+    const auto iteration = f.context->trace->iteration_of(this);
+    run_all([&](int begin, int end, int lane) {
+        for (; begin < end; ++begin) run_step_traced(f, b_.steps[begin], iteration, lane);
+    });
+}
+
+RILL_COLD void segment::run_step_traced(frame& f, const step& s, std::int64_t iteration, int lane) const {
+    const auto& scope = *f.context->trace;
+    const int chain = b_.chained[s.item];
+    const std::vector<int> alone{s.item};
+    std::vector<step_trace::entry> entries;
+    for (const int i : chain < 0 ? alone : b_.chains[chain].items) {
+        const auto& it = b_.graph.items[i];
+        auto& e = entries.emplace_back(
+            scope.entry_of(b_.graph.name_of(i), it.origin ? it.op->name() : std::string_view("Copy")));
+        e.iteration = iteration;
+        e.lane = lane;
+        for (const int slot : b_.value_slot[i])
+            if (b_.slots[slot].where != home::block) e.bytes += static_cast<std::int64_t>(b_.slots[slot].bytes);
+    }
+    const auto bytes = entries[0].bytes;
+    const auto count = static_cast<int>(entries.size());
+    const int first = scope.to.begin(std::move(entries));
+    try {
+        if (s.region < 0) {
+            run_step(f, s);
+            return scope.to.end(first, count);
+        }
+        const traced_context within(*f.context, scope.within(first, *b_.graph.items[s.item].op->regions()));
+        auto args = args_of(f, s);
+        args.step = &within;
+        scope.to.end(first, {.bytes = bytes, .iterations = run_bodies(f, s, args)});
+    } catch (...) {
+        scope.to.end(first, count);
+        rethrow_from(s);
+    }
+}
+
+RILL_COLD void segment::throw_uninitialised(std::size_t v) const {
+    throw failed_precondition("variable '" + b_.variables[v].origin->name + "' (made at " +
+                              to_string(b_.variables[v].origin->where) +
+                              ") is uninitialized: run global_variables_initializer() first, or its "
+                              "initializer() if it is in no collection");
+}
+
+RILL_COLD std::string segment::described(const step& s, const std::string& what) const {
+    const auto* n = b_.graph.items[s.item].origin;
+    if (!n) return what;
+    std::string written;
+    for (int w = 0; w < s.writes; ++w) {
+        const auto at = static_cast<std::size_t>(b_.write_list[s.first_write + w]);
+        written += (w == 0 ? "; it writes '" : ", '") + b_.variables[at].origin->name + "'";
+    }
+    return n->op->label() + ": " + what + " (" + place_of(*n) + written + ")";
+}
+
+RILL_COLD void segment::rethrow_from(const step& s) const {
+    rethrow_described([&](const std::string& what) { return described(s, what); });
+}
+
+}}} // namespace rill::RILL_ABI::detail
