@@ -19,7 +19,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Reads a key from the front. Values are numbered as a tracer's are: leaves, scalars and instructions each from a base.
+/// A parser of program keys. It numbers values as a tracer does: leaves, scalars and instructions each from a base.
 class key_parser {
 public:
     explicit key_parser(std::string_view key) : rest_(key) {}
@@ -39,7 +39,7 @@ public:
     }
 
 private:
-    static constexpr int deepest = 64; // expressions that are compiled are lighter
+    static constexpr int deepest = 64; // compiled expressions are less deep
 
     bool take(char c) {
         if (rest_.empty() || rest_.front() != c) return false;
@@ -63,14 +63,14 @@ private:
         return v >= tracer::scalar_base ? made_.scalars[v - tracer::scalar_base] : made_.leaves[v];
     }
 
-    /// "$2:float32" or "s0:float32": the next of its kind.
+    /// Parses "$2:float32" or "s0:float32" from its number on. Operands of a kind must be numbered in order.
     int operand(std::vector<dtype>& all, int base, std::string_view number) {
         if (number != std::to_string(all.size()) || !take(':')) return -1;
         all.push_back(type());
         return all.back() == dtype::invalid ? -1 : base + static_cast<int>(all.size()) - 1;
     }
 
-    /// The number of the value that stands next; -1 if none does.
+    /// Parses one value. Returns its number, or -1 if the text is malformed.
     int value(int depth) {
         if (depth > deepest) return -1;
         if (take('$')) return operand(made_.leaves, 0, word());
@@ -90,7 +90,7 @@ private:
         return tracer::code_base + static_cast<int>(made_.code.size()) - 1;
     }
 
-    // "program float32; float64; Mul:float32 0 0 -> 2"
+    // spelled-out keys: "program float32; float64; Mul:float32 0 0 -> 2"
 
     std::string_view next() {
         rest_.remove_prefix(std::min(rest_.find_first_not_of(' '), rest_.size()));
@@ -110,7 +110,7 @@ private:
             if (all.push_back(type_named(next())); all.back() == dtype::invalid) return false;
         return !rest_.empty();
     }
-    /// The number of one of the values there are; -1 if it is none.
+    /// Returns the number that the digits spell, or -1 if no earlier value has it.
     int known(std::string_view digits) const {
         if (digits.empty() || digits.size() > 6 || digits.find_first_not_of("0123456789") != digits.npos) return -1;
         int n = 0;
@@ -152,9 +152,9 @@ RILL_COLD std::optional<program> program_of_key(std::string_view key) {
     return made;
 }
 
-/// The leaves that each result adds up, as its mask says; nothing if they can't be.
+/// Returns the leaves that each result sums, according to its mask; nothing if the masks are invalid.
 inline std::optional<std::vector<std::vector<int>>> groups_of(const fused_spec& spec, const program& forward) {
-    constexpr std::size_t most = 32; // leaves that a mask tells apart
+    constexpr std::size_t most = 32; // leaves: the bits of a mask
     const std::size_t leaves = forward.leaves.size();
     if (leaves > most) return {};
     std::vector<std::vector<int>> groups;
@@ -172,7 +172,7 @@ inline std::optional<std::vector<std::vector<int>>> groups_of(const fused_spec& 
     return groups;
 }
 
-/// Of an adjoint that has the leaves of what it differentiates: each result adds up those of one input.
+/// Returns true if each result sums the leaves of one input. The node must have the leaves of the program it differentiates.
 inline bool fits_leaves(const fused_spec& spec, const std::vector<std::vector<int>>& groups) {
     for (std::size_t k = 0; k < groups.size(); ++k) {
         const auto& r = spec.results[k];
@@ -200,7 +200,7 @@ RILL_COLD bool is_adjoint(const fused_spec& spec, const elementwise_info& add) {
         return by_result == (again.reads != pullback_reads::operands) && again.body->key == spelled_key(*spec.body) &&
                std::equal(more.begin(), more.end(), again.constants.begin(), again.constants.end());
     } catch (const error&) {
-        return false; // a pullback is not in this program
+        return false; // this process lacks a pullback
     }
 }
 

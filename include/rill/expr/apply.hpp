@@ -9,7 +9,7 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A number next to a tensor: of any type of C++, complex, half or bfloat16.
+/// A number next to a tensor: of any arithmetic C++ type, complex, half or bfloat16.
 template <class A>
 concept literal = std::is_arithmetic_v<A> || is_complex<A> || is_real_floating<A>;
 
@@ -21,7 +21,7 @@ concept untyped_operand = std::is_base_of_v<any_tensor, A> && !typed_operand<A>;
 template <class A>
 concept graph_operand = typed_operand<A> || untyped_operand<A>;
 
-/// Tensors whose number run time knows: a std::vector or std::array of handles of one type; braces are a std::vector<any_tensor>.
+/// A list of tensors with a run-time length: a std::vector or std::array of one handle type. Braces are a std::vector<any_tensor>.
 template <class L>
 concept tensor_list = requires(const L& all) {
     requires graph_operand<typename L::value_type>;
@@ -29,15 +29,15 @@ concept tensor_list = requires(const L& all) {
     all.size();
 };
 
-/// What operators on expressions take: tensors, expressions, and traced values.
+/// An operand of operators on expressions: a tensor, an expression or a traced value.
 template <class A>
 concept expression_operand = graph_operand<A> || symbolic<A>;
 
-/// What elementwise functions take: those, and the values that kernels compute with.
+/// An operand of elementwise functions: an expression operand, or a value that kernels compute with.
 template <class A>
 concept elementwise_operand = expression_operand<A> || computed_value<A>;
 
-/// Operands of a binary op: at least one is no literal.
+/// The operands of a binary op, of which at least one is not a literal.
 template <class A, class B>
 concept operator_pair =
     (expression_operand<A> && (expression_operand<B> || literal<B>)) || (literal<A> && expression_operand<B>);
@@ -45,18 +45,18 @@ template <class A, class B>
 concept elementwise_pair =
     (elementwise_operand<A> && (elementwise_operand<B> || literal<B>)) || (literal<A> && elementwise_operand<B>);
 
-/// The trailing types of a function that makes way for one of the same name in a program: of two that fit, the one without such
-/// types is the more special.
+/// An empty pack of trailing template parameters. Functions with such a pack yield to functions of the same name without it, which are
+/// more specialized.
 template <class... None>
 concept nothing_more = sizeof...(None) == 0;
 
-// ---- what the checks of the functions are called: both compilers print their arguments ----------------------------------
+// ---- names of the functions' checks: both compilers print their arguments -----------------------------------------------
 
 template <class A, class B> inline constexpr bool shapes_broadcast = rules::broadcast(A::value, B::value).ok();
 template <class T, class U> inline constexpr bool same_dtype = std::is_same_v<T, U>;
 
-/// A literal may stand beside tensors of type T: floating with floating and complex, integer with any number, bool with
-/// bool, half and bfloat16 with their own.
+/// True if a literal may be an operand beside tensors of type T. Floating literals go with floating and complex tensors, integers with
+/// any number. bool, half and bfloat16 go with their own type.
 template <class T, class L>
 inline constexpr bool literal_fits = std::is_same_v<L, bool>       ? std::is_same_v<T, bool>
                                      : std::is_integral_v<L>       ? is_numeric<T>
@@ -64,7 +64,7 @@ inline constexpr bool literal_fits = std::is_same_v<L, bool>       ? std::is_sam
                                      : is_real_floating<L>         ? std::is_same_v<T, L>
                                                                    : is_complex<T>;
 
-/// What stands for an operand in the checks: its element type, `number<L>` for a literal, `unknown_dtype` for any_tensor.
+/// A tag for a literal in these checks. Other operands have their element type as tag; any_tensor has `unknown_dtype`.
 template <class L> struct number {};
 struct unknown_dtype {};
 
@@ -96,10 +96,10 @@ template <class L, class K> inline constexpr bool agree<number<L>, number<K>> = 
 
 template <class A> using dtype_tag = typename detail::dtype_tag_of<A>::type;
 
-/// Two operands have one dtype, or a literal that fits stands beside a tensor.
+/// True if two operands have one dtype, or if one is a literal that fits the other.
 template <class T, class U> inline constexpr bool dtypes_agree = detail::agree<T, U>;
 
-/// A literal as an element of type T: rounded, and range checked if T is an integer.
+/// Converts a literal to type T, with rounding. Throws invalid_argument if T is an integer type and cannot hold an integer literal.
 template <class T, class L> T literal_value(L value, const char* op) {
     if constexpr (is_integral<T> && std::is_integral_v<L> && !std::is_same_v<L, bool>) {
         if (!std::in_range<T>(value))
@@ -115,7 +115,7 @@ template <class T, class L> T literal_value(L value, const char* op) {
     } else if constexpr (std::is_constructible_v<T, L>) {
         return static_cast<T>(value);
     } else {
-        return T{}; // ill-typed: the caller's static_assert has spoken
+        return T{}; // ill-typed: the caller's static_assert reports it
     }
 }
 
@@ -135,7 +135,7 @@ template <typed_operand A, class... Rest> struct first_typed<A, Rest...> {
     using type = value_type_of<A>;
 };
 
-/// The operands are what the op computes with. Otherwise a static_assert has spoken, and the result is merely well-formed.
+/// True if the op computes with the operand's type. If not, a static_assert reports it; the result is merely well-formed.
 template <class Op, class T, class A>
 inline constexpr bool computes_with =
     literal<A> || std::is_same_v<typename dtype_tag_of<A>::type, T> || requires { typename Op::template operands<T>; };
@@ -159,7 +159,7 @@ template <class L> std::string text_of(const L& literal) {
         return std::to_string(literal);
 }
 
-/// A number beside tensors of a dtype, by the rules that typed operands follow.
+/// Converts a literal to a dtype by the rules of typed operands. Throws invalid_argument if it does not fit.
 template <class L> scalar_value literal_scalar(dtype type, const L& value, const char* op) {
     scalar_value made;
     visit_dtype(type, [&]<class T>(std::type_identity<T>) {
@@ -182,7 +182,7 @@ template <class A> void gather_untyped(const A& a, dtype type, const graph& g, c
     }
 }
 
-/// The dtypes of an op's N operands where tensors of type U go in.
+/// Returns the dtypes of an op's N operands for tensors of type U.
 template <class Op, class U, std::size_t N> constexpr std::array<dtype, N> operand_dtypes() {
     std::array<dtype, N> all{};
     all.fill(dtype_of<U>);
@@ -193,12 +193,12 @@ template <class Op, class U, std::size_t N> constexpr std::array<dtype, N> opera
     return all;
 }
 
-/// Adds a node over inputs that are sealed. Throws unless the first has one of the dtypes in `taken` (bits; none: any).
+/// Adds a node over sealed inputs. Throws invalid_argument if `taken` (a bit set of dtypes; 0: any) lacks the first input's dtype.
 endpoint add_over(const graph& g, op_ptr made, std::uint32_t taken, std::span<const endpoint> inputs,
                   const std::source_location& where);
 [[noreturn]] void refuse_untyped(std::string_view op, const std::string& why, const std::vector<endpoint>& operands);
 
-/// Refuses operands whose dtypes do not go together, or that the op does not take: what static_assert says of types.
+/// Throws invalid_argument if the operands' dtypes differ, or if the op does not take them. For typed operands, static_assert does this.
 template <class Op, std::size_t N> void check_untyped(dtype type, const untyped_arguments& a) {
     bool takes = false;
     std::array<dtype, N> wanted{};
@@ -224,8 +224,8 @@ template <class Op, class U, std::size_t... I> void require_uniform(std::index_s
         require_primitive<Op, std::enable_if_t<(I >= 0), U>...>();
 }
 
-/// The dtypes that every program has kernels for where an op is used on tensors of unknown dtype; others come from typed
-/// uses, or from <rill/all_kernels.hpp>.
+/// Compiles the dtypes that every program supports if it uses the op on tensors of unknown dtype. Other dtypes come from typed uses, or
+/// from <rill/all_kernels.hpp>.
 template <class Op, std::size_t N> void require_for_untyped() {
     constexpr auto all = std::make_index_sequence<N>{};
     require_uniform<Op, float>(all);
@@ -236,7 +236,7 @@ template <class Op, std::size_t N> void require_for_untyped() {
 
 endpoint apply_untyped(const elementwise_info& op, dtype fixed_result, untyped_arguments&& a, const graph& g);
 
-/// An elementwise op over edges of one dtype, which it keeps: what gradients of node ops are made of.
+/// Adds an elementwise op over edges of one dtype, which is also the result's. Gradients of node ops are built from it.
 template <class Op, std::same_as<endpoint>... More> endpoint apply_to_edges(const endpoint& x, const More&... more) {
     untyped_arguments all{{x, more...}, {}, {}};
     for (std::size_t i = 0; i <= sizeof...(More); ++i) all.order.push_back(static_cast<int>(i));
@@ -252,12 +252,11 @@ template <class Op> constexpr dtype fixed_result_of() {
 
 } // namespace detail
 
-/// Has no definition: an error about this type names op and element type in its first line, which g++ can't do with
-/// static_assert.
+/// An undefined type: an error about it names op and element type in its first line. static_assert of g++ cannot do this.
 template <class Op, class T> struct op_does_not_take_tensors_of;
 
-/// Applies an elementwise op: an expression of typed operands, or a node if some operand's type is unknown. The dtypes of
-/// the operands agree; numbers take the tensors' dtype.
+/// Applies an elementwise op: returns an expression of typed operands, or a node if the type of some operand is unknown. The operands'
+/// dtypes must agree; literals take the tensors' dtype.
 template <class Op, class... A>
     requires((graph_operand<A> || ...) && !(symbolic<A> || ...))
 auto apply(const A&... args) {
@@ -267,7 +266,7 @@ auto apply(const A&... args) {
         const graph_state* home = nullptr;
         ((home = home ? home : detail::home_of(args)), ...);
         const graph g = detail::graph_or_current(home);
-        // numbers take the dtype of the last tensor (of a select, the branches')
+        // literals take the dtype of the last tensor (in select: that of the branches)
         dtype type = dtype::invalid;
         const auto look = [&](const auto& a) {
             if constexpr (requires { a.dtype(); })

@@ -11,13 +11,13 @@
 #include <rill/device/kernel_registry.hpp>
 #include <rill/expr/tensor.hpp>
 
-// Loops whose state is numbers, and whose condition and body are expressions of them: one function each, found by the keys of the
-// expressions.
+// Loops whose state is numbers, and whose condition and body are expressions of them. Each loop is one compiled function, found by the
+// keys of its expressions.
 
 namespace rill { inline namespace RILL_ABI {
 
-/// A part of a loop's state as its condition and body get it: a tensor that knows which part it is, so that a loop over numbers can
-/// keep it in a register.
+/// A part of a loop's state, as condition and body get it: a tensor whose type holds the part's number. A loop over numbers can thus keep
+/// it in a register.
 template <int Part, class T> class loop_part : public tensor<T> {
 public:
     static constexpr int loop_part_number = Part;
@@ -26,7 +26,7 @@ public:
 
 namespace detail {
 
-/// The leaves of an expression: which part of the state each occurrence is, or -1.
+/// The leaves of an expression: for each occurrence the part of the state that it is, or -1.
 template <int... Part> struct part_list {};
 template <class... L> struct joined_parts {
     using type = part_list<>;
@@ -54,7 +54,7 @@ template <class S, int... Part> struct loop_expression_with<S, part_list<Part...
     using type = loop_expression<S, Part...>;
 };
 
-/// What a value which a body gives is computed from: an expression, or a value as it is; void of what is not a number.
+/// The loop_expression of a value that a body returns: an expression, or a value as it is. Void if the value is not a number.
 template <class X> struct scalar_expression {
     using type = void;
 };
@@ -76,7 +76,7 @@ struct scalar_expression<expression<Op, Args...>> {
     using type = typename loop_expression_with<typename strip<of>::type, typename parts_of<of>::type>::type;
 };
 
-/// The key of an expression with the parts of the state that its leaves are.
+/// Returns the key of an expression, followed by the state parts that its leaves are.
 std::string loop_key(const std::string& expression, std::span<const int> parts);
 
 template <class E> struct loop_key_of;
@@ -87,7 +87,7 @@ template <class S, int... Part> struct loop_key_of<loop_expression<S, Part...>> 
     }
 };
 
-/// The keys of all expressions of a loop as one.
+/// Returns the joined key of all expressions of a loop.
 std::string joined_loop_key(const std::vector<std::string>& expressions);
 
 inline namespace RILL_ISA {
@@ -104,13 +104,13 @@ template <class Condition, class... Next> struct compiled_loop_registrar {
 
 } // namespace RILL_ISA
 
-/// The one part of the state that an expression asks for, beside what stays; -1: none, or several.
+/// The only part of the state that an expression reads, beside loop-invariant values; -1: none, or several.
 template <class E> constexpr int only_part = -1;
 template <class S, int... Part>
 constexpr int only_part<loop_expression<S, Part...>> =
     [](int part) { return ((Part < 0 || Part == part) && ...) ? part : -1; }(std::max({-1, Part...}));
 
-/// The expression of a loop over that part alone.
+/// The expression of a loop whose state is that part alone.
 template <class E> struct of_one_part;
 template <class S, int... Part> struct of_one_part<loop_expression<S, Part...>> {
     using type = loop_expression<S, std::min(Part, 0)...>;
@@ -121,7 +121,7 @@ template <class C, class... N> void require_compiled_loop(std::type_identity<std
     if constexpr (!std::is_void_v<condition>) {
         if constexpr ((!std::is_void_v<typename scalar_expression<std::remove_cvref_t<N>>::type> && ...)) {
             compiled_loop_registrar<condition, typename scalar_expression<std::remove_cvref_t<N>>::type...>::ensure();
-        } else if constexpr (constexpr int part = only_part<condition>; part >= 0) { // what counts
+        } else if constexpr (constexpr int part = only_part<condition>; part >= 0) { // an induction variable
             using next = typename scalar_expression<
                 std::remove_cvref_t<std::tuple_element_t<static_cast<std::size_t>(part), std::tuple<N...>>>>::type;
             if constexpr (only_part<next> == part)
@@ -133,8 +133,8 @@ template <class C, class... N> void require_compiled_loop(std::type_identity<std
 
 } // namespace detail
 
-/// Makes the loop of a condition and a body a part of the program, if both are numbers. Given: what the body gives, a value or a
-/// tuple, pair or array of values.
+/// Compiles the loop of a condition and a body into the program, if both compute numbers. Otherwise compiles the loop of the induction
+/// variable alone, if the condition reads only that. `Given` is what the body returns: a value, or a tuple, pair or array of values.
 template <class Condition, class Given> void require_compiled_loop() {
     if constexpr (requires { std::tuple_size<Given>::value; })
         detail::require_compiled_loop<Condition>(std::type_identity<decltype(std::tuple_cat(std::declval<Given>()))>{});

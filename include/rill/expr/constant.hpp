@@ -15,7 +15,7 @@ struct constant_op {
     static constexpr auto name = "Const", label = "constant";
     static constexpr int inputs = 0;
     using domain_type = domains::every;
-    static constexpr auto no_gradient = ""; // nothing comes in
+    static constexpr auto no_gradient = ""; // it has no inputs
     static constexpr auto role = op_role::constant;
     any_array value;
 
@@ -26,23 +26,23 @@ struct constant_op {
 
 namespace detail {
 
-/// The node of a constant; shared with equal ones if asked for.
+/// Adds the node of a constant. With `share`, an equal constant of the graph is reused.
 endpoint add_constant(const graph& g, const any_array& value, bool share, const std::string& name = {},
                       const std::source_location& where = {});
 
 } // namespace detail
 
-/// A constant that has not joined a graph yet: it joins the graph it is used in, once.
+/// A constant that is not yet in a graph. It joins each graph that uses it, once.
 template <class T, index_t... D> class constant_value : public operand<T, D...> {
 public:
     explicit constant_value(any_array value, const std::source_location& where = {})
         : value_(std::move(value)), where_(where) {}
 
     const any_array& value() const noexcept { return value_; }
-    /// Where it was made.
+    /// Returns the source location of the constant.
     const std::source_location& where() const noexcept { return where_; }
 
-    /// The node in that graph; shared by all uses there.
+    /// Returns its node in a graph, shared by all uses there.
     endpoint join(const graph& g) const { return detail::add_constant(g, value_, true, {}, where_); }
 
 private:
@@ -53,7 +53,7 @@ private:
 template <class X> inline constexpr bool is_constant_value = false;
 template <class T, index_t... D> inline constexpr bool is_constant_value<constant_value<T, D...>> = true;
 
-/// A constant of rank 0, or text.
+/// Returns a constant of rank 0: a number or text.
 template <element T>
 auto constant(const T& value, const std::source_location& where = std::source_location::current()) {
     return constant_value<T>(to_any_array<T>(value), where);
@@ -63,7 +63,7 @@ auto constant(const C* text, const std::source_location& where = std::source_loc
     return constant_value<std::string>(to_any_array<std::string>(text), where);
 }
 
-/// Constants whose extents are in the braces: constant({{1.f, 2.f}, {3.f, 4.f}}) is 2 x 2.
+/// Returns a constant whose extents are those of the braces: constant({{1.f, 2.f}, {3.f, 4.f}}) is 2 x 2.
 template <element T, std::size_t N>
 auto constant(const T (&values)[N], const std::source_location& where = std::source_location::current()) {
     return constant_value<T, static_cast<index_t>(N)>(
@@ -96,7 +96,7 @@ auto dynamic_constant(any_array a, const std::source_location& where, std::index
 
 } // namespace detail
 
-/// A constant from an xtensor expression of static rank; its extents are dynamic.
+/// Returns a constant from an xtensor expression of static rank; its extents are dynamic.
 template <class X>
     requires xtensor_expression<X>
 auto constant(const X& x, const std::source_location& where = std::source_location::current()) {
@@ -105,7 +105,7 @@ auto constant(const X& x, const std::source_location& where = std::source_locati
     return detail::dynamic_constant<T>(detail::owned_copy(to_any_array<T>(x)), where, std::make_index_sequence<rank>{});
 }
 
-/// A constant from a range: one dynamic extent, or the given static ones.
+/// Returns a constant from a range, with one dynamic extent or the given static ones.
 template <flat_range X> auto constant(const X& x, const std::source_location& where = std::source_location::current()) {
     using T = host_element<X>;
     return constant_value<T, dyn>(detail::owned_copy(to_any_array<T>(x, dims{dyn})), where);
@@ -116,7 +116,7 @@ auto constant(const X& x, const std::source_location& where = std::source_locati
     return constant_value<T, First, D...>(detail::owned_copy(to_any_array<T>(x, dims{First, D...})), where);
 }
 
-/// A constant whose type is known at run time only.
+/// Adds a constant to the current graph; its type is known at run time only.
 any_tensor constant(const any_array& value, const std::source_location& where = std::source_location::current());
 
 }} // namespace rill::RILL_ABI

@@ -3,33 +3,33 @@
 
 #include <rill/expr/apply.hpp>
 
-// Operators that tensors do not have, and functions of std:: that take none, but that many will write: each says in one line
-// what to write instead. Their results are declared, not deduced: a concept may ask whether two handles compare, and what uses a
-// result adds no errors.
+// Operators that tensors lack, and functions of std:: that take no tensors. Many users will write them; each reports in one line what to
+// write instead. Result types are declared, not deduced. Concepts may thus ask whether two handles compare, and uses of a result add no
+// errors.
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Tensors, expressions and constants, or one beside a number.
+/// A pair of tensors, expressions or constants, one of which may be a number.
 template <class A, class B>
 concept operand_pair = (graph_operand<A> && (graph_operand<B> || literal<B>)) || (literal<A> && graph_operand<B>);
 
-/// What logic is meant for where ! or && is written: expressions, constants, and handles of bool. Of other handles, these
-/// ask for null.
+/// An operand of ! or && that means logic: an expression, a constant, or a handle of bool. For other handles, these operators test for
+/// null.
 template <class A>
 concept logic_operand = unsealed_operand<A> || (typed_operand<A> && std::is_same_v<value_type_of<A>, bool>);
 
-/// The same of two, of which one may be of unknown type; a number only beside what is no handle.
+/// A pair of logic operands, of which one may have an unknown type. A number is accepted only beside an expression or a constant.
 template <class A, class B>
 concept logic_pair =
     (logic_operand<A> && (logic_operand<B> || untyped_operand<B>)) || (untyped_operand<A> && logic_operand<B>) ||
     (operand_pair<A, B> && (unsealed_operand<A> || unsealed_operand<B>));
 
-/// What the checks are called: clang prints the operands.
+/// The condition of the static_asserts; clang prints the operand types.
 template <class... A> inline constexpr bool has_operator = false;
 
 namespace detail::refused {
 
-/// Stands for the result.
+/// The result type of a refused operator.
 template <class T, class... A> struct stand_in_of {
     using type = any_tensor;
 };
@@ -40,7 +40,7 @@ struct stand_in_of<T, A...> {
 };
 template <class T, class... A> using stand_in = typename stand_in_of<T, A...>::type;
 
-/// The same where conditions stand.
+/// The result type of a refused logic operator or comparison. It converts to bool, so that conditions compile.
 template <class... A> struct truth : stand_in<bool, A...> {
     operator bool() const { return false; }
 };
@@ -116,12 +116,12 @@ const A& operator/=(const A& a, const B&) {
 
 } // namespace detail::refused
 
-/// Functions of std:: take numbers.
+/// The condition of the static_asserts below: functions of std:: take numbers only.
 template <class... A> inline constexpr bool std_takes = false;
 
 namespace detail {
 
-/// The type names something of std::, as that of a tensor of complex numbers does, also within an expression.
+/// True if the type names something of std::, as a tensor of complex numbers does. It may be within an expression.
 template <class A> inline constexpr bool names_std = false;
 template <typed_operand A> inline constexpr bool names_std<A> = !std::is_arithmetic_v<value_type_of<A>>;
 template <class Op, class... A>
@@ -131,15 +131,15 @@ inline constexpr bool names_std<expression<Op, A...>> =
 
 } // namespace detail
 
-/// An operand whose type names nothing of std::. An unqualified exp(z) of others looks into std::, too, and must not find what stands
-/// there below.
+/// An operand whose type names nothing of std::. For other types, an unqualified exp(z) looks into std:: too, and must not find the
+/// functions below.
 template <class A>
 concept foreign_to_std = graph_operand<A> && !detail::names_std<A>;
 
 }} // namespace rill::RILL_ABI
 
-// std::exp(x) finds these functions, so that its error is one line; the standard's own overloads take no tensor. The pack, which is
-// empty, makes them the worse match where `using namespace std` lets an exp(x) find both.
+// std::exp(x) finds these functions and reports one line; the standard's own overloads take no tensor. The empty pack makes them the
+// worse match where `using namespace std` lets exp(x) find both.
 namespace std {
 
 template <rill::foreign_to_std A, class... None> const A& abs(const A& x, None...) {

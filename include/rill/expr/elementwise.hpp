@@ -34,7 +34,7 @@ void trace_pullback(rill::tracer& t, const int* args, int result, int gradient, 
     return_adjoints(pull_back<Op>(symbol<R>(t, result), symbol<R>(t, gradient), symbol<T>(t, args[I])...), t, out, all);
 }
 
-/// The op as programs that are read from somewhere find it.
+/// Returns the registry entry by which programs that are read from files find the op.
 template <class Op, class R, class... T> op_entry elementwise_entry() {
     op_entry e;
     e.name = Op::name;
@@ -75,19 +75,19 @@ template <class Op, class R, class... T> struct primitive_registrar {
 
 inline namespace RILL_ISA {
 
-/// Compiles an elementwise op for the interpreter and the tracer into this program, and with it the ops its pullback uses.
+/// Compiles an elementwise op, and the ops that its pullback uses, into this program: for the interpreter and the tracer.
 template <class Op, class... T> void compile_primitive() {
     using registrar = detail::primitive_registrar<Op, elementwise_result<Op, T...>, T...>;
     (void)registrar::at_start;
     registrar::ensure();
 }
 
-/// The kernels of an expression's structure, for every device of this file.
+/// Compiles the kernels of an expression's structure, for every device of this file.
 template <class S> void compile_for_devices() {
     devices::each([]<class D>(std::type_identity<D>) { D::template compile_expression<S>(); });
 }
 
-// The same, unless the program links rill::kernels and finds it there.
+// These functions compile a kernel into this program unless the program links rill::kernels, which contains it.
 
 template <class Op, class... T> void require_primitive() {
     if constexpr (!(RILL_COMPILED && detail::is_compiled_primitive<Op, T...>)) compile_primitive<Op, T...>();
@@ -135,7 +135,7 @@ template <class T> template <class Op, class... V> auto symbol<T>::traced(const 
     return detail::trace<Op>(args...);
 }
 
-/// A kind of value that kernels compute with: a number, or a register of them.
+/// A value that kernels compute with: a number, or a register of numbers.
 template <class A>
 concept computed_value = requires { std::remove_cvref_t<A>::is_computed; };
 
@@ -149,7 +149,7 @@ auto apply(const A&... args) {
     return detail::trace<Op>(detail::as_symbol<typename first::value_type>(args)...);
 }
 
-/// Computes an elementwise op of numbers or registers, and literals beside them: what value functions and pullbacks call.
+/// Computes an elementwise op of numbers or registers, with literals beside them. Value functions and pullbacks call it.
 template <class Op, computed_value A, class... More>
     requires((computed_value<More> || std::is_arithmetic_v<More>) && ...)
 RILL_FN constexpr auto apply(const A& a, const More&... more) {

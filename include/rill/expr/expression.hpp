@@ -13,10 +13,10 @@ namespace rill { inline namespace RILL_ABI {
 
 template <class T, index_t... D> class tensor;
 
-/// Operations in one expression; above it, part of the expression is deferred, so that types stay small.
+/// The largest weight of an expression, in ops. Beyond it, parts of the expression are deferred, so that types stay small.
 inline constexpr int weight_limit = 24;
 
-/// A number among tensors: data, not type.
+/// A number among tensors, which is data and not part of a type.
 template <class T> struct scalar {
     T value;
     friend bool operator==(const scalar&, const scalar&) = default;
@@ -24,26 +24,26 @@ template <class T> struct scalar {
 
 namespace detail {
 
-/// Tells one sealing of a whole expression from the next.
+/// Returns a number that identifies one sealing of a whole expression.
 std::uint64_t next_sealing();
 
-/// What sealing gathers from an expression: leaves and scalars in order of occurrence, and the graph they belong to.
+/// The data that sealing gathers from an expression: leaves and scalars in order of occurrence, and their graph.
 struct sealing {
     graph home;
     endpoint_list leaves;
     vector<scalar_value> scalars;
-    std::uint64_t pass;         // of the outermost expression: scopes do not change within
-    std::source_location where; // of who seals; may be no place
+    std::uint64_t pass;         // of the outermost expression: scopes are constant within it
+    std::source_location where; // of the caller; may be unknown
 
     explicit sealing(const graph& g, std::uint64_t pass_ = next_sealing());
     ~sealing();
 
-    /// Refuses null handles.
+    /// Adds a leaf. Throws failed_precondition if its handle is null.
     void leaf(const endpoint& e);
     void scalar(const scalar_value& value);
 };
 
-/// A part of an expression whose type is hidden; sealed when its parent is, once per graph and scope.
+/// A part of an expression whose type is hidden. It is sealed with its parent, once per graph and scope.
 class deferred_part {
 public:
     virtual ~deferred_part() = default;
@@ -90,10 +90,10 @@ public:
 
     const detail::plain_tuple<Args...>& args() const noexcept { return args_; }
 
-    /// Computes it in the default session (see session_scope).
+    /// Computes the expression in the default session (see session_scope).
     template <class... Feeds> auto eval(Feeds&&... feeds) const;
 
-    /// A row, an element or a block, of the sealed expression. Defined in ops/array/subscript.hpp.
+    /// Returns a row, an element or a block of the sealed expression. Defined in ops/array/subscript.hpp.
     template <class... I>
         requires(sizeof...(I) > 0)
     auto operator()(const I&... at) const;
@@ -102,7 +102,7 @@ private:
     detail::plain_tuple<Args...> args_;
 };
 
-/// Stands for a part of an expression that was too heavy to stay in its type.
+/// A placeholder for a part of an expression that was too heavy to stay in its type.
 template <class T, index_t... D> class deferred : public operand<T, D...> {
 public:
     explicit deferred(std::shared_ptr<detail::deferred_part> part) : part_(std::move(part)) {}
@@ -139,7 +139,7 @@ template <class Op, class R, class... Args> struct require_ops<structure<Op, R, 
     }
 };
 
-/// Kernels of an expression's structure, and what its derivatives need, become part of the program.
+/// Compiles the kernels of an expression's structure, and those of its derivatives, into the program.
 template <class S> void require_structure() {
     require_fused();
     require_expression<S>();
@@ -147,7 +147,7 @@ template <class S> void require_structure() {
     if constexpr (differentiable_structure<S>) require_combiner<combine::sum, typename S::value_type>();
 }
 
-// ---- which graph an expression belongs to --------------------------------------------------------------------------------
+// ---- the graph of an expression ------------------------------------------------------------------------------------------
 
 template <class A> const graph_state* home_of(const A& a) {
     if constexpr (requires { a.end(); })
@@ -162,7 +162,7 @@ template <class Op, class... Args> const graph_state* home_of(const expression<O
     spread([&](const auto&... a) { ((found = found ? found : home_of(a)), ...); }, e.args());
     return found;
 }
-/// The current graph, if there is no other.
+/// Returns the graph that was found, or the current graph if that is null.
 graph graph_or_current(const graph_state* found);
 
 template <class E> graph graph_of_operand(const E& e) { return graph_or_current(home_of(e)); }
@@ -183,14 +183,14 @@ template <class Op, class... Args> void gather_leaves(const expression<Op, Args.
     spread([&](const auto&... a) { (gather_leaves(a, s), ...); }, e.args());
 }
 
-/// What the nodes of a structure have in common: its program and the scalars, with one mapped result.
+/// Returns the spec that nodes of a structure have in common: its program and scalars, with one mapped result.
 fused_spec spec_without_leaves(const traced_structure& traced, const sealing& s);
 
-/// A node for a program over gathered leaves: equal leaves become one input.
+/// Adds a node for a program over gathered leaves. Equal leaves become one input.
 endpoint add_expression(const traced_structure& traced, const sealing& s, const reduction& how, make_fused make,
                         const std::string& name, bool share, const std::source_location& where);
 
-/// Refuses a null handle.
+/// Returns the edge. Throws failed_precondition if it is null.
 const endpoint& checked(const endpoint& e, const std::source_location& where = {});
 template <class X> bool is_null(const X& x) {
     if constexpr (requires { x.end(); })
@@ -198,21 +198,21 @@ template <class X> bool is_null(const X& x) {
     else
         return false;
 }
-/// The edge of a handle; null of anything else.
+/// Returns the edge of a handle, or null for other operands.
 template <class X> endpoint edge_of(const X& x) {
     if constexpr (requires { x.end(); })
         return x.end();
     else
         return {};
 }
-/// An operand of `who` is a null handle. Who can't tell the place names what stands beside it.
+/// Throws failed_precondition: an operand of `who` is null. refuse_null_beside names the other operands instead of a source location.
 [[noreturn]] void refuse_null(std::string_view who, const std::source_location& where = {});
 [[noreturn]] void refuse_null_beside(std::string_view who, std::span<const endpoint> operands);
 
 template <class E> inline constexpr bool is_expression = false;
 template <class Op, class... Args> inline constexpr bool is_expression<expression<Op, Args...>> = true;
 
-/// The edge an operand stands for in a graph. An expression becomes a node: shared with its equals, or a node of its own.
+/// Returns the edge of an operand in a graph. An expression becomes a node; with `share`, equal expressions share one.
 template <class E>
 endpoint seal(const E& e, const graph& g, const std::string& name = {}, bool share = true,
               const std::source_location& where = {}, std::uint64_t pass = next_sealing()) {
@@ -240,7 +240,7 @@ public:
 
     const graph_state* home() const override { return home_; }
     endpoint seal(const graph& g, std::uint64_t pass) override {
-        // sealed in the scopes of the parent: control inputs and devices may differ from one parent to the next
+        // the edge is reused in equal scopes only: control inputs and devices may differ from one parent to the next
         const auto& now = scopes();
         const std::lock_guard lock(mutex_);
         const bool same_scopes =
@@ -279,9 +279,9 @@ template <class T, index_t... D> auto handle_of(const operand<T, D...>&, const a
     return tensor<T, D...>(unchecked, t);
 }
 
-/// How an operand is kept in an expression: handles as plain tensors, the rest as it is.
+/// Returns an operand as expressions keep it: handles as plain tensors, others unchanged.
 template <class X> auto as_argument(const X& x) {
-    if constexpr (requires { X::loop_part_number; }) // of a loop's state: its type says which
+    if constexpr (requires { X::loop_part_number; }) // a loop_part: its type holds the part's number
         return x;
     else if constexpr (requires { x.end(); })
         return handle_of(x, x);
@@ -289,7 +289,7 @@ template <class X> auto as_argument(const X& x) {
         return x;
 }
 
-/// Defers the heaviest argument until the expression is light enough.
+/// Builds an expression. Defers the heaviest arguments until it is light enough.
 template <class Op, class... Args> auto make_expression(const Args&... args) {
     constexpr int total = (op_weight<Op> + ... + weight_of<Args>);
     if constexpr (total <= weight_limit || ((weight_of<Args> == 0) && ...)) {

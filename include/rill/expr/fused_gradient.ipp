@@ -20,7 +20,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Of a conversion from integers, for instance, nothing flows on.
+/// Returns true if gradients flow through an instruction. They stop at a conversion from integers, for instance.
 inline bool passes_gradients(const program& p, const program::instruction& i) {
     return is_differentiable(i.type) && detail::any_of(i.args, [&](int a) { return is_differentiable(p.type_of(a)); });
 }
@@ -31,7 +31,8 @@ inline std::optional<pullback_rule> find_pullback(const std::string& key) {
     return rule;
 }
 
-/// What the adjoints of a program's leaves are made of. Its own result serves only the instruction that gives it.
+/// Returns the values that the adjoints of a program's leaves depend on. Only the instruction that computes the program's result may read
+/// it.
 inline pullback_reads reads_of(const program& p) {
     auto all = pullback_reads::gradient;
     for (std::size_t k = 0; k < p.code.size(); ++k) {
@@ -65,7 +66,7 @@ RILL_COLD adjoint_program differentiate(const program& p, const vector<scalar_va
     if (recomputes) {
         value = t.append(p);
     } else {
-        value.resize(static_cast<std::size_t>(p.first_instruction()) + p.code.size(), -1); // nobody reads them
+        value.resize(static_cast<std::size_t>(p.first_instruction()) + p.code.size(), -1); // no pullback reads them
         if (out.reads == pullback_reads::result) value[p.results[0]] = t.leaf(0);
     }
 
@@ -105,7 +106,7 @@ RILL_COLD adjoint_program differentiate(const program& p, const vector<scalar_va
 RILL_COLD std::shared_ptr<const known_adjoint>
 differentiate_once(const program_ptr& p, const vector<scalar_value>& scalars, const std::vector<char>& seeded,
                    const std::vector<std::vector<int>>& groups, const elementwise_info& add, bool by_result) {
-    // constants in the result depend on no scalar's value, so structure, seeds and groups are the whole key
+    // constants in the result are independent of scalar values: structure, seeds and groups are the whole key
     std::string key;
     key.reserve(p->key.size() + 32);
     key.append(p->key).append(by_result ? "|y" : "|");
@@ -114,7 +115,7 @@ differentiate_once(const program_ptr& p, const vector<scalar_value>& scalars, co
         key += "|";
         for (const int l : group) key.append(std::to_string(l)).append(",");
     }
-    constexpr std::size_t most = 1024; // a program's own are fewer; graphs that come from elsewhere have any number
+    constexpr std::size_t most = 1024; // user code has fewer; loaded graphs may have any number
     static auto& memory = *new std::pair<std::mutex, hash_map<std::string, std::shared_ptr<const known_adjoint>>>;
     {
         const std::lock_guard lock(memory.first);
@@ -127,8 +128,8 @@ differentiate_once(const program_ptr& p, const vector<scalar_value>& scalars, co
     return memory.second.try_emplace(std::move(key), std::move(made)).at->second;
 }
 
-/// How elements of the result's shape add up to an operand's, as far as shapes that are known now say: as they are, or summed over
-/// leading axes. An extent that neither shape knows is the same where only this operand has one.
+/// Returns the reduction from the result's shape to an operand's: none, or a sum over leading axes. Returns nothing if static shapes do
+/// not tell. An extent unknown in both shapes is equal if all other operands have extent 1 there.
 inline std::optional<reduction> sum_to(int operand, const fused_spec& spec, const gradient_request& r) {
     const auto shape_of = [&](int input) -> const dims& { return type_of(r.at.inputs[input]).shape; };
     const dims &to = shape_of(operand), &space = type_of(r.output(0)).shape;
@@ -149,7 +150,7 @@ inline std::optional<reduction> sum_to(int operand, const fused_spec& spec, cons
     return how;
 }
 
-/// The leaves whose gradients are asked for: those of one input, viewed alike, have one.
+/// The leaves whose gradients are wanted, in groups: leaves of one input with equal views have one gradient.
 struct leaf_groups {
     struct group {
         int input;
@@ -178,12 +179,12 @@ struct leaf_groups {
     }
 };
 
-/// Adds the node that computes the gradients of these groups, where any flow, and puts them at their inputs in `out`. `result_of`
-/// says how a group's come together, and may add inputs.
+/// Adds the node that computes the gradients of the groups, if any flow. Stores them in `out`, by input. `result_of` tells how the
+/// gradient of a group is reduced; it may add inputs.
 template <class ResultOf>
 void add_gradient_node(const leaf_groups& all, const known_adjoint& known, const gradient_request& r, fused_spec next,
                        endpoint_list inputs, const ResultOf& result_of, std::vector<endpoint>& out) {
-    std::vector<int> places; // the input that each result belongs to
+    std::vector<int> places; // per result: the input it belongs to
     for (std::size_t g = 0; g < all.groups.size(); ++g) {
         if (!known.made.flows[g]) continue;
         fused_result result = result_of(g, inputs);
@@ -198,7 +199,8 @@ void add_gradient_node(const leaf_groups& all, const known_adjoint& known, const
     for (std::size_t k = 0; k < places.size(); ++k) out[places[k]] = {made, static_cast<int>(k)};
 }
 
-/// The gradients of a node's inputs by its result: operands are not read, nor are they inputs where their shapes are known.
+/// Returns the gradients of a node's inputs, computed from its result. Operands are not read; they are inputs only if their shapes are
+/// unknown.
 inline std::vector<endpoint> gradient_by_result(const fused_spec& spec, const gradient_request& r, leaf_groups all,
                                                 std::shared_ptr<const known_adjoint> known) {
     std::vector<endpoint> out(r.at.inputs.size());
@@ -211,7 +213,7 @@ inline std::vector<endpoint> gradient_by_result(const fused_spec& spec, const gr
         const bool flows = known->made.flows[g];
         const bool is_seed = flows && known->made.body->results[result++] == seed;
         if (!is_seed || !how[g] || how[g]->how != combine::map) continue;
-        out[input] = r.gradients[0]; // as it is
+        out[input] = r.gradients[0]; // unchanged
         all.members[g].clear();
         passed = true;
     }
@@ -260,8 +262,8 @@ RILL_COLD std::vector<endpoint> fused_gradient(const fused_spec& spec, const gra
         }
     const bool first_order = spec.kind == fused_spec::form::forward;
     next.kind = first_order ? fused_spec::form::adjoint : fused_spec::form::program;
-    // An input that is also viewed as the gradient of a reduction would need the sum of two results; inputs are never
-    // shared between the two views, since a seed is always appended as an input of its own.
+    // No input is both an operand and the gradient of a reduction, which would need the sum of two results. A seed is always appended as
+    // an input of its own.
     const auto result_of = [&](std::size_t g, endpoint_list&) {
         fused_result result;
         if (is_map(all.groups[g].view))

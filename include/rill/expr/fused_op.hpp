@@ -22,7 +22,7 @@ struct fused_op {
     using domain_type = domains::untyped;
     fused_spec spec;
 
-    /// "Mul(Add($0,$1),Tanh($2))"; of a one-op expression, the op's own name.
+    /// Returns the key of the program, "Mul(Add($0,$1),Tanh($2))", or the op's name for a one-op expression.
     std::string_view signature() const;
     std::string label() const;
     static void fields(auto& op, auto& visit) { visit("spec", op.spec); }
@@ -30,7 +30,7 @@ struct fused_op {
 
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const { return detail::fused_gradient(spec, r); }
-    /// Not where there are several results: what one is written over, another may still read.
+    /// Returns true if the result may overwrite an operand. One of several results could overwrite an operand that another still reads.
     bool in_place() const {
         return spec.results.size() == 1 && spec.results[0].reduce.how == combine::map && spec.results[0].like < 0;
     }
@@ -39,14 +39,14 @@ struct fused_op {
 
 namespace detail {
 
-/// The kernel of fused nodes becomes part of the program.
+/// Registers the kernels of fused nodes in this program.
 void require_fused();
 
-/// A fused op, or one that has its form: reductions with gradients of their own.
+/// A function that makes a fused op, or an op of the same form: reductions have gradients of their own.
 using make_fused = op_ptr (*)(fused_spec);
 op_ptr make_fused_op(fused_spec spec);
 
-/// The fused op made last in some place: nodes that compute the same, one after the other, share one.
+/// A cache of the last fused op that was made in one place: successive nodes that compute the same share it.
 class last_fused_op {
 public:
     op_ptr of(fused_spec spec) const;
@@ -56,27 +56,26 @@ private:
     mutable op_ptr op_;
 };
 
-/// A fused node made at run time from a traced program: one map over its leaves.
+/// Adds a fused node from a program that was traced at run time: one map over its leaves.
 endpoint add_program(const graph& g, program_ptr body, vector<scalar_value> scalars, endpoint_list inputs,
                      const std::string& name = {}, const std::source_location& where = {});
 
-/// The number of an endpoint among a node's inputs from `first` on, to which it is added if it is not there: what occurs twice
-/// is one input.
+/// Returns the index of an endpoint among a node's inputs from `first` on. Appends a missing one; equal endpoints thus become one input.
 int input_number(endpoint_list& inputs, const endpoint& e, std::size_t first = 0);
 
-/// Types and shapes of a fused node's results.
+/// Returns the types and shapes of a fused node's results. Throws invalid_argument if the inputs do not fit the spec.
 std::vector<tensor_type> fused_outputs(const fused_spec& spec, std::span<const tensor_type> in);
 
-/// An array of one number, of a complete shape.
+/// Returns an array filled with one number. Throws invalid_argument if the shape is incomplete.
 any_array filled_array(dtype type, const dims& shape, double value);
 
-/// The bits of a number in a dtype.
+/// Returns a number in the representation of a dtype. Throws invalid_argument if the dtype has no numbers.
 scalar_value scalar_of(dtype type, double value);
 
-/// x, broadcast to the shape of y where only a run knows that they have one shape.
+/// Returns x, broadcast to the shape of y if static shapes cannot show that both shapes are equal.
 endpoint shaped_like(endpoint x, endpoint y);
 
-/// A tensor of one value, shaped like x: a constant where the shape is known.
+/// Returns a tensor of one value, shaped like x: a constant if the shape is known and has at most 64 elements.
 endpoint filled_like(endpoint x, double value);
 
 } // namespace detail

@@ -55,7 +55,7 @@ RILL_COLD std::vector<tensor_type> fused_op::outputs(std::span<const tensor_type
 namespace detail {
 
 RILL_COLD std::vector<tensor_type> fused_outputs(const fused_spec& spec, std::span<const tensor_type> in) {
-    // a spec may come from a file
+    // a spec that comes from a file may be invalid
     if (!spec.body) throw invalid_argument("there is no program");
     const auto missing = [&](int input) { return input >= static_cast<int>(in.size()); };
     if (detail::any_of(spec.leaves, [&](const fused_leaf& l) { return missing(l.input); }) ||
@@ -107,7 +107,7 @@ RILL_COLD int input_number(endpoint_list& inputs, const endpoint& e, std::size_t
     return static_cast<int>(i);
 }
 
-/// Of every device, whatever the instruction set: bound kernels choose their block functions by themselves.
+/// Registers the factories for every device at level 0: bound kernels choose block functions of the best instruction set themselves.
 RILL_COLD void require_fused() {
     static const bool done = [] {
         register_op(op_entry_of<fused_op>());
@@ -168,7 +168,7 @@ RILL_COLD any_array filled_array(dtype type, const dims& shape, double value) {
     if (!shape.complete()) throw invalid_argument("fill: the shape " + to_string(shape) + " is not known");
     any_array all(type, shape);
     visit_dtype(type, [&]<class T>(std::type_identity<T>) {
-        if constexpr (!std::is_same_v<T, std::string>) // of which there are no numbers
+        if constexpr (!std::is_same_v<T, std::string>) // strings have no numbers
             std::fill_n(static_cast<T*>(all.mutable_data()), all.size(), bits.as<T>());
     });
     return all;
@@ -178,7 +178,7 @@ RILL_COLD endpoint shaped_like(endpoint x, endpoint y) {
     const auto &is = type_of(x), &wanted = type_of(y);
     const bool known = is.shape.complete() && is.shape == wanted.shape;
     if (known || is.type != wanted.type || !rules::compatible(is.shape, wanted.shape))
-        return x; // what differs is refused
+        return x; // the consumer refuses shapes that differ
     const tracer t({is.type, wanted.type}, {});
     return add_program(graph(*x.from->owner), t.finish({t.leaf(0)}), {}, {x, y}, "shaped_like");
 }

@@ -17,24 +17,24 @@ concept typed_operand = requires {
     typename std::remove_cvref_t<X>::extents_type;
 };
 
-/// An expression or a constant: typed, and no edge of a graph yet.
+/// An expression or a constant: it has static types, but is not an edge of a graph yet.
 template <class X>
 concept unsealed_operand = typed_operand<X> && !requires(const X& x) { x.end(); };
 
-// Bases of all that stands for a tensor: they make argument-dependent lookup find the operators that are refused, in
-// expr/deleted_operators.hpp, and let no other comparison look at those. Two, so that a class with both bases stays small.
+// Bases of all types that stand for a tensor. Argument-dependent lookup finds the refused operators of expr/refused.hpp through them;
+// other comparisons do not see those operators. There are two bases, so that a class with both stays small.
 namespace detail::refused {
 struct handle_base {};
 struct typed_base {};
 } // namespace detail::refused
 
-/// A tensor of a graph whose element type and shape are known at run time only. Null until assigned. Everything that
-/// takes a typed tensor takes this too, checked at run time.
+/// A tensor of a graph whose element type and shape are known at run time only. It is null until assigned. Everything that accepts a
+/// typed tensor accepts it too, with checks at run time.
 class any_tensor : detail::refused::handle_base {
 public:
     any_tensor() = default;
     any_tensor(const endpoint& e) noexcept : end_(e) { retain(); }
-    /// Seals an expression or a constant in its own graph: shared with equal ones. Defined in expr/tensor.hpp.
+    /// Seals an expression or a constant in its own graph, shared with equal ones. Defined in expr/tensor.hpp.
     template <unsealed_operand E>
     any_tensor(const E& e, const std::source_location& where = std::source_location::current());
     any_tensor(const any_tensor& other) noexcept : end_(other.end_) { retain(); }
@@ -48,15 +48,15 @@ public:
     const rill::node* node() const noexcept { return end_.from; }
     rill::graph graph() const { return rill::graph(*checked().from->owner); }
 
-    /// "layer1/add:0"
+    /// Returns the name of the edge: "layer1/add:0".
     std::string name() const;
     rill::dtype dtype() const { return type_of(checked()).type; }
-    /// What is known of the shape when the graph is built.
+    /// Returns the shape as far as it is known when the graph is built.
     const dims& static_shape() const { return type_of(checked()).shape; }
-    /// The device that the node asks for; possibly empty.
+    /// Returns the device that the node requests; may be empty.
     const std::string& device() const { return checked().from->device; }
 
-    /// A row, an element or a block: x(1), x(-1, slice_range{2, 5}). Defined in ops/array/subscript.hpp.
+    /// Returns a row, an element or a block: x(1), x(-1, slice_range{2, 5}). Defined in ops/array/subscript.hpp.
     template <class... I>
         requires(sizeof...(I) > 0)
     auto operator()(const I&... at) const;
@@ -68,12 +68,12 @@ private:
     endpoint end_;
 };
 
-/// A node run for its effect: an assign, a training step, an initializer.
+/// A node that runs for its effect: an assign, a training step, an initializer.
 class operation {
 public:
     operation() = default;
     explicit operation(const rill::node* n) : handle_(endpoint{n, 0}) {}
-    /// The node of a tensor: std::vector<operation>{w.assign(x), enqueue}. Null of a null handle.
+    /// Takes the node of a tensor: std::vector<operation>{w.assign(x), enqueue}. A null handle makes a null operation.
     template <std::derived_from<any_tensor> H> operation(const H& h) : operation(h.node()) {}
 
     const rill::node* node() const noexcept { return handle_.node(); }
@@ -81,7 +81,7 @@ public:
     const std::string& name() const;
     explicit operator bool() const noexcept { return bool(handle_); }
 
-    /// Runs it in the default session (see session_scope): op.run(feed(x, value)).
+    /// Runs the node in the default session (see session_scope): op.run(feed(x, value)).
     void run() const;
     template <class... Feeds>
         requires(sizeof...(Feeds) > 0)
@@ -92,12 +92,12 @@ private:
 };
 
 namespace detail {
-/// Marks constructors that take a caller's word.
+/// A tag of constructors that trust their caller and check nothing.
 struct unchecked_t {};
 inline constexpr unchecked_t unchecked{};
 } // namespace detail
 
-/// Base of everything with a static element type and static extents: handles, constants and expressions.
+/// The base of everything with a static element type and static extents: handles, constants and expressions.
 template <class T, index_t... D> struct operand : private detail::refused::typed_base {
     using operand_type = operand;
     using value_type = T;
@@ -112,10 +112,10 @@ template <class X> struct extents_of_operand {
 template <typed_operand X> struct extents_of_operand<X> {
     using type = typename std::remove_cvref_t<X>::extents_type;
 };
-/// The static extents of an operand; `extents<>` of a number.
+/// The static extents of an operand; `extents<>` for a number.
 template <class X> using extents_of = typename extents_of_operand<X>::type;
 
-/// Static type information as a value.
+/// The static element type and shape of an operand, as a value.
 template <typed_operand X> inline constexpr tensor_type static_type{dtype_of<value_type_of<X>>, extents_of<X>::value};
 
 namespace detail {

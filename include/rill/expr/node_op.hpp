@@ -6,11 +6,11 @@
 
 #include <rill/expr/apply.hpp>
 
-// Ops that are nodes of their own: how their kernels become part of a program, and how a function adds their nodes.
+// Ops that are nodes of their own: the compilation of their kernels into a program, and the functions that add their nodes.
 
 namespace rill { inline namespace RILL_ABI {
 
-/// In a list of what an op brings: the loops of a reduction.
+/// An entry in an op's `brings` list: the loops of a reduction.
 template <combine How> struct combining {
     static constexpr combine how = How;
 };
@@ -37,7 +37,7 @@ template <class Op, class T> struct kernel_registrar {
     static inline const bool at_start = ensure();
 };
 
-/// Two ops may bring one another: who is on the way is not asked again. All that is reached registers at start besides.
+/// True once an op's `brings` list was visited: two ops may bring each other. Their kernels also register at program start.
 template <class Op, class T> inline std::atomic<bool> brought{false};
 
 }} // namespace detail::RILL_ISA
@@ -50,7 +50,7 @@ concept node_op_struct =
     requires(const Op& o, const known_inputs& in) { o.outputs(in); } ||
     requires(const Op& o, const dims& s) { o.shape(s); } || requires(const Op& o, const dims& s) { o.shape(s, s); };
 
-/// How many operands an elementwise op has.
+/// Returns the number of operands of an elementwise op.
 template <class Op, class T> constexpr int operands_of() {
     using V = lane<T>;
     using C = compute_type<T>;
@@ -68,8 +68,8 @@ template <class Op, class T> constexpr int operands_of() {
 
 inline namespace RILL_ISA {
 
-/// Compiles the kernel of an op for one element type into this program, for every device of this file. An op's `bind<D, T>` is
-/// written on the primitives of a device D.
+/// Compiles the kernel of an op for one element type into this program, for every device of this file. An op's `bind<D, T>` uses the
+/// primitives of a device D.
 template <class Op, class T> void compile_kernel() {
     (void)detail::kernel_registrar<Op, T>::at_start;
     detail::kernel_registrar<Op, T>::ensure();
@@ -86,7 +86,7 @@ template <class Op, class T> void require_elementwise() {
     require_uniform<Op, T>(all);
 }
 
-/// What an op of elements T brings along.
+/// Compiles one entry of a `brings` list for elements of type T.
 template <class Op, class T> void require_brought() {
     if constexpr (is_combining<Op>) {
         require_combiner<Op::how, T>();
@@ -110,8 +110,8 @@ template <class Op, class T> void bring_along() {
 
 inline namespace RILL_ISA {
 
-/// The kernel of an op, and what its gradients of any order need, become part of the program: compiled, unless the program
-/// links rill::kernels and finds them there.
+/// Compiles the kernel of an op, and those that its gradients of any order need, into the program. Programs that link rill::kernels find
+/// them there instead.
 template <class Op, class T> void require_kernel() {
     if constexpr (!(RILL_COMPILED && detail::is_compiled<Op, T>)) {
         compile_kernel<Op, T>();
@@ -123,9 +123,9 @@ template <class Op, class T> void require_kernel() {
 
 namespace detail {
 
-/// Kernels for an operand's element type, or for the usual ones if that is not known.
+/// Compiles kernels for an operand's element type, or for the usual numeric types if it is unknown.
 template <class Op, class X> void require_kernel_for() {
-    require_fused(); // gradients are made of it
+    require_fused(); // gradients are built from fused ops
     const auto one = []<class T>(std::type_identity<T>) {
         if constexpr (op_takes<Op, T>) require_kernel<Op, T>();
     };
@@ -139,8 +139,8 @@ template <class Op, class X> void require_kernel_for() {
         types::numbers::each(one);
 }
 
-/// Adds a node for an op over operands of any kind, which are sealed in the graph of the first that has one. `taken`: bits of
-/// the dtypes that the first may have; none: any.
+/// Adds a node for an op over operands of any kind. They are sealed in the graph of the first operand that has one. `taken` is a bit set
+/// of the dtypes that the first operand may have; 0: any.
 template <class... X>
 endpoint add_op_node(op_ptr op, std::uint32_t taken, const std::source_location& where, const X&... operands) {
     if ((is_null(operands) || ...)) refuse_null(op->label(), where);
@@ -151,7 +151,7 @@ endpoint add_op_node(op_ptr op, std::uint32_t taken, const std::source_location&
     return add_over(g, std::move(op), taken, inputs, where);
 }
 
-/// The edges of tensors in a list, of which there is one at least.
+/// Returns the edges of the tensors in a list. Throws invalid_argument if the list is empty.
 template <tensor_list L> endpoint_list sealed_list(const char* op, const L& all, const std::source_location& where) {
     if (all.size() == 0) throw invalid_argument(std::string(op) + ": no tensors were given" + at_place(where));
     const graph_state* home = nullptr;
@@ -165,7 +165,7 @@ template <tensor_list L> endpoint_list sealed_list(const char* op, const L& all,
     return edges;
 }
 
-/// What is known of an operand before a node is made of it.
+/// Returns the type of an operand as far as it is known when the graph is built.
 template <class X> tensor_type operand_type(const X& x) {
     if constexpr (typed_operand<X>)
         return static_type<X>;
@@ -173,10 +173,10 @@ template <class X> tensor_type operand_type(const X& x) {
         return type_of(checked(x.end()));
 }
 
-/// What is known of an operand's rank, or -1.
+/// Returns the rank of an operand, or -1 if it is unknown.
 template <class X> int rank_of(const X& x) { return operand_type(x).shape.rank; }
 
-/// Refuses a tensor whose rank is known to be another one.
+/// Throws invalid_argument if the rank of a tensor is known and differs from `rank`.
 template <class X> void require_rank(const char* op, const X& x, int rank, const std::source_location& where) {
     if (is_null(x)) refuse_null(op, where);
     if (const int has = rank_of(x); has >= 0 && has != rank)
@@ -184,7 +184,7 @@ template <class X> void require_rank(const char* op, const X& x, int rank, const
                                " is expected, not of rank " + std::to_string(has) + at_place(where));
 }
 
-/// Of an op over a first operand whose element type types don't show.
+/// Returns the dtypes that the op takes, as bits, or 0 if static types have checked the first operand.
 template <class Op, class X> constexpr std::uint32_t taken_untyped() {
     if constexpr (typed_operand<X> || element<X>)
         return 0;
@@ -192,26 +192,26 @@ template <class Op, class X> constexpr std::uint32_t taken_untyped() {
         return dtypes_of<Op>();
 }
 
-/// What a shape rule says of operands with these extents; after a failed check merely well-formed.
+/// The shape that a rule gives for static extents. After a failed check it is merely well-formed.
 template <class Rule, class... E> struct ruled_shape {
     static constexpr dims told = Rule()(E::value...).shape;
     static constexpr bool typed = told.known_rank() || !Rule()(E::value...).ok();
     static constexpr dims value = told.known_rank() ? told : dims{};
 };
 
-/// Rules of results that have the first operand's shape, or its rank.
+/// Shape rules of results that have the shape of the first operand, or its rank.
 inline constexpr auto shape_of_first = [](const dims& x, const auto&...) { return shape_result{x}; };
 inline constexpr auto rank_of_first = [](const dims& x, const auto&...) { return rules::change_rank(x, 0); };
 
 template <class... X> struct first_operand {
-    using type = any_tensor; // none
+    using type = any_tensor; // there are no operands
 };
 template <class X, class... More> struct first_operand<X, More...> {
     using type = X;
 };
 
-/// The handle to a result of elements Out (void: those of the first operand): typed where all operands are, and the rule knows the
-/// rank.
+/// Returns the handle to a result with elements of type Out (void: those of the first operand). It is typed if all operands are typed and
+/// the rule knows the rank.
 template <class Out, class... X, class Rule> auto typed_result(Rule, const any_tensor& made) {
     if constexpr ((typed_operand<X> && ...)) {
         using T = typename std::conditional_t<std::is_void_v<Out>, operand_value<typename first_operand<X...>::type>,
@@ -228,7 +228,7 @@ template <class Out, class... X, class Rule> auto typed_result(Rule, const any_t
 
 } // namespace detail
 
-/// A node op over operands of any kind: brings its kernels, adds its node. The result is a tensor of unknown type.
+/// Adds a node for an op over operands of any kind, and compiles its kernels. The result is a tensor of unknown type.
 template <class Op, graph_operand... X>
 any_tensor apply_node(const Op& op, const std::source_location& where, const X&... operands) {
     using first = typename detail::first_operand<X...>::type;
@@ -236,9 +236,9 @@ any_tensor apply_node(const Op& op, const std::source_location& where, const X&.
     return detail::add_op_node(make_op(op), detail::taken_untyped<Op, first>(), where, operands...);
 }
 
-/// The same with a shape rule for types, a captureless function of the operands' extents (dims) that returns a shape_result:
-/// the result is typed where all operands are and the rule knows its rank. `Out` is its element type, that of the first operand if it is void, and so is
-/// `Kernel`, which selects the kernel.
+/// Adds a node whose static type follows from a shape rule: a captureless function from the operands' extents (dims) to a shape_result.
+/// The result is typed if all operands are typed and the rule knows its rank. `Out` is its element type, and `Kernel` selects the kernel.
+/// Void stands for the first operand's element type.
 template <class Out = void, class Kernel = void, class Op, class Rule, graph_operand... X>
     requires(!std::is_same_v<Rule, std::source_location>)
 auto apply_node(const Op& op, Rule rule, const std::source_location& where, const X&... operands) {

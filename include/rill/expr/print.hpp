@@ -5,8 +5,8 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-// What is not an edge of a graph yet prints what its type knows. Each operator names the class template it is for, so that
-// other uses of << are done with it at once.
+// Operands that are not edges of a graph yet print what their type knows. Each operator names its class template, so that the compiler
+// discards it at once for other uses of <<.
 
 /// Prints structure and shape: expression(Mul($0:float32,$1:float32), [?, 3]).
 template <class Stream, class Op, class... Args>

@@ -18,7 +18,7 @@ struct traced_structure {
 
 namespace detail {
 
-/// Traces an op without a pullback through its value function.
+/// A function that traces an op without a pullback through its value function.
 using expansion = int (*)(tracer& t, const int* args);
 
 template <class Op, class... T> int expand(tracer& t, const int* args) {
@@ -27,7 +27,7 @@ template <class Op, class... T> int expand(tracer& t, const int* args) {
     }(std::index_sequence_for<T...>{});
 }
 
-/// Per item of a structure: how to expand it, or null.
+/// The expansions of a structure's items; null for leaves, scalars and ops with a pullback.
 template <class S> struct expansion_list {
     static constexpr void fill(expansion*& to) { *to++ = nullptr; }
 };
@@ -49,7 +49,7 @@ template <class S> struct expansion_data {
     }();
 };
 
-/// The program of a structure, traced on first use and kept for good: no guard and no destructor for each structure.
+/// The program of a structure, traced on first use and kept forever. Structures thus need neither a static's guard nor a destructor.
 class structure_tracing {
 public:
     const traced_structure& traced(std::span<const structure_item> items, const expansion* expansions,
@@ -61,7 +61,7 @@ private:
 
 } // namespace detail
 
-/// Traced once per structure, on first use.
+/// Returns the program of a structure. Traces it on first use.
 template <class S> const traced_structure& program_of() {
     static constinit detail::structure_tracing tracing;
     return tracing.traced(detail::structure_data<S>::items, detail::expansion_data<S>::all.data(), &key_of<S>);

@@ -26,7 +26,7 @@ RILL_COLD const traced_structure& structure_tracing::traced(std::span<const stru
     tracer t(std::move(leaves), std::move(values));
     t.fix_scalars(own);
 
-    std::vector<int> done; // the operands of ops to come
+    std::vector<int> done; // a stack: the operands of later ops
     int leaf = 0;
     std::size_t scalar = 0;
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -44,10 +44,10 @@ RILL_COLD const traced_structure& structure_tracing::traced(std::span<const stru
         }
     }
     program p = *t.finish({done.back()});
-    p.key = key(); // readable, and what compiled kernels are found by
+    p.key = key(); // readable; compiled kernels are found by it
     std::unique_ptr<const traced_structure> made(new traced_structure{
         std::make_shared<const program>(std::move(p)), vector<scalar_value>(std::span(t.scalars()).subspan(own)), {}});
-    const traced_structure* other = nullptr; // a thread that was faster
+    const traced_structure* other = nullptr; // the result of a faster thread
     return made_.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel) ? *made.release() : *other;
 }
 

@@ -12,26 +12,26 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// Builds a program instruction by instruction; equal instructions become one.
+/// A builder of programs, instruction by instruction. Equal instructions become one.
 class tracer {
 public:
     tracer(std::vector<dtype> leaves, detail::vector<scalar_value> scalars);
     ~tracer();
 
-    // Values are numbered while their kinds are still growing: the kind sits in the upper bits until `finish`.
+    // The upper bits of a value number hold its kind until `finish`: the number of values of each kind still grows.
     static constexpr int scalar_base = 1 << 20, code_base = 1 << 21;
 
     int leaf(int i) const { return i; }
     int scalar(std::size_t i) const { return scalar_base + static_cast<int>(i); }
 
     int constant(const scalar_value& value);
-    /// The first n scalars are the node's own: constants are never merged with them, whatever their value.
+    /// Marks the first n scalars as the node's own. Constants are never merged with them, whatever their value.
     void fix_scalars(std::size_t n) { fixed_scalars_ = n; }
 
     int emit(const elementwise_info& op, dtype type, std::vector<int> args);
-    /// Emits a program whose leaves and scalars this one begins with. Returns its values, by their numbers in the program.
+    /// Emits a program whose leaves and scalars are the first ones of this tracer. Returns its values, by their numbers in the program.
     std::vector<int> append(const program& p);
-    /// An op whose result has its last operand's type.
+    /// Emits an op whose result has the type of its last operand.
     template <class Op> int emit(std::vector<int> args) {
         const dtype type = type_of(args.back());
         return emit(info_of<Op>, type, std::move(args));
@@ -39,9 +39,9 @@ public:
 
     dtype type_of(int value) const;
 
-    /// The finished program; its key spells it out.
+    /// Returns the finished program, with its spelled-out key.
     program_ptr finish(const std::vector<int>& results) const;
-    /// The same of one result; what is one op over its leaves goes by that op's key.
+    /// Returns the finished program of one result. A program of one op over its leaves gets the op's key.
     program_ptr finish_op(int result) const;
     const detail::vector<scalar_value>& scalars() const { return scalars_; }
 
@@ -53,8 +53,8 @@ private:
     detail::hash_map<std::tuple<const elementwise_info*, dtype, std::vector<int>>, int> seen_;
 };
 
-/// A value of a program under construction: the third kind of value that value functions and pullbacks run on.
-/// Literals stay literals until they meet a traced value.
+/// A value of a program under construction. Value functions and pullbacks run on symbols as on numbers and registers. Literals stay
+/// literals until they meet a traced value.
 template <class T> class symbol {
 public:
     using value_type = T;
@@ -70,13 +70,13 @@ public:
     T literal() const { return literal_.as<T>(); }
     int id(tracer& t) const { return is_literal() ? t.constant(literal_) : id_; }
 
-    /// An op over traced values, as one instruction.
+    /// Records an op over traced values as one instruction.
     template <class Op, class... V> static auto traced(const V&... args);
 
 private:
     tracer* tracer_ = nullptr;
     int id_ = -1;
-    scalar_value literal_; // not a T: g++ notes that how structs of one complex number are passed has changed
+    scalar_value literal_; // not a T: g++ notes an ABI change for structs of one complex number
 };
 
 template <class X>

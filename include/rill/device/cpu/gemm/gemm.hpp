@@ -13,11 +13,12 @@
 #include <rill/device/cpu/gemm/gemm_blocks.hpp>
 #include <rill/device/cpu/gemm/gemm_library.hpp>
 
-// Matrix products: which way one takes, by its shape, and which threads share it.
+// Matrix products: the choice of an algorithm by shape, and the division among threads.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// A matrix times a column is a row times the transpose, in the same memory; and a row is its own transpose.
+/// Returns the shape of the same product without a single column. A matrix times a column becomes a row times the transpose, in the same
+/// memory. A single row is its own transpose.
 inline product_shape without_column(product_shape s) {
     if (s.n == 1) s = {false, !s.trans_a, 1, s.m, s.k};
     if (s.m == 1) s.trans_a = false;
@@ -29,17 +30,17 @@ template <class T>
 void tiled_product(const product_shape& s, const T* a, const T* b, T* c, T* scratch, thread_pool* pool,
                    const product_epilogue<T>& last);
 
-/// Threads cost some microseconds: as long as a million multiplications and additions take.
+/// The least operations of a product that threads share. Starting threads takes some microseconds, as long as a million multiply-adds.
 inline constexpr double shared_from = 4e6;
 
-/// How many threads share a product.
+/// Returns the number of threads that share a product.
 inline int product_threads(const product_shape& s, int threads) {
     const double work = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
     return work < shared_from ? 1 : threads;
 }
 
-/// The i-th of `parts` equal parts of c: whole columns of tiles where there are enough, else whole rows. Every number of c is
-/// the same sum in the same order, whatever the parts.
+/// Returns the i-th of `parts` equal parts of c: whole columns of tiles if there are enough, else whole rows. Every element of c is the
+/// same sum in the same order for any number of parts.
 template <class T> product_part part_of(const product_shape& s, int i, int parts) {
     const auto cut = [&](std::int64_t all, std::int64_t step, int at) {
         const std::int64_t steps = (all + step - 1) / step;
@@ -52,7 +53,7 @@ template <class T> product_part part_of(const product_shape& s, int i, int parts
 
 #if RILL_WITH_XSIMD
 
-/// Rows of a times rows of b: both are read along k.
+/// Multiplies rows of a by rows of b (a transposed b); both are read along k.
 template <class T> void product_by_rows(const product_shape& s, const product_part& p, const T* a, const T* b, T* c) {
     constexpr int together = 8;
     constexpr std::int64_t most = most_in_register * native_lanes<T>;
@@ -68,7 +69,7 @@ template <class T> void product_by_rows(const product_shape& s, const product_pa
         }
 }
 
-/// How often a sum is halved. Sums longer than long_sum are those of two halves each: their error grows with the logarithm of k.
+/// Returns how often a sum is halved. Sums longer than long_sum are split into halves, so that their error grows with the logarithm of k.
 inline std::int64_t halvings(std::int64_t k) {
     return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>((k - 1) / long_sum)));
 }
@@ -77,14 +78,14 @@ enum class product_kind { by_rows, in_place, by_blocks };
 
 template <class T> product_kind kind_of(const product_shape& s) {
     if (s.trans_b) return s.m < 4 && !s.trans_a ? product_kind::by_rows : product_kind::by_blocks;
-    // measured: a copy of b pays where b is beyond the second cache and read often, or much larger and read three times
+    // measured: copying b pays if b exceeds the L2 cache and is read often, or is far larger and read thrice
     const std::int64_t bytes = s.k * s.n * static_cast<std::int64_t>(sizeof(T));
     const bool copy =
         s.k > product_blocks<T>::most_k && ((bytes > 1 << 20 && s.m > 64) || (bytes > 6 << 20 && s.m >= 24));
     return copy ? product_kind::by_blocks : product_kind::in_place;
 }
 
-/// Scratch memory of one of `threads`: they may take parts of different sizes.
+/// Returns the elements of scratch memory for each of `threads`: enough for the largest part, since parts differ in size.
 template <class T> std::int64_t copied_by_each(const product_shape& s, int threads) {
     const product_blocks<T> block(s);
     std::int64_t most = 0;
@@ -102,7 +103,7 @@ template <class T> std::size_t tiled_scratch_bytes(product_shape s, int threads)
     return static_cast<std::size_t>(copies + halvings(s.k) * s.m * s.n) * sizeof(T);
 }
 
-/// Calls f(part, memory for its copies) for the parts of a product that threads share.
+/// Calls f(part, memory for its copies) for each part of a product, on the threads that share it.
 template <class T, class F>
 RILL_FN void share_product(const product_shape& s, product_kind kind, T* copies, thread_pool* pool, const F& f) {
     const int threads = product_threads(s, pool ? pool->threads() : 1);
@@ -118,7 +119,7 @@ RILL_FN void finish_part(const product_shape& s, const product_part& p, T* c, co
                    last.from_column(p.column));
 }
 
-/// A part of c, of up to long_sum products.
+/// Computes a part of c whose sums have up to long_sum products, and applies the epilogue.
 template <class T>
 RILL_FN void product_of_part(product_kind kind, const product_shape& s, const product_part& p, const T* a, const T* b,
                              T* c, T* copy, const product_epilogue<T>& last) {
@@ -129,7 +130,8 @@ RILL_FN void product_of_part(product_kind kind, const product_shape& s, const pr
     }
 }
 
-/// A part of c, [.., n], of any number of products, of which multiply(part, to) computes up to long_sum. `spare` has room for halves.
+/// Computes a part of c (n columns) with sums of any length. multiply(part, to) computes up to long_sum products. `spare` has room for
+/// the second halves.
 template <class T, class Multiply>
 void product_by_halves(product_part p, std::int64_t m, std::int64_t n, T* c, T* spare, const Multiply& multiply) {
     if (p.last_k - p.k <= long_sum) return multiply(p, c);
@@ -154,7 +156,7 @@ RILL_NO_INLINE void long_product(product_kind kind, const product_shape& s, cons
 
 template <class T>
 void tiled_product(const product_shape& s, const T* a, const T* b, T* c, T* scratch, thread_pool* pool,
-                   const product_epilogue<T>& last) { // no column
+                   const product_epilogue<T>& last) { // s has no single column (see without_column)
     const auto kind = kind_of<T>(s);
     if (s.k > long_sum) return long_product(kind, s, a, b, c, scratch, pool, last);
     share_product(s, kind, scratch, pool,
@@ -163,28 +165,28 @@ void tiled_product(const product_shape& s, const T* a, const T* b, T* c, T* scra
 
 #endif
 
-/// How a library's product is cut: into rows or columns.
+/// The division of a library's product: into rows or columns.
 struct library_cut {
     bool rows;
     std::int64_t all, parts;
 };
 
-/// By shape alone, so that the result is the same for any number of threads. Measured: parts of 512 cost nothing, up to four
-/// smaller ones, of 64 at least and 32 million operations, less than 1 %.
+/// Returns the division by shape alone, so that the result is the same for any number of threads. Measured: parts of 512 cost nothing. Up
+/// to four smaller ones, of at least 64 and 32 million operations, cost less than 1 %.
 inline library_cut cut_for_library(const product_shape& s) {
     const double work = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
     const auto parts_of = [&](std::int64_t all) {
         const auto small = static_cast<std::uint64_t>(std::min({4.0, static_cast<double>(all) / 64, work / 32e6}));
         return std::max({all / 512, static_cast<std::int64_t>(std::bit_floor(small)), std::int64_t(1)});
     };
-    // a transposed right operand is turned anew for each part of the rows
+    // a division by rows makes each part transpose b again
     const std::int64_t rows = parts_of(s.m), columns = parts_of(s.n);
     if (s.m >= s.n || (!s.trans_b && rows >= columns)) return {true, s.m, rows};
     return {false, s.n, columns};
 }
 
-/// Parts of about equal size; each is one call on one thread. False if there is no library, or if it declined: c is then
-/// undefined.
+/// Computes a product by a library, in parts of about equal size; each is one call on one thread. Returns false if there is no library,
+/// or if it declines; c is then undefined.
 template <class T>
 bool product_by_library(const product_shape& s, const T* a, const T* b, T* c, thread_pool* pool,
                         const product_epilogue<T>& last) {
@@ -213,16 +215,16 @@ bool product_by_library(const product_shape& s, const T* a, const T* b, T* c, th
     return done;
 }
 
-/// Whether several threads take part in it.
+/// Returns true if several threads share the product.
 template <class T> bool product_is_shared(const product_shape& s, int threads) {
     if (library_serves<T>(s.m, s.n, s.k)) return threads > 1 && cut_for_library(s).parts > 1;
     return has_tiles<T> && product_threads(s, threads) > 1;
 }
 
-/// The columns of c that plain_product computes at once.
+/// The number of columns of c that plain_product computes at once.
 inline constexpr std::int64_t plain_columns = 64;
 
-/// Products of row i of op(a) and some columns of op(b), those of p.k … p.last_k: halves are added up apart.
+/// Sums the products of row p.row of op(a) and some columns of op(b), from p.k to p.last_k. Long sums are added in halves.
 template <class T, class Sum>
 void plain_sums(const product_shape& s, const product_part& p, const T* a, const T* b, Sum* sum) {
     const std::int64_t columns = p.last_column - p.column;
@@ -245,7 +247,7 @@ void plain_sums(const product_shape& s, const product_part& p, const T* a, const
     }
 }
 
-/// Any element type, in no hurry: columns of c in a buffer of the type that sums are kept in.
+/// Multiplies matrices of any element type without tiles. A buffer keeps the sums in compute_type<T>.
 template <class T> void plain_product(const product_shape& s, const T* a, const T* b, T* c) {
     lane<compute_type<T>> sum[plain_columns];
     for (std::int64_t i = 0; i < s.m; ++i)
@@ -260,7 +262,7 @@ template <class T> void plain_product(const product_shape& s, const T* a, const 
 
 namespace rill { inline namespace RILL_ABI { inline namespace RILL_ISA {
 
-/// Bytes of scratch memory that gemm wants for a product of this shape.
+/// Returns the bytes of scratch memory that gemm needs for a product of this shape.
 template <class T>
 std::size_t gemm_scratch_bytes(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64_t k,
                                int threads = 1) {
@@ -271,9 +273,9 @@ std::size_t gemm_scratch_bytes(bool trans_a, bool trans_b, std::int64_t m, std::
         return 0;
 }
 
-/// c = op(a) op(b) for dense row-major matrices, and what is done to it last; op transposes where asked. op(a) is m × k and
-/// op(b) k × n; c is overwritten, with zeros where k is 0. scratch is aligned to 64 bytes and holds gemm_scratch_bytes for the
-/// pool's threads; it may be null where that is 0. Without a pool, the caller's thread does it all; the result is the same.
+/// Computes c = op(a) op(b) for dense row-major matrices, then applies the epilogue `last`; op transposes if asked. op(a) is m × k and
+/// op(b) k × n. c is overwritten, with zeros if k is 0. scratch is aligned to 64 bytes and holds gemm_scratch_bytes for the pool's
+/// threads; it may be null if that is 0. Without a pool, the calling thread does all work; the result is the same.
 template <class T>
 void gemm(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, const T* b, T* c,
           void* scratch, [[maybe_unused]] thread_pool* pool = nullptr, const product_epilogue<T>& last = {}) {
@@ -285,7 +287,7 @@ void gemm(bool trans_a, bool trans_b, std::int64_t m, std::int64_t n, std::int64
             auto* const own = static_cast<T*>(scratch);
             if (m > 1 && n > 1) return detail::tiled_product(s, a, b, c, own, pool, last);
             if (n > 1) return detail::tiled_product(detail::without_column(s), a, b, c, own, pool, last);
-            detail::tiled_product(detail::without_column(s), b, a, c, own, pool, {}); // columns are rows there
+            detail::tiled_product(detail::without_column(s), b, a, c, own, pool, {}); // c is a row there
         } else {
             detail::plain_product(s, a, b, c);
         }

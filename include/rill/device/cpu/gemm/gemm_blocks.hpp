@@ -9,43 +9,43 @@
 #include <rill/device/cpu/gemm/gemm_tile.hpp>
 #include <rill/device/cpu/simd/interleave.hpp>
 
-// Matrix products of tiles. Most read their operands in place; large ones, and those with a transposed right operand, copy blocks
-// of the right one into the order in which tiles read it. The order of summation depends on shapes alone.
+// Matrix products by tiles. Most read their operands in place. Large ones, and those with a transposed b, copy blocks of b into the order
+// in which tiles read it. The order of summation depends on shapes alone.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// c = op(a) op(b) as everything below needs it.
+/// The shape of a product c = op(a) op(b): op(a) is m × k, op(b) k × n; op transposes if asked.
 struct product_shape {
     bool trans_a, trans_b;
     std::int64_t m, n, k;
 };
 
-/// A part of c, rows and columns from first to last, and of the sums that it is.
+/// A part of c and of its sums: ranges of rows, columns and k, whose ends are exclusive.
 struct product_part {
     std::int64_t row, last_row, column, last_column;
     std::int64_t k, last_k;
 };
 
-/// A register adds up so many products at most, and then goes to c: the error of a sum grows with the additions in a row.
+/// The most products that a register sums before it is added to c. The error of a sum grows with the additions in a row.
 inline constexpr std::int64_t most_in_register = 512;
 
 #if RILL_WITH_XSIMD
 
-/// How many registers hold so many columns.
+/// Returns the number of registers that hold `columns` columns.
 template <class T, class I> constexpr I registers_for(I columns) {
     constexpr I lanes = tile_shape<T>::lanes;
     return (columns + lanes - 1) / lanes;
 }
 
-/// The length of equal parts of `all`, of at most `most` and a multiple of `step`.
+/// Returns the length of equal parts of `all`: at most `most`, rounded up to a multiple of `step`.
 inline std::int64_t even_part(std::int64_t all, std::int64_t most, std::int64_t step) {
     if (all <= most) return all;
     const std::int64_t parts = (all + most - 1) / most;
     return std::min(all, ((all + parts - 1) / parts + step - 1) / step * step);
 }
 
-/// How a product is cut when b is copied: b into blocks whose tile-wide parts fit the first cache or nearly so, a (read in
-/// place: copying it never paid) into blocks that fit the second.
+/// The blocks of a product that copies b. The tile-wide parts of a block of b fit the L1 cache, or nearly so. Blocks of a fit the L2
+/// cache; a is read in place, since copying it never paid.
 template <class T> struct product_blocks {
     std::int64_t m, n, k;
 
@@ -54,7 +54,7 @@ template <class T> struct product_blocks {
         m = s.m * k <= second_cache ? s.m : even_part(s.m, second_cache / k, tile_shape<T>::rows);
         n = s.n * k <= third_cache ? s.n : even_part(s.n, third_cache / k, tile_shape<T>::columns);
     }
-    /// Elements of the copy of a block of b that is `columns` wide.
+    /// Returns the number of elements in the copy of a block of b with `columns` columns.
     std::int64_t copied(std::int64_t columns) const {
         return registers_for<T>(std::min(n, columns)) * tile_shape<T>::lanes * k;
     }
@@ -68,13 +68,13 @@ private:
 
 template <class T> using tile_function = void (*)(const tile_operands<T>&);
 
-/// Which of the kernels for one height is for so many columns: by registers, whole or not.
+/// Returns the index of the kernel for a number of columns: by registers, and whether the last one is partial.
 template <class T> int kernel_for(int columns) {
     static_assert(tile_shape<T>::vectors == 3);
     return 2 * (registers_for<T>(columns) - 1) + (columns % tile_shape<T>::lanes != 0);
 }
 
-/// The kernel for 2^log_rows rows.
+/// Returns the kernel for 2^log_rows rows.
 template <class T> tile_function<T> tile_for(int log_rows, int columns) {
     static constexpr auto of_rows = []<int Rows>(std::integral_constant<int, Rows>) {
         return std::array<tile_function<T>, 6>{&gemm_tile<T, Rows, 1, false>::run, &gemm_tile<T, Rows, 1, true>::run,
@@ -86,7 +86,7 @@ template <class T> tile_function<T> tile_for(int log_rows, int columns) {
         of_rows(std::integral_constant<int, 4>{}), of_rows(std::integral_constant<int, tile_shape<T>::rows>{})};
     return all[log_rows][kernel_for<T>(columns)];
 }
-/// The one for all rows that copies its part of b.
+/// Returns the kernel for tiles of full height that copies its part of b.
 template <class T> tile_function<T> copying_tile_for(int columns) {
     constexpr int rows = tile_shape<T>::rows;
     static constexpr std::array<tile_function<T>, 6> all{
@@ -96,7 +96,7 @@ template <class T> tile_function<T> copying_tile_for(int columns) {
     return all[kernel_for<T>(columns)];
 }
 
-/// The columns of the next tile: as many registers as the ones after it, rather than one lonely register at last.
+/// Returns the columns of the next tile. The last two tiles share the rest evenly, so that no tile has a single register.
 template <class T> int next_columns(std::int64_t rest) {
     constexpr std::int64_t lanes = tile_shape<T>::lanes, most = tile_shape<T>::vectors;
     const std::int64_t vectors = registers_for<T>(rest);
@@ -115,7 +115,7 @@ template <class T, class F> RILL_FN void for_strips(std::int64_t m, const F& f) 
     }
 }
 
-/// to[l * width + j] = b(first + j, first_k + l) for one tile's columns; width is a whole number of registers.
+/// Copies to[l * width + j] = b(first + j, first_k + l) for the columns of one tile. width is a whole number of registers.
 template <class T>
 void copy_transposed(const product_shape& s, const T* b, std::int64_t first, int columns, std::int64_t first_k,
                      std::int64_t k, T* to) {
@@ -128,12 +128,12 @@ void copy_transposed(const product_shape& s, const T* b, std::int64_t first, int
             interleave_rows<lanes>(from, s.k, here, k, to + j, width);
             continue;
         }
-        for (int r = 0; r < here; ++r) // too little for registers
+        for (int r = 0; r < here; ++r) // too small for registers
             for (std::int64_t l = 0; l < k; ++l) to[l * width + j + r] = from[r * s.k + l];
     }
 }
 
-/// One tile's columns of c, m rows of it; o holds what is the same for all.
+/// Computes m rows of one tile's columns of c. `o` holds the operands that are the same for all tiles.
 template <class T> RILL_FN void column_of_tiles(tile_operands<T>& o, const T* a, std::int64_t m, T* c) {
     for_strips<T>(m, [&](std::int64_t i, std::int64_t strips, int log_rows) {
         o.a = a + i * o.a_row;
@@ -143,7 +143,7 @@ template <class T> RILL_FN void column_of_tiles(tile_operands<T>& o, const T* a,
     });
 }
 
-/// What tiles of c share.
+/// Returns the operands that all tiles of c share.
 template <class T> RILL_FN tile_operands<T> operands_of(const product_shape& s) {
     tile_operands<T> o;
     o.a_row = s.trans_a ? 1 : s.k;
@@ -155,7 +155,7 @@ template <class T> RILL_FN tile_operands<T> operands_of(const product_shape& s) 
     return o;
 }
 
-/// Reads both operands where they are.
+/// Computes a part of c; reads both operands in place.
 template <class T>
 RILL_FN void product_in_place(const product_shape& s, const product_part& p, const T* a, const T* b, T* c,
                               const product_epilogue<T>& last) {
@@ -174,8 +174,8 @@ RILL_FN void product_in_place(const product_shape& s, const product_part& p, con
     }
 }
 
-/// Copies one tile's columns of b for all tiles of m rows that read them. Where they lie side by side the first tile does so, or
-/// none where no other follows; returns the rows that are done by that.
+/// Copies one tile's columns of b for all tiles of m rows that read them. If b is not transposed, the first tile copies while it
+/// computes; a single tile copies nothing. Returns the number of rows of c that are done.
 template <class T>
 std::int64_t copy_columns(const product_shape& s, tile_operands<T>& o, const T* a, const T* b, std::int64_t first,
                           std::int64_t first_k, std::int64_t m, T* c) {

@@ -12,11 +12,11 @@
 #include <cblas.h>
 #endif
 
-// Matrix products by oneDNN or by a BLAS, where there is one and it is the better choice.
+// Matrix products by oneDNN or a BLAS, where one exists and is the better choice.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A product as libraries take it: c = op(a) op(b), row-major, rows ldb and ldc apart.
+/// A product as libraries take it: c = op(a) op(b), row-major, with lda, ldb and ldc elements from row to row.
 template <class T> struct library_product {
     bool trans_a, trans_b;
     std::int64_t m, n, k;
@@ -28,20 +28,19 @@ template <class T> struct library_product {
     std::int64_t ldc;
 };
 
-/// oneDNN's product, on the calling thread alone. The library is loaded when the first one is asked for, which takes 40 ms, so
-/// that programs without large products never pay for it. False if the system has none, or if it declines; c is then undefined.
+/// Computes a product by oneDNN on the calling thread. The first call loads the library, which takes 40 ms; programs without large
+/// products never pay for it. Returns false if the system has no oneDNN, or oneDNN declines; c is then undefined.
 bool onednn_product(const library_product<float>& p);
 
 }}} // namespace rill::RILL_ABI::detail
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
-/// Our tiles are as wide as the processor's registers: then they equal oneDNN up to products of about 800³ and beat
-/// Debian's OpenBLAS everywhere (measured on Zen 5). A build for older processors gains by a library that looks at the
-/// processor when it runs.
+/// True if our tiles are as wide as the processor's registers. They then equal oneDNN up to products of about 800³ and beat Debian's
+/// OpenBLAS everywhere (measured on Zen 5). Builds for older processors gain by a library, which detects the processor at run time.
 inline constexpr bool wide_tiles = RILL_WITH_XSIMD && RILL_ISA_LEVEL >= 3;
 
-/// From how many operations on a library is asked.
+/// The least operations of a product that a library computes.
 inline constexpr std::int64_t library_from = wide_tiles ? std::int64_t(1) << 30 : std::int64_t(1) << 21;
 
 template <class T> inline constexpr bool by_onednn = RILL_WITH_ONEDNN && std::is_same_v<T, float>;
@@ -49,10 +48,11 @@ template <class T>
 inline constexpr bool by_blas =
     RILL_WITH_BLAS && !wide_tiles && (std::is_same_v<T, float> || std::is_same_v<T, double>);
 
-/// Libraries add up long sums of few rows or columns one after the other: our own kernels, which add up blocks, keep these precise.
+/// Our kernels compute products with sums longer than long_sum and fewer than few_sums rows or columns. Libraries add such sums one after
+/// the other; our kernels add blocks, which is more precise.
 inline constexpr std::int64_t long_sum = 1 << 14, few_sums = 32;
 
-/// The decision, by the shape alone: whether a product is a library's.
+/// Returns true if a library computes products of this shape. The decision depends on the shape alone.
 template <class T> constexpr bool library_serves(std::int64_t m, std::int64_t n, std::int64_t k) {
     if (!by_onednn<T> && !by_blas<T>) return false;
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
@@ -62,7 +62,7 @@ template <class T> constexpr bool library_serves(std::int64_t m, std::int64_t n,
            static_cast<double>(library_from);
 }
 
-/// oneDNN first, then the BLAS. False if neither does it; c is then undefined.
+/// Computes a product by oneDNN, or else by the BLAS. Returns false if neither does; c is then undefined.
 template <class T> bool library_gemm([[maybe_unused]] const library_product<T>& p) {
     if constexpr (by_onednn<T>)
         if (onednn_product(p)) return true;

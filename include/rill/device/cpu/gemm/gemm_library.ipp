@@ -7,7 +7,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// What we call of oneDNN, and of the OpenMP library it runs on, if it does: as C declares them.
+/// The functions that we call, with their C signatures: oneDNN's, and those of its OpenMP library if it has one.
 struct onednn_functions {
     int (*sgemm)(char, char, std::int64_t, std::int64_t, std::int64_t, float, const float*, std::int64_t, const float*,
                  std::int64_t, float, float*, std::int64_t) = nullptr;
@@ -32,7 +32,7 @@ struct onednn_functions {
 RILL_INLINE bool onednn_product(const library_product<float>& p) {
     static const onednn_functions with = onednn_functions::find();
     if (!with.sgemm) return false;
-    // OpenMP keeps the number of threads per calling thread: the user's own settings are left as they are
+    // OpenMP keeps the number of threads per calling thread: the user's setting is restored
     const bool openmp = with.most_threads && with.set_threads;
     const int before = openmp ? with.most_threads() : 1;
     if (before != 1) with.set_threads(1);

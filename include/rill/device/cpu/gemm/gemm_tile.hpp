@@ -8,27 +8,27 @@
 #include <rill/device/cpu/simd/simd_memory.hpp>
 #include <rill/device/product_epilogue.hpp>
 
-// The innermost part of matrix products: a tile of c kept in registers while k runs. Matrices are read through steps, so
-// that packed, plain and transposed operands are served by one kernel.
+// The innermost part of matrix products: a tile of c, kept in registers while k runs. Matrices are read with strides, so one kernel
+// serves packed, plain and transposed operands.
 
 namespace rill { inline namespace RILL_ABI { namespace detail { inline namespace RILL_ISA {
 
 template <class T> struct tile_operands {
     const T* a;
-    std::int64_t a_row, a_step; // from one row to the next, from one k to the next
-    const T* b;                 // columns stand side by side
+    std::int64_t a_row, a_step; // strides from row to row, and along k
+    const T* b;                 // its columns are contiguous
     std::int64_t b_step;
     std::int64_t k;
     T* c;
     std::int64_t c_row;
-    std::int64_t strips;      // tiles one below the other
-    int columns;              // as many as the vectors hold, or fewer in the last vector
-    bool add;                 // to what c holds
+    std::int64_t strips;      // tiles below each other
+    int columns;              // the last vector may be partial
+    bool add;                 // to c, instead of overwriting it
     product_epilogue<T> last; // of these columns
-    T* copy = nullptr;        // where a tile that copies puts what it reads of b: whole registers, side by side
+    T* copy = nullptr;        // run_copying: destination of the part of b that it reads, in whole registers
 };
 
-/// The largest tile: sums, a row of b and one number of a fill the registers, 32 or 16 of them.
+/// The largest tile. Its sums, a row of b and one element of a fill the 32 or 16 registers.
 template <class T> struct tile_shape {
     static constexpr int lanes = native_lanes<T>;
     static constexpr int rows = RILL_ISA_LEVEL >= 4 ? 8 : 4;
@@ -38,7 +38,7 @@ template <class T> struct tile_shape {
 
 #if RILL_WITH_XSIMD
 
-/// Rows × Vectors registers of c.
+/// A kernel for tiles of Rows × Vectors registers of c.
 template <class T, int Rows, int Vectors, bool Partial> struct gemm_tile {
     using V = simd<T>;
     static constexpr int lanes = V::lanes;
@@ -53,13 +53,13 @@ template <class T, int Rows, int Vectors, bool Partial> struct gemm_tile {
     };
 
     RILL_NO_INLINE static void run(const tile_operands<T>& operands) {
-        const tile_operands<T> o = operands; // what c is written through may not be thought to change it
+        const tile_operands<T> o = operands; // a copy: for all the compiler knows, stores to c could change `operands`
         const T* a = o.a;
         T* c = o.c;
         for (std::int64_t strip = 0; strip < o.strips; ++strip, a += Rows * o.a_row, c += Rows * o.c_row)
             run<false>(o, a, c, each_row{}, each_vector{});
     }
-    /// One tile, which leaves a copy of its part of b for those below it.
+    /// Computes one tile and leaves a copy of its part of b for the tiles below it.
     RILL_NO_INLINE static void run_copying(const tile_operands<T>& operands) {
         const tile_operands<T> o = operands;
         run<true>(o, o.a, o.c, each_row{}, each_vector{});
@@ -83,7 +83,7 @@ private:
             a += o.a_step;
             b += o.b_step;
         }
-        // c is read before any of it is written: a short row would wait for the store above it, whose register overlaps it
+        // all of c is read before it is written: a short row would wait for the overlapping store of the row above
         const auto at = [&](std::size_t row) { return c + static_cast<std::int64_t>(row) * o.c_row; };
         if (o.add) (add_row(sum.row[R], at(R), o.columns, all), ...);
         if (o.last.row) (add_row(sum.row[R], o.last.row, o.columns, all), ...);
@@ -122,7 +122,7 @@ private:
     }
 };
 
-/// Σ x[l] y[l] for Rows vectors y, from one to the next `y_row`; added to what `to` holds, if asked.
+/// Computes Σ x[l] y[l] for Rows vectors y, `y_row` elements apart. Adds the sums to `to` or overwrites it.
 template <int Rows, class T>
 RILL_FN void dot_products(const T* x, const T* y, std::int64_t y_row, std::int64_t k, T* to, bool add) {
     constexpr int lanes = simd<T>::lanes;
@@ -150,7 +150,7 @@ RILL_FN void dot_products(const T* x, const T* y, std::int64_t y_row, std::int64
 
 template <class T> inline constexpr bool has_tiles = std::is_floating_point_v<T> && native_lanes<T> > 1;
 
-/// The epilogue of a product that is stored already: of so many rows and columns of it.
+/// Applies the epilogue to rows × columns elements of a product that is already stored.
 template <class T>
 RILL_NO_INLINE void finish_product(std::int64_t rows, std::int64_t columns, T* c, std::int64_t c_row,
                                    const product_epilogue<T>& last) {

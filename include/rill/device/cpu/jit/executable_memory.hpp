@@ -9,8 +9,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A copy of machine code that can be run, at a multiple of 64 bytes, for as long as the process lives; null where the system
-/// gives no such memory. It is never writable and executable at once.
+/// Returns a copy of machine code in executable memory, aligned to 64 bytes; null if the system denies such memory. The memory is never
+/// writable and executable at once. It is never freed.
 const void* make_executable(std::span<const std::uint8_t> code);
 
 }}} // namespace rill::RILL_ABI::detail

@@ -12,11 +12,11 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-// A mapping of its own for each: pages that others run are never made writable again.
+// Each copy has a mapping of its own: pages that other threads execute must never become writable again.
 RILL_COLD const void* make_executable([[maybe_unused]] std::span<const std::uint8_t> code) {
 #if defined(__unix__) || defined(__APPLE__)
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    constexpr std::size_t before = 64; // checks of calls may read what stands before a function
+    constexpr std::size_t before = 64; // checks of indirect calls (UBSan) may read the bytes before a function
     const std::size_t bytes = (before + code.size() + page - 1) / page * page;
     void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return nullptr;

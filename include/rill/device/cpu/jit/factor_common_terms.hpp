@@ -8,9 +8,10 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Terms of one sum that multiply the same values, in whatever order, become a multiple of that one of them which leaves the least to
-/// compute: the gradient of x * x * x * c is 3 * (x * x * c), not three products. `needed` are values that are results; those that
-/// are `whole` stay as they are, and count as one factor. New instructions come last, whoever reads them.
+/// Joins the terms of a sum that multiply the same values in any order. One of them, multiplied by their number, remains. The gradient of
+/// x * x * x * c becomes 3 * (x * x * c) instead of three products. The term that leaves the fewest instructions is kept. `needed` lists
+/// the values that are results. Values in `whole` stay as they are and count as one factor. `constant` adds a constant. New instructions
+/// are appended, so operands may come after their readers.
 void join_like_terms(std::vector<ir_instruction>& code, const std::vector<int>& needed, const std::vector<int>& whole,
                      const std::function<int(float)>& constant);
 

@@ -51,7 +51,7 @@ private:
                 to.push_back({a, 1});
     }
 
-    /// False if there are too many.
+    /// Appends the factors of v. Returns false if there are more than most_factors.
     bool add_factors(int v, std::vector<int>& to) const {
         if (at(v).op == vector_op::mul && !whole_[index(v)])
             return add_factors(at(v).args[0], to) && add_factors(at(v).args[1], to);
@@ -79,7 +79,7 @@ private:
         if (joined) write(sum, terms);
     }
 
-    /// In place of the first of equal terms.
+    /// Replaces equal terms by a multiple of one of them, at the place of the first.
     void keep_one(int sum, std::vector<term>& terms, const std::vector<int>& equal) const {
         const auto is_equal = [&](const term& t) { return detail::contains(equal, t.value); };
         const auto first = detail::find_if(terms, is_equal) - terms.begin();
@@ -93,7 +93,7 @@ private:
         place->value = best.second;
     }
 
-    /// How many instructions the results need if the sum has these terms.
+    /// Returns the number of instructions that the results need if the sum has these terms.
     std::size_t reached(int sum, const std::vector<term>& terms) const {
         std::vector<char> seen(code_.size());
         std::vector<int> open(needed_);
@@ -113,7 +113,7 @@ private:
     }
 
     void write(int sum, const std::vector<term>& terms) {
-        std::vector<ir_instruction> parts; // the last one takes the place of the sum
+        std::vector<ir_instruction> parts; // the last part replaces the sum
         int so_far = -1;
         const auto add = [&](const ir_instruction& i) {
             code_.push_back(i);
@@ -132,7 +132,7 @@ private:
     const std::vector<int>& needed_;
     const std::function<int(float)>& constant_;
     std::vector<int> uses_;
-    std::vector<char> whole_, within_; // an addition that is part of another
+    std::vector<char> whole_, within_; // within_: an addition that is part of a larger sum
 };
 
 RILL_COLD void join_like_terms(std::vector<ir_instruction>& code, const std::vector<int>& needed,

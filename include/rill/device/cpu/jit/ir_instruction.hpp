@@ -8,15 +8,15 @@
 
 #include <rill/config.hpp>
 
-// Straight-line code over registers of floats: what machine code is made of (x86_loop.hpp). A value is the number of the
-// instruction that computes it; truth values are all bits of a lane or none.
+// Instructions of the JIT: straight-line code over registers of floats, which x86_loop.hpp translates. A value is the number of the
+// instruction that computes it. A truth value has all bits of its lane set, or none.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 enum class vector_op : std::uint8_t {
     leaf,     // the elements of leaf `number`
-    splat,    // the one number of leaf `number`, spread
-    scalar,   // scalar `number`, spread
+    splat,    // the single element of leaf `number`, in all lanes
+    scalar,   // scalar `number`, in all lanes
     constant, // row `number` of the constants
     add,
     sub,
@@ -28,22 +28,22 @@ enum class vector_op : std::uint8_t {
     bit_or,
     bit_xor,
     sqrt,
-    round,          // as `number` says: that of the instruction
-    int_add,        // of 32 bits
-    int_left,       // shifted by `number`
-    int_right,      // without sign
-    compare,        // as `number` says
+    round,          // in mode `number`, the immediate of vroundps
+    int_add,        // of 32-bit integers
+    int_left,       // shifted left by `number` bits
+    int_right,      // logical shift by `number` bits
+    compare,        // by predicate `number` of vcmpps
     choose,         // a ? b : c
-    compare_choose, // a compared with b ? c : d
+    compare_choose, // (a compared with b) ? c : d, by predicate `number`
     multiply_add,   // a * b + c
     multiply_sub,   // a * b - c
     sub_product,    // c - a * b
-    lookup,         // in the rows b and c, at the places that the low bits of a say; for registers of 8 in b alone
+    lookup,         // the entries of rows b and c that the low bits of a index; on 8 lanes of row b alone
     scale,          // a * 2^b
-    exact           // a; where b > d, exact function `number` of c instead: a call, which is rare
+    exact           // a, but where b > d the exact function `number` of c: a rare call
 };
 
-/// What the code of a function doesn't reach: numbers beyond `most`, or below its negative. The C library's function serves there.
+/// A C library function for numbers beyond +/-`most`, where the vector code of the function is inaccurate.
 struct exact_function {
     float (*run)(float);
     float most;

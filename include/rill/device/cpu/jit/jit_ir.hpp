@@ -10,9 +10,9 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-inline constexpr int partial_sums = 4; // registers
+inline constexpr int partial_sums = 4; // registers per sum
 
-/// Code under construction. What a node computes twice is one value.
+/// Vector code under construction. Equal instructions of one node become one value.
 class jit_ir {
 public:
     using row = std::array<std::uint32_t, 16>;
@@ -22,23 +22,22 @@ public:
     int emit(const ir_instruction& i);
     int constant(float value);
     int constant_bits(std::uint32_t bits);
-    int constant_row(const float* values); // as many as a register has
+    int constant_row(const float* values); // one value per lane
 
-    /// What follows is another node's: it has nothing in common with those before until `finish`, so that it is rounded as it would be
-    /// alone.
+    /// Begins the code of the next node. Until `finish`, nodes share only leaves, scalars and constants. Each node is thus rounded as it
+    /// would be alone.
     void begin_node();
-    /// Equal products in one sum become a multiple of one of them, products with one use go into the sums that use them, what is
-    /// computed twice becomes one value, comparisons go into choices, and what no result needs goes. Then the code stands in an
-    /// order that keeps few values alive.
+    /// Optimizes the code: joins equal products of a sum, fuses products with one use into additions, merges common subexpressions and
+    /// removes dead code. On 16 lanes, comparisons are fused into choices. The final order keeps few values alive.
     void finish();
 
     int lanes() const { return lanes_; }
     const std::vector<ir_instruction>& code() const { return code_; }
     const std::vector<row>& rows() const { return rows_; }
-    bool one_element = false; // each operand is one number: no loop
+    bool one_element = false; // each operand has one element: no loop is made
     std::vector<int> results;
-    std::vector<char> summed; // per result: its sums are wanted, in four registers; empty: of none
-    std::vector<int> whole;   // what nodes give: rounded as it is, whoever uses it
+    std::vector<char> summed; // per result: 1 if only its sum is needed; empty: no sums
+    std::vector<int> whole;   // results of nodes: no optimization changes their rounding
 
 private:
     bool is_one(int v) const;

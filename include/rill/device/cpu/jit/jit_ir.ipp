@@ -14,7 +14,7 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD int jit_ir::emit(const ir_instruction& i) {
-    if (i.op == vector_op::mul) // by 1
+    if (i.op == vector_op::mul) // drop factors of 1
         for (const int k : {0, 1})
             if (is_one(i.args[static_cast<std::size_t>(k)])) return i.args[static_cast<std::size_t>(1 - k)];
     const auto [at, fresh] = known_.try_emplace(i, static_cast<int>(code_.size()));
@@ -51,7 +51,7 @@ RILL_COLD int jit_ir::constant_row(const float* values) {
     return emit({vector_op::constant, at->second});
 }
 
-/// What is there to be read by others than instructions.
+/// Returns the values that have readers other than instructions: the results and `whole`.
 RILL_COLD std::vector<int> jit_ir::needed() const {
     auto all = results;
     all.insert(all.end(), whole.begin(), whole.end());
@@ -103,7 +103,7 @@ RILL_COLD void jit_ir::join_choices() {
     }
 }
 
-/// What is needed and all that it reads, operands first, each as late as its first reader lets it be.
+/// Orders the needed values and their operands, each operand shortly before its first reader. Removes all other code.
 RILL_COLD void jit_ir::order(const std::vector<int>& needed) {
     std::vector<int> at(code_.size(), -1), stack;
     std::vector<ir_instruction> ordered;

@@ -22,8 +22,8 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 inline constexpr std::size_t most_emitted_operands = 64;
-inline constexpr std::size_t most_emitted_ops = 256, most_emitted_programs = 4096; // of a process: code is never freed
-inline constexpr index_t least_emitted_elements = 64; // fewer are not worth the time to make it
+inline constexpr std::size_t most_emitted_ops = 256, most_emitted_programs = 4096; // per process: code is never freed
+inline constexpr index_t least_emitted_elements = 64; // fewer do not repay the time to compile
 
 inline constexpr int lanes_at(int level) { return level >= 4 ? 16 : 8; }
 static_assert(std::has_single_bit(unsigned{partial_sums}));
@@ -64,7 +64,7 @@ inline block_function make_program(const program& p, int level, const program_no
     if (!emits_programs || level < 3 || !supports_level(level) || p.code.size() > most_emitted_ops ||
         p.results.empty() || p.leaves.empty() || std::max(p.leaves.size(), p.results.size()) > most_emitted_operands)
         return nullptr;
-    (void)the_kernels(); // with them come the ops
+    (void)the_kernels(); // registers the vector ops
     jit_ir code(lanes_at(level));
     if (!translate(p, nodes, forms, code)) return nullptr;
     const auto bytes = x86_loop(code);
@@ -88,7 +88,7 @@ RILL_COLD block_function emit_program(const program& p, int level, const program
     const std::lock_guard lock(mutex);
     if (const auto at = known.find(key); at != known.end()) return at->second;
     if (known.size() >= most_emitted_programs) return nullptr;
-    const auto made = make_program(p, level, nodes, forms); // what it throws leaves nothing known
+    const auto made = make_program(p, level, nodes, forms); // an exception leaves the cache unchanged
     known.try_emplace(std::move(key), made);
     return made;
 }
@@ -100,7 +100,7 @@ RILL_COLD program join_links(const fusion_group& chain, std::size_t results, pro
         all.scalars.insert(all.scalars.end(), member.spec->body->scalars.begin(), member.spec->body->scalars.end());
     all.leaves.resize(leaves.size());
     all.results.resize(results);
-    std::vector<std::vector<int>> made; // per link and result
+    std::vector<std::vector<int>> made; // per member and result
     int scalars = static_cast<int>(leaves.size());
     for (const auto& member : chain.members) {
         const auto& spec = *member.spec;
@@ -134,8 +134,8 @@ RILL_COLD program join_links(const fusion_group& chain, std::size_t results, pro
     return all;
 }
 
-/// A lone node has a compiled kernel as good. The gradient of an expression is better emitted: what it has in common with the value
-/// is computed once.
+/// Returns true if the precompiled kernel of a single node is as good. Gradients of expressions are better compiled by the JIT, which
+/// computes common parts of value and gradient once.
 inline bool compiled_as_good(const fusion_group& chain, int level) {
     if (chain.members.size() > 1) return false;
     const auto& spec = *chain.members[0].spec;
@@ -156,7 +156,7 @@ RILL_COLD block_function emit_chain(const fusion_group& chain, std::size_t resul
     return emit_program(joined, level, nodes, forms);
 }
 
-/// Whether what is made at run time may run here.
+/// Returns true if this process can run generated code.
 inline bool runs_made_code() {
     static const bool runs = emits_programs && best_level() >= 3 && make_executable(std::array<std::uint8_t, 1>{0xc3});
     return runs;
@@ -164,7 +164,7 @@ inline bool runs_made_code() {
 
 RILL_COLD bool is_emitted(const program& p, const program::instruction& i) {
     if (!runs_made_code()) return false;
-    (void)the_kernels(); // with them come the ops
+    (void)the_kernels(); // registers the vector ops
     const auto emit = find_vector_op(instruction_key(p, i));
     if (!emit) return false;
     jit_ir code(lanes_at(best_level()));

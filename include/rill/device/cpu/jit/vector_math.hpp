@@ -13,20 +13,20 @@
 #include <rill/device/elementwise_op.hpp>
 #include <rill/device/structure.hpp>
 
-// Elementwise ops of floats as vector code. Value functions run on `value` as they do on registers and numbers, and append to the code
-// that is being made. The functions of registers (device/cpu/simd/pack_math.hpp) are of the compiler's own registers alone: here they are
-// once more, with the same arithmetic, so that rounding alone differs.
+// Elementwise ops of floats as vector code. Value functions accept a `value` as they accept registers and numbers; they append to the
+// code under construction. device/cpu/simd/pack_math.hpp works on the C++ compiler's registers only. Its functions are therefore repeated
+// here, with the same arithmetic; only rounding may differ.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 namespace vectors {
 
-/// What values are appended to, by this thread.
+/// Returns this thread's code under construction.
 inline jit_ir*& code_now() {
     static thread_local jit_ir* code = nullptr;
     return code;
 }
 
-/// The number of a value; -1 if it is made of what there is no code for.
+/// Appends an instruction. Returns its value number, or -1 if an operand has no vector code.
 template <class... V> int appended(vector_op op, int number, const V&... v) {
     if (((v.id < 0) || ...)) return -1;
     ir_instruction i{op, number};
@@ -35,7 +35,7 @@ template <class... V> int appended(vector_op op, int number, const V&... v) {
     return code_now()->emit(i);
 }
 
-/// Truth values: all bits of a lane, or none.
+/// A truth value per lane: all bits set, or none.
 struct truth {
     using value_type = bool;
     static constexpr bool is_computed = true;
@@ -50,7 +50,7 @@ struct truth {
     template <class Op, class... V> static truth computed(const V&...) { return {-1}; }
 };
 
-/// Floats, with the operators of pack<float, N>.
+/// A register of floats in the generated code, with the operators of pack<float, N>.
 struct value {
     using value_type = float;
     static constexpr bool is_computed = true;
@@ -80,7 +80,7 @@ struct value {
     friend value operator&(value a, value b) { return a.with(vector_op::bit_and, 0, b); }
     friend value operator|(value a, value b) { return a.with(vector_op::bit_or, 0, b); }
     friend value operator^(value a, value b) { return a.with(vector_op::bit_xor, 0, b); }
-    // ordered ones are false of NaN
+    // comparisons with NaN are false, except !=
     friend truth operator==(value a, value b) { return a.compared(0, b); }
     friend truth operator!=(value a, value b) { return a.compared(4, b); }
     friend truth operator<(value a, value b) { return a.compared(17, b); }
@@ -88,7 +88,7 @@ struct value {
     friend truth operator>(value a, value b) { return b < a; }
     friend truth operator>=(value a, value b) { return b <= a; }
 
-    /// An op without a value function: by one of the functions below.
+    /// Computes an op without a value function by Op::registers, which calls a function below. Without one, the number is -1.
     template <class Op, class... V> static auto computed(const V&... v) {
         if constexpr (requires { Op::registers(v...); })
             return Op::registers(v...);
@@ -119,7 +119,7 @@ inline value sqrt(value x) { return x.with(vector_op::sqrt, 0); }
 inline value floor(value x) { return x.with(vector_op::round, 9); }
 inline value ceil(value x) { return x.with(vector_op::round, 10); }
 inline value rsqrt(value x) { return 1 / sqrt(x); }
-// there is no code for these: nothing else by these names is to be found for them
+// tan and pow have no vector code; deleted, so that overload resolution finds no other function of these names
 void tan(value) = delete;
 void pow(value, value) = delete;
 inline value int_add(value x, std::uint32_t n) { return x.with(vector_op::int_add, 0, value::bits(n)); }
@@ -136,9 +136,9 @@ template <std::size_t N> value polynomial(value x, const float (&c)[N]) {
     return y;
 }
 
-constexpr float much = 12582912.f; // 1.5 · 2^23: the low bits of a sum with it hold an integer
+constexpr float much = 12582912.f; // 1.5 · 2^23: the low bits of x + much hold x, rounded to an integer
 
-/// x = n ln 2 + r.
+/// The argument reduction of exp: x = n ln 2 + r.
 struct exp_reduction {
     value sum, n, r;
     explicit exp_reduction(value x)
@@ -147,13 +147,13 @@ struct exp_reduction {
 };
 
 inline value exp(value x) {
-    // beyond the bounds all results are infinite or zero; NaN passes through
+    // beyond these bounds all results are infinite or zero; NaN passes through
     const exp_reduction e(larger(value(-104), smaller(value(89), x)));
     const value one = value(1);
     const value q = polynomial(e.r, {0.4999999343f, 0.166665204f, 0.04166839081f, 0.008368745157f, 0.001381453895f});
     const value p = fma(fma(q, e.r, one), e.r, one);
     if (code_now()->lanes() == 16) return p.with(vector_op::scale, 0, e.n);
-    const truth small = e.sum < value(much - 124); // such powers go through the middle of the range
+    const truth small = e.sum < value(much - 124); // 2^n would be subnormal: scale in two steps
     const value biased = int_add(e.sum, 126).with(vector_op::int_add, 0, select(small, value::bits(64), value(0)));
     return p * left(biased, 23) * select(small, value::bits(64u << 23), value(2));
 }
@@ -184,7 +184,7 @@ inline value tanh(value x) {
     return code_now()->lanes() == 16 ? tanh_by<tanh_rows_of_16>(x) : tanh_by<tanh_rows_of_8>(x);
 }
 
-/// x = 2^exponent (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), for positive normal x.
+/// The argument reduction of log: x = 2^exponent (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), for positive normal x.
 struct log_reduction {
     value u, biased, f, exponent;
     explicit log_reduction(value x)
@@ -199,7 +199,7 @@ inline value log_of_parts(value exponent, value f) {
     const value tail = fma(exponent, value(-2.12194440e-4f), square * f * p);
     return fma(exponent, value(0.693359375f), f + (tail - half_square));
 }
-/// What a logarithm of x gives where y, computed for positive finite x, does not hold.
+/// Returns y, the logarithm of x, if x is positive and finite. Returns the infinity or NaN that other x require.
 inline value log_at_ends(value x, value y) {
     const value infinity = value::bits(0x7f800000), zero = value(0);
     const value upper = select(x < infinity, y, x);
@@ -220,8 +220,8 @@ inline value log1p(value x) {
     return select(abs(x) < value(std::numeric_limits<float>::epsilon() / 4), x, y);
 }
 
-/// |x| = n π/2 + r with |r| <= π/4, in the low bits of `sum` n. Of r the part behind the last place of a float stands apart and is
-/// added at the end: loops of numbers wait for every operation that leads to a sine.
+/// The argument reduction of sine and cosine: |x| = n π/2 + r with |r| <= π/4. The low bits of `sum` hold n. `behind` is the part of r
+/// below the last place of a float. It is added at the end: loops over scalars wait for every operation on the path to a sine.
 struct angle {
     value x, sum, r, behind;
     explicit angle(value number)
@@ -231,7 +231,7 @@ struct angle {
         behind = fnma(m, value(0x1.68c234p-39f), fnma(m, value(0x1.444p-24f), next - r));
     }
     truth odd() const { return (left(sum, 31) | value(1)) < value(0); }
-    /// The sign bit, from bit 1 of n + ahead.
+    /// Returns the sign bit: bit 1 of n + ahead.
     value sign(int ahead) const { return sign_bit(left(int_add(sum, static_cast<std::uint32_t>(ahead)), 30)); }
     value sine() const {
         const value z = r * r;
@@ -244,7 +244,7 @@ struct angle {
         const value p = polynomial(z, {0.04166664555f, -0.001388730987f, 2.4432413e-5f});
         return fma(z, value(-0.5f), value(1)) + fma(z * z, p, -(behind * r));
     }
-    /// What was computed of the number, where that is right.
+    /// Returns y where |x| is within the range of the vector code. Elsewhere, it returns the exact function of `number`.
     value within(value y, exact_number function, value number) const {
         return y.with(vector_op::exact, function, x, number, value(exact_functions[function].most));
     }
@@ -258,7 +258,7 @@ inline value cos(value x) {
     return a.within(select(a.odd(), a.sine(), a.cosine()) ^ a.sign(1), exact_cosine, x);
 }
 
-/// The vector type of an element type, if there is one.
+/// The vector type of an element type: `value` for float, `truth` for bool.
 template <class T> struct type_of;
 template <> struct type_of<float> {
     using type = value;
@@ -281,11 +281,11 @@ int append_op(jit_ir& to, const int* args, std::index_sequence<I...>) {
 
 } // namespace vectors
 
-/// Appends an op of values: the number of its result, or -1 where there is no code for it.
+/// A function that appends an op. It returns the value number of the result, or -1 if there is no vector code.
 using vector_emitter = int (*)(jit_ir& to, const int* args);
 
 void register_vector_op(const std::string& key, vector_emitter emit);
-/// That of a one-op program's key; null if there is none.
+/// Returns the emitter for the key of a one-op program, or null if there is none.
 vector_emitter find_vector_op(const std::string& key);
 
 template <class Op, class... T> void register_vector_op() {

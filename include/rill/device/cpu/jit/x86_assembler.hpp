@@ -10,18 +10,19 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Writes instructions of x86-64: those of vectors with VEX prefixes, over registers of 32 bytes, or with EVEX prefixes over 64.
+/// An assembler for x86-64. It encodes vector instructions with VEX prefixes (registers of 32 bytes) or EVEX prefixes (64 bytes).
 class x86_assembler {
 public:
     enum general : std::uint8_t { rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11 };
 
-    /// What stands last among an instruction's operands: a register, or memory.
+    /// The last operand of a vector instruction: a register or memory.
     struct operand {
         enum class is : std::uint8_t { vector, stack, constant, element, partial } kind = is::vector;
-        // of the register; bytes from rsp; the row of constants; the register that byte rax is counted from; bytes from rsp + rbx
+        // vector: the register; stack: bytes from rsp; constant: the row; element: the base register, indexed by rax; partial: bytes from
+        // rsp + rbx
         int number = 0;
     };
-    /// Opcode, map (1: 0F, 2: 0F38, 3: 0F3A) and prefix (0: none, 1: 66, 2: F3).
+    /// An opcode: its byte, opcode map (1: 0F, 2: 0F38, 3: 0F3A) and prefix (0: none, 1: 66, 2: F3).
     struct vector_opcode {
         std::uint8_t code, map, prefix;
     };
@@ -33,20 +34,20 @@ public:
 
     void bytes(std::initializer_list<int> all);
     void number(std::int64_t value, int count);
-    static constexpr int zeroing = 0x80; // with a mask: other lanes become 0 instead of staying
+    static constexpr int zeroing = 0x80; // with a mask: other lanes become 0 instead of keeping their value
 
-    /// An instruction of vectors; `second` is none (0) where there are two operands, `mask` a register that chooses lanes.
+    /// Appends a vector instruction. `second` is 0 if there are two operands. `mask` is the register k1 … k7 that selects lanes, or 0.
     void vector(vector_opcode op, int first, int second, operand last, int immediate = -1, int mask = 0);
-    /// 64 bits from [base + offset].
+    /// Loads 64 bits from [base + offset].
     void load(general to, general base, int offset);
-    /// Spreads the float that a register points to.
+    /// Broadcasts the float at [from] to all lanes.
     void splat(int to, general from);
 
     std::size_t here() const { return code_.size(); }
-    /// Has the 32 bits at `at` lead from behind them to `to`.
+    /// Patches the rel32 at `at` to jump to `to`.
     void lead(std::size_t at, std::size_t to);
     void set(std::size_t at, std::uint32_t number);
-    /// Puts the rows of constants behind the code.
+    /// Appends the rows of constants, aligned to 64 bytes, patches all references to them, and returns the code.
     template <class Rows> std::vector<std::uint8_t> with_constants(const Rows& rows) {
         while (code_.size() % 64 != 0) code_.push_back(0xcc);
         const std::size_t begin = code_.size();
@@ -63,7 +64,7 @@ private:
     void last_operand(int first, operand last, int immediate);
 
     struct fix {
-        std::size_t at, end; // of the distance, of the instruction
+        std::size_t at, end; // position of the rel32; end of the instruction
         int row;
     };
     bool wide_;

@@ -17,7 +17,7 @@ RILL_COLD void x86_assembler::number(std::int64_t value, int count) {
 }
 
 RILL_COLD void x86_assembler::vector(vector_opcode op, int first, int second, operand last, int immediate, int mask) {
-    // all extension bits are stored inverted
+    // the prefix stores all register extension bits inverted
     const int number = last.kind == operand::is::vector || last.kind == operand::is::element ? last.number : 0;
     const int r = ~first >> 3 & 1, b = ~number >> 3 & 1;
     if (wide_) {
@@ -47,12 +47,12 @@ RILL_COLD void x86_assembler::last_operand(int first, operand last, int immediat
 }
 
 RILL_COLD void x86_assembler::load(general to, general base, int offset) {
-    bytes({0x48 | (to >> 3) << 2 | base >> 3, 0x8b, 0x80 | (to & 7) << 3 | (base & 7)}); // no base here is rsp or r12
+    bytes({0x48 | (to >> 3) << 2 | base >> 3, 0x8b, 0x80 | (to & 7) << 3 | (base & 7)}); // no base is rsp or r12 (SIB)
     number(offset, 4);
 }
 
 RILL_COLD void x86_assembler::splat(int to, general from) {
-    // [from]: none of rsp, rbp, r12, r13
+    // `from` must not be rsp, rbp, r12 or r13: as bases they need more bytes
     const int r = ~to >> 3 & 1, b = ~from >> 3 & 1;
     if (wide_)
         bytes({0x62, r << 7 | 1 << 6 | b << 5 | (~to >> 4 & 1) << 4 | 2, 0x7d, 2 << 5 | 1 << 3});

@@ -8,13 +8,13 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Bytes: a thread may have little, and its end is guarded by a page that longer steps pass over.
+/// The most bytes of stack in generated code. Threads may have small stacks, and a larger frame could step over the guard page.
 inline constexpr int most_emitted_stack = 16 * 1024;
 
-/// Machine code of a block function: a loop over registers of 8 floats (AVX2 and FMA) or 16 (AVX-512), then the same once more for
-/// the lanes that are left. The code is finished. Leaves are read before any result of the same elements is written, so that results
-/// may take their place. Of results that are summed it writes one number: each first, second, third and fourth register has a sum, the
-/// lanes that are left count to the fourth. Empty where values that find no register would need more than `most_emitted_stack`.
+/// Returns the machine code of a block function; empty if spilled values exceed `most_emitted_stack`. `code` must be finished. The loop
+/// uses registers of 8 floats (AVX2 and FMA) or 16 (AVX-512); a masked pass follows for the remaining lanes. Leaves are read before
+/// results of the same elements are written, so results may alias leaves (except with `one_element`). A summed result is written as one
+/// number. Its four partial sums take the registers in turn; the remaining lanes go to the fourth.
 std::vector<std::uint8_t> x86_loop(const jit_ir& code);
 
 }}} // namespace rill::RILL_ABI::detail

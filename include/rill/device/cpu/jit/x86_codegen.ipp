@@ -17,9 +17,9 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-// On entry rdi points to the block_args (System V). rdi stays; rax counts bytes, up to rsi; pointers to the first operands stay
-// in registers, those to others are fetched to r11 where they are needed. rbx, kept for the caller, counts bytes within the partial
-// sums on the stack. k1 is for comparisons, k2 says which lanes are left (of registers of 8 that is in memory).
+// On entry rdi points to the block_args (System V ABI); it keeps its value. rax counts bytes, up to rsi. Pointers to the first operands
+// stay in registers; others are loaded to r11 when needed. rbx (callee-saved) is the byte offset within the partial sums on the stack. k1
+// holds comparisons; k2 is the mask of the remaining lanes. On 8 lanes that mask is in memory.
 
 class x86_loop_maker {
     using assembler = x86_assembler;
@@ -35,7 +35,7 @@ public:
     }
 
     std::vector<std::uint8_t> make();
-    /// Values that had to be put aside for want of registers.
+    /// Returns the number of values that were spilled to the stack for lack of registers.
     int spills() const { return spills_; }
     int stack_bytes() const { return slot_bytes(slots_); }
 
@@ -101,12 +101,12 @@ private:
     std::vector<place> place_;
     std::array<int, 32> holds_{};
     std::vector<int> kept_;
-    std::vector<int> sum_slot_; // per result: the first of its partial sums
+    std::vector<int> sum_slot_; // per result: the slot of its first partial sum
     int slots_ = 0, spills_ = 0, leaves_ = 0, last_leaf_ = -1;
-    bool masked_ = false; // in what does the lanes that are left
+    bool masked_ = false; // emitting the pass over the remaining lanes
     int mask_slot_ = -1;
-    int exact_slot_ = -1;                   // of a register of arguments, and one of results
-    std::vector<std::size_t> exact_places_; // of calls
+    int exact_slot_ = -1;                   // two slots: arguments and results of exact calls
+    std::vector<std::size_t> exact_places_; // the rel32 of each call
     std::vector<char> stored_;
 };
 
@@ -126,7 +126,7 @@ RILL_COLD void x86_loop_maker::choose_kept(int kept) {
         if (is_spread(v)) of(v).slot = slots_++;
         if (is_spread(v) || at(v).op == vector_op::constant) order.push_back(v);
     }
-    for (const int r : code_.results) // behind all else
+    for (const int r : code_.results) // results are used after all instructions
         of(r).uses.insert(of(r).uses.begin(), static_cast<int>(all.size()));
     detail::sort(order, [&](int a, int b) {
         const int more = count[static_cast<std::size_t>(a)] - count[static_cast<std::size_t>(b)];
@@ -152,7 +152,7 @@ RILL_COLD int x86_loop_maker::next_use(int v, int now) {
     return uses.empty() ? never : uses.back();
 }
 
-/// A free register, or that of the value whose next use is the farthest.
+/// Returns a free register. If there is none, spills the value whose next use is the farthest.
 RILL_COLD int x86_loop_maker::take(int now, std::initializer_list<int> pinned) {
     int best = -1, farthest = -1;
     for (int r = 0; r < registers(); ++r) {
@@ -175,14 +175,14 @@ RILL_COLD int x86_loop_maker::take(int now, std::initializer_list<int> pinned) {
 RILL_COLD int x86_loop_maker::in_register(int v, int now, std::initializer_list<int> pinned) {
     if (of(v).reg < 0) {
         const operand from = memory_of(v);
-        const int reg = take(now - 1, pinned); // what this instruction still needs is not to go
+        const int reg = take(now - 1, pinned); // now - 1: operands of this instruction must stay
         move(reg, from);
         define(v, reg);
     }
     return of(v).reg;
 }
 
-/// Gives up the register of a value that nothing needs after this.
+/// Frees the register of a value that has no use after `now`.
 RILL_COLD void x86_loop_maker::release(int v, int now) {
     if (of(v).reg < 0 || !dies(v, now)) return;
     holds_[static_cast<std::size_t>(of(v).reg)] = -1;
@@ -217,12 +217,12 @@ RILL_COLD void x86_loop_maker::shift(int v, int now, int extension) {
     out_.vector({0x72, 1, 1}, extension, result_register(v, now, {}), {is::vector, from}, at(v).number);
 }
 
-/// a * b + c and its kin. What is given is the opcode of a = b * a + c; others follow at fixed distances.
+/// Emits a * b + c and its variants. `form_213` is the opcode of a = b * a + c; the 132 and 231 forms are at fixed distances.
 RILL_COLD void x86_loop_maker::product(int v, int now, std::uint8_t form_213) {
     auto [a, b, c, none] = at(v).args;
     const auto form_231 = static_cast<std::uint8_t>(form_213 + 0x10),
                form_132 = static_cast<std::uint8_t>(form_213 - 0x10);
-    if (of(a).reg < 0 && a != c) std::swap(a, b); // if one is in memory, b
+    if (of(a).reg < 0 && a != c) std::swap(a, b); // an operand in memory must be b
     const int ra = in_register(a, now, {a, b, c});
     if (of(b).reg < 0 && of(c).reg < 0 && b != c) in_register(b, now, {a, b, c});
     const auto into = [&](int dying) { // the instruction's first operand is also its result
@@ -247,7 +247,7 @@ RILL_COLD void x86_loop_maker::product(int v, int now, std::uint8_t form_213) {
     if (last.kind == is::vector && dies(b, now)) return out_.vector({form_213, 2, 1}, into(b), ra, {is::vector, rc});
     release(a, now), release(b, now);
     const int reg = take(now, {a, b, c});
-    // what was released is still in its register, which must not be the one that is written first
+    // released values are still read below, so `reg` must not be one of their registers
     define(v, reg);
     move(reg, {is::vector, rc});
     out_.vector({form_231, 2, 1}, reg, ra, last);
@@ -255,7 +255,7 @@ RILL_COLD void x86_loop_maker::product(int v, int now, std::uint8_t form_213) {
 
 RILL_COLD void x86_loop_maker::choose(int v, int now) {
     const auto [m, a, b, none] = at(v).args;
-    if (out_.wide()) { // bit by bit, in place of the condition
+    if (out_.wide()) { // vpternlog selects bit by bit and overwrites the condition
         const int rm = in_register(m, now, {m, a, b}), ra = in_register(a, now, {m, a, b});
         const operand last = anywhere(b);
         if (dies(m, now) && m != a && m != b) {
@@ -280,7 +280,7 @@ RILL_COLD void x86_loop_maker::choose(int v, int now) {
 RILL_COLD void x86_loop_maker::compare_choose(int v, int now) {
     const auto [x, y, a, b] = at(v).args;
     const int rx = in_register(x, now, {x, y, b}), rb = in_register(b, now, {x, y, b});
-    out_.vector({0xc2, 1, 0}, 1, rx, anywhere(y), at(v).number); // k1
+    out_.vector({0xc2, 1, 0}, 1, rx, anywhere(y), at(v).number); // into k1
     const operand last = anywhere(a);
     release(x, now), release(y, now), release(a, now), release(b, now);
     out_.vector({0x65, 2, 1}, result_register(v, now, {}), rb, last, -1, 1);
@@ -302,7 +302,7 @@ RILL_COLD void x86_loop_maker::lookup(int v, int now) {
     release(entry, now);
 }
 
-/// Does what vector_op::exact says.
+/// Replaces y[k] by the exact function of x[k] where |x[k]| is beyond its `most`.
 inline void exact_lanes(const float* x, float* y, int lanes, int function) noexcept {
     const auto& f = exact_functions[static_cast<std::size_t>(function)];
     for (int k = 0; k < lanes; ++k)
@@ -343,14 +343,14 @@ RILL_COLD void x86_loop_maker::exact(int v, int now) {
     move(result_register(v, now, {y}), {is::vector, ry});
 }
 
-/// What such calls lead to: it keeps all registers but r11.
+/// Emits the routine that exact calls go to. It preserves all registers but r11.
 RILL_COLD void x86_loop_maker::exact_call() {
     if (exact_places_.empty()) return;
     for (const auto at : exact_places_) out_.lead(at, out_.here());
     out_.bytes(
         {0x50, 0x51, 0x52, 0x56, 0x57, 0x41, 0x50, 0x41, 0x51, 0x41, 0x52}); // push rax rcx rdx rsi rdi r8 r9 r10
     if (out_.wide()) out_.bytes({0xc5, 0xf8, 0x93, 0xc2, 0x50});             // kmovw eax, k2; push rax
-    // with the return address so many bytes; rsp is a multiple of 64 again
+    // pushed: bytes on the stack, with the return address; `saved` makes rsp a multiple of 64 again
     const int pushed = out_.wide() ? 80 : 72, saved = slot_bytes(registers()) + 128 - pushed;
     const auto each = [&](int code) {
         for (int r = 0; r < registers(); ++r)
@@ -436,7 +436,7 @@ RILL_COLD void x86_loop_maker::prologue() {
         if (!is_spread(v)) continue;
         out_.load(assembler::r11, assembler::rdi, at(v).op == vector_op::splat ? 0 : 8);
         out_.load(assembler::r11, assembler::r11, 8 * at(v).number);
-        const int reg = of(v).kept ? of(v).reg : 0; // 0 is not kept: it is given out from the top
+        const int reg = of(v).kept ? of(v).reg : 0; // register 0 is free: kept values get registers from the top
         out_.splat(reg, assembler::r11);
         if (!of(v).kept) out_.vector({0x11, 1, 0}, reg, 0, memory_of(v));
     }
@@ -447,7 +447,7 @@ RILL_COLD void x86_loop_maker::prologue() {
 
 RILL_COLD void x86_loop_maker::begin_sums() {
     if (!sums()) return;
-    out_.vector({0x57, 1, 0}, 0, 0, {is::vector, 0}); // all bits of register 0 off
+    out_.vector({0x57, 1, 0}, 0, 0, {is::vector, 0}); // xor: register 0 becomes 0
     sum_slot_.resize(code_.results.size());
     for (std::size_t r = 0; r < code_.results.size(); ++r) {
         if (!is_summed(r)) continue;
@@ -457,7 +457,7 @@ RILL_COLD void x86_loop_maker::begin_sums() {
     }
 }
 
-/// The four are joined in pairs, then halves of the register, as combine_fold does it.
+/// Adds the four partial sums in pairs, then halves of the register, in the order of combine_fold.
 RILL_COLD void x86_loop_maker::end_sums() {
     if (!sums()) return;
     constexpr opcode add{0x58, 1, 0}, shuffle_numbers{0x04, 3, 1};
@@ -480,7 +480,7 @@ RILL_COLD void x86_loop_maker::end_sums() {
     }
 }
 
-/// r11 has the bytes that are left: the mask of their lanes.
+/// Computes the mask of the remaining lanes, whose bytes are in r11.
 RILL_COLD void x86_loop_maker::find_rest() {
     out_.bytes({0x49, 0xc1, 0xeb, 2}); // shr r11: elements
     if (out_.wide()) {
@@ -493,7 +493,7 @@ RILL_COLD void x86_loop_maker::find_rest() {
     out_.bytes({0xc4, 0xc1, 0x79, 0x6e, 0xc3}); // vmovd xmm0, r11d
     out_.bytes({0xc4, 0xe2, 0x7d, 0x58, 0xc0}); // vpbroadcastd ymm0, xmm0
     out_.vector({0x66, 1, 1}, 0, 0,
-                {is::constant, static_cast<int>(code_.rows().size())}); // vpcmpgtd: more than the lane's number
+                {is::constant, static_cast<int>(code_.rows().size())}); // vpcmpgtd: elements > lane number, per lane
     out_.vector({0x11, 1, 0}, 0, 0, {is::stack, slot_bytes(mask_slot_)});
 }
 
@@ -532,7 +532,7 @@ RILL_COLD void x86_loop_maker::add_to_sums(int v, int result, int now) {
     out_.vector({0x11, 1, 0}, sum, 0, to);
 }
 
-/// Those that are known, once all leaves are read.
+/// Stores the results that are computed by instruction `now`, once all leaves are read.
 RILL_COLD void x86_loop_maker::store_results(int now) {
     if (now < last_leaf_ && !code_.one_element) return;
     for (std::size_t r = 0; r < code_.results.size(); ++r) {
@@ -543,7 +543,7 @@ RILL_COLD void x86_loop_maker::store_results(int now) {
             add_to_sums(v, static_cast<int>(r), now);
         else
             store(in_register(v, now, {v}), static_cast<int>(r), now);
-        auto& uses = of(v).uses; // one of those behind all else
+        auto& uses = of(v).uses; // drop a use after all instructions (see choose_kept)
         uses.erase(uses.begin());
         release(v, now);
     }
@@ -627,7 +627,7 @@ RILL_COLD std::vector<std::uint8_t> x86_loop_maker::make() {
 }
 
 RILL_COLD std::vector<std::uint8_t> x86_loop(const jit_ir& code) {
-    // as many constants stay in registers as leaves room for all else
+    // keep as many constants in registers as possible without spilling other values
     const int most = code.lanes() == 16 ? 24 : 9;
     std::vector<std::uint8_t> made;
     for (int kept = most;; kept = kept * 2 / 3) {

@@ -10,49 +10,48 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Fused nodes over one element as a list of calls: of the functions that the nodes would run one by one, so that the numbers are
-/// the same to the last bit. A node that is interpreted is a call for each instruction. What would be computed twice is there once,
-/// what nobody needs is not there.
+/// Fused nodes over one element, as a list of calls. They call the functions that the nodes would run alone, so results are equal to the
+/// last bit. An interpreted node becomes one call per instruction. Equal calls are merged, and calls without readers are removed.
 struct scalar_code {
     enum class home : std::uint8_t { input, constant, computed };
     struct value {
         home where = home::computed;
-        std::uint32_t number = 0; // of the input, or of the constant
+        std::uint32_t number = 0; // index of the input or the constant
         dtype type = dtype::invalid;
-        int lanes = 0; // so many copies of it stand side by side; 0: nobody reads it
+        int lanes = 0; // the number of adjacent copies; 0: it has no reader
 
         std::size_t element() const { return size_of(type); } // bytes
     };
     struct call {
         block_function run = nullptr;
-        int lanes = 1; // elements that it works on at a time: a number is as many equal ones
+        int lanes = 1; // elements per step; each operand has as many equal copies
         std::uint32_t first_operand = 0, first_scalar = 0, first_mask = 0;
-        std::uint32_t reads = 0, writes = 0; // its operands: those read, then those written
-        // the instruction that it computes, where that may be part of machine code: known while the chain is
+        std::uint32_t reads = 0, writes = 0; // counts of operands; those read come first
+        // the instruction that it computes, if the JIT may merge it; valid while the fusion group lives
         const program* of = nullptr;
         std::uint32_t instruction = 0, node = 0;
     };
-    /// Of a loop: an input that is another in each iteration.
+    /// An input of a loop that changes in each iteration.
     struct loop_carried_value {
-        int value, next; // a slice's next is none: it comes from outside
+        int value, next; // next is none for slices, which come from an operand
     };
-    static constexpr int none = -1; // a result that nobody wants
+    static constexpr int none = -1; // a result without readers
 
     vector<value> values;
     vector<call> calls;
     std::vector<int> operands; // values, or none
     std::vector<std::uint32_t> scalars, masks;
-    vector<scalar_value> constants; // what `scalars` and values number
-    std::vector<int> results;       // values: of each output of the chain
-    bool may_divide = false;        // integers
-    bool repeats = false;           // a loop: inputs that take no turn stay
+    vector<scalar_value> constants; // `scalars` and values hold indices into it
+    std::vector<int> results;       // per output of the fusion group: its value
+    bool may_divide = false;        // a call may divide integers by zero
+    bool repeats = false;           // a loop: inputs that are not carried are loop-invariant
     std::vector<loop_carried_value> carried;
 };
 
-/// Time and memory grow with the number of nodes and of their instructions.
+/// Builds the scalar code of a fusion group. Time and memory grow with the number of nodes and of their instructions.
 scalar_code number_code_of(const fusion_group& chain, std::size_t results);
 
-/// The same of a loop. Results are the condition if there is one, the next state, what is stacked, and the state itself.
+/// Builds the scalar code of a loop. Its results are the condition (if any), the next state, the stacked outputs and the current state.
 scalar_code number_code_of(const scalar_loop& loop);
 
 }}} // namespace rill::RILL_ABI::detail

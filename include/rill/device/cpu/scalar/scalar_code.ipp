@@ -23,7 +23,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// Makes the code of a chain, node by node.
+/// A builder of scalar code: it adds the nodes of a fusion group one by one.
 class number_coder {
 public:
     number_coder(const fusion_group& chain, std::size_t results, std::size_t least_joined)
@@ -52,7 +52,7 @@ public:
             if (value == next || code_.values[static_cast<std::size_t>(value)].lanes == 0) continue;
             code_.carried.push_back({value, next});
             if (next == scalar_code::none) continue;
-            // where one is the other will be
+            // both share a place (current and next), so they need equally many copies
             auto &a = code_.values[static_cast<std::size_t>(value)].lanes,
                  &b = code_.values[static_cast<std::size_t>(next)].lanes;
             a = b = std::max(a, b);
@@ -102,7 +102,7 @@ private:
         return std::span(code_.operands).subspan(c.first_operand + c.reads, c.writes);
     }
 
-    /// What a call writes, or one that computes the same. `types` of each place, invalid where nothing is written.
+    /// Adds a call unless an equal one exists. Returns the values it writes, one per entry of `types`; invalid: nothing is written there.
     std::span<const int> add_call(block_function run, int lanes, std::span<const int> read, u32s scalars,
                                   std::span<const dtype> types, u32s masks) {
         auto hash = hash_of(hash_of(std::bit_cast<std::uintptr_t>(run), read), scalars);
@@ -137,7 +137,7 @@ private:
                             : made_[static_cast<std::size_t>(from.member)][static_cast<std::size_t>(from.index)]);
     }
 
-    /// Nodes for all of which there is machine code are taken apart to be joined, if they are worth it.
+    /// Turns the JIT off unless it can compile `least` instructions. It serves nodes all of whose instructions it can compile.
     void choose_joined(const fusion_group& chain, std::size_t least) {
         std::size_t count = 0;
         for (const auto& member : chain.members)
@@ -154,7 +154,7 @@ private:
         };
         return at->second = detail::all_of(p.code, knows_op);
     }
-    /// Once all results are known.
+    /// Finishes the code once all results are known.
     void settle() {
         drop_unused();
         if (emit_) join_calls(code_, *emit_);
@@ -203,7 +203,7 @@ private:
                                        : block_interpreter::need_loop(p, i));
         std::vector<int> value = leaves_, read;
         value.resize(static_cast<std::size_t>(p.first_instruction()),
-                     scalar_code::none); // scalars when they are asked for
+                     scalar_code::none); // scalars become values on first use
         const auto value_of = [&](int v) {
             auto& known = value[static_cast<std::size_t>(v)];
             if (known < 0) known = splat_constant(spec.scalars[static_cast<std::size_t>(v - p.first_scalar())]);
@@ -231,7 +231,7 @@ private:
         return made;
     }
 
-    /// Calls whose results nobody reads go, and results of other calls that nobody reads are not written.
+    /// Removes calls whose results have no readers. Other calls no longer write results without readers.
     void drop_unused() {
         std::vector<char> needed(code_.values.size());
         const auto need = [&](int v) { needed[static_cast<std::size_t>(v)] = 1; };
@@ -248,7 +248,7 @@ private:
         }
         code_.calls.erase(code_.calls.begin(), kept);
     }
-    /// How many there are to be of each value.
+    /// Computes the number of copies of each value.
     void count_copies() {
         const auto need = [&](int v, int lanes) {
             auto& known = code_.values[static_cast<std::size_t>(v)].lanes;
@@ -263,20 +263,20 @@ private:
     }
 
     scalar_code code_;
-    const code_emitter* emit_; // null: nothing is joined
+    const code_emitter* emit_; // null: the JIT is off
     std::uint32_t node_ = 0;
     hash_map<const program*, bool> known_programs_;
     hash_map<std::string, bool> known_ops_;
-    std::vector<int> leaves_;            // of the node at hand
-    std::vector<std::vector<int>> made_; // per link and result
-    hash_map<int, int> inputs_;          // values
-    hash_map<std::uint32_t, int> splat_; // values, by the constants' numbers
-    hash_index constants_, calls_;       // their numbers
+    std::vector<int> leaves_;            // of the current node
+    std::vector<std::vector<int>> made_; // per member and result
+    hash_map<int, int> inputs_;          // input to value
+    hash_map<std::uint32_t, int> splat_; // constant to value
+    hash_index constants_, calls_;       // positions in code_
     hash_map<const program*, vector<block_interpreter::loop>> loops_;
 };
 
 RILL_COLD scalar_code number_code_of(const fusion_group& chain, std::size_t results) {
-    constexpr std::size_t least = 12; // fewer are not worth the time to make code of them
+    constexpr std::size_t least = 12; // fewer do not repay the time to compile
     return number_coder(chain, results, least).finish();
 }
 RILL_COLD scalar_code number_code_of(const scalar_loop& loop) { return number_coder(loop.chain, 0, 2).finish(loop); }

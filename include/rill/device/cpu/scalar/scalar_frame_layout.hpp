@@ -12,15 +12,15 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// So many copies of a number beside one another.
+/// Writes `lanes` adjacent copies of a number of `element` bytes.
 void splat_number(void* to, const void* from, std::size_t element, int lanes);
 
-/// The same as a call among others: of a number that some function reads more copies of than there are.
+/// Returns splat_number as a block function, for a number that some call reads more copies of than were written.
 block_function splat_function(std::size_t element);
 
-/// Where a number is: in memory that is counted by lines.
+/// The place of a number: a memory, and its first line there.
 struct number_place {
-    /// The last two of a loop, which change places.
+    /// The memories of a frame. A loop swaps `current` and `next` after each iteration.
     enum memory : std::uint32_t { scratch, constant, nowhere, current, next };
     static constexpr std::size_t line = 64; // bytes
 
@@ -28,7 +28,7 @@ struct number_place {
     friend bool operator==(const number_place&, const number_place&) = default;
 };
 
-/// Gives numbers their places: one is another's after the last call that reads it.
+/// An allocator of places: the place of a number is reused after the last call that reads it.
 class scalar_frame_layout {
 public:
     explicit scalar_frame_layout(const scalar_code& code);
@@ -40,10 +40,10 @@ public:
         return std::span(code_.operands).subspan(c.first_operand + c.reads, c.writes);
     }
     number_place operator[](int value) const { return value < 0 ? number_place() : place_[value]; }
-    /// As many lines as a memory has; `next` as many as `current`.
+    /// Returns the size of a memory in lines. `next` is as large as `current` and must not be passed.
     std::uint32_t lines(number_place::memory in) const { return lines_[in]; }
 
-    /// Places of what the k-th call writes; those of what nobody reads after it are free then.
+    /// Allocates places for the results of the k-th call, then frees those of operands that no later call reads.
     void advance(std::size_t k);
 
 private:
@@ -56,32 +56,32 @@ private:
     std::vector<number_place> place_;
     std::vector<std::size_t> last_;
     std::array<std::uint32_t, number_place::next> lines_{};
-    vector<std::vector<std::uint32_t>> free_; // by their lines
+    vector<std::vector<std::uint32_t>> free_; // free places, by size in lines
 };
 
-/// The calls of a code with their places, and its constants in memory.
+/// The calls of a scalar code with the places of their operands, and the constants in memory.
 class placed_calls {
 public:
     struct call {
         block_function run;
         int lanes;
-        std::uint32_t reads, operands; // the first are read, the others written
+        std::uint32_t reads, operands; // counts; operands that are read come first
         const void* const* scalars;
         const std::uint32_t* masks;
     };
 
     placed_calls(const scalar_code& code, scalar_frame_layout& layout);
-    placed_calls(placed_calls&&) = default; // what calls point to moves along: a copy would share it
+    placed_calls(placed_calls&&) = default; // calls point into the vectors: a copy would share them
 
     std::size_t size() const noexcept { return calls_.size(); }
     const call* begin() const noexcept { return calls_.begin(); }
     const call* end() const noexcept { return calls_.end(); }
     const number_place* places() const noexcept { return places_.data(); } // of the operands of all calls
     std::size_t operands() const noexcept { return places_.size(); }
-    std::size_t most_operands() const noexcept { return widest_; } // of a call
-    /// So many calls come before what the first result needs is computed.
+    std::size_t most_operands() const noexcept { return widest_; } // of one call
+    /// Returns the number of calls that compute the first result, counted from the first call.
     std::size_t before_result() const noexcept { return before_result_; }
-    /// They are only read.
+    /// Returns the constants, which must not be written.
     std::byte* constants() const noexcept {
         return const_cast<std::byte*>(reinterpret_cast<const std::byte*>(constants_.data()));
     }
@@ -99,7 +99,7 @@ private:
     vector<number_place> places_;
     std::vector<std::uint32_t> masks_;
     vector<scalar_value> numbers_;
-    vector<const void*> scalars_; // in numbers_
+    vector<const void*> scalars_; // point into numbers_
     std::vector<line_of_bytes> constants_;
     std::size_t widest_ = 0, before_result_ = 0;
 };

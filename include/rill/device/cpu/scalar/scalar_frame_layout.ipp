@@ -17,7 +17,7 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 template <class E> void splat_as(std::byte* to, const std::byte* from, int lanes) {
     E value;
     std::memcpy(&value, from, sizeof(E));
-    // a whole line at once: what reads it as a whole would wait for parts of it
+    // a constant trip count allows one store of a whole line: a wide load would stall on several narrow stores
     constexpr int whole = static_cast<int>(number_place::line / sizeof(E));
     if (lanes == whole)
         for (int i = 0; i < whole; ++i) std::memcpy(to + static_cast<std::size_t>(i) * sizeof(E), &value, sizeof(E));
@@ -83,7 +83,7 @@ RILL_COLD void scalar_frame_layout::advance(std::size_t k) {
     for (const int r : reads(c)) {
         auto& last = last_[r];
         if (last != k || place_[r].in != number_place::scratch) continue;
-        last = code_.calls.size(); // an operand may come twice
+        last = code_.calls.size(); // an operand may occur twice: free it once
         free_of(lines_of(static_cast<std::size_t>(r))).push_back(place_[r].at);
     }
 }

@@ -7,9 +7,9 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 struct scalar_code;
 
-/// Calls that compute floats from floats, one after the other, become one of machine code. What goes from one such call to another
-/// is a number as others are; truth values are computed again where they are read. Repeated parts of long codes become calls of one
-/// function. Where code can't be made, all stays as it is.
+/// Merges successive calls that compute floats from floats into calls of machine code. Floats that pass from one merged call to another
+/// keep their places. Truth values are recomputed where they are read. Repeated parts of long codes share one function. If a group cannot
+/// be compiled, all calls stay as they are.
 void join_calls(scalar_code& code, const code_emitter& emit);
 
 }}} // namespace rill::RILL_ABI::detail

@@ -33,7 +33,7 @@ public:
     }
 
 private:
-    /// A call alone, or part of a group; a truth value that groups alone read has no place of its own.
+    /// The kinds of calls: alone, joined to a group, or within groups: a truth value without a place, which only groups read.
     enum class kind : char { alone, joined, within };
     struct group {
         std::vector<std::uint32_t> calls;
@@ -41,7 +41,7 @@ private:
         program_nodes nodes;
         operand_forms forms;
         std::vector<int> leaves, results; // values
-        hash_map<int, int> number;        // of values in the program
+        hash_map<int, int> number;        // value to its number in the program
         block_function run = nullptr;
     };
     static constexpr std::size_t most_calls = 192; // of a group
@@ -54,15 +54,15 @@ private:
     dtype type_of(int v) const { return code_.values[static_cast<std::size_t>(v)].type; }
     const program::instruction& instruction_of(const scalar_code::call& c) const { return c.of->code[c.instruction]; }
 
-    /// The call that makes a value, where that may be joined; -1 if there is none.
+    /// Returns the call that computes a value, if it may be merged; else -1.
     int maker_of(int v) const { return maker_[static_cast<std::size_t>(v)]; }
 
     void find_kinds() {
         const auto& calls = code_.calls;
         kind_.assign(calls.size(), kind::alone);
         maker_.assign(code_.values.size(), -1);
-        std::vector<int> depth(code_.values.size()); // of truth values made of others
-        constexpr int deepest = 8;                   // they are computed again in each group
+        std::vector<int> depth(code_.values.size()); // nesting depth of truth values
+        constexpr int deepest = 8;                   // each group computes them again
         for (std::size_t k = 0; k < calls.size(); ++k) {
             const auto& c = calls[k];
             if (!c.of || c.writes != 1) continue;
@@ -80,7 +80,7 @@ private:
             kind_[k] = type == dtype::boolean ? kind::within : kind::joined;
             maker_[static_cast<std::size_t>(result)] = static_cast<int>(k);
         }
-        // truth values that others read
+        // a truth value that is read outside of groups needs a place: its call stays alone
         std::vector<char> read(code_.values.size());
         for (const int r : code_.results) read[static_cast<std::size_t>(r)] = 1;
         for (std::size_t k = calls.size(); k-- > 0;) {
@@ -90,7 +90,7 @@ private:
         }
     }
 
-    /// A call alone goes before the group at hand, unless it reads what that computes.
+    /// Divides the calls into groups. A lone call goes before the open group, unless it reads a result of that group.
     void divide() {
         in_.assign(code_.values.size(), -1);
         std::vector<std::uint32_t> open;
@@ -126,7 +126,7 @@ private:
         }
         close();
     }
-    /// Adds a call that belongs to no group. The truth values that it reads get places, also if only groups were to read them.
+    /// Adds a call outside of groups. Truth values that it reads get places, even if only groups were to read them.
     void alone(std::uint32_t call) {
         for (const int v : reads(code_.calls[call]))
             if (const int maker = maker_of(v); maker >= 0 && kind_[static_cast<std::size_t>(maker)] == kind::within) {
@@ -139,11 +139,11 @@ private:
                 in_[static_cast<std::size_t>(v)] = -1;
     }
 
-    /// As many calls as a group from here on is to have: whole periods where what follows repeats itself, so that later groups are
-    /// the same function.
+    /// Returns the number of calls for a group that begins at `first`. Repetitive code gets whole periods, so that later groups compile
+    /// to the same function.
     std::size_t length_from(std::size_t first) {
         constexpr std::size_t window = 2 * most_calls;
-        const std::size_t from = first + most_calls; // what comes first is often different
+        const std::size_t from = first + most_calls; // the first calls often differ
         const auto repeats = [&](std::size_t period) {
             std::size_t differ = 0;
             for (std::size_t k = from; k < from + window && differ <= window / 32; ++k)
@@ -162,14 +162,14 @@ private:
         return c.of ? instruction_of(c).op : nullptr;
     }
 
-    /// Group g as a program; what it reads of others must be results of theirs.
+    /// Translates group g to a program. Its leaves must become results of other groups.
     void translate(group& g) {
         auto& p = g.body;
         const auto leaf = [&](int v) {
             const auto [at, fresh] = g.number.try_emplace(v, static_cast<int>(g.leaves.size()));
             if (fresh) g.leaves.push_back(v), wanted_.push_back(v);
         };
-        // leaves first: they come before instructions in a program's numbers
+        // leaves first: a program numbers them before its instructions
         const auto leaves_of = [&](const auto& self, const scalar_code::call& c) -> void {
             for (const int v : reads(c)) {
                 if (type_of(v) == dtype::boolean)
@@ -182,7 +182,7 @@ private:
         p.leaves.assign(g.leaves.size(), dtype::float32);
         for (const int v : g.leaves) g.forms.ones.push_back(is_one(v));
         const auto add = [&](const auto& self, const scalar_code::call& c) -> void {
-            for (const int v : reads(c)) // truth values
+            for (const int v : reads(c)) // recompute truth values
                 if (!g.number.contains(v)) self(self, code_.calls[static_cast<std::size_t>(maker_of(v))]);
             program::instruction i{instruction_of(c).op, type_of(result_of(c)), {}};
             for (const int v : reads(c)) i.args.push_back(g.number.at(v));
@@ -251,11 +251,11 @@ private:
     const code_emitter& emit_;
     vector<kind> kind_;           // per call
     std::vector<int> maker_, in_; // per value: the call, and the group, that computes it; -1: none
-    std::vector<int> order_;      // calls, and -1 - groups
+    std::vector<int> order_;      // call k is k; group g is -1 - g
     std::vector<group> groups_;
-    std::size_t period_ = 0;   // of calls, where it is known
+    std::size_t period_ = 0;   // in calls; 0: unknown
     std::vector<int> wanted_;  // values that groups read
-    std::vector<char> needed_; // per value: others than its group read it
+    std::vector<char> needed_; // per value: it has readers outside its group
 };
 
 RILL_COLD void join_calls(scalar_code& code, const code_emitter& emit) { call_joiner(code, emit).join(); }

@@ -6,8 +6,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The kernel of fused nodes over one element, any number of them: one loop over calls of block functions, whose operands are in
-/// scratch memory. A number is there as often as a function works on elements at a time, so that none is padded.
+/// Returns the kernel of a fusion group over one element, with any number of nodes. It is one loop over calls of block functions, whose
+/// operands are in scratch memory. Each number has as many copies as a function processes at a time, so calls need no padding.
 kernel scalar_kernel(const fusion_group& chain, kernel_request& request);
 
 }}} // namespace rill::RILL_ABI::detail

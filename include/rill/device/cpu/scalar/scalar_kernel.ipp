@@ -15,7 +15,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// What scalar_kernel makes.
+/// The kernel that scalar_kernel returns.
 class number_kernel {
 public:
     number_kernel(const scalar_code& code, kernel_request& request)
@@ -24,7 +24,7 @@ public:
     void operator()(const kernel_args& a) const;
 
 private:
-    struct transfer { // of an input or an output
+    struct transfer { // an input or an output
         int number;
         number_place where;
         std::size_t element;

@@ -6,8 +6,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// The kernel of a loop over numbers: as scalar_kernel, but that its operands' addresses are worked out once a run, and that what an
-/// iteration computes for the next one is written where that reads it. No error can come from what it computes.
+/// Returns the kernel of a loop over numbers, similar to scalar_kernel. Addresses of operands are computed once per run. Next values are
+/// written where the next iteration reads them. The loop must contain no integer division: the kernel does not report errors.
 kernel scalar_loop_kernel(const scalar_loop& loop, kernel_request& request);
 
 }}} // namespace rill::RILL_ABI::detail

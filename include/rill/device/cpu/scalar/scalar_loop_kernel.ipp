@@ -15,7 +15,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-/// A number as it is in arrays.
+/// Copies a number of `element` bytes.
 inline void copy_number(void* to, const void* from, std::size_t element) {
     switch (element) {
     case 4: std::memcpy(to, from, 4); return;
@@ -24,7 +24,7 @@ inline void copy_number(void* to, const void* from, std::size_t element) {
     }
 }
 
-/// What scalar_loop_kernel makes.
+/// The kernel that scalar_loop_kernel returns.
 class scalar_loop_runner {
 public:
     scalar_loop_runner(const scalar_loop& loop, const scalar_code& code, kernel_request& request)
@@ -33,7 +33,7 @@ public:
     void operator()(const kernel_args& a) const;
 
 private:
-    struct transfer { // an operand of the node, and where its number is
+    struct transfer { // an operand of the node, and its place in the frame
         int operand;
         std::size_t element;
         number_place where;
@@ -47,14 +47,14 @@ private:
     static std::byte* at(const memories& memory, const number_place& p) {
         return memory[p.in] + p.at * number_place::line;
     }
-    /// What all calls are given.
+    /// Fills in the arguments of all calls for one choice of current and next memory.
     void bind(const memories& memory, block_args* args, void** operands) const;
 
     placed_calls calls_;
     vector<transfer> parts_, slices_, stays_, stacked_;
     number_place goes_on_;
-    std::size_t lines_ = 0, flips_ = 0, args_at_ = 0, operands_at_ = 0; // in scratch memory, two of each but the first
-    int count_ = 0;                                                     // an output
+    std::size_t lines_ = 0, flips_ = 0, args_at_ = 0, operands_at_ = 0; // in scratch memory, twice (but lines_ once)
+    int count_ = 0;                                                     // the output of the iteration count
     bool conditional_, reverse_;
 };
 
@@ -96,7 +96,7 @@ RILL_INLINE void scalar_loop_runner::bind(const memories& memory, block_args* ar
 RILL_INLINE void scalar_loop_runner::operator()(const kernel_args& a) const {
     auto* const scratch = a.scratch<std::byte>();
     auto* const flips = scratch + lines_;
-    // what is next in one iteration is current in the one after it
+    // `next` of one iteration is `current` of the following one
     const memories memory[] = {{scratch, calls_.constants(), nullptr, flips, flips + flips_},
                                {scratch, calls_.constants(), nullptr, flips + flips_, flips}};
     const std::size_t n = calls_.size();
@@ -127,7 +127,7 @@ RILL_INLINE void scalar_loop_runner::operator()(const kernel_args& a) const {
         std::size_t k = 0;
         for (; k < condition; ++k) call[k].run(given[k]);
         if (conditional_ && !*reinterpret_cast<const bool*>(at(here, goes_on_))) break;
-        // early, so that it is in memory when it is read
+        // written early, so that the stores are done when the next iteration reads them
         if (count + 1 < most) slice(here, number_place::next, count + 1);
         for (; k < n; ++k) call[k].run(given[k]);
         for (const auto& s : stacked_)
