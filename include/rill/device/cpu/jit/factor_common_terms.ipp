@@ -113,8 +113,7 @@ private:
     }
 
     void write(int sum, const std::vector<term>& terms) {
-        std::vector<ir_instruction> parts; // the last part replaces the sum
-        int so_far = -1;
+        int so_far = -1; // the last part replaces the sum
         const auto add = [&](const ir_instruction& i) {
             code_.push_back(i);
             return static_cast<int>(code_.size()) - 1;
