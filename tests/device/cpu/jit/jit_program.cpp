@@ -200,7 +200,7 @@ program_ptr random_program(std::mt19937& random, int count, bool exact, int leav
     return t.finish({made.back(), made[below(made.size())], made[made.size() / 2]});
 }
 
-void require_ops() {
+void compile_used_ops() {
     required<add_op, float, float>();
     required<sub_op, float, float>();
     required<mul_op, float, float>();
@@ -252,7 +252,7 @@ TEST_CASE("jit_program: every op, as its compiled kernel, of all kinds of number
 }
 
 TEST_CASE("jit_program: random programs, as the block interpreter computes them", "[random]") {
-    require_ops();
+    compile_used_ops();
     seeds::each(600, [&](std::uint64_t seed) {
         std::mt19937 random(static_cast<std::uint32_t>(seed));
         const int round = static_cast<int>(seed % 1000);
@@ -286,7 +286,7 @@ TEST_CASE("jit_program: random programs, as the block interpreter computes them"
 }
 
 TEST_CASE("jit_program: more values than registers, more operands than pointers, and results in place of leaves") {
-    require_ops();
+    compile_used_ops();
     constexpr int leaves = 50;
     tracer t(std::vector<dtype>(leaves, dtype::float32), {});
     std::vector<int> product, results;
@@ -329,7 +329,7 @@ TEST_CASE("jit_program: more values than registers, more operands than pointers,
 }
 
 TEST_CASE("jit_program: results that are leaves or scalars, and places that are no multiple of a register") {
-    require_ops();
+    compile_used_ops();
     tracer t({dtype::float32, dtype::float32}, {scalar_value(3.f)});
     t.fix_scalars(1);
     const auto body = t.finish(
@@ -357,7 +357,7 @@ TEST_CASE("jit_program: results that are leaves or scalars, and places that are 
 }
 
 TEST_CASE("jit_program: leaves of one number, and results that are summed") {
-    require_ops();
+    compile_used_ops();
     constexpr std::size_t many = 7; // more than there are registers for pointers
     std::vector<dtype> types(2 * many, dtype::float32);
     tracer t(types, {scalar_value(3.f)});
@@ -407,7 +407,7 @@ TEST_CASE("jit_program: leaves of one number, and results that are summed") {
 }
 
 TEST_CASE("jit_program: a number that is known to be 1 is not read, and costs no product") {
-    require_ops();
+    compile_used_ops();
     tracer t({dtype::float32, dtype::float32}, {scalar_value(3.f)});
     t.fix_scalars(1);
     const auto op = [&](const elementwise_info& info, int a, int b) { return t.emit(info, dtype::float32, {a, b}); };
@@ -440,7 +440,7 @@ TEST_CASE("jit_program: a number that is known to be 1 is not read, and costs no
 }
 
 TEST_CASE("jit_program: sums over many blocks, of stretched numbers, are those of the loops that were compiled") {
-    require_ops();
+    compile_used_ops();
     without_emitter as_it_was;
     std::vector<float> all[2];
     for (const bool emitted : {false, true}) {
@@ -464,7 +464,7 @@ TEST_CASE("jit_program: sums over many blocks, of stretched numbers, are those o
 }
 
 TEST_CASE("jit_program: what there is no code for has none, and equal programs have one") {
-    require_ops();
+    compile_used_ops();
     const auto one = [](const elementwise_info& op, dtype type) {
         tracer t({type}, {});
         return t.finish({t.emit(op, type, {t.leaf(0)})});
@@ -484,7 +484,7 @@ TEST_CASE("jit_program: what there is no code for has none, and equal programs h
 
 TEST_CASE("jit_program: links of a chain become one program") {
     required<exp_op, float>();
-    require_ops();
+    compile_used_ops();
     graph g;
     graph_scope here(g);
     placeholder<float, dyn> x("x");
@@ -510,7 +510,7 @@ TEST_CASE("jit_program: links of a chain become one program") {
 
 TEST_CASE("jit_program: a session computes the same with and without, gradients and reductions too") {
     std::vector<std::vector<float>> all[2];
-    require_ops();
+    compile_used_ops();
     without_emitter as_it_was;
     for (const bool emitted : {false, true}) {
         detail::register_emitter(emitted ? &detail::the_emitter : nullptr);

@@ -40,7 +40,7 @@ template <class Op, class... T> void required() {
     require_primitive<Op, T...>();
     detail::register_vector_op<Op, T...>();
 }
-void require_ops() {
+void compile_used_ops() {
     required<add_op, float, float>(), required<sub_op, float, float>(), required<mul_op, float, float>();
     required<tanh_op, float>(), required<sin_op, float>(), required<cos_op, float>(), required<exp_op, float>();
     required<maximum_op, float, float>(), required<less_op, float, float>();
@@ -104,7 +104,7 @@ program_ptr step_program() { // sin(x) * y + x
 using namespace test_joined_calls;
 
 TEST_CASE("scalar_jit: nodes over numbers become one call, long lines of equal ones few functions") {
-    require_ops();
+    compile_used_ops();
     if (!has_code()) return;
     const with_emitter made;
     nodes n;
@@ -123,7 +123,7 @@ TEST_CASE("scalar_jit: nodes over numbers become one call, long lines of equal o
 }
 
 TEST_CASE("scalar_jit: truth values are computed where they are read, and given where they are results") {
-    require_ops();
+    compile_used_ops();
     if (!has_code()) return;
     const auto compare = [] {
         tracer t({dtype::float32, dtype::float32}, {});
@@ -165,7 +165,7 @@ TEST_CASE("scalar_jit: truth values are computed where they are read, and given 
 }
 
 TEST_CASE("scalar_jit: what has no code goes before the numbers that it does not read, and behind those that it does") {
-    require_ops();
+    compile_used_ops();
     if (!has_code()) return;
     require_primitive<tan_op, float>();
     const with_emitter made;
@@ -188,7 +188,7 @@ TEST_CASE("scalar_jit: what has no code goes before the numbers that it does not
 }
 
 TEST_CASE("scalar_jit: a choice alone between calls without code reads a truth value that has a place") {
-    require_ops();
+    compile_used_ops();
     if (!has_code()) return;
     require_primitive<tan_op, float>();
     const auto of = [](std::vector<dtype> leaves, const elementwise_info& op, dtype result) {
@@ -227,7 +227,7 @@ TEST_CASE("scalar_jit: a choice alone between calls without code reads a truth v
 }
 
 TEST_CASE("scalar_jit: long lines of truth values, each read twice") {
-    require_ops();
+    compile_used_ops();
     required<logical_and_op, bool, bool>();
     if (!has_code()) return;
     const auto of = [](std::vector<dtype> leaves, const elementwise_info& op, dtype result) {
@@ -253,7 +253,7 @@ TEST_CASE("scalar_jit: long lines of truth values, each read twice") {
 }
 
 TEST_CASE("scalar_jit: sines of numbers out of reach of their code, and of none") {
-    require_ops();
+    compile_used_ops();
     if (!has_code()) return;
     const with_emitter made;
     const auto sum = [] { // sin(x) + cos(x) + y
@@ -276,7 +276,7 @@ TEST_CASE("scalar_jit: sines of numbers out of reach of their code, and of none"
 }
 
 TEST_CASE("scalar_jit: random numbers, as without machine code") {
-    require_ops();
+    compile_used_ops();
     if (!has_code()) return;
     std::mt19937 random(11);
     const auto below = [&](std::size_t most) { return static_cast<int>(random() % most); };
@@ -339,7 +339,7 @@ TEST_CASE("scalar_jit: random numbers, as without machine code") {
 }
 
 TEST_CASE("scalar_jit: where no code can be made, all stays") {
-    require_ops();
+    compile_used_ops();
     if (!has_code()) return;
     static constexpr code_emitter none{
         nullptr, &detail::is_emitted,
