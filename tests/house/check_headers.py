@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from compiling import WARNINGS, arguments, compile_file
 
 PRECOMPILED = [f"rill/{name}.hpp" for name in ( # the largest first
-    "runtime/bodies", "expr/tensor", "graph/region", "core/host_array", "core/any_array")]
+    "runtime/control_flow/region_kernels", "expr/tensor", "graph/region", "core/host_array", "core/any_array")]
 HEADER_ONLY, LINKED = "RILL_COMPILED=0", "RILL_COMPILED=1"
 INCLUDE = re.compile(r"^\s*#\s*include <(rill/[^>]+)>", re.M)
 
@@ -39,7 +39,7 @@ class includes:
 def precompile(options, folder, mode):
     """The headers that could be precompiled, each with the file to include before any other."""
     made = {}
-    for name in [n for n in PRECOMPILED if (options.root / "include" / n).exists()]:
+    for name in PRECOMPILED:
         file = folder / "precompiled" / mode / name.replace("/", "__")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"#include <{name}>\n")

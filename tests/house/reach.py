@@ -1,24 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses the checks of .ci/run: the kinds of `make check` and the sanitizers' folders whose turn it is, then those that a change
-can reach. Every commit count has its turn of three, so each kind runs whole at least every third time. .ci/run begins them in this
-order until its time is up.
+"""Chooses the steps of .ci/run: the kinds of `make check` and the sanitizers' folders whose turn it is, then those that a change
+can reach. The turn follows the hour of the commit, so that each kind comes in every third hour's runs; .ci/run begins a step only
+if its minutes still fit.
 
-    reach.py ROOT [BASE]    writes lines for a shell: STEPS ("check:far sanitize:ops/math"), RILL_CHANGED and UNREACHED
+    reach.py ROOT [BASE]    writes lines for a shell: STEPS ("check:far=15 sanitize:ops/math=12", with minutes), RILL_CHANGED
+                            and UNREACHED
     reach.py ROOT all       the same with every step
 
-The change is what differs from BASE; without BASE, from the newest commit that is 12 hours older than the last one."""
+The change is what differs from BASE; without BASE, from the newest commit that is 12 hours older than the last one. Where that is
+unknown, as in a shallow clone, all files have changed."""
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 HOURS = 12
 TURNS = 3
-# by turn: folders of tests under the sanitizers
+# by turn: folders of tests under the sanitizers, each with its minutes
 SANITIZED = [
-    ["core", "graph", "runtime", "session", "link", "passes", "rill", "saved"],
-    ["device", "expr", "eager", "train", "data", "tensorflow", "ops/array", "ops/linalg", "ops/nn"],
-    ["resources", "ops/math", "ops/control", "ops/accumulator", "ops/barrier", "ops/queue", "ops/stack", "ops/random", "ops/state", "ops/string", "ops/sync", "ops/table"],
+    {"core": 3, "graph": 6, "runtime": 9, "session": 6, "link": 2, "passes": 6, "rill": 9, "saved": 4},
+    {"device": 10, "expr": 6, "eager": 3, "train": 8, "data": 2, "tensorflow": 4, "ops/array": 9, "ops/linalg": 5, "ops/nn": 6,
+     "ops/catalogue.cpp": 2},
+    {"resources": 5, "ops/math": 14, "ops/control": 8, "ops/accumulator": 3, "ops/barrier": 3, "ops/queue": 5, "ops/stack": 2,
+     "ops/random": 4, "ops/state": 5, "ops/string": 3, "ops/sync": 4, "ops/table": 3},
 ]
 
 
@@ -41,20 +46,23 @@ def named_by_a_case(change):
     return any(re.search(rf"\b{Path(f).stem}\b", cases) for f in change.files if f.startswith("include/rill/ops/"))
 
 
+ENGINE = [f"include/rill/{folder}" for folder in ("runtime", "session", "eager", "resources", "link")]
+HARNESS = ["tests/harness.cpp", "tests/main.cpp", "tests/ops/harness.hpp"]
 PACKAGES = below("CMakeLists.txt", "CMakePresets.json", "conanfile.py", "docs/packages", "tests/consumers", "include/rill/core",
                  "include/rill/config.hpp", "include/rill/src.hpp", "include/rill/rill.hpp", "include/rill/graph/op/op_registry.hpp")
-# kind (its tests have the label check_<kind>) -> its turn, whether a change reaches it
+# kind (its tests have the label check_<kind>) -> its turn, its minutes on a slow machine, whether a change reaches it
 KINDS = {
-    "headers": (0, below("include", "tests/house")),
-    "compile_errors": (1, lambda c: below("tests/compile_fail", "tests/house", "include/rill/core", "include/rill/expr",
-                                          "include/rill/runtime", "include/rill/train")(c) or named_by_a_case(c)),
-    "consumers": (2, lambda c: PACKAGES(c) or added_or_removed(c)),
-    "levels": (1, of_kernels),
-    "far": (2, lambda c: of_kernels(c) or below("include/rill/passes", "include/rill/runtime", "tests/device/far")(c)),
-    "rare": (1, lambda c: of_kernels(c) or below("tests/rare")(c)),
-    "random": (0, below("include/rill/passes", "include/rill/runtime", "include/rill/ops/control", "tests/random_control_flow.cpp")),
-    "adding_an_op": (2, below("docs/adding_an_op.md", "include/rill/graph", "include/rill/resources", "include/rill/expr", "tests/ops/harness.hpp", "tests/house")),
-    "benchmarks": (0, below("bench", "include/rill/device", "include/rill/runtime", "CMakeLists.txt")),
+    "headers": (0, 20, below("include", "tests/house")),
+    "compile_errors": (1, 20, lambda c: below("tests/compile_fail", "tests/house", "include/rill/core", "include/rill/expr",
+                                              "include/rill/train", *ENGINE)(c) or named_by_a_case(c)),
+    "consumers": (2, 18, lambda c: PACKAGES(c) or added_or_removed(c)),
+    "levels": (1, 12, of_kernels),
+    "far": (2, 14, lambda c: of_kernels(c) or below("include/rill/passes", "tests/device/far", *ENGINE)(c)),
+    "rare": (1, 8, lambda c: of_kernels(c) or below("tests/rare")(c)),
+    "random": (0, 3, below("include/rill/passes", "include/rill/ops/control", "tests/random_control_flow.cpp", *ENGINE)),
+    "adding_an_op": (2, 6, below("docs/adding_an_op.md", "include/rill/graph", "include/rill/expr", "include/rill/resources",
+                                 "tests/house", *HARNESS)),
+    "benchmarks": (0, 8, below("bench", "include/rill/device", "CMakeLists.txt", *ENGINE)),
 }
 
 
@@ -62,7 +70,9 @@ def folder_of(parts):
     """Returns the entry of SANITIZED for a path below tests/ or include/rill/; families of ops have one each."""
     if len(parts) == 1:
         return "rill"
-    return "/".join(parts[:2] if parts[0] == "ops" and len(parts) > 2 else parts[:1])
+    if parts[0] == "ops":
+        return "/".join(parts[:2]) if len(parts) > 2 else "ops/catalogue.cpp"
+    return parts[0]
 
 
 class changes:
@@ -81,42 +91,54 @@ class changes:
         return {folder_of(path[1].split("/")) for path in paths if path}
 
 
-STEPS = [*(f"check:{k}" for k in KINDS), *(f"sanitize:{f}" for turn in SANITIZED for f in turn)]
+MINUTES = {f"check:{k}": minutes for k, (_, minutes, _) in KINDS.items()}
+MINUTES |= {f"sanitize:{f}": minutes for turn in SANITIZED for f, minutes in turn.items()}
 
 
-def choose(change, count):
-    """Returns the steps for a change, first those that have their turn."""
-    turn, folders = count % TURNS, change.folders()
-    mine = [*(f"check:{k}" for k, (whose, _) in KINDS.items() if whose == turn), *(f"sanitize:{f}" for f in SANITIZED[turn])]
-    reached = {*(f"check:{k}" for k, (_, reaches) in KINDS.items() if reaches(change)), *(f"sanitize:{f}" for f in folders)}
-    return mine + [s for s in STEPS if s in reached and s not in mine]
+def choose(change, turn):
+    """Returns the steps for a change, first those that have their turn. Each turn begins its list at another place."""
+    def turned(steps):
+        first = turn // TURNS % len(steps) if steps else 0
+        return steps[first:] + steps[:first]
+
+    mine = turned([f"check:{k}" for k, (whose, _, _) in KINDS.items() if whose == turn % TURNS])
+    mine += turned([f"sanitize:{f}" for f in SANITIZED[turn % TURNS]])
+    reached = {*(f"check:{k}" for k, (_, _, reaches) in KINDS.items() if reaches(change)),
+               *(f"sanitize:{f}" for f in change.folders())}
+    return mine + turned([s for s in MINUTES if s in reached and s not in mine])
 
 
-def shell(change, count, everything):
-    chosen = STEPS if everything else choose(change, count)
-    headers_whole = everything or KINDS["headers"][0] == count % TURNS or below("tests/house")(change)
+def shell(change, turn, everything):
+    chosen = list(MINUTES) if everything else choose(change, turn)
+    headers_whole = everything or KINDS["headers"][0] == turn % TURNS or below("tests/house")(change)
     changed = sorted(f.removeprefix("include/") for f in change.files if f.startswith("include/"))
     return {
-        "STEPS": " ".join(chosen),
+        "STEPS": " ".join(f"{s}={MINUTES[s]}" for s in chosen),
         "RILL_CHANGED": "" if headers_whole else " ".join(changed),
-        "UNREACHED": " ".join(s for s in STEPS if s not in chosen),
+        "UNREACHED": " ".join(s for s in MINUTES if s not in chosen),
     }
 
 
 def git(root, *arguments):
-    return subprocess.run(["git", "-C", root, *arguments], check=True, capture_output=True, text=True).stdout.strip()
+    """Returns what git says; nothing where it fails."""
+    return subprocess.run(["git", "-C", root, *arguments], stdout=subprocess.PIPE, text=True, check=False).stdout.strip()
+
+
+def changed_files(root, base):
+    """Returns {file: state} since a commit; every file where the commit is unknown."""
+    if base and git(root, "rev-parse", "--verify", "--quiet", f"{base}^{{commit}}"):
+        lines = git(root, "diff", "--name-status", "--no-renames", base, "HEAD").splitlines()
+        return {line.split("\t")[1]: line[0] for line in lines}
+    return {file: "A" for file in git(root, "ls-files").splitlines()}
 
 
 def main():
     root, base = Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else ""
-    everything = base == "all"
+    everything, time = base == "all", int(git(root, "log", "-1", "--format=%ct") or 0)
     if not base or everything:
-        base = git(root, "rev-list", "-1", f"--before={int(git(root, 'log', '-1', '--format=%ct')) - HOURS * 3600}", "HEAD")
-    lines = git(root, "diff", "--name-status", "--no-renames", base, "HEAD").splitlines() if base else [
-        f"A\t{f}" for f in git(root, "ls-files").splitlines()]
-    change = changes(root, {line.split("\t")[1]: line[0] for line in lines})
-    for name, value in shell(change, int(git(root, "rev-list", "--count", "HEAD")), everything).items():
-        print(f"{name}='{value}'")
+        base = git(root, "rev-list", "-1", f"--before={time - HOURS * 3600}", "HEAD")
+    for name, value in shell(changes(root, changed_files(root, base)), time // 3600, everything).items():
+        print(f"{name}={shlex.quote(value)}")
 
 
 if __name__ == "__main__":

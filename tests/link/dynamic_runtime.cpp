@@ -13,6 +13,8 @@ TEST_CASE("control_flow: registers one table, and nothing is missing in it") {
     CHECK(all.functionalize);
     CHECK(all.make_dataflow_plan);
     CHECK(all.make_staged_plan);
+    CHECK(all.needs_stages);
+    CHECK(all.may_need_stages);
     CHECK(all.close);
     CHECK(all.compile_bodies);
     CHECK(all.bind_region);

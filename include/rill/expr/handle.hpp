@@ -21,7 +21,7 @@ concept typed_operand = requires {
 template <class X>
 concept unsealed_operand = typed_operand<X> && !requires(const X& x) { x.end(); };
 
-// Bases of all types that stand for a tensor. Argument-dependent lookup finds the refused operators of expr/refused.hpp through them;
+// Bases of all types that stand for a tensor. Argument-dependent lookup finds the refused operators of expr/deleted_operators.hpp through them;
 // other comparisons do not see those operators. There are two bases, so that a class with both stays small.
 namespace detail::refused {
 struct handle_base {};

@@ -57,7 +57,8 @@ RILL_COLD void register_dynamic_runtime() {
             },
         .run = [](step_executor& run, const step_context& context) { run.run(context); },
         .fetched = [](const step_executor& run, std::size_t i) -> const any_array& { return run.fetched(i); }};
-    registered_dynamic_runtime = &all;
+    const dynamic_runtime* none = nullptr;
+    registered_dynamic_runtime.compare_exchange_strong(none, &all);
 }
 
 }}} // namespace rill::RILL_ABI::detail

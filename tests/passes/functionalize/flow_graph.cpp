@@ -44,3 +44,12 @@ TEST_CASE("flow_graph: values that are others, one after the other") {
     CHECK(detail::followed(same, a) == c.end());
     CHECK(detail::followed(same, c) == c.end());
 }
+
+TEST_CASE("flow_graph: a loop within a loop of its name never becomes that loop") {
+    const graph_scope here{graph()};
+    const tensor x(constant(1.f));
+    const auto outer = enter(x, "l");
+    const tensor both = enter(outer, "l") + enter(outer, "m");
+    const std::vector<endpoint> fetches{both};
+    CHECK_THROWS_AS(detail::flow_graph({fetches, {}, {}}), invalid_argument);
+}

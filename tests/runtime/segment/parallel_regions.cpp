@@ -253,6 +253,6 @@ TEST_CASE("branches: an error in a strand names its node, and the session goes o
     };
     CHECK(run(fine) == 1);
     CHECK_THROWS_WITH(run(zero),
-                      contains("integer division by zero") && contains("'quotient'") && contains("branches.cpp:"));
+                      contains("integer division by zero") && contains("'quotient'") && contains("parallel_regions.cpp:"));
     CHECK(run(fine) == 1);
 }

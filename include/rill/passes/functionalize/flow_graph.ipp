@@ -118,7 +118,7 @@ RILL_COLD int flow_graph::entered(int parent, const node* n) {
 RILL_COLD bool flow_graph::unite(int a, int b) {
     for (int x = a; x != outside; x = parent_of(x))
         for (int y = b; y != outside; y = parent_of(y)) {
-            if (x == y || frames_[x].name != frames_[y].name) continue;
+            if (x == y || frames_[x].name != frames_[y].name || lies_in(x, y) || lies_in(y, x)) continue;
             const int of_x = parent_of(x), of_y = parent_of(y);
             if (!lies_in(of_x, of_y) && !lies_in(of_y, of_x)) continue;
             if (lies_in(of_x, of_y))

@@ -119,10 +119,11 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
     const bool may_change = may_have_dynamic_shapes(*it.origin);
     try {
         for (const auto& b : bodies) made->bind(b, plans, arguments);
-    } catch (const error&) {
+    } catch (const error& problem) {
         // a body that does not run need not fit the inputs: a branch not taken, or the body of a loop that ends at once
         if (may_change) throw dynamic_shape_found{};
-        if (use.how != form::scan || operands[use.carried].shape[0] != 0) throw;
+        if (use.how != form::scan || operands[use.carried].shape[0] != 0 || problem.code() != error_code::invalid_argument)
+            throw;
         auto empty = detail::make_shared<empty_scan_kernel>(it, inputs);
         auto outputs = it.op->outputs({inputs, {}, empty->results(bodies[0])});
         empty->set_outputs(outputs);

@@ -49,7 +49,7 @@ RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::s
         frames_ = control->make_dataflow_plan(key, options, resources_, default_device);
         return;
     }
-    if (const auto* primitive = in ? in->primitive() : nullptr)
+    if (const auto* primitive = control ? in->primitive() : nullptr) // another thread may add the graph's first one just now
         flow_ = control->functionalize(key, primitive->functional_ops(), options.raise_primitives);
     graph_ = checked_pass(prune(key.fetches, key.targets, key.feeds, key.within, flow_.get()), !flow_);
     if (flow_) graph_ = checked_pass(sort_items(std::move(graph_)), true);

@@ -72,7 +72,7 @@ template <class C, class T> void combine_merge(void* to, const void* from, std::
 }
 
 /// Folds n elements into one: four running registers, then a tree over registers and lanes. The order depends on n alone.
-/// JIT code sums in the same order (x86_loop.ipp).
+/// JIT code sums in the same order (x86_codegen.ipp).
 template <class C, class T> void combine_fold(void* to, const void* from, std::int64_t n) {
     constexpr int lanes = lanes_for<T>;
     using V = pack<T, lanes>;

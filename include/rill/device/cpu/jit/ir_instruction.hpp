@@ -8,7 +8,7 @@
 
 #include <rill/config.hpp>
 
-// Instructions of the JIT: straight-line code over registers of floats, which x86_loop.hpp translates. A value is the number of the
+// Instructions of the JIT: straight-line code over registers of floats, which x86_codegen.hpp translates. A value is the number of the
 // instruction that computes it. A truth value has all bits of its lane set, or none.
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
