@@ -116,7 +116,7 @@
 #include <rill/runtime/dataflow/dataflow_plan.ipp>
 #include <rill/runtime/executor/completion_queue.ipp>
 #include <rill/runtime/executor/dynamic_node.ipp>
-#include <rill/runtime/executor/nested_run.ipp>
+#include <rill/runtime/executor/run_plan.ipp>
 #include <rill/runtime/executor/step_executor.ipp>
 #include <rill/runtime/plan/plan.ipp>
 #include <rill/runtime/plan/staged_plan.ipp>

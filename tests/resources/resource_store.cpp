@@ -24,3 +24,5 @@ TEST_CASE("resources: each node has its own variable, the same for every asker")
     CHECK_THROWS_AS(store.variable(&open), unimplemented);
     CHECK_THROWS_WITH(store.variable(&open), contains("'open'"));
 }
+
+} // namespace test_resource_store

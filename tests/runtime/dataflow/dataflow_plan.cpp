@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/runtime/dataflow/dataflow_executor.hpp>
 #include <rill/runtime/dataflow/dataflow_plan.hpp>
+#include <rill/runtime/executor/completion_queue.hpp>
 
 #include <rill/ops/catalogue.hpp>
 #include <rill/session/session.hpp>

@@ -17,7 +17,7 @@
 #include <rill/core/algorithm.hpp>
 #include <rill/runtime/control_flow/bound_region.hpp>
 #include <rill/runtime/dataflow/dataflow_plan.hpp>
-#include <rill/runtime/executor/nested_run.hpp>
+#include <rill/runtime/executor/run_plan.hpp>
 #include <rill/runtime/plan/plan.hpp>
 #include <rill/runtime/trace/step_recorder.hpp>
 

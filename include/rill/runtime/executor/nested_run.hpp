@@ -13,7 +13,6 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 class completion_queue;
-class plan;
 
 /// A run with nested runs.
 class parent_run {
@@ -35,14 +34,4 @@ public:
     virtual std::optional<std::vector<any_array>> begin(parent_run& outer, std::size_t number, completion_queue& events,
                                                         const step_context& context) = 0;
 };
-/// Returns a nested run of a plan with dynamic nodes; null for other plans.
-std::unique_ptr<nested_run> nested_run_of(plan& p, std::span<const any_array> feeds);
-
-/// Runs a plan to its end, and returns copies of its results.
-std::vector<any_array> run_plan(plan& p, std::span<const any_array> feeds, const step_context* context);
-
 }}} // namespace rill::RILL_ABI::detail
-
-#if !RILL_COMPILED
-#include <rill/runtime/executor/nested_run.ipp>
-#endif

@@ -17,7 +17,7 @@
 #include <rill/core/algorithm.hpp>
 #include <rill/runtime/absent_value.hpp>
 #include <rill/runtime/executor/dynamic_node.hpp>
-#include <rill/runtime/executor/nested_run.hpp>
+#include <rill/runtime/executor/run_plan.hpp>
 #include <rill/runtime/plan/plan.hpp>
 #include <rill/runtime/plan/staged_plan.hpp>
 #include <rill/runtime/tensor_list.hpp>

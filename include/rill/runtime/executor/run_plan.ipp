@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <rill/runtime/executor/nested_run.hpp>
+#include <rill/runtime/executor/run_plan.hpp>
 
 #include <cstddef>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <rill/runtime/executor/nested_run.hpp>
+#include <rill/runtime/executor/run_plan.hpp>
 
 #include <rill/ops/catalogue.hpp>
 #include <rill/runtime/plan/plan.hpp>
@@ -11,7 +11,7 @@ using namespace rill;
 
 namespace test_runtime_inner_run {
 
-TEST_CASE("nested_run: a plan whose nodes wait is part of another's step, others run on their own") {
+TEST_CASE("run_plan: a plan whose nodes wait is part of another's step, others run on their own") {
     const graph_scope here{graph()};
     placeholder<float, dyn> x("x");
     const tensor line = x + 1.f;
