@@ -1,4 +1,4 @@
-// expect: control_dependencies: an expression or a constant is no node .*seal it first: tensor t =
+// expect: control_dependencies: an expression or a constant is not a node .*seal it first: tensor t =
 // at most: 2000 bytes
 #include <rill/rill.hpp>
 

@@ -1,4 +1,4 @@
-// expect: colocate_with: an expression or a constant is no node
+// expect: colocate_with: an expression or a constant is not a node
 // at most: 2000 bytes
 #include <rill/rill.hpp>
 

@@ -68,7 +68,7 @@ TEST_CASE("moving_average: variables beside variables, by their names, that are 
     CHECK_THROWS_AS(ema.average(b), not_found);
     CHECK_THROWS_WITH(ema.average(b), contains("'b:0'"));
     CHECK_THROWS_AS(ema.apply({w}), already_exists);
-    CHECK_THROWS_WITH(ema.apply({any_tensor(w + 1.f)}), contains("no variable"));
+    CHECK_THROWS_WITH(ema.apply({any_tensor(w + 1.f)}), contains("not a variable"));
     const variable<int> count("count", 1);
     CHECK_THROWS_WITH(ema.apply({count}), contains("'count:0' is int32"));
     CHECK_THROWS_AS(exponential_moving_average(1.5), invalid_argument);
