@@ -176,8 +176,7 @@ template <class T, int Rank> T* fill_from_list(const nested_list<T, Rank>& list,
         return out + 1;
     } else {
         if (static_cast<index_t>(list.size()) != shape[shape.rank - Rank])
-            throw invalid_argument("host value: the nested braces are make_tensor_list, " + to_string(shape) +
-                                   " expected");
+            throw invalid_argument("host value: the nested braces are ragged, " + to_string(shape) + " expected");
         for (const auto& part : list) out = fill_from_list<T, Rank - 1>(part, shape, out);
         return out;
     }

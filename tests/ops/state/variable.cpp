@@ -68,10 +68,10 @@ TEST_CASE("variable: wrong first values are refused, and the message names the v
         FAIL("no error");
     } catch (const invalid_argument&) {}
     try {
-        variable<float, 3> v("make_tensor_list", {1.f, 2.f});
+        variable<float, 3> v("ragged", {1.f, 2.f});
         FAIL("no error");
     } catch (const invalid_argument& problem) {
-        CHECK(std::string(problem.what()).find("'make_tensor_list'") != std::string::npos);
+        CHECK(std::string(problem.what()).find("'ragged'") != std::string::npos);
     }
 }
 

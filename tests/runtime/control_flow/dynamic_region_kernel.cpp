@@ -116,9 +116,9 @@ TEST_CASE("dynamic_region_kernel: derivatives to third order through branches of
 TEST_CASE("dynamic_region_kernel: what can't be stacked says so, with the iteration") {
     const graph_scope here{graph()};
     placeholder<float, dyn, dyn> rows("rows");
-    const auto make_tensor_list = map([](auto r) { return boolean_mask(r, r > 0.f); }, rows);
+    const auto ragged = map([](auto r) { return boolean_mask(r, r > 0.f); }, rows);
     CHECK_THROWS_WITH(
-        session().run(make_tensor_list, feed(rows, {{1.f, 2.f}, {-1.f, 1.f}})),
+        session().run(ragged, feed(rows, {{1.f, 2.f}, {-1.f, 1.f}})),
         contains("scan: values of 'map/body/gather:0' are float32 [2] in iteration 0, float32 [1] in iteration 1: "
                  "they can't be stacked"));
 }
