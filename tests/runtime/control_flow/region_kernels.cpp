@@ -9,7 +9,7 @@
 
 using namespace rill;
 
-TEST_CASE("bodies: parts of a state that stay, change places, or are the same value") {
+TEST_CASE("region_kernels: parts of a state that stay, change places, or are the same value") {
     const graph_scope here{graph()};
     placeholder<float, dyn> x("x");
     const session s;
@@ -40,7 +40,7 @@ TEST_CASE("bodies: parts of a state that stay, change places, or are the same va
     CHECK(fv(1) == 2.f);
 }
 
-TEST_CASE("bodies: a loop's writes are there for what comes after it, and others see whole versions") {
+TEST_CASE("region_kernels: a loop's writes are there for what comes after it, and others see whole versions") {
     const graph_scope here{graph()};
     const variable<float, 2000> v("v", zeros());
     const auto done = while_loop([](auto i) { return i < 3; },
@@ -58,7 +58,7 @@ TEST_CASE("bodies: a loop's writes are there for what comes after it, and others
     CHECK(s.run(std::tuple(before, done, behind)) == std::tuple(6000.f, 3, 12000.f));
 }
 
-TEST_CASE("bodies: a variable that has no value") {
+TEST_CASE("region_kernels: a variable that has no value") {
     const graph_scope here{graph()};
     placeholder<bool> p("p");
     const variable<float> v("v", 5.f);
@@ -69,4 +69,18 @@ TEST_CASE("bodies: a variable that has no value") {
     CHECK_THROWS_WITH(s.run(y, feed(p, true)), contains("variable 'v'") && contains("is uninitialized"));
     CHECK(s.run(set, feed(p, true)) == 2.f);
     CHECK(s.run(y, feed(p, true)) == 3.f);
+}
+
+TEST_CASE("region_kernels: the body of a scan over no slices need not fit") {
+    const graph_scope here{graph()};
+    const placeholder<float, dyn, dyn> m("m");
+    const placeholder<float, dyn> xs("xs");
+    const tensor initial(constant({{1.f, 2.f}, {3.f, 4.f}}));
+    const auto last =
+        fold([&](const auto& state, const auto& x) { return state + x * reduce_sum(matmul(m, state)); }, initial, xs);
+    const session s;
+    const xt::xtensor<float, 2> none = xt::zeros<float>({0, 0}), one = xt::ones<float>({1, 2});
+    CHECK((s.run(last, feed(m, none), feed(xs, std::vector<float>{})) == s.run(initial)));
+    CHECK_THROWS_AS(s.run(last, feed(m, none), feed(xs, std::vector<float>{1})), invalid_argument);
+    CHECK(s.run(last, feed(m, one), feed(xs, std::vector<float>{1}))(0, 0) == 11.f);
 }

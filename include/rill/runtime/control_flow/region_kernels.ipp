@@ -122,12 +122,12 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
     } catch (const error& problem) {
         // a body that does not run need not fit the inputs: a branch not taken, or the body of a loop that ends at once
         if (may_change) throw dynamic_shape_found{};
-        if (use.how != form::scan || operands[use.carried].shape[0] != 0 || problem.code() != error_code::invalid_argument)
-            throw;
-        auto empty = detail::make_shared<empty_scan_kernel>(it, inputs);
-        auto outputs = it.op->outputs({inputs, {}, empty->results(bodies[0])});
-        empty->set_outputs(outputs);
-        return {std::move(outputs), std::move(empty)};
+        const bool runs_none = use.how == form::scan && static_cast<const scan_kernel&>(*made).length() == 0;
+        if (!runs_none || problem.code() != error_code::invalid_argument) throw;
+        std::vector<tensor_type> outputs(it.origin->outputs.begin(),
+                                         it.origin->outputs.end()); // complete, as may_change is false
+        made->set_outputs(outputs);
+        return {std::move(outputs), std::move(made)};
     }
     const auto results = made->results();
     if (may_change && !keeps_extents(use, results, operands) && match_declared_types(*it.origin, results))
