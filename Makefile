@@ -47,7 +47,8 @@ space := $(subst ,, )
 unless = $(if $(CHECK_KINDS),$(if $(filter $(1),$(CHECK_KINDS)),,$(2)))
 check:
 	$(call need,$(CHECK_PACKAGES))
-	@$(if $(CHECK_KINDS),$(if $(filter consumers,$(CHECK_KINDS)),,exit 0;)) command -v conan >/dev/null || test -x build/conan-venv/bin/conan || { python3 -m venv build/conan-venv \
+	@$(call unless,consumers,exit 0;) \
+	command -v conan >/dev/null || test -x build/conan-venv/bin/conan || { python3 -m venv build/conan-venv \
 	    && build/conan-venv/bin/pip install -q --retries 1 "conan>=2"; } || echo "conan can't be had: its package is not checked"
 	$(call tested,check,$(or $(call unless,levels,-DRILL_KERNEL_LEVELS=),-URILL_KERNEL_LEVELS) \
 	    $(call unless,far,-DRILL_TEST_FAR=OFF) $(call unless,rare,-DRILL_KERNEL_RARE_TYPES=OFF) \

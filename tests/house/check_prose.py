@@ -13,8 +13,8 @@ MOST_WORDS, ALLOWED = 20, 0.02
 BAD_START = re.compile(r"^(What|Of|Whether|Who|Those|That which|Which|Null where|Where)\b")
 FUNCTION = re.compile(r"^(?!.*\b(class|struct|enum|concept|using|namespace|typedef)\b)[^=;{]*\w\s*\(")
 VERB = re.compile(r"^[A-Z][a-z]+(s|sh)$")
-NOT_VERBS = {"Its", "This", "As", "Always", "Ops", "Nodes", "Values", "Numbers", "Gradients", "Types", "Others", "Tensors", "Shapes",
-             "Elements", "Calls", "Inputs", "Outputs", "Places", "Bodies", "Variables", "Regions", "Edges", "Names", "Steps"} - {"Calls", "Names", "Places", "Numbers"}
+NOT_VERBS = {"Its", "This", "As", "Always", "Ops", "Nodes", "Values", "Gradients", "Types", "Others", "Tensors", "Shapes",
+             "Elements", "Inputs", "Outputs", "Bodies", "Variables", "Regions", "Edges", "Steps"}
 
 
 def blocks(text):

@@ -11,7 +11,7 @@
 
 using namespace rill;
 
-// What the code computes is tested in jit_program.cpp, against compiled kernels.
+// jit_program.cpp compares the results of the code with those of compiled kernels.
 
 TEST_CASE("vector_math: value functions append what they compute, once") {
     detail::register_vector_op<silu_op, float>();

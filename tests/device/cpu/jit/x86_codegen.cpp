@@ -11,7 +11,7 @@
 using namespace rill;
 using detail::vector_op;
 
-// What it computes is tested in jit_program.cpp.
+// jit_program.cpp tests the results of the code.
 
 TEST_CASE("x86_loop: code ends with its constants, the numbers of lanes among them") {
     for (const int lanes : {8, 16}) {
