@@ -204,11 +204,22 @@ def pow_slopes(dx, a, b):
 
 
 def atan2_slopes(dx, a, b):
+    """0 at the origin and beside infinity. TensorFlow divides by a^2 + b^2, which leaves the range of 16 bits first."""
     nowhere = (a == 0) & (b == 0)
-    return [
+    slopes = [
         np.where(nowhere | (np.isinf(b) & np.isfinite(a)), 0, dx[0]),
         np.where(nowhere | (np.isinf(a) & np.isfinite(b)), 0, dx[1]),
     ]
+    if a.dtype.itemsize > 2:
+        return slopes
+    x, y, g = (v.astype(np.float64) for v in (a, b, seed_of(tf.constant(a))))
+    exact = [g * y / (x * x + y * y), -g * x / (x * x + y * y)]
+    finite = np.isfinite(x) & np.isfinite(y) & ~nowhere
+    return [np.where(finite, e.astype(a.dtype), s) for e, s in zip(exact, slopes)]
+
+
+def angle_slope(dx, z):
+    return [np.where(z == 0, 0, dx[0])]
 
 
 def just_below_zero(a, b):

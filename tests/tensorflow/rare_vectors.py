@@ -14,6 +14,7 @@ from pathlib import Path
 from described import (
     FLOATS,
     WHOLE,
+    angle_slope,
     array_text,
     atan2_slopes,
     described,
@@ -170,7 +171,7 @@ for op, f in {"IsFinite": tf.math.is_finite, "IsInf": tf.math.is_inf, "IsNan": t
 each("CheckNumerics", lambda x: tf.debugging.check_numerics(x, ""), HALVES, finite)
 each("Abs", tf.abs, [*HALVES, *SIGNED])
 each("ComplexAbs", tf.abs, COMPLEX, ulps=4)
-each("Angle", tf.math.angle, COMPLEX, ulps=4)
+each("Angle", tf.math.angle, COMPLEX, ulps=4, here_dx=angle_slope)
 for op, f in {"Real": tf.math.real, "Imag": tf.math.imag}.items():
     each(op, f, COMPLEX)
 each("Neg", tf.negative, [*HALVES, *SIGNED, *COMPLEX])
