@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -16,6 +14,7 @@
 #include <vector>
 
 #include <rill/core/any_array.hpp>
+#include <rill/core/cancellation.hpp>
 #include <rill/core/environment.hpp>
 #include <rill/core/resource.hpp>
 #include <rill/core/thread_pool.hpp>
@@ -28,8 +27,8 @@ struct trace_scope; // runtime/trace/step_recorder.hpp
 
 /// The context of the step that a kernel runs in.
 struct step_context {
-    const std::atomic<bool>* cancel = nullptr; // set when the step is cancelled
-    const std::atomic<bool>* token = nullptr;  // the cancellation token of the run's caller
+    cancellation* session = nullptr; // the end of the session
+    cancellation* token = nullptr;   // the cancellation token of the run's caller
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
     void* stream = nullptr;                   // the device's stream, if it has streams
     rill::environment* environment = nullptr; // null: the real environment
@@ -89,20 +88,6 @@ struct kernel_args {
     template <class T = void> T* scratch() const { return static_cast<T*>(slots[*scratch_slot]); }
 };
 
-/// A notifier for the end of a session.
-class session_end {
-public:
-    ~session_end() { now(); }
-    /// Calls `then` once when the session ends, or immediately if it has ended.
-    void call(std::function<void()> then);
-    void now() noexcept;
-
-private:
-    std::mutex mutex_;
-    bool over_ = false;
-    std::vector<std::function<void()>> all_;
-};
-
 /// The arguments for binding a kernel: everything that stays the same from step to step.
 struct kernel_request {
     std::span<const tensor_type> inputs; // complete shapes
@@ -125,7 +110,7 @@ struct kernel_request {
         const std::function<std::shared_ptr<resource>(const std::string& name, allocator& memory)>& make)>
         find_resource = {};
     /// The session that runs the kernel. Lock holders register here, to release their lock when it closes.
-    std::shared_ptr<session_end> session = {};
+    std::shared_ptr<cancellation> session = {};
 };
 
 /// A kernel bound to shapes: a closure called through one function pointer. Small closures are stored inline.

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 
+#include <rill/core/cancellation.hpp>
 #include <rill/core/hash_map.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/device/device.hpp>
@@ -22,6 +23,7 @@ class resource_store : public std::enable_shared_from_this<resource_store> {
 public:
     explicit resource_store(allocator& memory, step_threads threads = {})
         : memory_(memory), threads_(std::move(threads)) {}
+    ~resource_store() { session_->cancel(); }
 
     const step_threads& threads() const noexcept { return threads_; }
     allocator& memory() const noexcept { return memory_; }
@@ -37,7 +39,9 @@ public:
     void release() noexcept;
     /// Cancels the running steps; later ones throw `cancelled`, with the reason `why`.
     void end(const char* why) noexcept;
-    const std::atomic<bool>& ended() const noexcept { return ended_; }
+    /// Returns the end of the session, for those that wait for it.
+    cancellation& session() const noexcept { return *session_; }
+    bool ended() const noexcept { return session_->is_cancelled(); }
     const char* why_ended() const noexcept { return why_ended_; }
 
     /// Fills in the services that the kernel of op `o` at node `n` may request while it is bound. The store and the node outlive the
@@ -58,8 +62,7 @@ private:
     std::mutex mutex_;
     hash_map<const node*, std::shared_ptr<variable_state>> variables_;
     hash_map<const node*, std::shared_ptr<resource>> resources_;
-    std::shared_ptr<session_end> session_ = detail::make_shared<session_end>();
-    std::atomic<bool> ended_{false};
+    std::shared_ptr<cancellation> session_ = std::make_shared<cancellation>();
     std::atomic<const char*> why_ended_{""};
 };
 

@@ -70,8 +70,7 @@ RILL_COLD decltype(kernel_request::find_resource) resource_store::finder(const n
 
 RILL_COLD void resource_store::end(const char* why) noexcept {
     why_ended_ = why;
-    ended_ = true;
-    session_->now();
+    session_->cancel();
 }
 
 RILL_COLD std::shared_ptr<variable_state> resource_store::known_variable(const node* n) {

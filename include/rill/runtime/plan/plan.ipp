@@ -148,6 +148,32 @@ RILL_INLINE void plan::release(std::unique_ptr<execution_state> step) noexcept {
     if (closed_) delete ready_.exchange(nullptr);
 }
 
+RILL_INLINE void plan::run(execution_state& step, std::span<const void* const> feeds, const step_context& context) {
+    if (step.is_staged) {
+        control().start(*step.is_staged, context, nullptr);
+        control().drive(*step.is_staged);
+        return;
+    }
+    step.memory->context = &context;
+    step.of->run(*step.memory, feeds);
+}
+
+RILL_COLD const any_array& plan::fetched(const execution_state& step, std::size_t i) const {
+    return control().fetched(*step.is_staged, i);
+}
+
+RILL_COLD std::vector<any_array> plan::fetched_values(const execution_state& step) const {
+    std::vector<any_array> values;
+    for (std::size_t i = 0; i < graph_.fetches.size(); ++i)
+        if (step.is_staged) {
+            values.push_back(owned_copy(fetched(step, i)));
+        } else {
+            const auto& type = step.of->fetch_type(i);
+            values.push_back(owned_copy(type.type, type.shape, step.of->fetch_data(*step.memory, i)));
+        }
+    return values;
+}
+
 RILL_COLD void plan::close() noexcept {
     closed_ = true;
     delete ready_.exchange(nullptr);
