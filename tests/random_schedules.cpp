@@ -35,8 +35,9 @@ struct model {
     operation init = count.initializer();
     operation put = queue.enqueue(n);
     tensor<int> take = queue.dequeue();
-    std::tuple<tensor<int>, tensor<int>> take_two = while_loop(
-        [](auto k, auto) { return k < 2; }, [&](auto k, auto t) { return std::tuple(k + 1, t * 1000 + queue.dequeue()); }, 0, 0);
+    std::tuple<tensor<int>, tensor<int>> take_two =
+        while_loop([](auto k, auto) { return k < 2; },
+                   [&](auto k, auto t) { return std::tuple(k + 1, t * 1000 + queue.dequeue()); }, 0, 0);
     tensor<int> ask = asked(n);
     tensor<int> bump = bumped();
     tensor<int> locked = with_lock();
@@ -51,7 +52,8 @@ struct model {
             switch (world->choose(5)) {
             case 0: return; // it never comes
             case 1: return done(v + 1);
-            case 2: return slow->push_back(world->at(world->now() + std::chrono::milliseconds(world->choose(200)), answer));
+            case 2:
+                return slow->push_back(world->at(world->now() + std::chrono::milliseconds(world->choose(200)), answer));
             default: return world->post(answer);
             }
         };
@@ -89,11 +91,12 @@ public:
 
     std::string run() {
         for (auto& s : sessions_)
-            s = std::make_unique<one_session>(session_options{.inter_op_threads = 0,
-                                                              .intra_op_threads = 0,
-                                                              .progress_timeout = next_(2) ? forever : std::chrono::seconds(2),
-                                                              .environment = &world_},
-                                              m_);
+            s = std::make_unique<one_session>(
+                session_options{.inter_op_threads = 0,
+                                .intra_op_threads = 0,
+                                .progress_timeout = next_(2) ? forever : std::chrono::seconds(2),
+                                .environment = &world_},
+                m_);
         const std::size_t actions = 4 + next_(16);
         for (std::size_t i = 0; i < actions; ++i) {
             act();

@@ -72,9 +72,7 @@ public:
     /// Returns the tasks and timers that have run.
     std::size_t ran() const { return ran_; }
 
-    void note(const std::string& what) {
-        log += std::to_string(now_.time_since_epoch().count()) + " " + what + "\n";
-    }
+    void note(const std::string& what) { log += std::to_string(now_.time_since_epoch().count()) + " " + what + "\n"; }
     std::string log;
 
 private:

@@ -18,7 +18,9 @@ TEST_CASE("cancellation: callbacks are called once, at once if it has come, and 
     const auto c = std::make_shared<cancellation>();
     int first = 0, withdrawn = 0, late = 0;
     const auto kept = c->on_cancel([&] { ++first; });
-    { const auto gone = c->on_cancel([&] { ++withdrawn; }); }
+    {
+        const auto gone = c->on_cancel([&] { ++withdrawn; });
+    }
     CHECK_FALSE(c->is_cancelled());
     c->cancel();
     c->cancel();

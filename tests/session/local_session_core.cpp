@@ -25,7 +25,8 @@ struct fixture {
 
 using test_local_session_core_fixture = test_local_session_core::fixture;
 
-TEST_CASE_METHOD(test_local_session_core_fixture, "local session core: a run is prepared once per fetches, targets and feeds") {
+TEST_CASE_METHOD(test_local_session_core_fixture,
+                 "local session core: a run is prepared once per fetches, targets and feeds") {
     const detail::plan_key key{{y}, {}, {x}};
     const auto p = core.find_run(key);
     CHECK(core.find_run(key) == p);
@@ -48,8 +49,9 @@ TEST_CASE_METHOD(test_local_session_core_fixture,
     CHECK_THROWS_WITH(core.find_run({{y}, {}, {x, x}}), contains("'input:0'") && contains("twice"));
 }
 
-TEST_CASE_METHOD(test_local_session_core_fixture,
-                 "local session core: runs with more feeds than fit on the stack, and values stay until the result goes") {
+TEST_CASE_METHOD(
+    test_local_session_core_fixture,
+    "local session core: runs with more feeds than fit on the stack, and values stay until the result goes") {
     std::vector<endpoint> edges;
     std::vector<any_array> values;
     std::vector<endpoint> fetches;

@@ -52,7 +52,8 @@ public:
     /// Returns the time so much later than now; time_point::max() if there is none so late.
     time_point now_plus(std::chrono::nanoseconds d) {
         const auto from = now();
-        return d > time_point::max() - from ? time_point::max() : from + std::chrono::duration_cast<time_point::duration>(d);
+        return d > time_point::max() - from ? time_point::max()
+                                            : from + std::chrono::duration_cast<time_point::duration>(d);
     }
     /// Returns a number below n: which of n ready things goes next.
     virtual std::size_t choose(std::size_t n) = 0;

@@ -46,7 +46,8 @@ private:
 } // namespace detail
 
 RILL_EXPORT RILL_COLD environment& environment::real() {
-    static detail::real_environment& one = *new detail::real_environment; // leaked: steps may run while statics are destroyed
+    static detail::real_environment& one =
+        *new detail::real_environment; // leaked: steps may run while statics are destroyed
     return one;
 }
 

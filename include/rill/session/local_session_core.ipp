@@ -34,7 +34,8 @@ class run_cache {
 public:
     std::shared_ptr<local_run> find(const plan_key& key);
     /// Adds a run unless the key has one already, and returns the cached run. `gone` receives an evicted run.
-    std::shared_ptr<local_run> add(const plan_key& key, std::shared_ptr<local_run> made, std::shared_ptr<local_run>& gone);
+    std::shared_ptr<local_run> add(const plan_key& key, std::shared_ptr<local_run> made,
+                                   std::shared_ptr<local_run>& gone);
     /// Calls f(run) for each cached run, and for evicted runs that a callable still holds.
     template <class F> void each(const F& f) const {
         for (const auto& [key, kept] : runs_) f(kept.run);
@@ -63,7 +64,7 @@ RILL_INLINE std::shared_ptr<local_run> run_cache::find(const plan_key& key) {
 }
 
 RILL_COLD std::shared_ptr<local_run> run_cache::add(const plan_key& key, std::shared_ptr<local_run> made,
-                                                std::shared_ptr<local_run>& gone) {
+                                                    std::shared_ptr<local_run>& gone) {
     if (auto known = find(key)) return known;
     if (runs_.size() == most) {
         const auto oldest = runs_.find(*latest_.back());
@@ -84,7 +85,6 @@ RILL_COLD void run_cache::clear() {
     latest_.clear();
     given_up_.clear();
 }
-
 
 /// What a session shares with its runs, which callables may keep after it.
 struct local_session_state {
@@ -209,7 +209,6 @@ inline step_threads threads_for(const session_options& o) {
         t.pool = detail::make_shared<thread_pool>(most - 1);
     return t;
 }
-
 
 RILL_COLD local_session_core::local_session_core(const rill::graph& g, const session_options& options)
     : session_core(g), options_(options), device_(default_device()),

@@ -64,7 +64,8 @@ TEST_CASE_METHOD(test_runtime_step_run_fixture, "step_run: a straight line runs 
     CHECK(values[0][0].elements<float>()[1] == 3.f);
 }
 
-TEST_CASE_METHOD(test_runtime_step_run_fixture, "step_run: a step that waits holds nothing but its memory, and goes on") {
+TEST_CASE_METHOD(test_runtime_step_run_fixture,
+                 "step_run: a step that waits holds nothing but its memory, and goes on") {
     std::vector<host_result<float>> asked;
     const tensor y = host_call<float>([&](float, host_result<float> done) { asked.push_back(done); }, reduce_sum(x));
     const auto p = plan_of(tensor(y * 2.f).end());
@@ -120,11 +121,9 @@ TEST_CASE_METHOD(test_runtime_step_run_fixture, "step_run: loops and branches wa
     std::vector<host_result<float>> asked;
     const auto ask = [&](float, host_result<float> done) { asked.push_back(done); };
     const tensor sum = reduce_sum(x);
-    const auto [k, total] = while_loop([](auto i, auto) { return i < 3; },
-                                       [&](auto i, auto t) {
-                                           return std::tuple(i + 1, t + host_call<float>(ask, t));
-                                       },
-                                       0, sum);
+    const auto [k, total] =
+        while_loop([](auto i, auto) { return i < 3; },
+                   [&](auto i, auto t) { return std::tuple(i + 1, t + host_call<float>(ask, t)); }, 0, sum);
     start(plan_of(any_tensor(total).end()), {1, 1});
     for (int i = 0; i < 3; ++i) {
         world.run();

@@ -94,7 +94,9 @@ private:
     void listen();
     void check_limits();
     std::string waited_for() const;
-    time_point next_limit() const { return given_up_ ? time_point::max() : std::min(context_.deadline, progress_limit_); }
+    time_point next_limit() const {
+        return given_up_ ? time_point::max() : std::min(context_.deadline, progress_limit_);
+    }
 
     const std::chrono::nanoseconds progress_timeout_;
     const step_context& context_;
@@ -106,9 +108,9 @@ private:
     std::int64_t came_at_ = 0;
 
     // of a step that waits
-    bool listens_ = false; // to cancellations and the deadline
-    bool waits_ = false;   // since the last completion
-    bool given_up_ = false; // every op has completed, or is completing: no result is lost
+    bool listens_ = false;           // to cancellations and the deadline
+    bool waits_ = false;             // since the last completion
+    bool given_up_ = false;          // every op has completed, or is completing: no result is lost
     time_point progress_limit_ = {}; // of the current wait
     cancellation::registration session_, token_;
     environment::timer deadline_, progress_; // of a step that does not block

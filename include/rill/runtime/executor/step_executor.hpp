@@ -95,7 +95,7 @@ private:
     std::vector<wait> waits_;                  // of a traced run
     parent_run* parent_ = nullptr;             // the parent run; null for a step of its own
     std::size_t parent_number_ = 0;
-    std::optional<step_state> step_;           // not of a nested run
+    std::optional<step_state> step_; // not of a nested run
     completion_queue* events_ = nullptr;
     const step_context* context_ = nullptr;
     pinned_versions versions_;

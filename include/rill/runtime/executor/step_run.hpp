@@ -18,8 +18,8 @@ class step_run : public std::enable_shared_from_this<step_run> {
 public:
     struct request {
         std::shared_ptr<plan> of;
-        std::vector<any_array> feeds; // which own their elements
-        step_context context;         // its session is that of the plan
+        std::vector<any_array> feeds;             // which own their elements
+        step_context context;                     // its session is that of the plan
         std::shared_ptr<cancellation> token = {}; // keeps alive what the context refers to
         step_trace* trace = nullptr;
         std::function<void(std::exception_ptr problem, std::vector<any_array> values)> done;

@@ -25,7 +25,9 @@ RILL_COLD void step_run::go_on() noexcept {
     } catch (...) {
         problem = std::current_exception();
     }
-    if (state_) asked_.of->release(std::move(state_)); // breaks the circle of a step in stages, which holds its way back to here
+    if (state_)
+        asked_.of->release(
+            std::move(state_)); // breaks the circle of a step in stages, which holds its way back to here
     scope_.reset();
     recorder_.reset();
     const auto done = std::move(asked_.done);

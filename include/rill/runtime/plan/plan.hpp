@@ -68,8 +68,8 @@ public:
     /// Switches to stages for all later runs, if the plan has nodes that may be dynamic.
     void use_stages();
 
-    /// Returns the segment for these types of the feeds: the last one used, another cached one, or a new one. Throws dynamic_shape_found if
-    /// these types show that a node is dynamic; the plan then runs in stages.
+    /// Returns the segment for these types of the feeds: the last one used, another cached one, or a new one. Returns null if these types
+    /// show that a node binds dynamically; the plan then runs in stages.
     std::shared_ptr<segment> bind(std::span<const tensor_type> feeds);
 
 private:
