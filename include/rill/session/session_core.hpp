@@ -17,6 +17,7 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 // Forward declarations only: user programs do not compile the runtime.
+class container_set;
 class plan;
 class variable_state;
 struct execution_state;
@@ -44,7 +45,9 @@ private:
 /// The untyped core of a session, shared with its callables.
 class session_core {
 public:
-    session_core(const rill::graph& g, const session_options& options);
+    /// Opens a session on a graph. `task`: the container set of a cluster's task, which then holds all state of the session. Null: a local
+    /// session, with a set of its own for private state.
+    session_core(const rill::graph& g, const session_options& options, std::shared_ptr<container_set> task = nullptr);
     ~session_core();
 
     const rill::graph& graph() const noexcept { return graph_; }
@@ -73,10 +76,10 @@ public:
     bool first_time(const std::string& what);
 
     /// Binds a variable to a state that others may share. Call it before a plan with this variable is bound.
-    void share(const node* variable, std::shared_ptr<variable_state> value);
+    void share(const node* variable, const std::shared_ptr<variable_state>& value);
     std::shared_ptr<variable_state> shared(const node* variable);
 
-    /// Returns true if a variable was used in this session and has a value.
+    /// Returns true if a variable has a value in this session.
     bool has_value(const node* variable) const;
 
 private:
@@ -99,7 +102,9 @@ private:
 
 void reset_containers(const std::string& target, const std::vector<std::string>& containers);
 
-std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options);
+/// Opens a session: a local one, or one whose state a cluster's task holds.
+std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options,
+                                                std::shared_ptr<container_set> task = nullptr);
 
 }}} // namespace rill::RILL_ABI::detail
 

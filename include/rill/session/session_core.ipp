@@ -22,7 +22,7 @@
 #include <rill/core/names.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/core/vector.hpp>
-#include <rill/resources/shared_resources.hpp>
+#include <rill/resources/container_set.hpp>
 #include <rill/runtime/dynamic_runtime.hpp>
 #include <rill/runtime/plan/plan.hpp>
 #include <rill/runtime/trace/step_recorder.hpp>
@@ -110,7 +110,9 @@ RILL_COLD void plan_cache::clear() {
 
 struct session_core::state {
     state(std::shared_ptr<resource_store> all, rill::environment* environment)
-        : resources(std::move(all)), context{.cancel = &resources->ended(), .environment = environment} {}
+        : resources(std::move(all)), context{.cancel = &resources->ended(),
+                                             .environment = environment,
+                                             .incarnation = resources->incarnation()} {}
 
     std::shared_ptr<resource_store> resources;
     const step_context context; // the base context of every step
@@ -133,25 +135,28 @@ inline step_threads threads_for(const session_options& o) {
     return t;
 }
 
-RILL_COLD session_core::session_core(const rill::graph& g, const session_options& options)
+RILL_COLD session_core::session_core(const rill::graph& g, const session_options& options,
+                                     std::shared_ptr<container_set> task)
     : graph_(g), options_(options), device_(default_device()),
-      state_(std::make_unique<state>(detail::make_shared<resource_store>(
-                                         options.memory ? *options.memory : default_allocator(), threads_for(options)),
-                                     options.environment)) {}
+      state_(std::make_unique<state>(
+          detail::make_shared<resource_store>(options.memory ? *options.memory : default_allocator(),
+                                              threads_for(options), std::move(task), options.replica),
+          options.environment)) {}
 RILL_COLD session_core::~session_core() = default;
 
-RILL_COLD std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options) {
-    return detail::make_shared<session_core>(g, options);
+RILL_COLD std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options,
+                                                          std::shared_ptr<container_set> task) {
+    return detail::make_shared<session_core>(g, options, std::move(task));
 }
 
 RILL_COLD void reset_containers(const std::string& target, const std::vector<std::string>& containers) {
     if (!target.empty())
         throw unimplemented("session::reset: no session of this program has the target '" + target + "'");
-    shared_resources::of_process().reset(containers);
+    container_set::of_process().reset(containers);
 }
 
-RILL_COLD void session_core::share(const node* variable, std::shared_ptr<variable_state> value) {
-    state_->resources->share(variable, std::move(value));
+RILL_COLD void session_core::share(const node* variable, const std::shared_ptr<variable_state>& value) {
+    state_->resources->share(variable, value);
 }
 
 RILL_COLD std::shared_ptr<variable_state> session_core::shared(const node* variable) {
