@@ -340,7 +340,8 @@ TEST_CASE_METHOD(test_order_fixture, "order: nodes of one container and name are
     const container_scope owned("c");
     const mutex by_node("m"), by_name("n", {.shared_name = "m"}), other("o");
     const operation first = by_node.acquire(), apart = other.acquire(), next = by_name.release();
-    const auto sub = serialize_lock_ops(prune({}, std::vector<const node*>{next.node(), apart.node(), first.node()}, {}));
+    const auto sub =
+        serialize_lock_ops(prune({}, std::vector<const node*>{next.node(), apart.node(), first.node()}, {}));
     check(sub, true);
     for (const auto& it : sub.items) {
         if (it.origin == next.node()) {

@@ -29,7 +29,8 @@ std::shared_ptr<resource> find_resource(std::int64_t number, std::uint32_t incar
 
 } // namespace detail
 
-/// What outlives runs and is reached through a handle: a queue, a lock, a table. A handle in a graph is its number, an int64 of rank 0.
+/// State that outlives runs: a queue, a lock, a table, a variable. Ops reach it through a handle, its number. In a graph a handle is an
+/// int64 of rank 0.
 class RILL_EXPORT resource : public std::enable_shared_from_this<resource> {
 public:
     resource() = default;
@@ -40,11 +41,11 @@ public:
     /// Returns the handle. Its upper 32 bits are the incarnation of the task that owns the resource. It is 0 until a container set holds
     /// the resource.
     std::int64_t number() const noexcept { return number_; }
-    /// Kind and type, as messages say them: "FIFOQueue of (float32 [2], int32 []), capacity 100". Two uses of one name agree in it.
+    /// Returns kind and type for messages: "FIFOQueue of (float32 [2], int32 []), capacity 100". Two uses of one name must agree in it.
     virtual std::string described() const = 0;
-    /// Where it makes the arrays that it keeps: one made there it may take over from a step, which saves a copy. Null: it takes none.
+    /// Returns the allocator of the arrays that the resource keeps, or null. It may take over a step's array from there without a copy.
     virtual allocator* memory() const noexcept { return nullptr; }
-    /// Its container is reset: who waits for it does so in vain.
+    /// Fails all waiters, because the container is reset.
     virtual void abandon() noexcept {}
 
 private:

@@ -21,7 +21,7 @@ struct resource_table {
     std::unordered_map<std::int64_t, std::weak_ptr<resource>> all;
 };
 
-/// Leaked: resources of static objects die late.
+/// Returns the table of the process. It is leaked, because resources of static objects die late.
 RILL_EXPORT RILL_COLD resource_table& the_resource_table() {
     static resource_table& table = *new resource_table;
     return table;
@@ -60,9 +60,9 @@ RILL_COLD void refuse_resource(std::int64_t number, std::uint32_t incarnation, c
                                const char* wanted) {
     const std::int64_t mine = incarnation != 0 ? incarnation : process_incarnation(), of = number >> 32;
     throw invalid_argument(std::string("the handle of a ") + wanted + " is expected, " +
-                           (there                   ? "not of a " + there->described()
+                           (there                  ? "not of a " + there->described()
                             : of > 0 && of != mine ? "and this is a handle of another task"
-                                                    : "and this is of nothing that is there"));
+                                                   : "and this is of nothing that is there"));
 }
 
 } // namespace detail

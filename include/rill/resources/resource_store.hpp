@@ -24,8 +24,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// counters of random ops. The store remembers by node what it has found, so that steps that are bound look up no names.
 class resource_store : public std::enable_shared_from_this<resource_store> {
 public:
-    /// Opens the container sets of a session. A local session (`task` is null) has a set of its own in `memory`, for private state, and
-    /// the set of the process for named containers and shared names. A session of a task has the task's set for all. `replica`: see
+    /// Opens the container sets of a session. A session of a task has the task's set for all state. A local session (`task` is null) has a
+    /// set of its own in `memory`, for private state. Named containers and shared names it finds in the set of the process. `replica`: see
     /// session_options.
     explicit resource_store(allocator& memory, step_threads threads = {}, std::shared_ptr<container_set> task = nullptr,
                             int replica = 0);
@@ -36,7 +36,7 @@ public:
     std::uint32_t incarnation() const noexcept { return own_->incarnation(); }
 
     /// Returns the state of a variable, made on first use in the memory of `space` (null: the host). Later calls ignore `space`. Throws
-    /// unimplemented if an extent is unknown, and invalid_argument if the name has a variable of another type or in other memory.
+    /// unimplemented if an extent is unknown. Throws invalid_argument if the variable of that name has another type or other memory.
     std::shared_ptr<variable_state> variable(const node* n, const device_type* space = nullptr);
     /// Returns the state of a variable, or null if there is none of its name and type.
     std::shared_ptr<variable_state> known_variable(const node* n);

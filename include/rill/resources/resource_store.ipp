@@ -73,8 +73,7 @@ RILL_COLD std::shared_ptr<variable_state> resource_store::known_variable(const n
 
 RILL_COLD void resource_store::share(const node* n, const std::shared_ptr<variable_state>& value) {
     const std::lock_guard lock(mutex_);
-    const auto found =
-        find(n, n->op->resource_place(), value->described(), [&](const std::string&) { return value; });
+    const auto found = find(n, n->op->resource_place(), value->described(), [&](const std::string&) { return value; });
     if (found != value) throw internal("variable '" + n->name + "' is in use, and can't have another state");
     variables_[n] = {value, true};
 }
@@ -82,8 +81,7 @@ RILL_COLD void resource_store::share(const node* n, const std::shared_ptr<variab
 RILL_COLD void resource_store::answer(kernel_request& request, const op& o, const node& n) {
     request.pool = threads_.for_ops();
     request.replica = replica_ != 0 && o.resource_place().is_private() ? replica_ : 0;
-    request.seed =
-        request.seed_of_replica(o.seed() ? o.seed() : hash_combine(n.owner->seed(), hash_bytes(n.name)));
+    request.seed = request.seed_of_replica(o.seed() ? o.seed() : hash_combine(n.owner->seed(), hash_bytes(n.name)));
     request.find_resource = finder(&n);
     request.session = session_;
 }

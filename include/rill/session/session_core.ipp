@@ -110,9 +110,8 @@ RILL_COLD void plan_cache::clear() {
 
 struct session_core::state {
     state(std::shared_ptr<resource_store> all, rill::environment* environment)
-        : resources(std::move(all)), context{.cancel = &resources->ended(),
-                                             .environment = environment,
-                                             .incarnation = resources->incarnation()} {}
+        : resources(std::move(all)),
+          context{.cancel = &resources->ended(), .environment = environment, .incarnation = resources->incarnation()} {}
 
     std::shared_ptr<resource_store> resources;
     const step_context context; // the base context of every step
