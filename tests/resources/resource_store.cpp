@@ -2,6 +2,7 @@
 #include <rill/resources/resource_store.hpp>
 
 #include <rill/ops/state/variable.hpp>
+#include <rill/resources/container_set.hpp>
 
 #include "catch.hpp"
 

@@ -14,11 +14,12 @@
 #include <rill/device/device.hpp>
 #include <rill/device/kernel.hpp>
 #include <rill/graph/node.hpp>
-#include <rill/resources/container_set.hpp>
 #include <rill/resources/step_threads.hpp>
 #include <rill/resources/variable_state.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
+
+class container_set;
 
 /// A session's access to the state that outlives its runs, and its threads. The state lies in container sets, by name: variables, queues,
 /// counters of random ops. The store remembers by node what it has found, so that steps that are bound look up no names.
@@ -33,7 +34,7 @@ public:
     const step_threads& threads() const noexcept { return threads_; }
     allocator& memory() const noexcept { return memory_; }
     /// Returns the incarnation of the task: handles of others are refused.
-    std::uint32_t incarnation() const noexcept { return own_->incarnation(); }
+    std::uint32_t incarnation() const noexcept;
 
     /// Returns the state of a variable, made on first use in the memory of `space` (null: the host). Later calls ignore `space`. Throws
     /// unimplemented if an extent is unknown. Throws invalid_argument if the variable of that name has another type or other memory.

@@ -11,6 +11,7 @@
 #include <rill/core/any_array.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/graph/graph.hpp>
+#include <rill/resources/container_set.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -18,6 +19,8 @@ RILL_COLD resource_store::resource_store(allocator& memory, step_threads threads
                                          int replica)
     : memory_(memory), threads_(std::move(threads)), of_task_(task != nullptr),
       own_(task ? std::move(task) : detail::make_shared<container_set>(memory)), replica_(replica) {}
+
+RILL_COLD std::uint32_t resource_store::incarnation() const noexcept { return own_->incarnation(); }
 
 RILL_COLD container_set& resource_store::set_of(const resource_name& place) const {
     return of_task_ || place.is_private() ? *own_ : container_set::of_process();
