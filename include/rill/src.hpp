@@ -102,8 +102,8 @@
 #include <rill/passes/prune.ipp>
 #include <rill/passes/split_into_stages.ipp>
 #include <rill/passes/subgraph.ipp>
+#include <rill/resources/container_set.ipp>
 #include <rill/resources/resource_store.ipp>
-#include <rill/resources/shared_resources.ipp>
 #include <rill/resources/variable_state.ipp>
 #include <rill/runtime/absent_value.ipp>
 #include <rill/runtime/control_flow/bound_region.ipp>

@@ -16,6 +16,7 @@
 #include <rill/core/any_array.hpp>
 #include <rill/core/cancellation.hpp>
 #include <rill/core/environment.hpp>
+#include <rill/core/hash.hpp>
 #include <rill/core/resource.hpp>
 #include <rill/core/thread_pool.hpp>
 
@@ -35,6 +36,7 @@ struct step_context {
     std::vector<std::function<void()>>* on_failure =
         nullptr;                          // undo functions that run if the step fails; set for steps with async ops
     detail::trace_scope* trace = nullptr; // set for traced steps
+    std::uint32_t incarnation = 0;        // of the task whose handles the step may use; 0: any task of this process
 
     rill::environment& env() const { return environment ? *environment : rill::environment::real(); }
     /// Throws `cancelled` or `deadline_exceeded`. Kernels that run for long or wait should call it.
@@ -99,6 +101,12 @@ struct kernel_request {
     bool shared = false;     // set by the op: the kernel uses the pool
     double moved_bytes = -1; // set by the op: memory traffic, if less than the size of inputs and outputs; -1: unset
     std::uint64_t seed = 0;  // for a random op: derived from the graph seed and node name, or the op's own seed
+    int replica = 0;         // session_options::replica; 0 for an op with a container or a shared name
+
+    /// Returns the seed that this replica draws with where replica 0 draws with `asked`.
+    std::uint64_t seed_of_replica(std::uint64_t asked) const {
+        return replica == 0 ? asked : detail::hash_combine(asked, static_cast<std::uint64_t>(replica));
+    }
 
     /// Sets the memory traffic of an op that reads and writes only these slices of its larger operands.
     void moves_only(const tensor_type& slices) { moved_bytes = 2 * static_cast<double>(slices.bytes()); }

@@ -60,6 +60,9 @@ struct session_options {
     bool raise_primitives = true;
     /// The longest wait for others (a queue, a host_call) without any progress, before the run throws deadline_exceeded.
     std::chrono::nanoseconds progress_timeout = std::chrono::minutes(10);
+    /// The number of this replica, if several programs train one graph on data of their own; 0: none. It is mixed into the seeds of random
+    /// ops, and of random queues without container and shared name. Replicas then draw different dropout masks, orders and initial values.
+    int replica = 0;
     rill::environment* environment = nullptr; // clock and scheduling order; null: the real one
     allocator* memory = nullptr;              // allocator of step memory and variables; null: default_allocator()
 };

@@ -14,7 +14,9 @@ struct local_session_state;
 /// A session in this process.
 class local_session_core final : public session_core {
 public:
-    local_session_core(const rill::graph& g, const session_options& options);
+    /// `task`: see make_session_core.
+    local_session_core(const rill::graph& g, const session_options& options,
+                       std::shared_ptr<container_set> task = nullptr);
     RILL_INLINE ~local_session_core() override;
 
     /// Returns the default device, for nodes that name none. It is fixed at construction, because variables stay where they are.
@@ -28,7 +30,7 @@ public:
     RILL_INLINE bool has_value(const node* variable) const override;
 
     /// Binds a variable to a state that others may share. Call it before a plan with this variable is bound.
-    void share(const node* variable, std::shared_ptr<variable_state> value);
+    void share(const node* variable, const std::shared_ptr<variable_state>& value);
     std::shared_ptr<variable_state> shared(const node* variable);
 
 private:
@@ -39,7 +41,8 @@ private:
     std::shared_ptr<local_session_state> state_; // shared with the runs
 };
 
-std::shared_ptr<local_session_core> make_local_session_core(const rill::graph& g, const session_options& options);
+std::shared_ptr<local_session_core> make_local_session_core(const rill::graph& g, const session_options& options,
+                                                            std::shared_ptr<container_set> task = nullptr);
 
 }}} // namespace rill::RILL_ABI::detail
 

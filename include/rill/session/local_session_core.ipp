@@ -89,7 +89,9 @@ RILL_COLD void run_cache::clear() {
 /// What a session shares with its runs, which callables may keep after it.
 struct local_session_state {
     local_session_state(std::shared_ptr<resource_store> all, rill::environment* environment)
-        : resources(std::move(all)), context{.session = &resources->session(), .environment = environment} {}
+        : resources(std::move(all)), context{.session = &resources->session(),
+                                           .environment = environment,
+                                           .incarnation = resources->incarnation()} {}
 
     bool closed() const noexcept { return context.session->is_cancelled(); }
     void check_open(const plan_key* asked = nullptr) const {
@@ -210,11 +212,12 @@ inline step_threads threads_for(const session_options& o) {
     return t;
 }
 
-RILL_COLD local_session_core::local_session_core(const rill::graph& g, const session_options& options)
+RILL_COLD local_session_core::local_session_core(const rill::graph& g, const session_options& options,
+                                                 std::shared_ptr<container_set> task)
     : session_core(g), options_(options), device_(default_device()),
       state_(std::make_shared<local_session_state>(
           detail::make_shared<resource_store>(options.memory ? *options.memory : default_allocator(),
-                                              threads_for(options)),
+                                              threads_for(options), std::move(task), options.replica),
           options.environment)) {}
 
 RILL_COLD local_session_core::~local_session_core() {
@@ -222,13 +225,13 @@ RILL_COLD local_session_core::~local_session_core() {
     state_->runs.clear(); // which hold the state
 }
 
-RILL_COLD std::shared_ptr<local_session_core> make_local_session_core(const rill::graph& g,
-                                                                      const session_options& options) {
-    return detail::make_shared<local_session_core>(g, options);
+RILL_COLD std::shared_ptr<local_session_core>
+make_local_session_core(const rill::graph& g, const session_options& options, std::shared_ptr<container_set> task) {
+    return detail::make_shared<local_session_core>(g, options, std::move(task));
 }
 
-RILL_COLD void local_session_core::share(const node* variable, std::shared_ptr<variable_state> value) {
-    state_->resources->share(variable, std::move(value));
+RILL_COLD void local_session_core::share(const node* variable, const std::shared_ptr<variable_state>& value) {
+    state_->resources->share(variable, value);
 }
 
 RILL_COLD std::shared_ptr<variable_state> local_session_core::shared(const node* variable) {

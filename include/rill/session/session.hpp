@@ -165,6 +165,8 @@ private:
     std::optional<run_options> how_;
 };
 
+class session;
+
 namespace detail {
 
 /// A finished run with its fed and fetched values.
@@ -179,6 +181,9 @@ struct finished_run {
 /// Runs the fetches of a list, with feeds by edge or by name.
 finished_run run_once(fetch_list& list, std::span<const feed_value* const> feeds, std::span<const fetch_place> places,
                       const run_options* how);
+
+/// Opens a session whose state a container set holds, as those of a cluster's task do.
+session open_session(const graph& g, const session_options& options, std::shared_ptr<container_set> task);
 
 } // namespace detail
 
@@ -295,7 +300,11 @@ public:
     }
 
 private:
+    friend session detail::open_session(const rill::graph& g, const session_options& options,
+                                        std::shared_ptr<detail::container_set> task);
     friend std::vector<coordinated_thread> start_queue_runners(const session& s, const coordinator& c);
+
+    explicit session(std::shared_ptr<detail::session_core> core) : core_(std::move(core)) {}
 
     template <class... F> using feed_list = std::array<const feed_value*, sizeof...(F)>;
     template <class F> static const feed_value* given(std::remove_reference_t<F>& feed) {
@@ -339,7 +348,7 @@ private:
     std::shared_ptr<detail::session_core> core_;
 };
 
-/// Returns a session's graph with the values of all variables used so far, for export: export_graph(with_values(s), "model.rill"). It
+/// Returns a session's graph with the values of all variables that have one, for export: export_graph(with_values(s), "model.rill"). It
 /// includes slots of optimizers. All values come from one step.
 inline valued_graph with_values(const session& s) { return s.variable_values(); }
 

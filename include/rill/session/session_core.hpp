@@ -13,6 +13,8 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
+class container_set;
+
 /// The untyped core of a session, shared with its callables: of this process, or of a cluster.
 class session_core {
 public:
@@ -27,7 +29,7 @@ public:
     virtual std::string memory_report() = 0;
     /// Returns true for the first call with `what` in this session.
     virtual bool first_time(const std::string& what) = 0;
-    /// Returns true if a variable was used in this session and has a value.
+    /// Returns true if a variable has a value in this session.
     virtual bool has_value(const node* variable) const = 0;
 
     /// Returns the edge of a name: "layer/x:0", or "layer/x" for output 0. Throws not_found if the graph has none.
@@ -42,8 +44,10 @@ private:
     rill::graph graph_;
 };
 
-/// Opens a session in this process.
-std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options);
+/// Opens a session in this process. `task`: the container set of a cluster's task, which then holds all state of the session. Null: a local
+/// session, with a set of its own for private state.
+std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options,
+                                                std::shared_ptr<container_set> task = nullptr);
 
 void reset_containers(const std::string& target, const std::vector<std::string>& containers);
 
