@@ -10,6 +10,7 @@
 #include <rill/core/hash_map.hpp>
 #include <rill/core/shared.hpp>
 #include <rill/eager/value_and_grad.hpp>
+#include <rill/session/local_session_core.hpp>
 #include <rill/train/optimizer.hpp>
 
 namespace rill { inline namespace RILL_ABI {
