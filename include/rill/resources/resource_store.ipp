@@ -48,7 +48,7 @@ resource_store::shared(const node* n, const resource_name& name, const std::stri
 }
 
 RILL_COLD void resource_store::answer(kernel_request& request, const op& o, const node& n) {
-    request.pool = threads_.for_ops();
+    request.on.pool = threads_.for_ops();
     request.seed = o.seed() ? o.seed() : hash_combine(n.owner->seed(), hash_bytes(n.name));
     request.find_resource = finder(&n);
     request.session = session_;
