@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include <rill/core/dims.hpp>
+#include <rill/core/error.hpp>
 #include <rill/core/thread_pool.hpp>
 #include <rill/device/philox.hpp>
 
@@ -32,8 +33,8 @@ struct refused_element {
 class error_site {
 public:
     virtual ~error_site() = default;
-    /// Throws the error of a refused element.
-    [[noreturn]] virtual void raise(const refused_element& found) const = 0;
+    /// Returns the error of a refused element.
+    virtual error describe(const refused_element& found) const = 0;
 };
 using error_site_ptr = std::shared_ptr<const error_site>;
 
@@ -66,7 +67,7 @@ struct execution_context {
         return other;
     }
 
-    // What follows is for devices whose kernels run on threads of the host.
+    // Two functions for devices whose kernels run on threads of the host.
 
     /// Throws the error of a refused element. With a record, notes it there instead, unless an earlier step has failed.
     void refuse(const error_site& where, const refused_element& found) const;

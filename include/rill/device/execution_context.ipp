@@ -3,7 +3,6 @@
 
 #include <rill/device/execution_context.hpp>
 
-#include <rill/core/error.hpp>
 #include <rill/device/numbers.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -17,9 +16,7 @@ RILL_EXPORT RILL_COLD std::mutex& error_record_mutex() {
 
 class zero_division_site final : public error_site {
 public:
-    [[noreturn]] void raise(const refused_element&) const override {
-        throw invalid_argument("integer division by zero");
-    }
+    error describe(const refused_element&) const override { return invalid_argument("integer division by zero"); }
 };
 
 RILL_INLINE void refuse_zero_division(const execution_context& on) {
@@ -32,7 +29,10 @@ RILL_INLINE void refuse_zero_division(const execution_context& on) {
 } // namespace detail
 
 RILL_COLD void execution_context::refuse(const error_site& where, const refused_element& found) const {
-    if (!errors) where.raise(found);
+    if (!errors) {
+        const error problem = where.describe(found);
+        throw_error(problem.code(), problem.what());
+    }
     const std::lock_guard lock(detail::error_record_mutex());
     if (step < errors->step) *errors = {step, &where, found};
 }

@@ -113,7 +113,7 @@ struct kernel_request {
     bool shared = false;       // set by the op: the kernel uses the pool
     double moved_bytes = -1;   // set by the op: memory traffic, if less than the size of inputs and outputs; -1: unset
     std::uint64_t seed = 0;    // for a random op: derived from the graph seed and node name, or the op's own seed
-    /// Set by a random op: returns the stream of the next run. The host calls it once a run; the kernel finds the stream in its context.
+    /// Returns the stream of the next run; set by a random op. The host calls it once a run, and the kernel finds the stream in its context.
     std::function<random_stream()> next_stream = {};
 
     /// Sets the memory traffic of an op that reads and writes only these slices of its larger operands.

@@ -84,8 +84,8 @@ struct same_scalars {
 ///
 /// Pointers refer to device memory, which the host may not be able to read. Numbers that are known when a kernel is bound are passed
 /// by value; numbers of a run are passed by address, and the device reads them. Nothing is returned to the host: `check` reports bad
-/// data to the context's error record. Once a step has failed, primitives of that step and of later steps write nothing, so ids that
-/// `check` has refused are never followed. Without a record, `check` throws at once.
+/// data to the context's error record. After a failure, the primitives of that step and of later steps write nothing. They never follow
+/// an id that `check` has refused. Without a record, `check` throws at once.
 ///
 /// The context's scratch memory holds what the functions `…_scratch` return for the same shapes; they take the context of binding.
 template <class D>

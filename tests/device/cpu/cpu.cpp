@@ -29,8 +29,8 @@ TEST_CASE("cpu: the primitives ops are written on") {
 namespace test_cpu {
 
 struct site final : error_site {
-    [[noreturn]] void raise(const refused_element& found) const override {
-        throw out_of_range(std::to_string(found.at) + ": " + std::to_string(found.value));
+    error describe(const refused_element& found) const override {
+        return out_of_range(std::to_string(found.at) + ": " + std::to_string(found.value));
     }
 };
 

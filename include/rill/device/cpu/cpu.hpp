@@ -115,8 +115,11 @@ struct cpu {
     }
     /// Returns true if all elements are finite and the host can know it without waiting. An op may then leave out the work that only
     /// other elements need; that work must not change a finite result.
-    template <class T> static bool known_finite(const T* x, index_t n) { return first_refused(x, n, finite_number{}) < 0; }
-    /// The index primitives see arrays as [outer, extent, inner]; see indexing.hpp. Their ids have been checked.
+    template <class T> static bool known_finite(const T* x, index_t n) {
+        return first_refused(x, n, finite_number{}) < 0;
+    }
+    // The index primitives see arrays as [outer, extent, inner]; see indexing.hpp. They follow ids that have been checked.
+
     template <class T, class I>
     static void gather(const execution_context&, const T* table, const I* ids, T* to, index_t outer, index_t extent,
                        index_t inner, index_t count) {

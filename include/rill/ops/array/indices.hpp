@@ -84,10 +84,10 @@ RILL_INLINE void check_index_type(dtype type, const char* what) {
 class outside_site final : public error_site {
 public:
     outside_site(const dims& shape, index_t extent, const char* what) : shape_(shape), extent_(extent), what_(what) {}
-    [[noreturn]] RILL_COLD void raise(const refused_element& found) const override {
-        throw invalid_argument(std::string(what_) + " " + std::to_string(found.value) + " at " +
-                               to_string(rules::position_of(found.at, shape_)) + " is outside [0, " +
-                               std::to_string(extent_) + ")");
+    RILL_COLD error describe(const refused_element& found) const override {
+        return invalid_argument(std::string(what_) + " " + std::to_string(found.value) + " at " +
+                                to_string(rules::position_of(found.at, shape_)) + " is outside [0, " +
+                                std::to_string(extent_) + ")");
     }
 
 private:

@@ -47,7 +47,7 @@ template <class D, class T> struct orthonormal_rows {
     std::size_t scratch_bytes() const { return room(shares()) + room(length) + rest(); }
     double microseconds() const { return 2 * D::gemm_microseconds(count, length, count); }
 
-    /// Runs on one thread. The scratch memory of `on` begins with room for a number.
+    /// Runs on one thread, with scratch_bytes() of scratch memory.
     void run(const execution_context& on, T* v) const {
         auto* const scratch = static_cast<std::byte*>(on.scratch);
         T* const along_each = reinterpret_cast<T*>(scratch);
@@ -115,7 +115,7 @@ struct orthogonal_op {
             const auto on = a.on.with_scratch(a.scratch<std::byte>() + behind);
             vectors.run(on, v);
             D::copy(on, static_cast<const T*>(v), a.out<T>(0), back);
-            T* const factor = static_cast<T*>(on.scratch);
+            T* const factor = static_cast<T*>(on.scratch); // which the vectors no longer need
             D::fill(on, 1, factor, gain);
             D::template update<detail::take_times>(on, n, std::array{a.out<T>(0)}, std::array<const T*, 1>{a.out<T>(0)},
                                                    update_constants<T, 1>{factor});

@@ -65,10 +65,10 @@ namespace detail {
 class number_site final : public error_site {
 public:
     number_site(const dims& shape, const std::string& message) : shape_(shape), message_(message) {}
-    [[noreturn]] RILL_COLD void raise(const refused_element& found) const override {
-        throw invalid_argument((std::isnan(found.real()) ? "a NaN at " : "an infinity at ") +
-                               to_string(rules::position_of(found.at, shape_)) +
-                               (message_.empty() ? "" : ": " + message_));
+    RILL_COLD error describe(const refused_element& found) const override {
+        return invalid_argument((std::isnan(found.real()) ? "a NaN at " : "an infinity at ") +
+                                to_string(rules::position_of(found.at, shape_)) +
+                                (message_.empty() ? "" : ": " + message_));
     }
 
 private:

@@ -99,8 +99,8 @@ inline std::string refused_rate(double rate) {
 
 class outside_rate_site final : public error_site {
 public:
-    [[noreturn]] RILL_COLD void raise(const refused_element& found) const override {
-        throw invalid_argument(refused_rate(found.real()));
+    RILL_COLD error describe(const refused_element& found) const override {
+        return invalid_argument(refused_rate(found.real()));
     }
 };
 

@@ -122,8 +122,8 @@ namespace detail {
 
 class undrawable_row_site final : public error_site {
 public:
-    [[noreturn]] RILL_COLD void raise(const refused_element& row) const override {
-        throw invalid_argument(
+    RILL_COLD error describe(const refused_element& row) const override {
+        return invalid_argument(
             "row " + std::to_string(row.at) + " of the logits " +
             (std::isnan(row.real()) ? "holds a NaN" : "gives no class a probability: all of it is -inf"));
     }

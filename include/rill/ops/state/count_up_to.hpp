@@ -73,8 +73,8 @@ namespace detail {
 class reached_site final : public error_site {
 public:
     explicit reached_site(std::int64_t limit) : limit_(limit) {}
-    [[noreturn]] RILL_COLD void raise(const refused_element&) const override {
-        throw out_of_range("the limit " + std::to_string(limit_) + " is reached");
+    RILL_COLD error describe(const refused_element&) const override {
+        return out_of_range("the limit " + std::to_string(limit_) + " is reached");
     }
 
 private:

@@ -413,11 +413,8 @@ RILL_COLD void segment::look(const frame& f, const step& s) {
 }
 
 RILL_COLD void segment::throw_recorded(const error_record& e, const step& s) const {
-    try {
-        e.where->raise(e.found);
-    } catch (...) {
-        rethrow_described([&](const std::string& what) { return described(s, what); });
-    }
+    const error problem = e.where->describe(e.found);
+    throw_error(problem.code(), described(s, problem.what()));
 }
 
 }}} // namespace rill::RILL_ABI::detail
