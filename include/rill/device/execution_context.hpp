@@ -58,7 +58,7 @@ struct execution_context {
     void* scratch = nullptr;               // memory of this run; the kernel requested its size when it was bound
     const random_stream* random = nullptr; // for a random op: the stream of this run, in the memory of the device
     error_record* errors = nullptr;        // in the memory of the device. Null: kernels throw their errors at once
-    std::int32_t step = 0;                 // the kernel's number in the order of creation
+    std::int32_t step = 0;                 // the kernel's number among the steps, in the order of creation
 
     /// Returns the same context with other scratch memory.
     execution_context with_scratch(void* memory) const {

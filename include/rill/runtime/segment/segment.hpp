@@ -28,7 +28,7 @@ template <class Describe> [[noreturn]] void rethrow_described(const Describe& de
 /// The versions of variables that a step began with, for its later stages.
 using pinned_versions = hash_map<const variable_state*, std::shared_ptr<element_block>>;
 
-/// What a device with memory of its own keeps for a frame: the error record of the run, then the streams of its random ops.
+/// The memory of a frame on a device that has memory of its own: the error record of the run, then the streams of random ops.
 struct device_block {
     const device_type* device;
     memory_block memory;
