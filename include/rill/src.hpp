@@ -52,6 +52,7 @@
 #include <rill/device/cpu/scalar/scalar_kernel.ipp>
 #include <rill/device/cpu/scalar/scalar_loop_kernel.ipp>
 #include <rill/device/device.ipp>
+#include <rill/device/execution_context.ipp>
 #include <rill/device/kernel.ipp>
 #include <rill/device/kernel_registry.ipp>
 #include <rill/device/numbers.ipp>

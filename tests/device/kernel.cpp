@@ -13,7 +13,8 @@ TEST_CASE("kernel: closures small and large, run through slots, destroyed once")
     float in = 3.f, out = 0.f;
     void* slots[] = {&in, &out};
     const std::int32_t inputs[] = {0}, outputs[] = {1};
-    const kernel_args args{slots, inputs, outputs, nullptr, nullptr};
+    const execution_context on;
+    const kernel_args args{slots, inputs, outputs, on, nullptr};
     {
         kernel small([counted](const kernel_args& a) { *a.out<float>(0) = 2 * *a.in<float>(0); });
         std::array<double, 40> ballast{};

@@ -18,7 +18,7 @@
 #include <rill/core/environment.hpp>
 #include <rill/core/hash.hpp>
 #include <rill/core/resource.hpp>
-#include <rill/core/thread_pool.hpp>
+#include <rill/device/execution_context.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -31,7 +31,6 @@ struct step_context {
     cancellation* session = nullptr; // the end of the session
     cancellation* token = nullptr;   // the cancellation token of the run's caller
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-    void* stream = nullptr;                   // the device's stream, if it has streams
     rill::environment* environment = nullptr; // null: the real environment
     std::vector<std::function<void()>>* on_failure =
         nullptr;                          // undo functions that run if the step fails; set for steps with async ops
@@ -70,7 +69,7 @@ struct kernel_args {
     void* const* slots;
     const std::int32_t* inputs;  // slot numbers
     const std::int32_t* outputs; // slot numbers
-    const std::int32_t* scratch_slot;
+    const execution_context& on; // threads or queue, scratch memory, place for errors in data
     const step_context* step;
     any_array* sized = nullptr;    // for an op with dynamic outputs: the kernel stores its outputs here
     async_context* wait = nullptr; // for an async op: the kernel copies the inputs that it needs later
@@ -87,7 +86,7 @@ struct kernel_args {
     /// Returns variable input i for writing; the op must list it in `writes`.
     template <class T> T* variable(int i) const { return static_cast<T*>(slots[inputs[i]]); }
     /// Returns the scratch memory; its size was requested when the kernel was bound.
-    template <class T = void> T* scratch() const { return static_cast<T*>(slots[*scratch_slot]); }
+    template <class T = void> T* scratch() const { return static_cast<T*>(on.scratch); }
 };
 
 /// The arguments for binding a kernel: everything that stays the same from step to step.
@@ -96,12 +95,14 @@ struct kernel_request {
     std::span<const tensor_type> outputs;
     std::span<const any_array* const> constants = {}; // per input: its constant value, else null. Empty: unknown
     std::size_t scratch_bytes = 0;                    // set by the op: scratch memory of each run
-    thread_pool* pool = nullptr;                      // threads to share work with, or null; outlives the kernel
-    double microseconds = 0; // set by the op: estimated time on one thread; 0: derived from memory traffic
-    bool shared = false;     // set by the op: the kernel uses the pool
-    double moved_bytes = -1; // set by the op: memory traffic, if less than the size of inputs and outputs; -1: unset
-    std::uint64_t seed = 0;  // for a random op: derived from the graph seed and node name, or the op's own seed
-    int replica = 0;         // session_options::replica; 0 for an op with a container or a shared name
+    execution_context on = {}; // the context of all runs, as far as it is known: the threads, which outlive the kernel
+    double microseconds = 0;   // set by the op: estimated time on one thread; 0: derived from memory traffic
+    bool shared = false;       // set by the op: the kernel uses the pool
+    double moved_bytes = -1;   // set by the op: memory traffic, if less than the size of inputs and outputs; -1: unset
+    std::uint64_t seed = 0;    // for a random op: derived from the graph seed and node name, or the op's own seed
+    int replica = 0;           // session_options::replica; 0 for an op with a container or a shared name
+    /// Returns the stream of the next run; set by a random op. The host calls it once a run, and the kernel finds the stream in its context.
+    std::function<random_stream()> next_stream = {};
 
     /// Returns the seed that this replica draws with where replica 0 draws with `asked`.
     std::uint64_t seed_of_replica(std::uint64_t asked) const {

@@ -82,7 +82,7 @@ RILL_COLD void resource_store::share(const node* n, const std::shared_ptr<variab
 }
 
 RILL_COLD void resource_store::answer(kernel_request& request, const op& o, const node& n) {
-    request.pool = threads_.for_ops();
+    request.on.pool = threads_.for_ops();
     request.replica = replica_ != 0 && o.resource_place().is_private() ? replica_ : 0;
     request.seed = request.seed_of_replica(o.seed() ? o.seed() : hash_combine(n.owner->seed(), hash_bytes(n.name)));
     request.find_resource = finder(&n);

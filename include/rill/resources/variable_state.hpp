@@ -46,9 +46,11 @@ public:
         writer(variable_state& v, std::shared_ptr<element_block>& mine, bool whole);
         bool ready() const noexcept { return ready_; }
         void* data() const noexcept { return mine_->data(); }
+        /// Returns true if the write makes a new version; false if it changes the current one in place.
+        bool is_new() const noexcept { return lock_ && v_.value_ != mine_; } // without the lock it writes in place
         /// Makes the new version visible. Without a commit the old version stays, unless the op failed half way in place.
         void commit() noexcept {
-            if (!lock_ || v_.value_ == mine_) return; // changed in place: avoids the atomic reference count
+            if (!is_new()) return; // avoids the atomic reference count
             v_.value_ = mine_;
             v_.newest_.store(mine_.get(), std::memory_order_release);
         }

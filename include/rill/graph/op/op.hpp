@@ -41,7 +41,7 @@ public:
     input_list may_be_uninitialized() const {
         return row_.may_be_uninitialized ? row_.may_be_uninitialized(self_) : input_list{};
     }
-    /// Returns the inputs that the host reads (sizes, axes, learning rates). They arrive in host memory, wherever the op runs.
+    /// Returns the inputs that the host reads (sizes, axes, handles). They arrive in host memory, wherever the op runs.
     input_list host_inputs() const { return row_.host_inputs ? row_.host_inputs(self_) : input_list{}; }
     /// Returns the inputs whose values the shape rule reads, such as a shape or a limit. If only a run computes one of them, the node
     /// is dynamic.

@@ -28,7 +28,7 @@ struct add_slice_op {
         const dims &x = request.inputs[0].shape, &block = request.inputs[1].shape;
         request.moves_only(request.inputs[1]);
         const auto changed = [n = x.size()](const kernel_args& a) {
-            if (a.in<T>(0) != a.out<T>(0)) D::copy(dtype_of<T>, a.in<T>(0), a.out<T>(0), n);
+            if (a.in<T>(0) != a.out<T>(0)) D::copy(a.on, dtype_of<T>, a.in<T>(0), a.out<T>(0), n);
             return a.out<T>(0);
         };
         if (request.inputs.size() > 2)
@@ -37,12 +37,12 @@ struct add_slice_op {
                     [=, l = detail::block_layout(x, block, false), empty = block.size() == 0](const kernel_args& a) {
                         const index_t begin = l.begin(a.in<I>(2));
                         T* const to = changed(a);
-                        if (!empty) D::add(a.in<T>(1), to + begin, l.layout);
+                        if (!empty) D::add(a.on, a.in<T>(1), to + begin, l.layout);
                     });
             });
         return kernel([=, l = detail::layout_of_slice(x, ranges, false)](const kernel_args& a) {
             T* const to = changed(a);
-            if (!l.empty) D::add(a.in<T>(1), to + l.begin, l.layout);
+            if (!l.empty) D::add(a.on, a.in<T>(1), to + l.begin, l.layout);
         });
     }
 };

@@ -26,7 +26,7 @@ struct concat_grad_op {
         return kernel([parts = std::move(parts)](const kernel_args& a) {
             for (std::size_t i = 0; i < parts.size(); ++i)
                 if (!parts[i].empty)
-                    D::copy(a.in<T>(0) + parts[i].begin, a.out<T>(static_cast<int>(i)), parts[i].layout);
+                    D::copy(a.on, a.in<T>(0) + parts[i].begin, a.out<T>(static_cast<int>(i)), parts[i].layout);
         });
     }
 };

@@ -30,9 +30,10 @@ struct gather_op {
         const detail::axis_view view(request.inputs[0].shape, axis);
         request.moves_only(request.outputs[0]);
         return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
-            return kernel([=, ids = request.inputs[1].shape](const kernel_args& a) {
-                detail::check_indices<D>(a.in<I>(1), ids, view.extent, "id");
-                D::gather(a.in<T>(0), a.in<I>(1), a.out<T>(0), view.outer, view.extent, view.inner, ids.size());
+            const detail::index_check<I> ids(request.inputs[1].shape, view.extent, "id");
+            return kernel([=](const kernel_args& a) {
+                detail::check_indices<D>(a.on, ids, a.in<I>(1));
+                D::gather(a.on, a.in<T>(0), a.in<I>(1), a.out<T>(0), view.outer, view.extent, view.inner, ids.count);
             });
         });
     }

@@ -63,12 +63,12 @@ struct slice_op {
                 const dims &x = request.inputs[0].shape, &y = request.outputs[0].shape;
                 return kernel([l = detail::block_layout(x, y, true), empty = y.size() == 0](const kernel_args& a) {
                     const index_t first = l.begin(a.in<I>(1));
-                    if (!empty) D::copy(a.in<T>(0) + first, a.out<T>(0), l.layout);
+                    if (!empty) D::copy(a.on, a.in<T>(0) + first, a.out<T>(0), l.layout);
                 });
             });
         const auto l = detail::layout_of_slice(request.inputs[0].shape, ranges(), true);
         return kernel([l](const kernel_args& a) {
-            if (!l.empty) D::copy(a.in<T>(0) + l.begin, a.out<T>(0), l.layout);
+            if (!l.empty) D::copy(a.on, a.in<T>(0) + l.begin, a.out<T>(0), l.layout);
         });
     }
 

@@ -28,8 +28,8 @@ struct slice_grad_op {
             return kernel(
                 [l = detail::block_layout(x, g, false), n = x.size(), empty = g.size() == 0](const kernel_args& a) {
                     const index_t begin = l.begin(a.in<I>(2));
-                    D::fill(n, a.out<T>(0), T(0));
-                    if (!empty) D::copy(a.in<T>(0), a.out<T>(0) + begin, l.layout);
+                    D::fill(a.on, n, a.out<T>(0), T(0));
+                    if (!empty) D::copy(a.on, a.in<T>(0), a.out<T>(0) + begin, l.layout);
                 });
         });
     }

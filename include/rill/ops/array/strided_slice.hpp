@@ -22,7 +22,7 @@ struct strided_slice_op {
     template <class D, class T> kernel bind(kernel_request& request) const {
         request.moves_only(request.outputs[0]);
         return kernel([l = detail::layout_of_slice(request.inputs[0].shape, ranges, true)](const kernel_args& a) {
-            if (!l.empty) D::copy(a.in<T>(0) + l.begin, a.out<T>(0), l.layout);
+            if (!l.empty) D::copy(a.on, a.in<T>(0) + l.begin, a.out<T>(0), l.layout);
         });
     }
 };

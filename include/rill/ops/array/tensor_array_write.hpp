@@ -24,12 +24,13 @@ struct tensor_array_write_op {
         const index_t size = request.inputs[0].shape.size();
         request.moves_only(request.inputs[2]);
         return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
-            return kernel([=, ids = request.inputs[1].shape](const kernel_args& a) {
-                detail::check_indices<D>(a.in<I>(1), ids, view.extent, "index");
-                if (a.in<T>(0) != a.out<T>(0)) D::copy(dtype_of<T>, a.in<T>(0), a.out<T>(0), size);
-                D::template update_rows<detail::scatter_update_step>(a.in<I>(1), ids.size(), view.inner,
+            const detail::index_check<I> ids(request.inputs[1].shape, view.extent, "index");
+            return kernel([=](const kernel_args& a) {
+                detail::check_indices<D>(a.on, ids, a.in<I>(1));
+                if (a.in<T>(0) != a.out<T>(0)) D::copy(a.on, dtype_of<T>, a.in<T>(0), a.out<T>(0), size);
+                D::template update_rows<detail::scatter_update_step>(a.on, a.in<I>(1), ids.count, view.inner,
                                                                      std::array{a.out<T>(0)}, std::array{a.in<T>(2)},
-                                                                     std::array{T()}, nullptr);
+                                                                     no_constants<T>{}, equal_ids::in_turn);
             });
         });
     }

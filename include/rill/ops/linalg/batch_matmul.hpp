@@ -97,15 +97,14 @@ struct batch_matmul_op {
         const index_t together = transpose_a ? 1 : detail::products_together(a, b, c);
         const index_t m = together * c[c.rank - 2], n = c[c.rank - 1], k = a[a.rank - (transpose_a ? 2 : 1)];
         const bool ta = transpose_a, tb = transpose_b;
-        thread_pool* const pool = request.pool;
         auto places = detail::places_of_batch(a, b, c, together);
-        request.scratch_bytes = D::template gemm_scratch<T>(ta, tb, m, n, k, pool);
+        request.scratch_bytes = D::template gemm_scratch<T>(request.on, ta, tb, m, n, k);
         request.microseconds = D::gemm_microseconds(m, n, k) * static_cast<double>(places.size());
-        request.shared = D::template gemm_is_shared<T>(ta, tb, m, n, k, pool);
+        request.shared = D::template gemm_is_shared<T>(request.on, ta, tb, m, n, k);
         return kernel([=, places = std::move(places)](const kernel_args& s) {
             T* to = s.out<T>(0);
             for (const auto& at : places) {
-                D::gemm(ta, tb, m, n, k, s.in<T>(0) + at.a, s.in<T>(1) + at.b, to, s.scratch(), pool);
+                D::gemm(s.on, ta, tb, m, n, k, s.in<T>(0) + at.a, s.in<T>(1) + at.b, to);
                 to += m * n;
             }
         });

@@ -16,13 +16,11 @@ template <class D, class T, class Last>
 kernel product_kernel(bool ta, bool tb, kernel_request& request, const Last& last) {
     const dims &a = request.inputs[0].shape, &c = request.outputs[0].shape;
     const index_t m = c[0], n = c[1], k = a[ta ? 0 : 1];
-    thread_pool* const pool = request.pool;
-    request.scratch_bytes = D::template gemm_scratch<T>(ta, tb, m, n, k, pool);
+    request.scratch_bytes = D::template gemm_scratch<T>(request.on, ta, tb, m, n, k);
     request.microseconds = D::gemm_microseconds(m, n, k);
-    request.shared = D::template gemm_is_shared<T>(ta, tb, m, n, k, pool);
-    return kernel([=](const kernel_args& s) {
-        D::gemm(ta, tb, m, n, k, s.in<T>(0), s.in<T>(1), s.out<T>(0), s.scratch(), pool, last(s));
-    });
+    request.shared = D::template gemm_is_shared<T>(request.on, ta, tb, m, n, k);
+    return kernel(
+        [=](const kernel_args& s) { D::gemm(s.on, ta, tb, m, n, k, s.in<T>(0), s.in<T>(1), s.out<T>(0), last(s)); });
 }
 
 } // namespace detail

@@ -88,8 +88,8 @@ struct l2_norm_op {
         return kernel([rescue = std::make_unique<const detail::l2_norm_rescue>(spec, request, bind),
                        roots = static_cast<int>(request.inputs.size()) - 1,
                        out = request.outputs[0]](const kernel_args& a) {
-            if (D::first_not_finite(a.in<T>(roots), out.shape.size()).at < 0)
-                D::copy(out.type, a.in<void>(roots), a.out<void>(0), out.shape.size());
+            if (D::known_finite(a.in<T>(roots), out.shape.size()))
+                D::copy(a.on, out.type, a.in<void>(roots), a.out<void>(0), out.shape.size());
             else
                 (*rescue)(a);
         });
@@ -201,14 +201,9 @@ RILL_INLINE void inner_kernel::operator()(const kernel_args& outer, std::span<co
     small_vector<std::int32_t, 6> numbers;
     for (const void* p : in) slots.push_back(const_cast<void*>(p)); // kernels read their inputs
     slots.push_back(out);
-    slots.push_back(outer.scratch<std::byte>() + scratch_at_);
     for (std::size_t i = 0; i < slots.size(); ++i) numbers.push_back(static_cast<std::int32_t>(i));
-    kernel_args inner = outer;
-    inner.slots = slots.data();
-    inner.inputs = numbers.data();
-    inner.outputs = numbers.data() + in.size();
-    inner.scratch_slot = inner.outputs + 1;
-    run_(inner);
+    const auto on = outer.on.with_scratch(outer.scratch<std::byte>() + scratch_at_);
+    run_({slots.data(), numbers.data(), numbers.data() + in.size(), on, outer.step});
 }
 
 RILL_INLINE std::vector<tensor_type> and_one(std::span<const tensor_type> in, const tensor_type& more) {

@@ -23,8 +23,8 @@ struct random_uniform_like_op {
     constexpr shape_result shape(const dims& x) const { return {x}; }
     template <class D, class T> kernel bind(kernel_request& request) const {
         return detail::random_kernel<T>(request,
-                                        [n = request.inputs[0].shape.size()](const random_stream& s, T* values) {
-                                            D::random_uniform(n, s, 0, 1, values);
+                                        [n = request.inputs[0].shape.size()](const execution_context& on, T* values) {
+                                            D::random_uniform(on, n, on.random, 0, 1, values);
                                         });
     }
 };

@@ -30,7 +30,7 @@ struct fused_write {
         const dtype type = request.inputs[0].type;
         const index_t n = request.inputs[0].shape.size();
         return kernel([=](const kernel_args& a) {
-            if (a.in<void>(1) != a.variable<void>(0)) D::copy(type, a.in<void>(1), a.variable<void>(0), n);
+            if (a.in<void>(1) != a.variable<void>(0)) D::copy(a.on, type, a.in<void>(1), a.variable<void>(0), n);
         });
     }
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -30,6 +31,7 @@ struct dynamic_node::bound {
     region_binding region;       // of a node with bodies
     kernel run;                  // of other nodes
     std::size_t scratch = 0;
+    std::function<random_stream()> next_stream; // of a random op
 };
 
 RILL_COLD dynamic_node::dynamic_node(subgraph::item it, const session_options& options,
@@ -91,6 +93,7 @@ RILL_COLD std::shared_ptr<const dynamic_node::bound> dynamic_node::bound_to(std:
         resources_->answer(request, op, *item_.origin);
         made->run = (*factory)(op.attributes(), request);
         made->scratch = request.scratch_bytes;
+        made->next_stream = std::move(request.next_stream);
     }
     bound_.insert(bound_.begin(), made);
     if (bound_.size() > kept) bound_.pop_back();
@@ -108,7 +111,9 @@ RILL_COLD std::vector<any_array> dynamic_node::run_kernel(std::span<any_array> i
         for (const auto& t : b->outputs) outputs.emplace_back(t.type, t.shape, memory_);
     array_slots slots(inputs, item_.op->has_dynamic_outputs() ? none : outputs);
     const memory_block scratch(memory_, b->scratch);
-    auto args = slots.args(context, scratch.data());
+    const auto stream = b->next_stream ? b->next_stream() : random_stream{};
+    auto args =
+        slots.args(context, {.pool = resources_->threads().for_ops(), .scratch = scratch.data(), .random = &stream});
     args.sized = outputs.data();
     args.wait = wait;
     if (item_.op->takes_ownership()) args.given = inputs.data();

@@ -46,6 +46,9 @@ private:
 
     std::int32_t variable_index(const subgraph::value& v, const node& writer) const;
 
+    /// Finds the devices with memory of their own, and the host steps that look at their error records.
+    void find_devices();
+
     /// Marks the variables that are read before any write of this step: they need a value when it starts.
     void note_start_reads();
 

@@ -33,6 +33,7 @@ RILL_COLD std::optional<bound_graph> binder::bind(const subgraph& g, std::span<c
     b.find_fusion_groups();
     b.assign_slots(resources);
     b.bind_steps(resources);
+    b.find_devices();
     if (const auto& threads = resources.threads(); threads.pool) {
         for (const auto& c : b.costs_)
             b.microseconds += c.shared ? c.microseconds / threads.pool->threads() : c.microseconds;
@@ -238,6 +239,10 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
         } else {
             s.run = it.origin ? bind_kernel(it, request) : copy_kernel(it);
         }
+        if (request.next_stream) {
+            s.random = static_cast<std::int32_t>(streams.size());
+            streams.push_back(std::move(request.next_stream));
+        }
         if (it.origin && it.is_write()) {
             s.plain = false;
             s.initialises = it.op->initialises() || s.region >= 0; // bodies check for a value at run time
@@ -305,7 +310,7 @@ RILL_COLD void binder::bind_fusion_group(const chain& c, resource_store& resourc
             for (const auto& v : inputs)
                 if (last_reader.at(slot_of(v)) <= k) may_share_.push_back({steps.size(), v, {c.items[k], 0}});
     kernel_request request{in, out, constants};
-    request.pool = resources.threads().for_ops();
+    request.on.pool = resources.threads().for_ops();
     step s;
     s.item = c.items.back();
     const auto& where = device_of(graph.items[c.items[0]]);
@@ -329,12 +334,25 @@ RILL_COLD void binder::add_step(step s, std::span<const subgraph::value> inputs,
     indices.push_back(static_cast<std::int32_t>(slots.size()));
     slots.push_back(scratch);
     s.end = static_cast<std::int32_t>(indices.size());
+    s.number = static_cast<std::int32_t>((is_folded ? folded_steps : steps).size());
     if (is_folded) return folded_steps.push_back(std::move(s));
     double bytes = std::max(request.moved_bytes, 0.);
     if (request.moved_bytes < 0)
         for (auto k = s.inputs; k < s.end; ++k) bytes += static_cast<double>(slots[indices[k]].bytes);
     costs_.push_back({std::max(request.microseconds, 0.05 + bytes * 1e-4), request.shared});
     steps.push_back(std::move(s));
+}
+
+RILL_COLD void binder::find_devices() {
+    for (const auto& it : graph.items)
+        if (it.device && !it.device->host_memory && !detail::contains(devices, it.device)) devices.push_back(it.device);
+    if (devices.empty()) return;
+    for (auto& s : steps) {
+        const auto& it = graph.items[s.item];
+        if (!device_of(it).host_memory) continue;
+        s.looks = it.is_copy() || it.is_write() || s.region >= 0 || it.op->stateful() || types[s.item].empty();
+        if (s.looks) s.plain = false;
+    }
 }
 
 RILL_COLD std::int32_t binder::variable_index(const subgraph::value& v, const node& writer) const {

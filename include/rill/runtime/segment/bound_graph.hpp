@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -23,9 +24,12 @@ struct bound_graph {
         std::int32_t writes = 0; // variables that it writes: from write_list[first_write] on
         std::int32_t first_write = 0;
         std::int32_t item = 0;    // of a fusion group, the last member
+        std::int32_t number = 0;  // its index in `steps` or `folded_steps`
         std::int32_t region = -1; // of a step with bodies: its index in `regions`
+        std::int32_t random = -1; // of a random op: its index in `streams`
         bool initialises = false; // assigns the whole value of what it writes
-        bool plain = true;        // neither writes variables nor runs bodies
+        bool looks = false;       // runs on the host, and not after a failure on a device: looks at the error records
+        bool plain = true;        // neither writes variables nor runs bodies nor looks at error records
     };
     /// A fusion group: fused nodes that run as one step. A value that no other step needs has no memory but a thread's block.
     struct chain {
@@ -78,13 +82,15 @@ struct bound_graph {
     std::vector<std::vector<int>> changes; // per item with bodies, and output: region_binding::changes
     vector<folded_value> folded_values;    // per slot: values that shape rules asked for
     vector<chain> chains;
-    std::vector<int> chained;          // per item: its fusion group, or -1
-    vector<parallel_regions> parallel; // windows of steps that run in several lanes
-    vector<arena> arenas;              // the host's is the first
-    std::size_t arena_bytes = 0;       // of all arenas
-    double microseconds = 0;           // estimated time of all steps, with helping threads; 0: no threads
-    std::size_t lower_bound = 0;       // largest number of bytes alive at once, if steps run in sequence
-    std::vector<std::size_t> offsets;  // per slot: its offset in the arena of its space, or npos
+    std::vector<int> chained;                       // per item: its fusion group, or -1
+    vector<parallel_regions> parallel;              // windows of steps that run in several lanes
+    vector<arena> arenas;                           // the host's is the first
+    std::vector<const device_type*> devices;        // with memory of their own: each keeps an error record
+    vector<std::function<random_stream()>> streams; // per random op: gives the stream of the next run
+    std::size_t arena_bytes = 0;                    // of all arenas
+    double microseconds = 0;                        // estimated time of all steps, with helping threads; 0: no threads
+    std::size_t lower_bound = 0;                    // largest number of bytes alive at once, if steps run in sequence
+    std::vector<std::size_t> offsets;               // per slot: its offset in the arena of its space, or npos
 
     const tensor_type& type_of(const subgraph::value& v) const { return types[v.item][v.port]; }
     /// Returns the input of which `v` is a modified copy, and whose memory it may take; -1 if none, or if another input is in that memory.

@@ -6,6 +6,7 @@
 #include <rill/core/hash_map.hpp>
 #include <rill/core/owned.hpp>
 #include <rill/core/vector.hpp>
+#include <rill/device/execution_context.hpp>
 #include <rill/runtime/fetch_place.hpp>
 #include <rill/runtime/segment/binding.hpp>
 
@@ -27,9 +28,21 @@ template <class Describe> [[noreturn]] void rethrow_described(const Describe& de
 /// The versions of variables that a step began with, for its later stages.
 using pinned_versions = hash_map<const variable_state*, std::shared_ptr<element_block>>;
 
+/// The memory of a frame on a device that has memory of its own: the error record of the run, then the streams of random ops.
+struct device_block {
+    const device_type* device;
+    memory_block memory;
+
+    error_record* errors() const { return static_cast<error_record*>(memory.data()); }
+    random_stream* streams() const { return reinterpret_cast<random_stream*>(errors() + 1); }
+};
+
 /// The memory of one running step: a pointer per slot. A segment keeps its idle frames.
 struct frame {
     vector<void*> slots;
+    vector<execution_context> on;                     // per step
+    vector<random_stream> streams;                    // per random op: the stream of this run
+    vector<device_block> on_device;                   // per device with memory of its own
     vector<memory_block> arenas;                      // per space
     vector<element_block> strings;                    // string values, which need constructed elements
     vector<std::shared_ptr<element_block>> variables; // versions held; small ones also for the next step
@@ -108,7 +121,10 @@ private:
     bool use_pinned(frame& f, std::size_t variable) const;
     /// Calls run_segment(begin, end, lane) for all steps begin … end - 1, with parallel lanes. `lane` is -1 outside of windows.
     template <class F> void run_all(const F& run_segment) const;
+    execution_context context_of(const frame& f, const step& s) const;
     kernel_args args_of(const frame& f, const step& s) const;
+    /// Takes the streams of the next run, and hands them to the devices with an empty error record.
+    void begin_run(frame& f) const;
     void run_step(frame& f, const step& s) const;
     void run_steps(frame& f, int begin, int end) const;
 
@@ -121,11 +137,20 @@ private:
 
     [[noreturn]] void throw_uninitialised(std::size_t v) const;
     std::string described(const step& s, const std::string& what) const;
-    /// Rethrows the current exception of a kernel, with its place.
-    [[noreturn]] void rethrow_from(const step& s) const;
+    /// Rethrows the current exception of a kernel, with its place. If a device has recorded an error of this step or an earlier one,
+    /// throws that one instead.
+    [[noreturn]] void rethrow_from(const frame& f, const step& s) const;
+
+    // ---- errors that devices record: the first step that failed wins, as on the host ----------------------------------------
+
+    static error_record first_error(const frame& f);
+    /// Leaves the run if a device has recorded an error of step s or an earlier one. `rethrow_from` then finds it.
+    static void look(const frame& f, const step& s);
+    [[noreturn]] void throw_recorded(const error_record& e, const step& s) const;
 
     allocator& memory_;
-    thread_pool* pool_; // for parallel lanes
+    thread_pool* pool_;     // for parallel lanes
+    thread_pool* ops_pool_; // for the work of one op
     std::vector<tensor_type> feed_types_;
     bound_graph b_;
     mutable std::mutex mutex_;

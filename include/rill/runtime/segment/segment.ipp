@@ -32,7 +32,8 @@ RILL_COLD std::shared_ptr<segment> segment::bind(const subgraph& g, std::span<co
 
 RILL_COLD segment::segment(bound_graph bound, std::span<const tensor_type> feeds, const resource_store& resources,
                            allocator& memory)
-    : memory_(memory), pool_(resources.threads().pool.get()), feed_types_(feeds.begin(), feeds.end()),
+    : memory_(memory), pool_(resources.threads().pool.get()), ops_pool_(resources.threads().for_ops()),
+      feed_types_(feeds.begin(), feeds.end()),
       b_(std::move(bound)) {
     fold_constants();
 }
@@ -168,8 +169,27 @@ RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds) cons
         else
             f.slots[v.slot] = nullptr; // an earlier run that failed in a write may have left a pointer
     }
-    if (f.context->trace) return run_traced(f);
-    run_all([&](int begin, int end, int) { run_steps(f, begin, end); });
+    if (!f.streams.empty() || !f.on_device.empty()) begin_run(f);
+    if (f.context->trace)
+        run_traced(f);
+    else
+        run_all([&](int begin, int end, int) { run_steps(f, begin, end); });
+    if (f.on_device.empty()) return;
+    if (const auto e = first_error(f); e.is_set()) throw_recorded(e, b_.steps[e.step]);
+}
+
+inline void clear_errors(const device_block& d) {
+    const error_record none;
+    d.device->to_device(&none, d.errors(), sizeof none);
+}
+
+RILL_INLINE void segment::begin_run(frame& f) const {
+    for (std::size_t i = 0; i < f.streams.size(); ++i) f.streams[i] = b_.streams[i]();
+    for (const auto& d : f.on_device) {
+        clear_errors(d);
+        if (!f.streams.empty())
+            d.device->to_device(f.streams.data(), d.streams(), f.streams.size() * sizeof(random_stream));
+    }
 }
 
 template <class F> inline void segment::run_all(const F& run_segment) const {
@@ -196,7 +216,7 @@ RILL_INLINE void segment::run_steps(frame& f, int begin, int end) const {
     try {
         for (; begin < end; ++begin) run_step(f, b_.steps[begin]);
     } catch (...) {
-        rethrow_from(b_.steps[begin]);
+        rethrow_from(f, b_.steps[begin]);
     }
 }
 
@@ -214,10 +234,13 @@ RILL_COLD void segment::fold_constants() {
         const auto scratch_slot = static_cast<std::size_t>(b_.indices[static_cast<std::size_t>(s.end) - 1]);
         const memory_block scratch(memory_of(b_.slots[scratch_slot].space), b_.slots[scratch_slot].bytes);
         f->slots[scratch_slot] = scratch.data();
+        const auto on = context_of(*f, s);
+        const std::int32_t* const numbers = b_.indices.data();
         try {
-            run_step(*f, s);
+            s.run({f->slots.data(), numbers + s.inputs, numbers + s.outputs, on, f->context});
+            look(*f, s);
         } catch (...) {
-            rethrow_from(s);
+            rethrow_from(*f, s);
         }
     }
 }
@@ -256,22 +279,44 @@ RILL_COLD std::unique_ptr<frame> segment::make_frame() const {
     for (std::size_t i = 0; i < b_.graph.items.size(); ++i)
         if (b_.graph.role(static_cast<int>(i)) == op_role::constant)
             f->slots[b_.value_slot[i][0]] = const_cast<void*>(b_.graph.items[i].op->constant()->data());
+    f->streams.resize(b_.streams.size());
+    for (const auto* d : b_.devices) {
+        f->on_device.push_back({d, {memory_of(d), sizeof(error_record) + f->streams.size() * sizeof(random_stream)}});
+        clear_errors(f->on_device.back());
+    }
+    f->on.reserve(b_.steps.size());
+    for (const auto& s : b_.steps) f->on.push_back(context_of(*f, s));
     return f;
+}
+
+RILL_COLD execution_context segment::context_of(const frame& f, const step& s) const {
+    const auto scratch = static_cast<std::size_t>(b_.indices[static_cast<std::size_t>(s.end) - 1]);
+    execution_context on{.pool = ops_pool_, .scratch = f.slots[scratch], .step = s.number};
+    const random_stream* streams = f.streams.data();
+    for (const auto& d : f.on_device)
+        if (d.device == b_.slots[scratch].space) { // the device of the step
+            on.errors = d.errors();
+            streams = d.streams();
+        }
+    if (s.random >= 0) on.random = streams + s.random;
+    return on;
 }
 
 inline kernel_args segment::args_of(const frame& f, const step& s) const {
     const std::int32_t* const numbers = b_.indices.data();
-    return {f.slots.data(), numbers + s.inputs, numbers + s.outputs, numbers + s.end - 1, f.context};
+    return {f.slots.data(), numbers + s.inputs, numbers + s.outputs, f.on[s.number], f.context};
 }
 
 RILL_INLINE void segment::run_step(frame& f, const step& s) const {
     const kernel_args args = args_of(f, s);
     if (s.plain) return s.run(args);
     if (s.region >= 0) return void(run_bodies(f, s, args));
+    if (s.looks) look(f, s);
     write(f, s, args);
 }
 
 RILL_INLINE std::int64_t segment::run_bodies(frame& f, const step& s, const kernel_args& args) const {
+    if (s.looks) look(f, s);
     // the bodies write the variables: a version held here would make each first write a copy
     const auto number = static_cast<std::size_t>(s.region);
     const std::span written(b_.write_list.data() + s.first_write, static_cast<std::size_t>(s.writes));
@@ -291,6 +336,8 @@ RILL_INLINE void segment::write(frame& f, const step& s, const kernel_args& args
     if (!writer.ready()) throw_uninitialised(at);
     f.slots[b_.variables[at].slot] = writer.data();
     write(f, s, args, w + 1);
+    if (!f.on_device.empty() && writer.is_new())
+        look(f, s); // after a failure the device has not filled the new version
     writer.commit();
 }
 
@@ -329,7 +376,7 @@ RILL_COLD void segment::run_step_traced(frame& f, const step& s, std::int64_t it
         scope.to.end(first, {.bytes = bytes, .iterations = run_bodies(f, s, args)});
     } catch (...) {
         scope.to.end(first, count);
-        rethrow_from(s);
+        rethrow_from(f, s);
     }
 }
 
@@ -351,8 +398,32 @@ RILL_COLD std::string segment::described(const step& s, const std::string& what)
     return n->op->label() + ": " + what + " (" + place_of(*n) + written + ")";
 }
 
-RILL_COLD void segment::rethrow_from(const step& s) const {
+RILL_COLD void segment::rethrow_from(const frame& f, const step& s) const {
+    if (const auto e = first_error(f); e.step <= s.number)
+        throw_recorded(e, e.step == s.number ? s : b_.steps[e.step]); // s may be a folded step
     rethrow_described([&](const std::string& what) { return described(s, what); });
+}
+
+RILL_COLD error_record segment::first_error(const frame& f) {
+    error_record first;
+    for (const auto& d : f.on_device) {
+        error_record e;
+        d.device->to_host(d.errors(), &e, sizeof e);
+        if (e.step < first.step) first = e;
+    }
+    return first;
+}
+
+/// Thrown to leave a run whose error a device has recorded.
+struct error_is_recorded {};
+
+RILL_COLD void segment::look(const frame& f, const step& s) {
+    if (first_error(f).step <= s.number) throw error_is_recorded{};
+}
+
+RILL_COLD void segment::throw_recorded(const error_record& e, const step& s) const {
+    const error problem = e.where->describe(e.found);
+    throw_error(problem.code(), described(s, problem.what()));
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -18,6 +18,7 @@ struct step {
         s[0] = s[0] - c[0] * s[1];
     }
 };
+constexpr float half_rate = 0.5f;
 } // namespace test_update
 
 TEST_CASE("update: several arrays in place in one pass, tails included") {
@@ -25,7 +26,7 @@ TEST_CASE("update: several arrays in place in one pass, tails included") {
         const auto count = static_cast<std::size_t>(n);
         std::vector<float> x(count, 10.f), slot(count, 1.f), g(count, 2.f);
         update_arrays<test_update::step>(n, std::array{x.data(), slot.data()}, std::array<const float*, 1>{g.data()},
-                                         std::array{0.5f});
+                                         update_constants<float, 1>{&test_update::half_rate});
         CHECK(x == std::vector<float>(count, 8.5f));
         CHECK(slot == std::vector<float>(count, 3.f));
     }
@@ -38,7 +39,7 @@ TEST_CASE("update: with help, the same") {
     const auto run = [&](thread_pool* pool) {
         std::vector<float> x(g.size(), 10.f), slot(g.size(), 1.f);
         update_arrays<test_update::step>(n, std::array{x.data(), slot.data()}, std::array<const float*, 1>{g.data()},
-                                         std::array{0.5f}, pool);
+                                         update_constants<float, 1>{&test_update::half_rate}, pool);
         return x;
     };
     thread_pool two(1), four(3);
@@ -54,11 +55,12 @@ TEST_CASE("update: by rows, one after the other, or what belongs to one row adde
         std::vector<double> g(static_cast<std::size_t>(count * inner));
         for (std::size_t i = 0; i < g.size(); ++i) g[i] = static_cast<double>(i % 13) - 4;
         std::vector<std::byte> room(update_rows_scratch_bytes<double>(count, inner, 1));
+        const double rate = 0.5;
         const auto updated = [&](bool added) {
             std::vector<double> x(static_cast<std::size_t>(4 * inner), 10.), slot(x.size(), 1.);
             update_array_rows<test_update::step>(ids.data(), count, inner, std::array{x.data(), slot.data()},
-                                                 std::array<const double*, 1>{g.data()}, std::array{0.5},
-                                                 added ? room.data() : nullptr);
+                                                 std::array<const double*, 1>{g.data()},
+                                                 update_constants<double, 1>{&rate}, added ? room.data() : nullptr);
             return std::pair(x, slot);
         };
         std::vector<double> x(static_cast<std::size_t>(4 * inner), 10.), slot(x.size(), 1.), added = x,

@@ -36,11 +36,10 @@ struct fixture {
         std::int64_t count = -1;
         operands.insert(operands.begin(), &most);
         operands.push_back(&count);
-        operands.push_back(scratch.data());
         std::vector<std::int32_t> numbers(operands.size());
         std::iota(numbers.begin(), numbers.end(), 0);
         try {
-            k({operands.data(), numbers.data(), numbers.data() + inputs + 1, &numbers.back(), step});
+            k({operands.data(), numbers.data(), numbers.data() + inputs + 1, {.scratch = scratch.data()}, step});
         } catch (const cancelled&) {
             return -1 - count;
         }
