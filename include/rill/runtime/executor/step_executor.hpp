@@ -60,7 +60,6 @@ private:
     void begin(completion_queue& events, const step_context& context);
     RILL_INLINE std::optional<std::vector<any_array>>
     begin(parent_run& outer, std::size_t number, completion_queue& events, const step_context& context) override;
-    void fail() noexcept;
     void run_stage(std::size_t p);
     /// Runs a ready stage. If it is a long static segment, runs other long ones in parallel.
     void run_ready(std::size_t p);

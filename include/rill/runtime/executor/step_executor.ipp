@@ -79,14 +79,10 @@ RILL_COLD bool step_executor::drive() {
         }
         return true;
     } catch (...) {
-        fail();
+        step_->events.give_up();
+        for (const auto& undo : step_->on_failure) undo();
         throw;
     }
-}
-
-RILL_COLD void step_executor::fail() noexcept {
-    step_->events.give_up();
-    for (const auto& undo : step_->on_failure) undo();
 }
 
 RILL_COLD void step_executor::begin(completion_queue& events, const step_context& context) {
