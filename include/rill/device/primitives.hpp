@@ -56,7 +56,6 @@ concept device_primitives =
         D::gemm(false, false, n, n, n, x, x, y, scratch, pool);
         D::gemm(false, false, n, n, n, x, x, y, scratch, pool, {x, true}); // product_epilogue
         { D::template gemm_scratch<float>(false, false, n, n, n, pool) } -> std::same_as<std::size_t>;
-        { D::gemm_microseconds(n, n, n) } -> std::same_as<double>;
         { D::template gemm_is_shared<float>(false, false, n, n, n, pool) } -> std::same_as<bool>;
 
         D::copy(x, y, layout);

@@ -46,10 +46,12 @@ template <class Rule> struct update_rows_op {
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
         return detail::update_rows_outputs(in, slots, Rule::numbers);
     }
+    op_cost cost(std::span<const tensor_type> in, std::span<const tensor_type>) const {
+        return detail::cost_of_slices(in[slices_at]);
+    }
     template <class D, class T> kernel bind(kernel_request& request) const {
         const detail::axis_view view(request.inputs[0].shape, 0);
         const dims ids = request.inputs[ids_at].shape;
-        request.moves_only(request.inputs[slices_at]);
         constexpr bool adds_up = requires { Rule::adds_up; };
         if constexpr (!adds_up) request.scratch_bytes = D::template update_rows_scratch<T>(ids.size(), view.inner, 1);
         return detail::with_index_type(request.inputs[ids_at].type, [&]<class I>(std::type_identity<I>) {

@@ -75,7 +75,6 @@ public:
     static std::size_t gemm_scratch(bool ta, bool tb, index_t m, index_t n, index_t k, thread_pool* pool) {
         return cpu::gemm_scratch<T>(ta, tb, m, n, k, pool);
     }
-    static double gemm_microseconds(index_t m, index_t n, index_t k) { return cpu::gemm_microseconds(m, n, k); }
     template <class T>
     static bool gemm_is_shared(bool ta, bool tb, index_t m, index_t n, index_t k, const thread_pool* pool) {
         return cpu::gemm_is_shared<T>(ta, tb, m, n, k, pool);
