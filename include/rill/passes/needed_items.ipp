@@ -12,8 +12,8 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD bool is_pure(const subgraph& g, int i) {
     const auto& it = g.items[i];
-    return it.is_copy() || (it.origin && !it.origin->bodies && g.role(i) == op_role::ordinary && !it.op->stateful() &&
-                            !it.is_write());
+    return it.is_copy() ||
+           (it.origin && !it.origin->bodies && g.role(i) == op_role::ordinary && !it.op->stateful() && !it.is_write());
 }
 
 RILL_COLD std::vector<char> needed_items(const subgraph& g, std::span<const input_list> shape_only) {
