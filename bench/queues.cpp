@@ -13,19 +13,11 @@ using namespace rill;
 
 namespace {
 
-/// One element in, one element out, by two calls.
 void queue_pair(benchmark::State& state) {
     const graph g;
     const graph_scope here(g);
-    const fifo_queue<tensor<float>> q({.capacity = 10});
-    placeholder<float> x("x");
-    const session s;
-    const auto put = s.make_callable(q.enqueue(x), x);
-    const auto take = s.make_callable(std::tuple(q.dequeue()));
-    for (auto _ : state) {
-        put(1.f);
-        benchmark::DoNotOptimize(take());
-    }
+    const auto pair = models::queue_pair();
+    for (auto _ : state) benchmark::DoNotOptimize(pair());
 }
 BENCHMARK(queue_pair);
 

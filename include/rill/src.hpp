@@ -98,6 +98,7 @@
 #include <rill/passes/fusion_groups.ipp>
 #include <rill/passes/insert_copies.ipp>
 #include <rill/passes/merge_region_variants.ipp>
+#include <rill/passes/needed_items.ipp>
 #include <rill/passes/order.ipp>
 #include <rill/passes/place.ipp>
 #include <rill/passes/prune.ipp>

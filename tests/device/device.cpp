@@ -9,6 +9,16 @@
 
 using namespace rill;
 
+TEST_CASE("device: a step takes as long as its arithmetic, or as its start and its memory traffic") {
+    device_type d;
+    d.start_microseconds = 0.5;
+    d.flops_per_microsecond = 100;
+    d.bytes_per_microsecond = 10;
+    CHECK(d.microseconds(0, 0) == 0.5);
+    CHECK(d.microseconds(200, 0) == 2);
+    CHECK(d.microseconds(200, 100) == 10.5);
+}
+
 namespace test_device {
 
 /// "Its memory": what is in there has every bit flipped, so that a byte read by the wrong side shows.

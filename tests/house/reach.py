@@ -63,6 +63,8 @@ KINDS = {
     "adding_an_op": (2, 6, below("docs/adding_an_op.md", "include/rill/graph", "include/rill/expr", "include/rill/resources",
                                  "tests/house", *HARNESS)),
     "benchmarks": (0, 8, below("bench", "include/rill/device", "CMakeLists.txt", *ENGINE)),
+    "instructions": (0, 8, below("bench/instructions", "bench/models.hpp", "include/rill/core", "include/rill/graph", "include/rill/device",
+                                 "include/rill/expr", "include/rill/passes", "include/rill/ops/control", *ENGINE)),
 }
 
 

@@ -19,6 +19,13 @@ struct plain_op {
     input_list host_inputs() const { return host ? input_list{1} : input_list{}; }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return {in[0]}; }
 };
+/// Reads its first input, and the shape of the second.
+struct shaped_op {
+    static constexpr auto name = "TestTransferShaped";
+    static constexpr auto no_gradient = "a test's";
+    static input_list shape_only_inputs() { return {1}; }
+    std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return {in[0]}; }
+};
 struct state_op {
     static constexpr auto name = "TestTransferState";
     static constexpr auto no_gradient = "a test's";
@@ -133,6 +140,18 @@ TEST_CASE("transfer: one copy serves all readers of a device, and another that o
     CHECK(g.fetches[0] == g.fetches[1]);
     CHECK(fetched(g, 2) == "copy(a(copy(x)@far,copy(x)@far)@far)");
     CHECK(text(g, g.items[static_cast<std::size_t>(g.fetches[0].item)].inputs[0].item).substr(0, 7) == "e(copy(");
+}
+
+TEST_CASE("transfer: what is read for its shape alone stays where it is") {
+    using namespace test_transfer;
+    builder b;
+    const int x = b.feed("x"), a = b.add("a", plain_op{}, &far, {x, x});
+    b.fetch(b.add("s", shaped_op{}, nullptr, {x, a}));
+    b.fetch(b.add("t", shaped_op{}, &farther, {a, x}));
+    const auto g = b.moved();
+    CHECK(fetched(g) == "s(x,a(copy(x)@far,copy(x)@far)@far)");
+    CHECK(fetched(g, 1) == "copy(t(copy(a(copy(x)@far,copy(x)@far)@far)@farther,x)@farther)");
+    CHECK(copies(g) == 3);
 }
 
 TEST_CASE("transfer: what an op reads on the host is there") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -19,6 +20,13 @@ struct device_type {
     void (*to_device)(const void* host, void* device, std::size_t n) = nullptr;
     void (*to_host)(const void* device, void* host, std::size_t n) = nullptr;
     void (*within)(const void* from, void* to, std::size_t n) = nullptr;
+    // The speed of one thread, for estimates alone: the time to start a step, and what it does in a microsecond.
+    double start_microseconds = 0.05, flops_per_microsecond = 1e5, bytes_per_microsecond = 1e4;
+
+    /// Returns the estimated time of so much arithmetic and memory traffic in one step, in microseconds.
+    double microseconds(double flops, double bytes) const {
+        return std::max(flops / flops_per_microsecond, start_microseconds + bytes / bytes_per_microsecond);
+    }
 };
 
 /// Returns the CPU, which is always registered.

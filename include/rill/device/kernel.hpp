@@ -96,9 +96,8 @@ struct kernel_request {
     std::span<const any_array* const> constants = {}; // per input: its constant value, else null. Empty: unknown
     std::size_t scratch_bytes = 0;                    // set by the op: scratch memory of each run
     execution_context on = {}; // the context of all runs, as far as it is known: the threads, which outlive the kernel
-    double microseconds = 0;   // set by the op: estimated time on one thread; 0: derived from memory traffic
+    double microseconds = 0;   // set by a kernel that knows its time on one thread better than op::cost, as fused ones do
     bool shared = false;       // set by the op: the kernel uses the pool
-    double moved_bytes = -1;   // set by the op: memory traffic, if less than the size of inputs and outputs; -1: unset
     std::uint64_t seed = 0;    // for a random op: derived from the graph seed and node name, or the op's own seed
     int replica = 0;           // session_options::replica; 0 for an op with a container or a shared name
     /// Returns the stream of the next run; set by a random op. The host calls it once a run, and the kernel finds the stream in its context.
@@ -108,9 +107,6 @@ struct kernel_request {
     std::uint64_t seed_of_replica(std::uint64_t asked) const {
         return replica == 0 ? asked : detail::hash_combine(asked, static_cast<std::uint64_t>(replica));
     }
-
-    /// Sets the memory traffic of an op that reads and writes only these slices of its larger operands.
-    void moves_only(const tensor_type& slices) { moved_bytes = 2 * static_cast<double>(slices.bytes()); }
 
     /// Returns the resource that the node's handle names; creates it with `make` if it does not exist.
     /// `described` is the description that an existing resource must have.

@@ -104,7 +104,6 @@ concept device_primitives =
         D::gemm(on, false, false, n, n, n, x, x, y);
         D::gemm(on, false, false, n, n, n, x, x, y, {x, true}); // product_epilogue
         { D::template gemm_scratch<float>(on, false, false, n, n, n) } -> std::same_as<std::size_t>;
-        { D::gemm_microseconds(n, n, n) } -> std::same_as<double>;
         { D::template gemm_is_shared<float>(on, false, false, n, n, n) } -> std::same_as<bool>;
 
         D::copy(on, x, y, layout);

@@ -34,6 +34,7 @@ public:
             auto it = std::move(g_.items[i]);
             for (auto& a : it.after) a = now_[a];
             each_input(it, [&](subgraph::value& v, const device_type* to) { v = moved(v, to, it.after); });
+            for (const int k : it.shape_only_inputs()) it.inputs[k].item = now_[it.inputs[k].item];
             if (it.op)
                 for (const int k : it.op->writes()) write(it.inputs[k]);
             now_[i] = static_cast<int>(items_.size());
@@ -48,13 +49,15 @@ public:
     }
 
 private:
-    /// Calls f(value, device in whose memory it is needed) for each input that is not written. A null device is the host.
+    /// Calls f(value, device in whose memory it is needed) for each input that is read. A null device is the host.
     template <class F> static void each_input(subgraph::item& it, const F& f) {
         input_list on_host;
         if (it.op) on_host = it.op->host_inputs();
+        const auto unread = it.shape_only_inputs();
         for (std::size_t k = 0; k < it.inputs.size(); ++k) {
-            const bool host = detail::contains(on_host, static_cast<std::int32_t>(k));
-            if (!it.writes(k)) f(it.inputs[k], host ? nullptr : it.device);
+            const auto number = static_cast<std::int32_t>(k);
+            const bool host = detail::contains(on_host, number);
+            if (!it.writes(k) && !detail::contains(unread, number)) f(it.inputs[k], host ? nullptr : it.device);
         }
     }
 

@@ -23,10 +23,9 @@ inline std::string placed_node(const subgraph::item& it) {
 
 /// Returns the device that a node requests; null if it requests none.
 inline const device_type* asked_device(const subgraph::item& it, bool soft) {
-    const node* asks = it.origin;
-    while (asks->colocated) asks = asks->colocated; // ends: each of them is older
-    if (asks->device.empty()) return nullptr;
-    const auto d = parse_device(asks->device);
+    const std::string& asked = requested_device(*it.origin);
+    if (asked.empty()) return nullptr;
+    const auto d = parse_device(asked);
     const bool here = (d.job.empty() || d.job == "localhost") && d.replica <= 0 && d.task <= 0;
     const device_type* found = d.type.empty() ? nullptr : find_device(d.type);
     const bool exists = d.type.empty() || (found && d.index <= 0);
@@ -34,7 +33,7 @@ inline const device_type* asked_device(const subgraph::item& it, bool soft) {
     if (here && soft) return &cpu_device();
     std::string have;
     for (const auto* known : known_devices()) have += (have.empty() ? "" : ", ") + full_name(*known);
-    throw invalid_argument(placed_node(it) + "asks for device '" + asks->device + "'; this session has " + have +
+    throw invalid_argument(placed_node(it) + "asks for device '" + asked + "'; this session has " + have +
                            (here ? " (allow_soft_placement would run it there)" : ""));
 }
 

@@ -31,6 +31,8 @@ struct subgraph {
         bool is_write() const { return op && !op->writes().empty(); }
         /// Returns true if the item writes this input, a variable.
         bool writes(std::size_t input) const;
+        /// Returns the inputs of which the item needs the shape alone.
+        input_list shape_only_inputs() const { return op ? op->shape_only_inputs(inputs.size()) : input_list{}; }
         /// Returns true if the output is the variable that the item has written.
         bool gives_written(int port) const;
         /// Returns the device in whose memory the results lie; null for the host's memory.

@@ -45,11 +45,13 @@ template <class Rule> struct update_rows_op {
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const {
         return detail::update_rows_outputs(in, slots, Rule::numbers);
     }
+    op_cost cost(std::span<const tensor_type> in, std::span<const tensor_type>) const {
+        return detail::cost_of_slices(in[slices_at]);
+    }
     template <class D, class T> kernel bind(kernel_request& request) const {
         const detail::axis_view view(request.inputs[0].shape, 0);
         constexpr std::size_t own = dense::template scratch_of_constants<T>; // the rest is for adding up rows
         constexpr equal_ids how = requires { Rule::adds_up; } ? equal_ids::in_turn : equal_ids::added;
-        request.moves_only(request.inputs[slices_at]);
         request.scratch_bytes = own;
         if constexpr (how == equal_ids::added)
             request.scratch_bytes +=

@@ -92,7 +92,6 @@ public:
     static std::size_t gemm_scratch(const execution_context& on, bool ta, bool tb, index_t m, index_t n, index_t k) {
         return cpu::gemm_scratch<T>(on, ta, tb, m, n, k);
     }
-    static double gemm_microseconds(index_t m, index_t n, index_t k) { return cpu::gemm_microseconds(m, n, k); }
     template <class T>
     static bool gemm_is_shared(const execution_context& on, bool ta, bool tb, index_t m, index_t n, index_t k) {
         return cpu::gemm_is_shared<T>(on, ta, tb, m, n, k);

@@ -58,10 +58,6 @@ struct cpu {
     static std::size_t gemm_scratch(const execution_context& on, bool ta, bool tb, index_t m, index_t n, index_t k) {
         return gemm_scratch_bytes<T>(ta, tb, m, n, k, on.pool ? on.pool->threads() : 1);
     }
-    /// Returns the estimated time of a matrix product on one thread, in microseconds.
-    static double gemm_microseconds(index_t m, index_t n, index_t k) {
-        return 2e-5 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-    }
     template <class T>
     static bool gemm_is_shared(const execution_context& on, bool ta, bool tb, index_t m, index_t n, index_t k) {
         return on.pool && detail::product_is_shared<T>({ta, tb, m, n, k}, on.pool->threads());

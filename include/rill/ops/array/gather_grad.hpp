@@ -21,6 +21,7 @@ struct gather_grad_op {
     static void fields(auto& op, auto& visit) { visit("axis", op.axis); }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
+    static input_list shape_only_inputs() { return {2}; }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const dims& table = request.outputs[0].shape;

@@ -16,6 +16,7 @@ struct shape_numbers {
     dtype index = dtype::int32;
 
     static void fields(auto& op, auto& visit) { visit("out_type", op.index); }
+    static input_list shape_only_inputs() { return {0}; }
 };
 
 /// An array of whole numbers.

@@ -55,9 +55,11 @@ struct slice_op {
             if (size[i] == dyn) return {1};
         return {};
     }
+    op_cost cost(std::span<const tensor_type>, std::span<const tensor_type> out) const {
+        return detail::cost_of_slices(out[0]);
+    }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
-        request.moves_only(request.outputs[0]);
         if (request.inputs.size() > 1)
             return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
                 const dims &x = request.inputs[0].shape, &y = request.outputs[0].shape;

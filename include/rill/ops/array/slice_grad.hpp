@@ -21,6 +21,7 @@ struct slice_grad_op {
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
     static input_list host_inputs() { return {2}; }
+    static input_list shape_only_inputs() { return {1}; }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         return detail::with_index_type(request.inputs[2].type, [&]<class I>(std::type_identity<I>) {

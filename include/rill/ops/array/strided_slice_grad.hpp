@@ -21,6 +21,7 @@ struct strided_slice_grad_op {
     static void fields(auto& op, auto& visit) { detail::fields_of_slicing(op.ranges, visit); }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
+    static input_list shape_only_inputs() { return {1}; }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const dims& x = request.outputs[0].shape;

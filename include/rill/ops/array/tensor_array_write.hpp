@@ -18,11 +18,13 @@ struct tensor_array_write_op {
 
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return detail::scatter_outputs(in); }
     std::vector<endpoint> gradient(const gradient_request& r) const;
+    op_cost cost(std::span<const tensor_type> in, std::span<const tensor_type>) const {
+        return detail::cost_of_slices(in[2]);
+    }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const detail::axis_view view(request.inputs[0].shape, 0);
         const index_t size = request.inputs[0].shape.size();
-        request.moves_only(request.inputs[2]);
         return detail::with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
             const detail::index_check<I> ids(request.inputs[1].shape, view.extent, "index");
             return kernel([=](const kernel_args& a) {

@@ -35,6 +35,7 @@ struct tile_grad_op {
 
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     std::vector<endpoint> gradient(const gradient_request& r) const;
+    static input_list shape_only_inputs() { return {1, 2}; } // the gradient's gradient reads the multiples
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const dims &g = request.inputs[0].shape, &x = request.outputs[0].shape;

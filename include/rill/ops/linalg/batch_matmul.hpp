@@ -4,6 +4,7 @@
 #include <rill/core/vector.hpp>
 #include <rill/ops/array/broadcast_to.hpp>
 #include <rill/ops/array/reshape.hpp>
+#include <rill/ops/linalg/matmul_row.hpp>
 #include <rill/ops/math/conj.hpp>
 
 namespace rill { inline namespace RILL_ABI {
@@ -91,6 +92,9 @@ struct batch_matmul_op {
         return rules::batch_matmul(a, b, transpose_a, transpose_b);
     }
     std::vector<endpoint> gradient(const gradient_request& r) const;
+    op_cost cost(std::span<const tensor_type> in, std::span<const tensor_type> out) const {
+        return detail::product_cost(in, out, transpose_a);
+    }
 
     template <class D, class T> kernel bind(kernel_request& request) const {
         const dims &a = request.inputs[0].shape, &b = request.inputs[1].shape, &c = request.outputs[0].shape;
@@ -99,7 +103,6 @@ struct batch_matmul_op {
         const bool ta = transpose_a, tb = transpose_b;
         auto places = detail::places_of_batch(a, b, c, together);
         request.scratch_bytes = D::template gemm_scratch<T>(request.on, ta, tb, m, n, k);
-        request.microseconds = D::gemm_microseconds(m, n, k) * static_cast<double>(places.size());
         request.shared = D::template gemm_is_shared<T>(request.on, ta, tb, m, n, k);
         return kernel([=, places = std::move(places)](const kernel_args& s) {
             T* to = s.out<T>(0);

@@ -45,7 +45,6 @@ template <class D, class T> struct orthonormal_rows {
     index_t count, length;
 
     std::size_t scratch_bytes() const { return room(shares()) + room(length) + rest(); }
-    double microseconds() const { return 2 * D::gemm_microseconds(count, length, count); }
 
     /// Runs on one thread, with scratch_bytes() of scratch memory.
     void run(const execution_context& on, T* v) const {
@@ -93,13 +92,19 @@ struct orthogonal_op {
     constexpr shape_result shape(const dims& x) const {
         return {x, x.known_rank() && x.rank < 2 ? "a matrix is expected, of rank 2 or more" : nullptr};
     }
+    /// Each vector loses twice what lies along those before it, by two products each time.
+    op_cost cost(std::span<const tensor_type> in, std::span<const tensor_type> out) const {
+        const dims& x = in[0].shape;
+        const auto n = static_cast<double>(x.size()), columns = static_cast<double>(x[x.rank - 1]);
+        const double vectors = columns > 0 ? std::min(n / columns, columns) : 0;
+        return {4 * n * vectors, detail::total_bytes(in) + detail::total_bytes(out)};
+    }
     template <class D, class T> kernel bind(kernel_request& request) const {
         const dims& x = request.inputs[0].shape;
         const index_t n = x.size(), columns = x[x.rank - 1], rows = columns > 0 ? n / columns : 0;
         const bool tall = rows > columns;
         const detail::orthonormal_rows<D, T> vectors{std::min(rows, columns), std::max(rows, columns)};
         request.scratch_bytes = static_cast<std::size_t>(n) * sizeof(T) + 64 + vectors.scratch_bytes();
-        request.microseconds = vectors.microseconds();
         detail::strided_layout there, back; // between the matrix and its vectors
         there.push(rows, columns, tall ? 1 : columns);
         there.push(columns, 1, tall ? rows : 1);

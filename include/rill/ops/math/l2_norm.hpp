@@ -83,6 +83,12 @@ struct l2_norm_op {
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     dtype kernel_type(std::span<const tensor_type>, std::span<const tensor_type> out) const { return out[0].type; }
     std::vector<endpoint> gradient(const gradient_request& r) const;
+    /// The sum of squares is an input for the gradient's sake.
+    static input_list shape_only_inputs(int count) { return {count - 2}; }
+    /// The elements are read in rare cases alone.
+    op_cost cost(std::span<const tensor_type>, std::span<const tensor_type> out) const {
+        return detail::cost_of_slices(out[0]);
+    }
     template <class D, class T> kernel bind(kernel_request& request) const {
         const auto bind = +[](const fused_spec& s, kernel_request& r) { return D::fused(s, r); };
         return kernel([rescue = std::make_unique<const detail::l2_norm_rescue>(spec, request, bind),
@@ -256,7 +262,6 @@ RILL_COLD l2_norm_rescue::l2_norm_rescue(const fused_spec& elements, kernel_requ
         norms_.emplace_back(along, std::span(&rows, 1), tensor_type{out.type, {out.shape.size()}},
                             request.scratch_bytes, bind);
     }
-    request.microseconds = 0.1; // the elements are read in rare cases alone
 }
 
 RILL_INLINE void l2_norm_rescue::operator()(const kernel_args& a) const {

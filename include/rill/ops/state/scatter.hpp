@@ -26,9 +26,9 @@ template <class Step> struct scatter {
 
     input_list writes() const { return {0}; }
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const { return scatter_outputs(in); }
+    op_cost cost(std::span<const tensor_type> in, std::span<const tensor_type>) const { return cost_of_slices(in[2]); }
     template <class D, class T> kernel bind(kernel_request& request) const {
         const axis_view view(request.inputs[0].shape, 0);
-        request.moves_only(request.inputs[2]);
         return with_index_type(request.inputs[1].type, [&]<class I>(std::type_identity<I>) {
             const index_check<I> ids(request.inputs[1].shape, view.extent, "id");
             return kernel([=](const kernel_args& a) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/hash_map.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/device/kernel_registry.hpp>
@@ -26,6 +27,9 @@ private:
     /// Returns the folded outputs of an item in host memory, which needs no step; null if it has none.
     const std::vector<any_array>* known_value(std::size_t i) const;
     void find_folded();
+    bool reads(std::size_t item, std::size_t input) const {
+        return !detail::contains(shape_only_[item], static_cast<std::int32_t>(input));
+    }
     void find_fusion_groups();
     bool stays_in_block(std::size_t i, std::size_t port) const;
 
@@ -40,9 +44,12 @@ private:
 
     void bind_fusion_group(const chain& c, resource_store& resources);
 
-    /// Adds a bound step: its slot numbers, and its scratch memory.
-    void add_step(step s, std::span<const subgraph::value> inputs, std::span<const int> outputs,
-                  const kernel_request& request, bool is_folded);
+    /// Returns the slot of inputs that are not read: its address is null, and the step does not keep their memory.
+    int unread_slot();
+
+    /// Adds a bound step: its slot numbers, and its scratch memory. `cost` is that of its op, or of its fusion group.
+    void add_step(step s, std::span<const int> inputs, std::span<const int> outputs, const kernel_request& request,
+                  const op_cost& cost, bool is_folded);
 
     std::int32_t variable_index(const subgraph::value& v, const node& writer) const;
 
@@ -54,6 +61,9 @@ private:
 
     hash_map<int, std::shared_ptr<const static_region_kernel>> region_of_; // per item with bodies
     constant_folder known_{graph, types};
+    vector<input_list> shape_only_; // per item
+    std::vector<char> needed_;      // per item
+    int unread_slot_ = -1;
     vector<shared_place> may_share_;
     vector<step_cost> costs_; // per step
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+// size: the phases of one binding, which build the same bound graph one after the other
+
 #include <rill/runtime/segment/binding.hpp>
 
 #include <algorithm>
@@ -18,6 +20,7 @@
 #include <rill/core/vector.hpp>
 #include <rill/graph/graph.hpp>
 #include <rill/passes/fusion_groups.hpp>
+#include <rill/passes/needed_items.hpp>
 #include <rill/runtime/dynamic_runtime.hpp>
 #include <rill/runtime/segment/step_order.hpp>
 
@@ -30,6 +33,8 @@ RILL_COLD std::optional<bound_graph> binder::bind(const subgraph& g, std::span<c
     b.control = bodies.control;
     if (!b.infer(feeds, bodies, resources.memory())) return {};
     b.find_folded();
+    for (const auto& it : g.items) b.shape_only_.push_back(it.shape_only_inputs());
+    b.needed_ = needed_items(g, b.shape_only_);
     b.find_fusion_groups();
     b.assign_slots(resources);
     b.bind_steps(resources);
@@ -108,11 +113,8 @@ RILL_COLD void binder::find_folded() {
     folded.assign(graph.items.size(), 0);
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         const auto& it = graph.items[i];
-        const bool pure =
-            it.is_copy() || (it.origin && !it.origin->bodies && graph.role(static_cast<int>(i)) == op_role::ordinary &&
-                             !it.op->stateful() && !it.is_write());
         folded[i] = known_value(i) != nullptr;
-        if (!folded[i] && pure && !it.inputs.empty() && it.after.empty())
+        if (!folded[i] && is_pure(graph, static_cast<int>(i)) && !it.inputs.empty() && it.after.empty())
             folded[i] = detail::all_of(
                 it.inputs, [&](const auto& v) { return graph.role(v.item) == op_role::constant || folded[v.item]; });
     }
@@ -120,7 +122,10 @@ RILL_COLD void binder::find_folded() {
 
 RILL_COLD void binder::find_fusion_groups() {
     chained.assign(graph.items.size(), -1);
-    const auto first = detail::find_fusion_groups(graph, types, folded);
+    auto no_members = folded;
+    for (std::size_t i = 0; i < needed_.size(); ++i)
+        if (!needed_[i]) no_members[i] = 1;
+    const auto first = detail::find_fusion_groups(graph, types, no_members);
     for (std::size_t i = 0; i < first.size(); ++i) {
         if (first[i] == static_cast<int>(i)) continue;
         auto& number = chained[first[i]];
@@ -141,7 +146,8 @@ RILL_COLD void binder::find_fusion_groups() {
         c.needed[c.member_of(v.item)][v.port] = 1;
     };
     for (std::size_t i = 0; i < graph.items.size(); ++i)
-        for (const auto& v : graph.items[i].inputs) need(v, chained[i]);
+        for (std::size_t k = 0; needed_[i] && k < graph.items[i].inputs.size(); ++k)
+            if (reads(i, k)) need(graph.items[i].inputs[k], chained[i]);
     for (const auto& v : graph.fetches) need(v, -1);
 }
 
@@ -168,7 +174,7 @@ RILL_COLD void binder::assign_slots(resource_store& resources) {
                 s.where = home::variable;
             else if (folded[i])
                 s.where = home::folded;
-            else if (s.type.type == dtype::string)
+            else if (s.type.type == dtype::string && needed_[i])
                 s.where = home::string;
             else if (stays_in_block(i, port))
                 s.where = home::block;
@@ -205,7 +211,7 @@ RILL_COLD bool binder::stays_in_block(std::size_t i, std::size_t port) const {
 
 RILL_COLD bool binder::is_step(std::size_t i) const {
     const auto& it = graph.items[i];
-    if (it.feed >= 0) return false;
+    if (it.feed >= 0 || !needed_[i]) return false;
     if (!it.origin) return true;
     if (it.op->role() != op_role::ordinary && it.op->role() != op_role::resource) return false;
     if (known_value(i)) return false;
@@ -227,7 +233,11 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
         if (!is_step(i)) continue;
         const auto& it = graph.items[i];
         std::vector<tensor_type> in;
-        for (const auto& v : it.inputs) in.push_back(type_of(v));
+        std::vector<int> from;
+        for (std::size_t k = 0; k < it.inputs.size(); ++k) {
+            in.push_back(type_of(it.inputs[k]));
+            from.push_back(reads(i, k) ? slot_of(it.inputs[k]) : unread_slot());
+        }
         kernel_request request{in, types[i]};
         if (it.origin) resources.answer(request, *it.op, *it.origin);
         step s;
@@ -251,7 +261,7 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
                 const auto& written = it.inputs[w];
                 write_list.push_back(variable_index(written, *it.origin));
                 for (std::size_t k = 0; k < it.inputs.size(); ++k) // an op that also reads it needs a value
-                    if (!it.writes(k) && slot_of(it.inputs[k]) == slot_of(written)) s.initialises = false;
+                    if (!it.writes(k) && from[k] == slot_of(written)) s.initialises = false;
             }
             s.writes = static_cast<std::int32_t>(write_list.size()) - s.first_write;
             // lock in one order for all ops, so that concurrent steps can't deadlock
@@ -260,11 +270,14 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
             });
         }
         if (it.origin && it.op->in_place() && !it.is_write())
-            for (const auto& v : it.inputs) may_share_.push_back({steps.size(), v, {s.item, 0}});
+            for (std::size_t k = 0; k < it.inputs.size(); ++k)
+                if (reads(i, k)) may_share_.push_back({steps.size(), it.inputs[k], {s.item, 0}});
         for (int port = 0; port < static_cast<int>(types[i].size()); ++port)
-            if (const int from = changed_input({s.item, port}); from >= 0)
-                may_share_.push_back({steps.size(), it.inputs[from], {s.item, port}});
-        add_step(std::move(s), it.inputs, value_slot[i], request, folded[i] != 0);
+            if (const int changed = changed_input({s.item, port}); changed >= 0)
+                may_share_.push_back({steps.size(), it.inputs[changed], {s.item, port}});
+        const op_cost cost =
+            it.origin ? it.op->cost(in, types[i]) : op_cost{0, detail::total_bytes(in) + detail::total_bytes(types[i])};
+        add_step(std::move(s), from, value_slot[i], request, cost, folded[i] != 0);
     }
     note_start_reads();
 }
@@ -274,6 +287,7 @@ RILL_COLD void binder::bind_fusion_group(const chain& c, resource_store& resourc
     vector<subgraph::value> inputs;
     hash_map<std::pair<int, int>, std::size_t> number_of; // the number of an input
     hash_map<int, std::size_t> last_reader;               // per slot, as aliases are several inputs in one slot
+    std::vector<int> from;                                // per input: its slot; -1: no member reads it
     std::vector<tensor_type> in, out;
     std::vector<const any_array*> constants;
     std::vector<int> outputs;
@@ -282,7 +296,8 @@ RILL_COLD void binder::bind_fusion_group(const chain& c, resource_store& resourc
         const auto& it = graph.items[i];
         auto& member = members.members.emplace_back();
         member.spec = it.op->fused();
-        for (const auto& v : it.inputs) {
+        for (std::size_t input = 0; input < it.inputs.size(); ++input) {
+            const auto& v = it.inputs[input];
             if (chained[v.item] == chained[i]) {
                 member.inputs.push_back({static_cast<int>(c.member_of(v.item)), v.port});
                 continue;
@@ -291,10 +306,14 @@ RILL_COLD void binder::bind_fusion_group(const chain& c, resource_store& resourc
             if (fresh) {
                 inputs.push_back(v);
                 in.push_back(type_of(v));
-                const auto& from = graph.items[v.item].op;
-                constants.push_back(from ? from->constant() : nullptr);
+                from.push_back(-1);
+                const auto& made_by = graph.items[v.item].op;
+                constants.push_back(made_by ? made_by->constant() : nullptr);
             }
-            last_reader[slot_of(v)] = k;
+            if (reads(i, input)) {
+                from[known->second] = slot_of(v);
+                last_reader[slot_of(v)] = k;
+            }
             member.inputs.push_back({-1, static_cast<int>(known->second)});
         }
         for (std::size_t port = 0; port < types[i].size(); ++port) {
@@ -308,7 +327,8 @@ RILL_COLD void binder::bind_fusion_group(const chain& c, resource_store& resourc
     for (std::size_t k = 0; k < c.items.size(); ++k)
         if (graph.items[c.items[k]].op->in_place() && c.needed[k][0] && types[c.items[k]][0].shape.size() > 1)
             for (const auto& v : inputs)
-                if (last_reader.at(slot_of(v)) <= k) may_share_.push_back({steps.size(), v, {c.items[k], 0}});
+                if (const auto last = last_reader.find(slot_of(v)); last != last_reader.end() && last->second <= k)
+                    may_share_.push_back({steps.size(), v, {c.items[k], 0}});
     kernel_request request{in, out, constants};
     request.on.pool = resources.threads().for_ops();
     step s;
@@ -317,13 +337,27 @@ RILL_COLD void binder::bind_fusion_group(const chain& c, resource_store& resourc
     const auto chain_kernel = find_kernel(where.name, fusion_group::name, dtype::invalid);
     if (!chain_kernel) throw internal("no kernel of fusion groups for device " + where.name);
     s.run = (*chain_kernel)(&members, request);
-    add_step(std::move(s), inputs, outputs, request, false);
+    op_cost cost{0, detail::total_bytes(out)};
+    for (std::size_t k = 0; k < from.size(); ++k)
+        if (from[k] < 0)
+            from[k] = unread_slot();
+        else
+            cost.bytes += static_cast<double>(in[k].bytes());
+    add_step(std::move(s), from, outputs, request, cost, false);
 }
 
-RILL_COLD void binder::add_step(step s, std::span<const subgraph::value> inputs, std::span<const int> outputs,
-                                const kernel_request& request, bool is_folded) {
+RILL_COLD int binder::unread_slot() {
+    if (unread_slot_ < 0) {
+        unread_slot_ = static_cast<int>(slots.size());
+        slots.emplace_back();
+    }
+    return unread_slot_;
+}
+
+RILL_COLD void binder::add_step(step s, std::span<const int> inputs, std::span<const int> outputs,
+                                const kernel_request& request, const op_cost& cost, bool is_folded) {
     s.inputs = static_cast<std::int32_t>(indices.size());
-    for (const auto& v : inputs) indices.push_back(slot_of(v));
+    indices.insert(indices.end(), inputs.begin(), inputs.end());
     s.outputs = static_cast<std::int32_t>(indices.size());
     indices.insert(indices.end(), outputs.begin(), outputs.end());
     slot_value scratch;
@@ -336,10 +370,7 @@ RILL_COLD void binder::add_step(step s, std::span<const subgraph::value> inputs,
     s.end = static_cast<std::int32_t>(indices.size());
     s.number = static_cast<std::int32_t>((is_folded ? folded_steps : steps).size());
     if (is_folded) return folded_steps.push_back(std::move(s));
-    double bytes = std::max(request.moved_bytes, 0.);
-    if (request.moved_bytes < 0)
-        for (auto k = s.inputs; k < s.end; ++k) bytes += static_cast<double>(slots[indices[k]].bytes);
-    costs_.push_back({std::max(request.microseconds, 0.05 + bytes * 1e-4), request.shared});
+    costs_.push_back({std::max(request.microseconds, runs_on.microseconds(cost.flops, cost.bytes)), request.shared});
     steps.push_back(std::move(s));
 }
 
