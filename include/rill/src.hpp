@@ -17,12 +17,14 @@
 #include <rill/all_kernels.ipp>
 #include <rill/core/allocator.ipp>
 #include <rill/core/any_array.ipp>
+#include <rill/core/device_name.ipp>
 #include <rill/core/dims.ipp>
 #include <rill/core/environment.ipp>
 #include <rill/core/error.ipp>
 #include <rill/core/hash_index.ipp>
 #include <rill/core/host_array.ipp>
 #include <rill/core/log.ipp>
+#include <rill/core/memory_space.ipp>
 #include <rill/core/names.ipp>
 #include <rill/core/number_text.ipp>
 #include <rill/core/platform.ipp>
@@ -50,6 +52,7 @@
 #include <rill/device/cpu/scalar/scalar_kernel.ipp>
 #include <rill/device/cpu/scalar/scalar_loop_kernel.ipp>
 #include <rill/device/device.ipp>
+#include <rill/device/device_set.ipp>
 #include <rill/device/kernel.ipp>
 #include <rill/device/kernel_registry.ipp>
 #include <rill/device/numbers.ipp>
@@ -67,7 +70,6 @@
 #include <rill/expr/handle.ipp>
 #include <rill/expr/structure_program.ipp>
 #include <rill/expr/tracer.ipp>
-#include <rill/graph/device_name.ipp>
 #include <rill/graph/gradients.ipp>
 #include <rill/graph/graph.ipp>
 #include <rill/graph/node.ipp>
@@ -118,6 +120,7 @@
 #include <rill/runtime/executor/dynamic_node.ipp>
 #include <rill/runtime/executor/run_plan.ipp>
 #include <rill/runtime/executor/step_executor.ipp>
+#include <rill/runtime/plan/compile_graph.ipp>
 #include <rill/runtime/plan/plan.ipp>
 #include <rill/runtime/plan/staged_plan.ipp>
 #include <rill/runtime/plan_key.ipp>

@@ -9,7 +9,6 @@
 
 #include <rill/core/hash_map.hpp>
 #include <rill/core/shared.hpp>
-#include <rill/device/device.hpp>
 #include <rill/device/kernel.hpp>
 #include <rill/graph/node.hpp>
 #include <rill/resources/step_threads.hpp>
@@ -26,9 +25,9 @@ public:
     const step_threads& threads() const noexcept { return threads_; }
     allocator& memory() const noexcept { return memory_; }
 
-    /// Returns the state of a variable, made on first use in the memory of `space` (null: the host). Later calls ignore `space`. Throws
-    /// unimplemented if an extent is unknown.
-    std::shared_ptr<variable_state> variable(const node* n, const device_type* space = nullptr);
+    /// Returns the state of a variable, made on first use in a memory (null: the host's). Throws unimplemented if an extent is unknown,
+    /// invalid_argument if the variable lies in another memory: sessions that share it must place it alike.
+    std::shared_ptr<variable_state> variable(const node* n, const memory_space* space = nullptr);
     /// Returns the state of a variable, or null before its first use.
     std::shared_ptr<variable_state> known_variable(const node* n);
     /// Binds a variable to a state that others may share.
@@ -51,6 +50,7 @@ private:
     step_threads threads_;
     /// Returns the function with which a kernel of this node finds the resource of its handle.
     decltype(kernel_request::find_resource) finder(const node* n);
+    [[noreturn]] static void refuse_memory(const node& n, const variable_state& is, const memory_space* wanted);
     /// Returns the resource of a shared name from the containers of the process, made if missing.
     std::shared_ptr<resource> shared(const node* n, const resource_name& name, const std::string& described,
                                      const std::function<std::shared_ptr<resource>(const std::string&)>& make);

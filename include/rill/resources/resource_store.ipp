@@ -15,7 +15,7 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node* n, const device_type* space) {
+RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node* n, const memory_space* space) {
     const std::lock_guard lock(mutex_);
     auto& found = variables_[n];
     if (!found) {
@@ -23,7 +23,7 @@ RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node*
             throw unimplemented("variable '" + n->name + "' has the shape " + to_string(n->outputs[0].shape) +
                                 ": every extent of a variable must be known");
         const auto name = n->op->resource_place();
-        auto& memory = space && space->memory ? *space->memory : name.is_private() ? memory_ : default_allocator();
+        auto& memory = blocks_of(space, name.is_private() ? memory_ : default_allocator());
         const auto make = [&](const std::string&) {
             auto state = detail::make_shared<variable_state>(n->outputs[0], memory, space, n->op->updates_in_place());
             if (const any_array first = n->owner->value(n); !first.empty()) state->begin_with(first);
@@ -34,7 +34,17 @@ RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node*
                     : std::static_pointer_cast<variable_state>(
                           shared(n, name, variable_state::described(n->outputs[0], n->op->updates_in_place()), make));
     }
+    if (found->space() != space) refuse_memory(*n, *found, space);
     return found;
+}
+
+RILL_COLD void resource_store::refuse_memory(const node& n, const variable_state& is, const memory_space* wanted) {
+    const auto name_of = [](const memory_space* space) {
+        return space ? "'" + space->name + "'" : std::string("the host");
+    };
+    throw invalid_argument(error_at(n, n.op->label(),
+                                    "the variable lies in the memory of " + name_of(is.space()) +
+                                        ", this session places it in that of " + name_of(wanted)));
 }
 
 RILL_COLD std::shared_ptr<resource>

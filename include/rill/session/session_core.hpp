@@ -50,7 +50,7 @@ public:
     const rill::graph& graph() const noexcept { return graph_; }
     const session_options& options() const noexcept { return options_; }
     /// Returns the default device, for nodes that name none. It is fixed at construction, because variables stay where they are.
-    const device_type& device() const noexcept { return device_; }
+    const rill::device& device() const noexcept { return device_; }
 
     /// Closes the session: later runs throw `cancelled`. Memory is freed once no run uses it.
     void close(const std::source_location& where = {}) noexcept;
@@ -74,6 +74,7 @@ public:
 
     /// Binds a variable to a state that others may share. Call it before a plan with this variable is bound.
     void share(const node* variable, std::shared_ptr<variable_state> value);
+    /// Returns the state of a variable; null before its first use.
     std::shared_ptr<variable_state> shared(const node* variable);
 
     /// Returns true if a variable was used in this session and has a value.
@@ -93,8 +94,8 @@ private:
 
     rill::graph graph_;
     session_options options_;
-    const device_type& device_;
     std::unique_ptr<state> state_;
+    const rill::device& device_; // owned by the state
 };
 
 void reset_containers(const std::string& target, const std::vector<std::string>& containers);

@@ -109,11 +109,13 @@ RILL_COLD void plan_cache::clear() {
 }
 
 struct session_core::state {
-    state(std::shared_ptr<resource_store> all, rill::environment* environment)
-        : resources(std::move(all)), context{.cancel = &resources->ended(), .environment = environment} {}
+    state(std::shared_ptr<resource_store> all, const session_options& options)
+        : resources(std::move(all)), where(make_placement(options)),
+          context{.cancel = &resources->ended(), .environment = options.environment} {}
 
     std::shared_ptr<resource_store> resources;
-    const step_context context; // the base context of every step
+    std::shared_ptr<placement> where; // of the nodes of all plans
+    const step_context context;       // the base context of every step
     std::mutex mutex;
     plan_cache plans;
     hash_set<std::string> done_once;
@@ -134,10 +136,11 @@ inline step_threads threads_for(const session_options& o) {
 }
 
 RILL_COLD session_core::session_core(const rill::graph& g, const session_options& options)
-    : graph_(g), options_(options), device_(default_device()),
+    : graph_(g), options_(options),
       state_(std::make_unique<state>(detail::make_shared<resource_store>(
                                          options.memory ? *options.memory : default_allocator(), threads_for(options)),
-                                     options.environment)) {}
+                                     options)),
+      device_(state_->where->default_device()) {}
 RILL_COLD session_core::~session_core() = default;
 
 RILL_COLD std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options) {
@@ -155,7 +158,7 @@ RILL_COLD void session_core::share(const node* variable, std::shared_ptr<variabl
 }
 
 RILL_COLD std::shared_ptr<variable_state> session_core::shared(const node* variable) {
-    return state_->resources->variable(variable);
+    return state_->resources->known_variable(variable);
 }
 
 RILL_INLINE bool session_core::closed() const noexcept { return state_->resources->ended(); }
@@ -184,7 +187,7 @@ RILL_INLINE std::shared_ptr<plan> session_core::find_plan(const plan_key& key) {
         if (auto known = state_->plans.find(key)) return known;
     }
     check_key(key);
-    auto made = detail::make_shared<plan>(key, options_, state_->resources, device_);
+    auto made = detail::make_shared<plan>(key, options_, state_->resources, state_->where);
     std::shared_ptr<plan> gone; // destroyed after the lock is released
     const std::lock_guard lock(state_->mutex);
     check_open(&key); // a plan added after closing would stay

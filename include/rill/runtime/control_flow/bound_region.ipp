@@ -16,8 +16,8 @@
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_COLD bound_region::bound_region(const body& b, std::shared_ptr<plan> made, std::span<const tensor_type> arguments,
-                                     std::span<const tensor_type> inputs)
-    : of_(b), plan_(std::move(made)) {
+                                     std::span<const tensor_type> inputs, const memory_space* space)
+    : of_(b), space_(space), plan_(std::move(made)) {
     std::vector<tensor_type> feeds(arguments.begin(), arguments.end());
     for (const int c : b.captured) feeds.push_back(inputs[c]);
     steps_ = plan_->bind(feeds);

@@ -33,9 +33,9 @@ struct dynamic_node::bound {
 };
 
 RILL_COLD dynamic_node::dynamic_node(subgraph::item it, const session_options& options,
-                                     std::shared_ptr<resource_store> resources, const device_type& default_device)
+                                     std::shared_ptr<resource_store> resources, const std::shared_ptr<placement>& where)
     : item_(std::move(it)), resources_(std::move(resources)), memory_(resources_->memory()) {
-    compile_bodies(bodies_, item_, options, resources_, default_device);
+    compile_bodies(bodies_, item_, options, resources_, where);
 }
 
 /// The input values of a node that is about to run.
@@ -84,11 +84,13 @@ RILL_COLD std::shared_ptr<const dynamic_node::bound> dynamic_node::bound_to(std:
             if (t.shape.complete() && !t.countable())
                 throw resource_exhausted(to_string(t) + " is more than memory can hold");
         const auto type = op.kernel_type(inputs, outputs);
-        const auto factory = find_kernel(cpu_device().name, op.kernel_name(), type);
+        const auto factory = find_kernel(item_.runs_on().name, op.kernel_name(), type);
         if (!factory)
-            throw unimplemented(no_kernel_text(std::string(op.name()) + " for " + std::string(to_string(type))));
+            throw unimplemented(no_kernel_text(std::string(op.name()) + " for " + std::string(to_string(type)) +
+                                               (item_.memory() ? " on device " + item_.runs_on().name : "")));
         kernel_request request{inputs, outputs};
         resources_->answer(request, op, *item_.origin);
+        request.space = item_.memory();
         made->run = (*factory)(op.attributes(), request);
         made->scratch = request.scratch_bytes;
     }
@@ -105,9 +107,9 @@ RILL_COLD std::vector<any_array> dynamic_node::run_kernel(std::span<any_array> i
     if (item_.op->has_dynamic_outputs())
         outputs.resize(item_.origin->outputs.size());
     else
-        for (const auto& t : b->outputs) outputs.emplace_back(t.type, t.shape, memory_);
+        outputs = arrays_of(b->outputs, item_.memory(), memory_);
     array_slots slots(inputs, item_.op->has_dynamic_outputs() ? none : outputs);
-    const memory_block scratch(memory_, b->scratch);
+    const memory_block scratch(blocks_of(item_.memory(), memory_), b->scratch);
     auto args = slots.args(context, scratch.data());
     args.sized = outputs.data();
     args.wait = wait;

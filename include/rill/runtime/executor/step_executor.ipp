@@ -164,8 +164,13 @@ RILL_COLD const any_array& step_executor::taken(std::size_t p, std::size_t k) {
     const int v = plan_.all_stages().all[p].takes[k];
     if (!values_[v].empty()) return values_[v];
     const auto [at, fresh] = absent_values_.try_emplace(v, any_array());
-    const auto* alone = plan_.alone(p);
-    if (fresh) at->second = stand_in(type_of(alone ? alone->item().origin->inputs[k] : plan_.line(p).graph().feeds[k]));
+    if (!fresh) return at->second;
+    if (const auto* alone = plan_.alone(p)) {
+        const auto* there = alone->item().input_device(k);
+        at->second = stand_in(type_of(alone->item().origin->inputs[k]), there ? there->space : nullptr);
+    } else {
+        at->second = stand_in(type_of(plan_.line(p).graph().feeds[k]), plan_.line(p).feed_space(k));
+    }
     return at->second;
 }
 
@@ -229,8 +234,7 @@ RILL_COLD void step_executor::run_segment(std::size_t p) {
     step.memory->pinned = nullptr;
     for (std::size_t k = 0; k < stage.gives.size(); ++k)
         if (auto& given = values_[stage.gives[k]]; !step.of->placed(*step.memory, k))
-            given = any_array(step.of->fetch_type(k).type, step.of->fetch_type(k).shape,
-                              step.of->fetch_data(*step.memory, k), nullptr);
+            given = step.of->fetched(*step.memory, k);
 }
 
 RILL_COLD bool step_executor::run_dynamic(std::size_t p) {
@@ -323,7 +327,7 @@ RILL_COLD const any_array& step_executor::fetched(std::size_t i) const {
 
 RILL_COLD std::vector<any_array> step_executor::all_fetched() const {
     std::vector<any_array> all;
-    for (std::size_t i = 0; i < plan_.all_stages().fetches.size(); ++i) all.push_back(owned_copy(fetched(i)));
+    for (std::size_t i = 0; i < plan_.all_stages().fetches.size(); ++i) all.push_back(kept_copy(fetched(i)));
     return all;
 }
 

@@ -21,7 +21,7 @@ public:
 
 private:
     void infer(std::span<const tensor_type> feed_types, const body_plans& bodies, allocator& memory);
-    /// Returns the folded outputs of an item in host memory, which needs no step; null if it has none.
+    /// Returns the folded outputs of an item, which needs no step; null if it has none.
     const std::vector<any_array>* known_value(std::size_t i) const;
     void find_folded();
     void find_fusion_groups();
@@ -52,7 +52,6 @@ private:
     vector<shared_place> may_share_;
     vector<step_cost> costs_; // per step
 
-    static const device_type& device_of(const subgraph::item& it);
     static kernel bind_kernel(const subgraph::item& it, kernel_request& request);
     kernel copy_kernel(const subgraph::item& it) const;
 };

@@ -47,7 +47,7 @@ struct bound_graph {
         std::size_t bytes = 0;
         int first = -1, last = -1;
         enum class home { arena, scratch, string, feed, constant, variable, folded, block } where = home::arena;
-        const device_type* space = nullptr; // the device whose memory it is in; null: the host's
+        const memory_space* space = nullptr; // null: the host's memory
         int in_place_of = -1;
         std::int32_t variable = -1; // the variable whose value it is; -1: none
         bool many_lanes = false;    // several lanes use it, in the window of its last use
@@ -58,9 +58,9 @@ struct bound_graph {
         any_array value;
     };
 
-    /// The memory of a step on one device.
+    /// The memory of a step in one space.
     struct arena {
-        const device_type* space = nullptr;
+        const memory_space* space = nullptr;
         std::size_t bytes = 0;
     };
     static constexpr std::size_t npos = static_cast<std::size_t>(-1);

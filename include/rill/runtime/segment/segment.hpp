@@ -56,6 +56,13 @@ public:
 
     const tensor_type& fetch_type(std::size_t i) const { return b_.type_of(b_.graph.fetches[i]); }
     const void* fetch_data(const frame& f, std::size_t i) const;
+    /// Returns the memory that fetch `i` is left in; null for the host's.
+    const memory_space* fetch_space(std::size_t i) const { return b_.slots[slot_of_fetch(i)].space; }
+    /// Returns fetch `i` as an array that borrows its elements from the frame.
+    any_array fetched(const frame& f, std::size_t i) const {
+        const auto& type = fetch_type(i);
+        return any_array(type.type, type.shape, fetch_data(f, i), nullptr, fetch_space(i));
+    }
 
     /// Redirects a fetch of the frame's next run to the caller's array, if it is large and in the arena.
     void place(frame& f, std::size_t i, const fetch_place& where, std::span<const void* const> feeds) const;
@@ -63,7 +70,8 @@ public:
 
     /// Returns true if no other fetch is in the same memory.
     bool fetched_alone(std::size_t i) const;
-    /// Returns true if a fetch can be computed in the caller's memory: it is neither a feed nor a variable, and fetched once.
+    /// Returns true if a fetch can be computed in memory of the caller's, in the space of the fetch: it is neither a feed nor a variable,
+    /// and fetched once.
     bool can_redirect(std::size_t i) const;
     /// Returns true if fetch `i` can be computed in the memory of feed `feed`: it is that feed after updates, and nothing else needs the
     /// old value. `along` receives the slots of all updates but the last: they need the same redirection.
@@ -97,7 +105,7 @@ private:
     /// Computes what depends on constants alone, once, when the segment is bound.
     void fold_constants();
 
-    allocator& memory_of(const device_type* space) const;
+    allocator& memory_of(const memory_space* space) const { return blocks_of(space, memory_); }
     std::unique_ptr<frame> make_frame() const;
 
     // ---- running -----------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <rill/core/vector.hpp>
+#include <rill/device/array_slots.hpp>
 #include <rill/runtime/dynamic_runtime.hpp>
 #include <rill/runtime/trace/step_recorder.hpp>
 
@@ -70,7 +71,7 @@ RILL_COLD bool segment::can_redirect(std::size_t i) const {
     for (std::size_t k = 0; k < i; ++k)
         if (b_.slot_of(b_.graph.fetches[k]) == slot) return false;
     const auto& value = b_.slots[slot];
-    return (value.where == home::arena || value.where == home::string) && !value.space;
+    return value.where == home::arena || value.where == home::string;
 }
 
 RILL_COLD bool segment::can_update(std::size_t i, std::size_t feed, std::vector<int>& along) const {
@@ -199,7 +200,7 @@ RILL_COLD void segment::fold_constants() {
         const auto& outputs = b_.value_slot[s.item];
         for (const int o : outputs) {
             const auto& type = b_.slots[o].type;
-            any_array value(type.type, type.shape, memory_of(b_.slots[o].space));
+            auto value = array_in(b_.slots[o].space, type, memory_);
             f->slots[o] = value.mutable_data();
             b_.folded_values.push_back({o, std::move(value)});
         }
@@ -212,10 +213,6 @@ RILL_COLD void segment::fold_constants() {
             rethrow_from(s);
         }
     }
-}
-
-RILL_INLINE allocator& segment::memory_of(const device_type* space) const {
-    return space && space->memory ? *space->memory : memory_;
 }
 
 RILL_COLD std::unique_ptr<frame> segment::make_frame() const {
