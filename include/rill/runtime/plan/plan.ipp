@@ -34,7 +34,10 @@ RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::s
     flow_ = std::move(made.flow);
     // before the split: one copy serves all stages, and each value that passes between them lies where its readers need it
     graph_ = checked_pass(insert_copies(std::move(made.items), edges.fetches), true);
-    if (control && control->needs_stages(graph_)) return split_into_stages(options);
+    if (control && control->needs_stages(graph_)) {
+        split_into_stages(options);
+        return;
+    }
     if (control && control->may_need_stages(graph_)) splits_with_ = std::make_unique<const session_options>(options);
     compile_bodies(options);
 }
