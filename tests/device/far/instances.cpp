@@ -232,7 +232,8 @@ TEST_CASE("far instances: a node that the shape of data decides runs on its devi
     const graph_scope now(g);
     placeholder<float, dyn> x("x");
     const any_tensor chosen = boolean_mask(x, x > 0.f);
-    const auto d = on("/far:1", [&] { return fill(shape(chosen), constant(2.f)); });
+    const any_tensor extents = shape(chosen);
+    const auto d = on("/far:1", [&] { return fill(extents, constant(2.f)); });
     const auto e = on("/far:1", [&] { return any_tensor(d * 3.f); });
     const session s(both);
     CHECK(floats(s.run(e, feed(x, three))) == std::vector{6.f, 6.f});
