@@ -40,6 +40,11 @@ struct subgraph {
         /// Returns the device in whose memory the item reads an input. Null: the host's memory, for values that host code reads, such
         /// as shapes and the number of a branch.
         const rill::device* input_device(std::size_t input) const;
+        /// Returns the memory in which the item reads an input; null for the host's.
+        const memory_space* input_memory(std::size_t input) const {
+            const auto* there = input_device(input);
+            return there ? there->space : nullptr;
+        }
         /// Returns the type of the device that it runs on.
         const device_type& runs_on() const { return device ? *device->type : cpu_device(); }
     };

@@ -165,13 +165,9 @@ RILL_COLD const any_array& step_executor::taken(std::size_t p, std::size_t k) {
     if (!values_[v].empty()) return values_[v];
     const auto [at, fresh] = absent_values_.try_emplace(v, any_array());
     if (!fresh) return at->second;
-    if (const auto* alone = plan_.alone(p)) {
-        const auto* there = alone->item().input_device(k);
-        at->second = stand_in(type_of(alone->item().origin->inputs[k]), there ? there->space : nullptr);
-    } else {
-        at->second = stand_in(type_of(plan_.line(p).graph().feeds[k]), plan_.line(p).feed_space(k));
-    }
-    return at->second;
+    const auto* alone = plan_.alone(p);
+    const auto& type = type_of(alone ? alone->item().origin->inputs[k] : plan_.line(p).graph().feeds[k]);
+    return at->second = stand_in(type, alone ? alone->item().input_memory(k) : plan_.line(p).feed_space(k));
 }
 
 RILL_COLD const segment& step_executor::hold(std::size_t p) {
