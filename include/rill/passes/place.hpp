@@ -55,7 +55,7 @@ private:
     detail::hash_map<const region*, device_name> inherited_; // per region: the request of the node that runs it
 };
 
-/// Gives every item the device of its node. The items must be in topological order.
+/// Gives every item the device of its node.
 subgraph place(subgraph g, placement& where);
 
 }} // namespace rill::RILL_ABI

@@ -46,7 +46,8 @@ struct run_options {
 struct session_options {
     int inter_op_threads = -1; // threads for independent branches of the graph, where that pays off
     int intra_op_threads = -1; // threads that share the work of one op, where that pays off
-    /// The number of devices of each type, one by default. {{"cpu", 4}} makes /cpu:0 to /cpu:3. They share the host's memory and threads.
+    /// The number of devices of each type, one by default. {{"cpu", 4}} makes /cpu:0 to /cpu:3, which share the host's memory and the
+    /// threads.
     device_counts device_count = {};
     bool allow_soft_placement = false; // run a node on the CPU if its device can't run it
     bool log_device_placement = false; // write the device of each node to the log sink, once in the session
