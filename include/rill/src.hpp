@@ -18,6 +18,7 @@
 #include <rill/core/allocator.ipp>
 #include <rill/core/any_array.ipp>
 #include <rill/core/cancellation.ipp>
+#include <rill/core/device_name.ipp>
 #include <rill/core/dims.ipp>
 #include <rill/core/environment.ipp>
 #include <rill/core/error.ipp>
@@ -25,6 +26,7 @@
 #include <rill/core/hash_index.ipp>
 #include <rill/core/host_array.ipp>
 #include <rill/core/log.ipp>
+#include <rill/core/memory_space.ipp>
 #include <rill/core/names.ipp>
 #include <rill/core/number_text.ipp>
 #include <rill/core/platform.ipp>
@@ -52,6 +54,7 @@
 #include <rill/device/cpu/scalar/scalar_kernel.ipp>
 #include <rill/device/cpu/scalar/scalar_loop_kernel.ipp>
 #include <rill/device/device.ipp>
+#include <rill/device/device_set.ipp>
 #include <rill/device/execution_context.ipp>
 #include <rill/device/kernel.ipp>
 #include <rill/device/kernel_registry.ipp>
@@ -70,7 +73,6 @@
 #include <rill/expr/handle.ipp>
 #include <rill/expr/structure_program.ipp>
 #include <rill/expr/tracer.ipp>
-#include <rill/graph/device_name.ipp>
 #include <rill/graph/gradients.ipp>
 #include <rill/graph/graph.ipp>
 #include <rill/graph/node.ipp>
@@ -123,6 +125,7 @@
 #include <rill/runtime/executor/run_plan.ipp>
 #include <rill/runtime/executor/step_executor.ipp>
 #include <rill/runtime/executor/step_run.ipp>
+#include <rill/runtime/plan/compile_graph.ipp>
 #include <rill/runtime/plan/plan.ipp>
 #include <rill/runtime/plan/staged_plan.ipp>
 #include <rill/runtime/plan_key.ipp>

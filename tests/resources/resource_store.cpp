@@ -56,10 +56,10 @@ TEST_CASE("resources: a variable is known by its name, whichever graph and sessi
     local.release();
     CHECK(!local.known_variable(&made));
 
-    const device_type device{.name = "device_of_the_test", .memory = &default_allocator()};
+    const memory_space space{.name = "device_of_the_test", .blocks = &default_allocator()};
     detail::resource_store third(default_allocator(), {}, task);
-    CHECK_THROWS_WITH(third.variable(&found, &device), contains("in memory of device_of_the_test"));
-    CHECK(third.variable(&elsewhere, &device) == third.variable(&elsewhere, &device));
+    CHECK_THROWS_WITH(third.variable(&found, &space), contains("in memory of device_of_the_test"));
+    CHECK(third.variable(&elsewhere, &space) == third.variable(&elsewhere, &space));
     CHECK_THROWS_AS(other.variable(&elsewhere), invalid_argument);
 }
 

@@ -43,10 +43,16 @@ private:
     execution_context on_;
 };
 
+/// Returns an uninitialized array in a space, or in the host's memory (null), from the allocator `host`.
+inline any_array array_in(const memory_space* space, const tensor_type& type, allocator& host = default_allocator()) {
+    return space ? any_array(type.type, type.shape, *space) : any_array(type.type, type.shape, host);
+}
+
 /// Returns uninitialized arrays of these types, whose shapes must be complete.
-inline std::vector<any_array> arrays_of(std::span<const tensor_type> types) {
+inline std::vector<any_array> arrays_of(std::span<const tensor_type> types, const memory_space* space = nullptr,
+                                        allocator& host = default_allocator()) {
     std::vector<any_array> all;
-    for (const auto& t : types) all.emplace_back(t.type, t.shape);
+    for (const auto& t : types) all.push_back(array_in(space, t, host));
     return all;
 }
 

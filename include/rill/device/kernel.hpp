@@ -114,6 +114,8 @@ struct kernel_request {
         const resource_name& name, const std::string& described,
         const std::function<std::shared_ptr<resource>(const std::string& name, allocator& memory)>& make)>
         find_resource = {};
+    /// The memory of the operands and of the scratch memory, except host inputs; null for the host's.
+    const memory_space* space = nullptr;
     /// The session that runs the kernel. Lock holders register here, to release their lock when it closes.
     std::shared_ptr<cancellation> session = {};
 };

@@ -46,6 +46,9 @@ const node* written_variable(endpoint e);
 /// Returns the variable that `e` is an output of: its own, or that of a write. Returns null if `e` is no variable.
 const node* variable_of(endpoint e);
 
+/// Returns the node whose device a node takes: the one that it is colocated with, or itself.
+const node& placed_with(const node& n);
+
 /// Returns the device that a node requests: its own, or that of the node it is colocated with. It may be empty or partial.
 const std::string& requested_device(const node& n);
 

@@ -24,11 +24,13 @@ RILL_INLINE const node* variable_of(endpoint e) {
     return e && e.from->op->role() == op_role::variable ? e.from : nullptr;
 }
 
-RILL_INLINE const std::string& requested_device(const node& n) {
+RILL_INLINE const node& placed_with(const node& n) {
     const node* asks = &n;
     while (asks->colocated) asks = asks->colocated; // ends: each of them is older
-    return asks->device;
+    return *asks;
 }
+
+RILL_INLINE const std::string& requested_device(const node& n) { return placed_with(n).device; }
 
 RILL_INLINE std::string name_of(const endpoint& e) { return e.from->name + ":" + std::to_string(e.port); }
 

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <rill/graph/device_name.hpp>
+#include <rill/core/device_name.hpp>
 #include <rill/graph/graph.hpp>
 
 namespace rill { inline namespace RILL_ABI {

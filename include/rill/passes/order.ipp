@@ -293,6 +293,7 @@ RILL_COLD subgraph::value variable_order::copy_of(std::size_t version, const sub
         const int copy = copies_[version] = static_cast<int>(g_.items.size());
         subgraph::item it;
         it.inputs = {from};
+        if (item(from.item).memory()) it.device = item(from.item).device;
         std::vector<int> waits_for{from.item};
         if (version > 0 && from.item != list_[version - 1]) {
             it.after.push_back(list_[version - 1]);

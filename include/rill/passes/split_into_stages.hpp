@@ -39,7 +39,8 @@ bool needs_stages(const subgraph& g);
 /// run that has stages anyway, it is a dynamic node.
 bool may_have_dynamic_shapes(const node& n);
 
-/// Splits a sorted subgraph. Items that wait for the same dynamic nodes form one static segment.
+/// Splits a sorted subgraph with copies between memories. Items that wait for the same dynamic nodes form one static segment, and keep
+/// their devices. A value that passes between stages stays in the memory where it was made.
 stages split_into_stages(const subgraph& g);
 
 }}} // namespace rill::RILL_ABI::detail

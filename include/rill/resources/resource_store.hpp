@@ -12,7 +12,6 @@
 #include <rill/core/hash_map.hpp>
 #include <rill/core/resource.hpp>
 #include <rill/core/shared.hpp>
-#include <rill/device/device.hpp>
 #include <rill/device/kernel.hpp>
 #include <rill/graph/node.hpp>
 #include <rill/resources/step_threads.hpp>
@@ -38,9 +37,10 @@ public:
     /// Returns the incarnation of the task: handles of others are refused.
     std::uint32_t incarnation() const noexcept;
 
-    /// Returns the state of a variable, made on first use in the memory of `space` (null: the host). Later calls ignore `space`. Throws
-    /// unimplemented if an extent is unknown. Throws invalid_argument if the variable of that name has another type or other memory.
-    std::shared_ptr<variable_state> variable(const node* n, const device_type* space = nullptr);
+    /// Returns the state of a variable, made on first use in a memory (null: the host's). Throws unimplemented if an extent is unknown.
+    /// Throws invalid_argument if the variable of that name has another type or lies in another memory: sessions that share it must place
+    /// it alike.
+    std::shared_ptr<variable_state> variable(const node* n, const memory_space* space = nullptr);
     /// Returns the state of a variable, or null if there is none of its name and type.
     std::shared_ptr<variable_state> known_variable(const node* n);
     /// Gives a variable that is not in use yet a state that others may share.
@@ -75,9 +75,10 @@ private:
     /// Returns the resource of a node, made by `make` if its set has none. Errors name the node.
     std::shared_ptr<resource> find(const node* n, const resource_name& place, const std::string& described,
                                    const resource_maker& make);
-    std::shared_ptr<variable_state> find_variable(const node* n, const device_type* space);
+    std::shared_ptr<variable_state> find_variable(const node* n, const memory_space* space);
     /// Returns the function with which a kernel of this node finds the resource of its handle.
     decltype(kernel_request::find_resource) finder(const node* n);
+    [[noreturn]] static void refuse_memory(const node& n, const variable_state& is, const memory_space* wanted);
 
     allocator& memory_;
     step_threads threads_;

@@ -35,21 +35,31 @@ RILL_COLD std::shared_ptr<resource> resource_store::find(const node* n, const re
     }
 }
 
-RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node* n, const device_type* space) {
+RILL_INLINE std::shared_ptr<variable_state> resource_store::variable(const node* n, const memory_space* space) {
     const std::lock_guard lock(mutex_);
     auto& found = variables_[n];
     if (!found.is_bound) found = {find_variable(n, space), true};
+    if (found.state->space() != space) refuse_memory(*n, *found.state, space); // others have made it
     return found.state;
 }
 
-RILL_COLD std::shared_ptr<variable_state> resource_store::find_variable(const node* n, const device_type* space) {
+RILL_COLD void resource_store::refuse_memory(const node& n, const variable_state& is, const memory_space* wanted) {
+    const auto name_of = [](const memory_space* space) {
+        return space ? "'" + space->name + "'" : std::string("the host");
+    };
+    throw invalid_argument(error_at(n, n.op->label(),
+                                    "the variable lies in the memory of " + name_of(is.space()) +
+                                        ", this session places it in that of " + name_of(wanted)));
+}
+
+RILL_COLD std::shared_ptr<variable_state> resource_store::find_variable(const node* n, const memory_space* space) {
     const auto& type = n->outputs[0];
     if (!type.shape.complete())
         throw unimplemented("variable '" + n->name + "' has the shape " + to_string(type.shape) +
                             ": every extent of a variable must be known");
     const auto place = n->op->resource_place();
     const bool in_place = n->op->updates_in_place();
-    auto& memory = space && space->memory ? *space->memory : set_of(place).memory();
+    auto& memory = blocks_of(space, set_of(place).memory());
     return std::static_pointer_cast<variable_state>(
         find(n, place, variable_state::described(type, space, in_place), [&](const std::string&) {
             auto state = detail::make_shared<variable_state>(type, memory, space, in_place);

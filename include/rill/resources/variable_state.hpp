@@ -7,7 +7,6 @@
 #include <string>
 
 #include <rill/core/any_array.hpp>
-#include <rill/device/device.hpp>
 #include <rill/device/kernel.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -17,14 +16,16 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// concurrent reader may see some elements before and some after a write.
 class variable_state : public resource {
 public:
-    variable_state(const tensor_type& type, allocator& memory, const device_type* space, bool in_place = false)
+    /// The value lies in a memory (null: the host's); `memory` is the allocator of its blocks.
+    variable_state(const tensor_type& type, allocator& memory, const memory_space* space, bool in_place = false)
         : type_(type), memory_(memory), space_(space), in_place_(in_place) {}
 
     const tensor_type& type() const noexcept { return type_; }
+    const memory_space* space() const noexcept { return space_; }
     static constexpr auto kind = "variable";
 
     std::string described() const override { return described(type_, space_, in_place_); }
-    static std::string described(const tensor_type& type, const device_type* space, bool in_place) {
+    static std::string described(const tensor_type& type, const memory_space* space, bool in_place) {
         return kind + (" " + to_string(type)) + (space ? ", in memory of " + space->name : "") +
                (in_place ? ", updated in place" : "");
     }
@@ -65,7 +66,7 @@ public:
 private:
     tensor_type type_;
     allocator& memory_;
-    const device_type* space_; // the device that holds the memory; null: the host
+    const memory_space* space_; // the memory of the value; null: the host's
     const bool in_place_;
     mutable std::mutex mutex_;
     std::shared_ptr<element_block> value_;

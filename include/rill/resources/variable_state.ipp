@@ -31,10 +31,8 @@ RILL_INLINE variable_state::writer::writer(variable_state& v, std::shared_ptr<el
     if (!v_.value_ || v_.value_.use_count() > 1 + (held ? 1 : 0)) { // another step holds it
         // At least one element: kernels recognize a missing value by a null address.
         mine_ = std::make_shared<element_block>(v_.memory_, v_.type_.type, std::max<index_t>(v_.type_.shape.size(), 1));
-        if (v_.value_ && !whole) {
-            const auto& there = v_.space_ ? *v_.space_ : cpu_device();
-            copy_between(there, v_.value_->data(), there, mine_->data(), v_.type_.type, v_.type_.shape.size());
-        }
+        if (v_.value_ && !whole)
+            copy_between(v_.space_, v_.value_->data(), v_.space_, mine_->data(), v_.type_.type, v_.type_.shape.size());
     } else {
         if (std::exchange(v_.lent_, false)) {
             // Orders the last holders' reads before our write: use_count() alone reads the count without synchronizing.
@@ -51,8 +49,7 @@ RILL_INLINE variable_state::writer::writer(variable_state& v, std::shared_ptr<el
 RILL_COLD void variable_state::begin_with(const any_array& value) {
     std::shared_ptr<element_block> mine;
     writer to(*this, mine, true);
-    copy_between(cpu_device(), value.data(), space_ ? *space_ : cpu_device(), to.data(), type_.type,
-                 type_.shape.size());
+    copy_between(value.space(), value.data(), space_, to.data(), type_.type, type_.shape.size());
     to.commit();
 }
 

@@ -10,6 +10,7 @@
 #include <rill/core/allocator.hpp>
 #include <rill/core/cancellation.hpp>
 #include <rill/core/environment.hpp>
+#include <rill/device/device.hpp>
 
 namespace rill { inline namespace RILL_ABI {
 
@@ -50,10 +51,13 @@ struct run_options {
 
 /// Options of a session. Thread counts: -1 automatic, 0 the caller's thread. Results do not depend on them.
 struct session_options {
-    int inter_op_threads = -1;         // threads for independent branches of the graph, where that pays off
-    int intra_op_threads = -1;         // threads that share the work of one op, where that pays off
+    int inter_op_threads = -1; // threads for independent branches of the graph, where that pays off
+    int intra_op_threads = -1; // threads that share the work of one op, where that pays off
+    /// The number of devices of each type, one by default. {{"cpu", 4}} makes /cpu:0 to /cpu:3, which share the host's memory and the
+    /// threads.
+    device_counts device_count = {};
     bool allow_soft_placement = false; // run a node on the CPU if its device can't run it
-    bool log_device_placement = false; // write the device of each node to the log sink
+    bool log_device_placement = false; // write the device of each node to the log sink, once in the session
     gpu_options gpu = {};
     /// Primitives (switch_, merge, enter, …) that form branches and loops run as those of cond and while_loop do. All other primitives run
     /// node by node; if this is false, all of them do. The values are the same.

@@ -20,7 +20,7 @@ public:
     RILL_INLINE ~local_session_core() override;
 
     /// Returns the default device, for nodes that name none. It is fixed at construction, because variables stay where they are.
-    const device_type& device() const noexcept { return device_; }
+    const rill::device& device() const noexcept { return device_; }
     bool closed() const noexcept;
 
     RILL_INLINE std::shared_ptr<prepared_run> find_run(const plan_key& key) override;
@@ -31,14 +31,15 @@ public:
 
     /// Binds a variable to a state that others may share. Call it before a plan with this variable is bound.
     void share(const node* variable, const std::shared_ptr<variable_state>& value);
+    /// Returns the state of a variable; null before its first use.
     std::shared_ptr<variable_state> shared(const node* variable);
 
 private:
     void check_key(const plan_key& key) const;
 
     session_options options_;
-    const device_type& device_;
     std::shared_ptr<local_session_state> state_; // shared with the runs
+    const rill::device& device_;                 // owned by the state
 };
 
 std::shared_ptr<local_session_core> make_local_session_core(const rill::graph& g, const session_options& options,

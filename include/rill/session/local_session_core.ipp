@@ -88,10 +88,11 @@ RILL_COLD void run_cache::clear() {
 
 /// What a session shares with its runs, which callables may keep after it.
 struct local_session_state {
-    local_session_state(std::shared_ptr<resource_store> all, rill::environment* environment)
-        : resources(std::move(all)), context{.session = &resources->session(),
-                                           .environment = environment,
-                                           .incarnation = resources->incarnation()} {}
+    local_session_state(std::shared_ptr<resource_store> all, const session_options& options)
+        : resources(std::move(all)), where(make_placement(options)),
+          context{.session = &resources->session(),
+                  .environment = options.environment,
+                  .incarnation = resources->incarnation()} {}
 
     bool closed() const noexcept { return context.session->is_cancelled(); }
     void check_open(const plan_key* asked = nullptr) const {
@@ -101,7 +102,8 @@ struct local_session_state {
     step_context context_of(const run_options& how) const;
 
     const std::shared_ptr<resource_store> resources;
-    const step_context context; // the base context of every step
+    const std::shared_ptr<placement> where; // of the nodes of all plans
+    const step_context context;             // the base context of every step
     std::mutex mutex;
     run_cache runs;
     hash_set<std::string> done_once;
@@ -129,9 +131,8 @@ RILL_COLD step_context local_session_state::context_of(const run_options& how) c
 /// A plan of a session in this process.
 class local_run final : public prepared_run, public std::enable_shared_from_this<local_run> {
 public:
-    local_run(const plan_key& key, const session_options& options, std::shared_ptr<local_session_state> session,
-              const device_type& device)
-        : session_(std::move(session)), plan_(key, options, session_->resources, device) {}
+    local_run(const plan_key& key, const session_options& options, std::shared_ptr<local_session_state> session)
+        : session_(std::move(session)), plan_(key, options, session_->resources, session_->where) {}
 
     RILL_INLINE step_result run(std::span<const any_array> feeds, std::span<const fetch_place> places,
                                 const run_options* how) override;
@@ -214,11 +215,12 @@ inline step_threads threads_for(const session_options& o) {
 
 RILL_COLD local_session_core::local_session_core(const rill::graph& g, const session_options& options,
                                                  std::shared_ptr<container_set> task)
-    : session_core(g), options_(options), device_(default_device()),
+    : session_core(g), options_(options),
       state_(std::make_shared<local_session_state>(
           detail::make_shared<resource_store>(options.memory ? *options.memory : default_allocator(),
                                               threads_for(options), std::move(task), options.replica),
-          options.environment)) {}
+          options)),
+      device_(state_->where->default_device()) {}
 
 RILL_COLD local_session_core::~local_session_core() {
     const std::lock_guard lock(state_->mutex);
@@ -235,7 +237,7 @@ RILL_COLD void local_session_core::share(const node* variable, const std::shared
 }
 
 RILL_COLD std::shared_ptr<variable_state> local_session_core::shared(const node* variable) {
-    return state_->resources->variable(variable);
+    return state_->resources->known_variable(variable);
 }
 
 RILL_INLINE bool local_session_core::closed() const noexcept { return state_->closed(); }
@@ -264,7 +266,7 @@ RILL_INLINE std::shared_ptr<prepared_run> local_session_core::find_run(const pla
         if (auto known = state_->runs.find(key)) return known;
     }
     check_key(key);
-    auto made = detail::make_shared<local_run>(key, options_, state_, device_);
+    auto made = detail::make_shared<local_run>(key, options_, state_);
     std::shared_ptr<local_run> gone; // destroyed after the lock is released
     const std::lock_guard lock(state_->mutex);
     state_->check_open(&key); // a run added after closing would stay

@@ -2,12 +2,12 @@
 #pragma once
 
 // A device for tests: it computes as the CPU does, in memory that the host can't read (memory.hpp). A session placed on it
-// proves that nothing outside device/ follows a tensor's address, and that what kernels capture is no such address. Numbers of a
-// run lie in that memory too: learning rates, constants of updates, random streams. Errors in data are recorded there, and the
-// host reads the record at the end of a run. Programs name this header as RILL_MORE_DEVICES.
+// proves that nothing outside device/ follows a tensor's address, and that what kernels capture is no such address. There are two
+// instances, far:0 and far:1, with two memories: a kernel of one that is given an address of the other fails. Numbers of a run
+// lie in those memories too: learning rates, constants of updates, random streams. Errors in data are recorded there, and the
+// host reads the records at the end of a run. Programs name this header as RILL_MORE_DEVICES.
 
 #include <array>
-#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -18,7 +18,29 @@
 
 namespace test_far {
 
-template <class T> T* here(T* p) { return the_memory().readable(p); }
+/// The memory of the instance that the kernel runs on; null for a kernel without a known instance.
+inline thread_local const memory* in_use = nullptr;
+
+/// Selects the instance with a memory while a kernel runs.
+class selected {
+public:
+    explicit selected(const rill::memory_space* s) : before_(in_use) {
+        if (s) in_use = &space::memory_of(*s);
+    }
+    ~selected() { in_use = before_; }
+    selected(const selected&) = delete;
+
+private:
+    const memory* before_;
+};
+
+template <class T> T* here(T* p) {
+    if (!p) return p;
+    const auto& in = memory_with(p);
+    if (in_use && in_use != &in)
+        throw rill::internal("far memory: a kernel of " + in_use->name() + " was given an address of " + in.name());
+    return in.readable(p);
+}
 template <class T, std::size_t N> std::array<T*, N> here(std::array<T*, N> all) {
     for (auto& p : all) p = here(p);
     return all;
@@ -50,7 +72,8 @@ inline rill::kernel translated(rill::kernel inner, const rill::kernel_request& r
     }();
     const std::size_t in = request.inputs.size(), out = request.outputs.size();
     if (in + out > most) throw rill::internal("far: too many operands");
-    return rill::kernel([inner = std::move(inner), in, out](const rill::kernel_args& a) {
+    return rill::kernel([inner = std::move(inner), in, out, space = request.space](const rill::kernel_args& a) {
+        const selected instance(space);
         const auto on = here(a.on);
         if (!on) return;
         std::array<void*, most> slots;
@@ -72,6 +95,13 @@ private:
     template <class X> static auto at(const X& x) { return test_far::here(x); }
 
 public:
+    /// Wraps a kernel of an op: it runs on the instance with the memory of the request.
+    static kernel on_instance(kernel inner, const kernel_request& request) {
+        return kernel([inner = std::move(inner), space = request.space](const kernel_args& a) {
+            const test_far::selected instance(space);
+            inner(a);
+        });
+    }
     template <class S> static void compile_expression() { cpu::compile_expression<S>(); }
     template <class S> static void compile_one_op() { cpu::compile_one_op<S>(); }
     template <combine How, class T> static void compile_reducer() { cpu::compile_reducer<How, T>(); }
@@ -223,22 +253,10 @@ using more_devices = device_list<far>;
 
 namespace test_far {
 
-/// The device as the runtime sees it, made known.
+/// Returns the type of device as the runtime sees it, registered.
 inline const rill::device_type& device() {
-    static const rill::device_type& far = [&]() -> const rill::device_type& {
-        auto& made = *new rill::device_type;
-        made.name = rill::far::type;
-        made.memory = &the_memory();
-        // copies are in order with what kernels report, as in the queue of a device
-        made.to_device = [](const void* host, void* device, std::size_t n) {
-            const std::lock_guard lock(rill::detail::error_record_mutex());
-            std::memcpy(here(device), host, n);
-        };
-        made.to_host = [](const void* device, void* host, std::size_t n) {
-            const std::lock_guard lock(rill::detail::error_record_mutex());
-            std::memcpy(host, here(device), n);
-        };
-        made.within = [](const void* from, void* to, std::size_t n) { std::memcpy(here(to), here(from), n); };
+    static const rill::device_type& far = []() -> const rill::device_type& {
+        auto& made = *new rill::device_type{std::string(rill::far::type), {&the_space(0), &the_space(1)}};
         rill::register_device(made);
         return made;
     }();

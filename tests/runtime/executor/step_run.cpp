@@ -26,7 +26,8 @@ struct fixture {
 
     std::shared_ptr<detail::plan> plan_of(const endpoint& e, std::chrono::nanoseconds progress_timeout = forever) {
         return std::make_shared<detail::plan>(detail::plan_key{{e}, {}, {x.end()}},
-                                              session_options{.progress_timeout = progress_timeout}, store);
+                                              session_options{.progress_timeout = progress_timeout}, store,
+                                              detail::make_placement({}));
     }
     void start(const std::shared_ptr<detail::plan>& p, std::vector<float> fed, step_context context = {}) {
         context.environment = &world;

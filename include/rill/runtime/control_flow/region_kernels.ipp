@@ -39,14 +39,26 @@ RILL_COLD plan_key plan_key_of(const body& b) {
     return key;
 }
 
+/// Returns the memories of a body's arguments, captures and results.
+inline edge_devices edges_of(const subgraph::item& it, const body& b) {
+    edge_devices all;
+    all.feeds.assign(b.arguments.size(), it.device);
+    for (const int c : b.captured) all.feeds.push_back(it.input_device(static_cast<std::size_t>(c)));
+    const bool is_condition =
+        it.op->regions()->how == region_attributes::form::repeat && &b == &(*it.origin->bodies)[0];
+    all.fetches = is_condition ? nullptr : it.device;
+    return all;
+}
+
 RILL_COLD void compile_bodies(body_plans& into, const subgraph::item& it, const session_options& options,
-                              const std::shared_ptr<resource_store>& resources, const device_type& default_device) {
+                              const std::shared_ptr<resource_store>& resources,
+                              const std::shared_ptr<placement>& where) {
     if (!it.origin || !it.origin->bodies) return;
     const auto compiled = [&](const body& b) {
-        return detail::make_shared<plan>(plan_key_of(b), options, resources, default_device);
+        return detail::make_shared<plan>(plan_key_of(b), options, resources, where, edges_of(it, b));
     };
     for (const auto& b : *it.origin->bodies) into.of.try_emplace(&b, nullptr);
-    if (auto counter = induction_variable::find(it)) {
+    if (auto counter = it.memory() ? nullptr : induction_variable::find(it)) { // the host counts
         const body& step = (*it.origin->bodies)[1];
         if (auto rest = compiled(counter->rest()); !rest->is_staged() && !rest->is_dataflow()) {
             into.of[&step] = std::move(rest);
@@ -99,7 +111,8 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
     if (detail::any_of(inputs, [](const tensor_type& t) { return is_tensor_list(t) || is_absent(t); })) return {};
     if (detail::any_of(bodies, [&](const body& b) { return plans.at(b)->is_staged() || plans.at(b)->is_dataflow(); }))
         return {};
-    if (auto loop = bind_compiled_loop(it, inputs))
+    const bool on_host = !it.memory(); // scalar loops are host code
+    if (auto loop = on_host ? bind_compiled_loop(it, inputs) : nullptr)
         return {{inputs.begin(), inputs.begin() + use.operands}, std::move(loop)};
     std::shared_ptr<typed_region_kernel> made;
     std::vector<tensor_type> arguments(operands.begin(), operands.end());
@@ -132,7 +145,7 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
     const auto results = made->results();
     if (may_change && !keeps_extents(use, results, operands) && match_declared_types(*it.origin, results)) return {};
     auto outputs = it.op->outputs({inputs, {}, results});
-    if (auto loop = bind_scalar_loop(use, made->bodies(), inputs, outputs, memory))
+    if (auto loop = on_host ? bind_scalar_loop(use, made->bodies(), inputs, outputs, memory) : nullptr)
         return {std::move(outputs), std::move(loop)};
     made->set_outputs(outputs);
     std::vector<int> changes;

@@ -29,7 +29,7 @@ RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> fe
     if (detail::any_of(feeds, [](const any_array& f) { return f.empty(); })) {
         filled.assign(feeds.begin(), feeds.end());
         for (std::size_t i = 0; i < filled.size(); ++i)
-            if (filled[i].empty()) filled[i] = stand_in(type_of(p.graph().feeds[i]));
+            if (filled[i].empty()) filled[i] = stand_in(type_of(p.graph().feeds[i]), p.feed_space(i));
         feeds = filled;
     }
     if (!p.is_staged())

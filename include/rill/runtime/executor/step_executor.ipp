@@ -164,9 +164,10 @@ RILL_COLD const any_array& step_executor::taken(std::size_t p, std::size_t k) {
     const int v = plan_.all_stages().all[p].takes[k];
     if (!values_[v].empty()) return values_[v];
     const auto [at, fresh] = absent_values_.try_emplace(v, any_array());
+    if (!fresh) return at->second;
     const auto* alone = plan_.alone(p);
-    if (fresh) at->second = stand_in(type_of(alone ? alone->item().origin->inputs[k] : plan_.line(p).graph().feeds[k]));
-    return at->second;
+    const auto& type = type_of(alone ? alone->item().origin->inputs[k] : plan_.line(p).graph().feeds[k]);
+    return at->second = stand_in(type, alone ? alone->item().input_memory(k) : plan_.line(p).feed_space(k));
 }
 
 RILL_COLD const segment& step_executor::hold(std::size_t p) {
@@ -229,8 +230,7 @@ RILL_COLD void step_executor::run_segment(std::size_t p) {
     step.memory->pinned = nullptr;
     for (std::size_t k = 0; k < stage.gives.size(); ++k)
         if (auto& given = values_[stage.gives[k]]; !step.of->placed(*step.memory, k))
-            given = any_array(step.of->fetch_type(k).type, step.of->fetch_type(k).shape,
-                              step.of->fetch_data(*step.memory, k), nullptr);
+            given = step.of->fetched(*step.memory, k);
 }
 
 RILL_COLD bool step_executor::run_dynamic(std::size_t p) {
@@ -323,7 +323,7 @@ RILL_COLD const any_array& step_executor::fetched(std::size_t i) const {
 
 RILL_COLD std::vector<any_array> step_executor::all_fetched() const {
     std::vector<any_array> all;
-    for (std::size_t i = 0; i < plan_.all_stages().fetches.size(); ++i) all.push_back(owned_copy(fetched(i)));
+    for (std::size_t i = 0; i < plan_.all_stages().fetches.size(); ++i) all.push_back(kept_copy(fetched(i)));
     return all;
 }
 

@@ -24,7 +24,7 @@ public:
 
 private:
     bool infer(std::span<const tensor_type> feed_types, const body_plans& bodies, allocator& memory);
-    /// Returns the folded outputs of an item in host memory, which needs no step; null if it has none.
+    /// Returns the folded outputs of an item, which needs no step; null if it has none.
     const std::vector<any_array>* known_value(std::size_t i) const;
     void find_folded();
     bool reads(std::size_t item, std::size_t input) const {
@@ -53,8 +53,8 @@ private:
 
     std::int32_t variable_index(const subgraph::value& v, const node& writer) const;
 
-    /// Finds the devices with memory of their own, and the host steps that look at their error records.
-    void find_devices();
+    /// Finds the memories besides the host's, and the steps before which the host looks at their error records.
+    void find_spaces();
 
     /// Marks the variables that are read before any write of this step: they need a value when it starts.
     void note_start_reads();
@@ -67,7 +67,6 @@ private:
     vector<shared_place> may_share_;
     vector<step_cost> costs_; // per step
 
-    static const device_type& device_of(const subgraph::item& it);
     static kernel bind_kernel(const subgraph::item& it, kernel_request& request);
     kernel copy_kernel(const subgraph::item& it) const;
 };

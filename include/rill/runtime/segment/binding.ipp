@@ -38,7 +38,7 @@ RILL_COLD std::optional<bound_graph> binder::bind(const subgraph& g, std::span<c
     b.find_fusion_groups();
     b.assign_slots(resources);
     b.bind_steps(resources);
-    b.find_devices();
+    b.find_spaces();
     if (const auto& threads = resources.threads(); threads.pool) {
         for (const auto& c : b.costs_)
             b.microseconds += c.shared ? c.microseconds / threads.pool->threads() : c.microseconds;
@@ -106,7 +106,7 @@ RILL_COLD bool binder::infer(std::span<const tensor_type> feed_types, const body
 
 RILL_COLD const std::vector<any_array>* binder::known_value(std::size_t i) const {
     const auto& it = graph.items[i];
-    return it.after.empty() && !it.memory() ? known_.of_item(static_cast<int>(i)) : nullptr;
+    return it.after.empty() ? known_.of_item(static_cast<int>(i)) : nullptr;
 }
 
 RILL_COLD void binder::find_folded() {
@@ -227,11 +227,13 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
             if (c.items[0] == static_cast<int>(i)) bind_fusion_group(c, resources);
             continue;
         }
-        if (const auto* known = known_value(i))
-            for (std::size_t port = 0; port < known->size(); ++port)
-                folded_values.push_back({value_slot[i][port], (*known)[port]});
-        if (!is_step(i)) continue;
         const auto& it = graph.items[i];
+        if (const auto* known = known_value(i))
+            for (std::size_t port = 0; port < known->size(); ++port) {
+                const auto& value = (*known)[port];
+                folded_values.push_back({value_slot[i][port], it.memory() ? copied_to(value, it.memory()) : value});
+            }
+        if (!is_step(i)) continue;
         std::vector<tensor_type> in;
         std::vector<int> from;
         for (std::size_t k = 0; k < it.inputs.size(); ++k) {
@@ -240,6 +242,7 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
         }
         kernel_request request{in, types[i]};
         if (it.origin) resources.answer(request, *it.op, *it.origin);
+        request.space = it.memory();
         step s;
         s.item = static_cast<std::int32_t>(i);
         if (const auto bodies = region_of_.find(static_cast<int>(i)); bodies != region_of_.end()) {
@@ -331,11 +334,13 @@ RILL_COLD void binder::bind_fusion_group(const chain& c, resource_store& resourc
                     may_share_.push_back({steps.size(), v, {c.items[k], 0}});
     kernel_request request{in, out, constants};
     request.on.pool = resources.threads().for_ops();
+    const auto& first = graph.items[c.items[0]];
+    request.space = first.memory();
     step s;
     s.item = c.items.back();
-    const auto& where = device_of(graph.items[c.items[0]]);
-    const auto chain_kernel = find_kernel(where.name, fusion_group::name, dtype::invalid);
-    if (!chain_kernel) throw internal("no kernel of fusion groups for device " + where.name);
+    const auto& where = first.runs_on().name;
+    const auto chain_kernel = find_kernel(where, fusion_group::name, dtype::invalid);
+    if (!chain_kernel) throw internal("no kernel of fusion groups for device " + where);
     s.run = (*chain_kernel)(&members, request);
     op_cost cost{0, detail::total_bytes(out)};
     for (std::size_t k = 0; k < from.size(); ++k)
@@ -363,25 +368,29 @@ RILL_COLD void binder::add_step(step s, std::span<const int> inputs, std::span<c
     slot_value scratch;
     scratch.bytes = request.scratch_bytes;
     scratch.where = slot_value::home::scratch;
-    const auto& runs_on = device_of(graph.items[s.item]);
-    scratch.space = runs_on.host_memory ? nullptr : &runs_on;
+    scratch.space = graph.items[s.item].memory();
     indices.push_back(static_cast<std::int32_t>(slots.size()));
     slots.push_back(scratch);
     s.end = static_cast<std::int32_t>(indices.size());
     s.number = static_cast<std::int32_t>((is_folded ? folded_steps : steps).size());
     if (is_folded) return folded_steps.push_back(std::move(s));
+    const auto& runs_on = graph.items[s.item].runs_on();
     costs_.push_back({std::max(request.microseconds, runs_on.microseconds(cost.flops, cost.bytes)), request.shared});
     steps.push_back(std::move(s));
 }
 
-RILL_COLD void binder::find_devices() {
+RILL_COLD void binder::find_spaces() {
     for (const auto& it : graph.items)
-        if (it.device && !it.device->host_memory && !detail::contains(devices, it.device)) devices.push_back(it.device);
-    if (devices.empty()) return;
+        if (const auto* space = it.memory(); space && !detail::contains(spaces, space)) spaces.push_back(space);
+    if (spaces.empty()) return;
     for (auto& s : steps) {
         const auto& it = graph.items[s.item];
-        if (!device_of(it).host_memory) continue;
-        s.looks = it.is_copy() || it.is_write() || s.region >= 0 || it.op->stateful() || types[s.item].empty();
+        if (s.region >= 0) // the host runs the bodies, wherever their values lie
+            s.looks = true;
+        else if (!it.memory())
+            s.looks = it.is_copy() || it.is_write() || it.op->stateful() || types[s.item].empty();
+        else // a device knows its own record only
+            s.looks = spaces.size() > 1 && it.is_write();
         if (s.looks) s.plain = false;
     }
 }
@@ -414,18 +423,13 @@ RILL_COLD void binder::note_start_reads() {
     for (const auto& f : graph.fetches) read(slot_of(f));
 }
 
-RILL_COLD const device_type& binder::device_of(const subgraph::item& it) {
-    return it.device ? *it.device : cpu_device();
-}
-
 RILL_COLD kernel binder::bind_kernel(const subgraph::item& it, kernel_request& request) {
     const auto& op = *it.op;
-    const auto& device = device_of(it);
     const auto type = op.kernel_type(request.inputs, request.outputs);
-    const auto factory = find_kernel(device.name, op.kernel_name(), type);
+    const auto factory = find_kernel(it.runs_on().name, op.kernel_name(), type);
     if (!factory)
         throw unimplemented(no_kernel_text(std::string(op.name()) + " for " + std::string(to_string(type)) +
-                                               (device.host_memory ? "" : " on device " + device.name),
+                                               (it.memory() ? " on device " + it.runs_on().name : ""),
                                            place_of(*it.origin)));
     try {
         return (*factory)(op.attributes(), request);
@@ -437,11 +441,8 @@ RILL_COLD kernel binder::bind_kernel(const subgraph::item& it, kernel_request& r
 RILL_COLD kernel binder::copy_kernel(const subgraph::item& it) const {
     const auto& from = slots[slot_of(it.inputs[0])];
     const auto& type = type_of(it.inputs[0]);
-    const auto* source = from.space ? from.space : &cpu_device();
-    const auto* target = &device_of(it);
-    return kernel([=, type = type.type, n = type.shape.size()](const kernel_args& a) {
-        copy_between(*source, a.in<void>(0), *target, a.out<void>(0), type, n);
-    });
+    return kernel([source = from.space, target = it.memory(), type = type.type, n = type.shape.size()](
+                      const kernel_args& a) { copy_between(source, a.in<void>(0), target, a.out<void>(0), type, n); });
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -28,7 +28,7 @@ struct bound_graph {
         std::int32_t region = -1; // of a step with bodies: its index in `regions`
         std::int32_t random = -1; // of a random op: its index in `streams`
         bool initialises = false; // assigns the whole value of what it writes
-        bool looks = false;       // runs on the host, and not after a failure on a device: looks at the error records
+        bool looks = false;       // must not run after a failure that it can't see: the host looks at the error records
         bool plain = true;        // neither writes variables nor runs bodies nor looks at error records
     };
     /// A fusion group: fused nodes that run as one step. A value that no other step needs has no memory but a thread's block.
@@ -51,7 +51,7 @@ struct bound_graph {
         std::size_t bytes = 0;
         int first = -1, last = -1;
         enum class home { arena, scratch, string, feed, constant, variable, folded, block } where = home::arena;
-        const device_type* space = nullptr; // the device whose memory it is in; null: the host's
+        const memory_space* space = nullptr; // null: the host's memory
         int in_place_of = -1;
         std::int32_t variable = -1; // the variable whose value it is; -1: none
         bool many_lanes = false;    // several lanes use it, in the window of its last use
@@ -62,9 +62,9 @@ struct bound_graph {
         any_array value;
     };
 
-    /// The memory of a step on one device.
+    /// The memory of a step in one space.
     struct arena {
-        const device_type* space = nullptr;
+        const memory_space* space = nullptr;
         std::size_t bytes = 0;
     };
     static constexpr std::size_t npos = static_cast<std::size_t>(-1);
@@ -85,7 +85,7 @@ struct bound_graph {
     std::vector<int> chained;                       // per item: its fusion group, or -1
     vector<parallel_regions> parallel;              // windows of steps that run in several lanes
     vector<arena> arenas;                           // the host's is the first
-    std::vector<const device_type*> devices;        // with memory of their own: each keeps an error record
+    std::vector<const memory_space*> spaces;        // besides the host's memory: each run keeps an error record in each
     vector<std::function<random_stream()>> streams; // per random op: gives the stream of the next run
     std::size_t arena_bytes = 0;                    // of all arenas
     double microseconds = 0;                        // estimated time of all steps, with helping threads; 0: no threads

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include <rill/core/hash_map.hpp>
@@ -28,13 +30,37 @@ template <class Describe> [[noreturn]] void rethrow_described(const Describe& de
 /// The versions of variables that a step began with, for its later stages.
 using pinned_versions = hash_map<const variable_state*, std::shared_ptr<element_block>>;
 
-/// The memory of a frame on a device that has memory of its own: the error record of the run, then the streams of random ops.
-struct device_block {
-    const device_type* device;
-    memory_block memory;
+/// What kernels that use another memory than the host's need there: the error record of the run, then the streams of random ops.
+class device_block {
+public:
+    /// Holds an empty record, and room for some streams.
+    device_block(const memory_space& space, std::size_t streams)
+        : space_(&space), memory_(*space.blocks, sizeof(error_record) + streams * sizeof(random_stream)) {
+        begin({});
+    }
 
-    error_record* errors() const { return static_cast<error_record*>(memory.data()); }
+    const memory_space* space() const { return space_; }
+    /// The addresses lie in the space.
+    error_record* errors() const { return static_cast<error_record*>(memory_.data()); }
     random_stream* streams() const { return reinterpret_cast<random_stream*>(errors() + 1); }
+
+    /// Empties the record, and sets the streams of the next run.
+    void begin(std::span<const random_stream> streams_of_run) const {
+        const error_record none;
+        space_->from_host(*space_, &none, errors(), sizeof none);
+        if (!streams_of_run.empty())
+            space_->from_host(*space_, streams_of_run.data(), streams(), streams_of_run.size_bytes());
+    }
+    /// Returns the record as it is now.
+    error_record recorded() const {
+        error_record e;
+        space_->to_host(*space_, errors(), &e, sizeof e);
+        return e;
+    }
+
+private:
+    const memory_space* space_;
+    memory_block memory_;
 };
 
 /// The memory of one running step: a pointer per slot. A segment keeps its idle frames.
@@ -42,7 +68,7 @@ struct frame {
     vector<void*> slots;
     vector<execution_context> on;                     // per step
     vector<random_stream> streams;                    // per random op: the stream of this run
-    vector<device_block> on_device;                   // per device with memory of its own
+    vector<device_block> on_device;                   // per memory besides the host's
     vector<memory_block> arenas;                      // per space
     vector<element_block> strings;                    // string values, which need constructed elements
     vector<std::shared_ptr<element_block>> variables; // versions held; small ones also for the next step
@@ -72,6 +98,13 @@ public:
 
     const tensor_type& fetch_type(std::size_t i) const { return b_.type_of(b_.graph.fetches[i]); }
     const void* fetch_data(const frame& f, std::size_t i) const;
+    /// Returns the memory that fetch `i` is left in; null for the host's.
+    const memory_space* fetch_space(std::size_t i) const { return b_.slots[slot_of_fetch(i)].space; }
+    /// Returns fetch `i` as an array that borrows its elements from the frame.
+    any_array fetched(const frame& f, std::size_t i) const {
+        const auto& type = fetch_type(i);
+        return any_array(type.type, type.shape, fetch_data(f, i), nullptr, fetch_space(i));
+    }
 
     /// Redirects a fetch of the frame's next run to the caller's array, if it is large and in the arena.
     void place(frame& f, std::size_t i, const fetch_place& where, std::span<const void* const> feeds) const;
@@ -79,7 +112,8 @@ public:
 
     /// Returns true if no other fetch is in the same memory.
     bool fetched_alone(std::size_t i) const;
-    /// Returns true if a fetch can be computed in the caller's memory: it is neither a feed nor a variable, and fetched once.
+    /// Returns true if a fetch can be computed in memory of the caller's, in the space of the fetch: it is neither a feed nor a variable,
+    /// and fetched once.
     bool can_redirect(std::size_t i) const;
     /// Returns true if fetch `i` can be computed in the memory of feed `feed`: it is that feed after updates, and nothing else needs the
     /// old value. `along` receives the slots of all updates but the last: they need the same redirection.
@@ -113,7 +147,7 @@ private:
     /// Computes what depends on constants alone, once, when the segment is bound.
     void fold_constants();
 
-    allocator& memory_of(const device_type* space) const;
+    allocator& memory_of(const memory_space* space) const { return blocks_of(space, memory_); }
     std::unique_ptr<frame> make_frame() const;
 
     // ---- running -----------------------------------------------------------------------------------------------------------
@@ -123,7 +157,7 @@ private:
     template <class F> void run_all(const F& run_segment) const;
     execution_context context_of(const frame& f, const step& s) const;
     kernel_args args_of(const frame& f, const step& s) const;
-    /// Takes the streams of the next run, and hands them to the devices with an empty error record.
+    /// Takes the streams of the next run, and brings them to each memory with an empty error record.
     void begin_run(frame& f) const;
     void run_step(frame& f, const step& s) const;
     void run_steps(frame& f, int begin, int end) const;

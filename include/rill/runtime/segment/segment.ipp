@@ -18,6 +18,7 @@
 
 #include <rill/core/shared.hpp>
 #include <rill/core/vector.hpp>
+#include <rill/device/array_slots.hpp>
 #include <rill/runtime/dynamic_runtime.hpp>
 #include <rill/runtime/trace/step_recorder.hpp>
 
@@ -79,7 +80,7 @@ RILL_COLD bool segment::can_redirect(std::size_t i) const {
     for (std::size_t k = 0; k < i; ++k)
         if (b_.slot_of(b_.graph.fetches[k]) == slot) return false;
     const auto& value = b_.slots[slot];
-    return (value.where == home::arena || value.where == home::string) && !value.space;
+    return value.where == home::arena || value.where == home::string;
 }
 
 RILL_COLD bool segment::can_update(std::size_t i, std::size_t feed, std::vector<int>& along) const {
@@ -178,18 +179,9 @@ RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds) cons
     if (const auto e = first_error(f); e.is_set()) throw_recorded(e, b_.steps[e.step]);
 }
 
-inline void clear_errors(const device_block& d) {
-    const error_record none;
-    d.device->to_device(&none, d.errors(), sizeof none);
-}
-
 RILL_INLINE void segment::begin_run(frame& f) const {
     for (std::size_t i = 0; i < f.streams.size(); ++i) f.streams[i] = b_.streams[i]();
-    for (const auto& d : f.on_device) {
-        clear_errors(d);
-        if (!f.streams.empty())
-            d.device->to_device(f.streams.data(), d.streams(), f.streams.size() * sizeof(random_stream));
-    }
+    for (const auto& d : f.on_device) d.begin({f.streams.data(), f.streams.size()});
 }
 
 template <class F> inline void segment::run_all(const F& run_segment) const {
@@ -227,7 +219,7 @@ RILL_COLD void segment::fold_constants() {
         const auto& outputs = b_.value_slot[s.item];
         for (const int o : outputs) {
             const auto& type = b_.slots[o].type;
-            any_array value(type.type, type.shape, memory_of(b_.slots[o].space));
+            auto value = array_in(b_.slots[o].space, type, memory_);
             f->slots[o] = value.mutable_data();
             b_.folded_values.push_back({o, std::move(value)});
         }
@@ -243,10 +235,6 @@ RILL_COLD void segment::fold_constants() {
             rethrow_from(*f, s);
         }
     }
-}
-
-RILL_INLINE allocator& segment::memory_of(const device_type* space) const {
-    return space && space->memory ? *space->memory : memory_;
 }
 
 RILL_COLD std::unique_ptr<frame> segment::make_frame() const {
@@ -280,10 +268,7 @@ RILL_COLD std::unique_ptr<frame> segment::make_frame() const {
         if (b_.graph.role(static_cast<int>(i)) == op_role::constant)
             f->slots[b_.value_slot[i][0]] = const_cast<void*>(b_.graph.items[i].op->constant()->data());
     f->streams.resize(b_.streams.size());
-    for (const auto* d : b_.devices) {
-        f->on_device.push_back({d, {memory_of(d), sizeof(error_record) + f->streams.size() * sizeof(random_stream)}});
-        clear_errors(f->on_device.back());
-    }
+    for (const auto* space : b_.spaces) f->on_device.emplace_back(*space, f->streams.size());
     f->on.reserve(b_.steps.size());
     for (const auto& s : b_.steps) f->on.push_back(context_of(*f, s));
     return f;
@@ -294,7 +279,7 @@ RILL_COLD execution_context segment::context_of(const frame& f, const step& s) c
     execution_context on{.pool = ops_pool_, .scratch = f.slots[scratch], .step = s.number};
     const random_stream* streams = f.streams.data();
     for (const auto& d : f.on_device)
-        if (d.device == b_.slots[scratch].space) { // the device of the step
+        if (d.space() == b_.slots[scratch].space) { // the memory of the step
             on.errors = d.errors();
             streams = d.streams();
         }
@@ -407,9 +392,7 @@ RILL_COLD void segment::rethrow_from(const frame& f, const step& s) const {
 RILL_COLD error_record segment::first_error(const frame& f) {
     error_record first;
     for (const auto& d : f.on_device) {
-        error_record e;
-        d.device->to_host(d.errors(), &e, sizeof e);
-        if (e.step < first.step) first = e;
+        if (const auto e = d.recorded(); e.step < first.step) first = e;
     }
     return first;
 }

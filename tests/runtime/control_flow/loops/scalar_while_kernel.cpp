@@ -33,7 +33,7 @@ bool is_one_kernel(const any_tensor& loop) {
             arguments[i].shape = rules::slice(arguments[i].shape);
     detail::body_plans plans;
     const auto resources = std::make_shared<detail::resource_store>(default_allocator());
-    detail::compile_bodies(plans, it, {}, resources, cpu_device());
+    detail::compile_bodies(plans, it, {}, resources, detail::make_placement({}));
     detail::vector<detail::bound_region> bodies;
     for (const auto& b : *it.origin->bodies)
         bodies.push_back(*detail::bound_region::bind(b, plans.at(b), arguments, inputs));
