@@ -96,10 +96,10 @@ struct kernel_request {
     std::span<const any_array* const> constants = {}; // per input: its constant value, else null. Empty: unknown
     std::size_t scratch_bytes = 0;                    // set by the op: scratch memory of each run
     execution_context on = {}; // the context of all runs, as far as it is known: the threads, which outlive the kernel
-    double microseconds = 0;   // set by a kernel that knows its time on one thread better than op::cost, as fused ones do
-    bool shared = false;       // set by the op: the kernel uses the pool
-    std::uint64_t seed = 0;    // for a random op: derived from the graph seed and node name, or the op's own seed
-    int replica = 0;           // session_options::replica; 0 for an op with a container or a shared name
+    double microseconds = 0; // set by a kernel that knows its time on one thread better than op::cost, as fused ones do
+    bool shared = false;     // set by the op: the kernel uses the pool
+    std::uint64_t seed = 0;  // for a random op: derived from the graph seed and node name, or the op's own seed
+    int replica = 0;         // session_options::replica; 0 for an op with a container or a shared name
     /// Returns the stream of the next run; set by a random op. The host calls it once a run, and the kernel finds the stream in its context.
     std::function<random_stream()> next_stream = {};
 

@@ -89,10 +89,9 @@ RILL_COLD void run_cache::clear() {
 /// What a session shares with its runs, which callables may keep after it.
 struct local_session_state {
     local_session_state(std::shared_ptr<resource_store> all, const session_options& options)
-        : resources(std::move(all)), where(make_placement(options)),
-          context{.session = &resources->session(),
-                  .environment = options.environment,
-                  .incarnation = resources->incarnation()} {}
+        : resources(std::move(all)), where(make_placement(options)), context{.session = &resources->session(),
+                                                                             .environment = options.environment,
+                                                                             .incarnation = resources->incarnation()} {}
 
     bool closed() const noexcept { return context.session->is_cancelled(); }
     void check_open(const plan_key* asked = nullptr) const {

@@ -71,10 +71,10 @@ TEST_CASE("far instances: an address of one memory given to the other device is 
     CHECK_THROWS_AS(detail::copy_between(&second, a, nullptr, &on_host, dtype::float32, 1), internal);
     {
         const test_far::selected instance(&second);
-        CHECK_NOTHROW(far::fill(16, b, 1.f));
-        CHECK_THROWS_AS(far::fill(16, a, 1.f), internal);
+        CHECK_NOTHROW(far::fill({}, 16, b, 1.f));
+        CHECK_THROWS_AS(far::fill({}, 16, a, 1.f), internal);
     }
-    CHECK_NOTHROW(far::fill(16, a, 1.f));
+    CHECK_NOTHROW(far::fill({}, 16, a, 1.f));
     first.blocks->deallocate(a, 64);
     second.blocks->deallocate(b, 64);
 }
@@ -90,7 +90,7 @@ struct confused_op {
         if constexpr (!requires(kernel k) { D::on_instance(std::move(k), r); }) return {};
         // a kernel of this instance that keeps an address of the other one
         return kernel([block = std::make_shared<memory_block_of_other>(), n = r.inputs[0].shape.size()](
-                          const kernel_args& a) { D::copy(dtype_of<T>, a.in<T>(0), block->data, n); });
+                          const kernel_args& a) { D::copy(a.on, dtype_of<T>, a.in<T>(0), block->data, n); });
     }
     struct memory_block_of_other {
         void* data = the_memory(0).allocate(64);
@@ -118,7 +118,7 @@ TEST_CASE("far instances: an array says where it lies, and the host does not rea
     CHECK_THROWS_AS(a.elements<float>(), failed_precondition);
     CHECK_THROWS_WITH(a.elements<float>(), contains("far:1"));
     CHECK_THROWS_AS(to_string(a), failed_precondition);
-    far::fill(2, static_cast<float*>(a.mutable_data()), 3.f);
+    far::fill({}, 2, static_cast<float*>(a.mutable_data()), 3.f);
     const any_array back = detail::owned_copy(a);
     CHECK(back.space() == nullptr);
     CHECK(back.elements<float>()[1] == 3.f);
@@ -241,6 +241,44 @@ TEST_CASE("far instances: a node that the shape of data decides runs on its devi
     // the result of fill is read on far:1 as it is
     CHECK(std::none_of(trace.entries.begin(), trace.entries.end(),
                        [](const auto& entry) { return entry.op == "Copy" && entry.bytes == 8; }));
+}
+
+TEST_CASE("far instances: after a bad id on one device the other one writes nothing") {
+    on_all_pairs([](const std::string& first, const std::string& second) {
+        placeholder<int, dyn> ids("ids");
+        const auto v = on(second, [] { return variable<float, 2>("v", {1.f, 2.f}); });
+        const auto picked = on(first, [&] { return tensor(gather<0>(tensor(constant({1.f, 2.f, 3.f})), ids)); });
+        const control_dependencies after(picked);
+        const auto added = v.assign_add(constant({10.f, 20.f}));
+        const session s(both);
+        s.run(v.initializer());
+        for (int i = 0; i < 3; ++i)
+            CHECK_THROWS_WITH(s.run(added, feed(ids, {0, 7})), contains("id 7 at [1] is outside [0, 3)"));
+        std::vector<std::vector<float>> got{floats(s.run(v))};
+        s.run(added, feed(ids, {0, 2}));
+        got.push_back(floats(s.run(v)));
+        CHECK(got[0] == std::vector{1.f, 2.f});
+        return got;
+    });
+}
+
+TEST_CASE("far instances: nodes of unknown shapes draw there, read shapes from anywhere, and find bad ids") {
+    on_all_pairs([](const std::string& first, const std::string& second) {
+        placeholder<float, dyn> x("x");
+        const tensor<float, dyn> chosen = on(first, [&] { return boolean_mask(x, x > 0.f); });
+        const auto noise = on(second, [&] { return any_tensor(random_uniform_like(chosen)); });
+        const auto picked =
+            on(second, [&] { return any_tensor(gather<0>(tensor(constant({1.f, 2.f, 3.f})), cast<int>(chosen))); });
+        const session s(both);
+        std::vector<std::vector<float>> got;
+        for (int i = 0; i < 2; ++i)
+            for (const auto& y : {noise, picked}) got.push_back(floats(s.run(y, feed(x, three))));
+        CHECK(got[0] != got[2]);
+        const xt::xtensor<float, 1> bad{1.f, -1.f, 7.f};
+        CHECK_THROWS_WITH(s.run(picked, feed(x, bad)), contains("id 7 at [1] is outside [0, 3)"));
+        got.push_back(floats(s.run(picked, feed(x, three))));
+        return got;
+    });
 }
 
 TEST_CASE("far instances: branches") {
@@ -378,7 +416,7 @@ TEST_CASE("far instances: sessions that share a variable must place it in one me
     const session first(a, both), second(b, both);
     first.run(operation(v.initializer().node()));
     CHECK(floats(first.run(v)) == std::vector{1.f, 2.f});
-    CHECK_THROWS_WITH(second.run(w), contains("'far:0'") && contains("'far:1'"));
+    CHECK_THROWS_WITH(second.run(w), contains("memory of far:0") && contains("memory of far:1"));
     session::reset({}, {name});
 }
 

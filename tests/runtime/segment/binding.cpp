@@ -58,7 +58,7 @@ TEST_CASE("binding: what others need for its shape alone is not computed, and li
     detail::resource_store resources(default_allocator());
     const std::vector<endpoint> fetches{y.end(), later.end()}, feeds{x.end()};
     const std::vector<tensor_type> types{{dtype::float32, dims{3}}};
-    const auto bound = detail::binder::bind(sort_items(prune(fetches, {}, feeds)), types, resources);
+    const auto bound = *detail::binder::bind(sort_items(prune(fetches, {}, feeds)), types, resources);
     std::vector<std::string> steps;
     for (const auto& s : bound.steps) steps.push_back(bound.graph.name_of(s.item));
     CHECK(steps == std::vector<std::string>{"a", "random_uniform_like", "y", "random_uniform_like_1"});
@@ -72,7 +72,7 @@ TEST_CASE("binding: what others need for its shape alone is not computed, and li
     CHECK(bound.slots[static_cast<std::size_t>(slot(y))].in_place_of == slot(a));
     // a target runs, in one group with a
     const std::vector<const node*> targets{b.node()};
-    const auto whole = detail::binder::bind(sort_items(prune(fetches, targets, feeds)), types, resources);
+    const auto whole = *detail::binder::bind(sort_items(prune(fetches, targets, feeds)), types, resources);
     REQUIRE(whole.steps.size() == 4);
     CHECK(whole.graph.name_of(whole.steps[0].item) == "b");
 }

@@ -21,8 +21,8 @@ public:
     /// `space` is the memory of the node that runs the body, in which the results are left; null is the host's. Returns nothing if the
     /// body binds dynamically.
     static std::optional<bound_region> bind(const body& b, const std::shared_ptr<plan>& made,
-                                            std::span<const tensor_type> arguments,
-                                            std::span<const tensor_type> inputs, const memory_space* space = nullptr);
+                                            std::span<const tensor_type> arguments, std::span<const tensor_type> inputs,
+                                            const memory_space* space = nullptr);
 
     const body& of() const { return of_; }
     segment& steps() const { return *steps_; }

@@ -34,8 +34,7 @@ RILL_COLD std::shared_ptr<segment> segment::bind(const subgraph& g, std::span<co
 RILL_COLD segment::segment(bound_graph bound, std::span<const tensor_type> feeds, const resource_store& resources,
                            allocator& memory)
     : memory_(memory), pool_(resources.threads().pool.get()), ops_pool_(resources.threads().for_ops()),
-      feed_types_(feeds.begin(), feeds.end()),
-      b_(std::move(bound)) {
+      feed_types_(feeds.begin(), feeds.end()), b_(std::move(bound)) {
     fold_constants();
 }
 
