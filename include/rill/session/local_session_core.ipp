@@ -22,6 +22,7 @@
 #include <rill/core/vector.hpp>
 #include <rill/resources/resource_store.hpp>
 #include <rill/runtime/executor/step_run.hpp>
+#include <rill/runtime/plan/compile_graph.hpp>
 #include <rill/runtime/plan/plan.hpp>
 #include <rill/runtime/trace/step_recorder.hpp>
 

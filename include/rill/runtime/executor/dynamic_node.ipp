@@ -23,6 +23,7 @@
 #include <rill/graph/graph.hpp>
 #include <rill/runtime/control_flow/region_kernels.hpp>
 #include <rill/runtime/plan/plan.hpp>
+#include <rill/runtime/segment/segment.hpp>
 #include <rill/runtime/tensor_list.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
