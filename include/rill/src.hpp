@@ -17,9 +17,11 @@
 #include <rill/all_kernels.ipp>
 #include <rill/core/allocator.ipp>
 #include <rill/core/any_array.ipp>
+#include <rill/core/cancellation.ipp>
 #include <rill/core/dims.ipp>
 #include <rill/core/environment.ipp>
 #include <rill/core/error.ipp>
+#include <rill/core/executor.ipp>
 #include <rill/core/hash_index.ipp>
 #include <rill/core/host_array.ipp>
 #include <rill/core/log.ipp>
@@ -100,8 +102,8 @@
 #include <rill/passes/prune.ipp>
 #include <rill/passes/split_into_stages.ipp>
 #include <rill/passes/subgraph.ipp>
+#include <rill/resources/container_set.ipp>
 #include <rill/resources/resource_store.ipp>
-#include <rill/resources/shared_resources.ipp>
 #include <rill/resources/variable_state.ipp>
 #include <rill/runtime/absent_value.ipp>
 #include <rill/runtime/control_flow/bound_region.ipp>
@@ -118,6 +120,7 @@
 #include <rill/runtime/executor/dynamic_node.ipp>
 #include <rill/runtime/executor/run_plan.ipp>
 #include <rill/runtime/executor/step_executor.ipp>
+#include <rill/runtime/executor/step_run.ipp>
 #include <rill/runtime/plan/plan.ipp>
 #include <rill/runtime/plan/staged_plan.ipp>
 #include <rill/runtime/plan_key.ipp>
@@ -133,6 +136,8 @@
 #include <rill/session/feed.ipp>
 #include <rill/session/fetch.ipp>
 #include <rill/session/into.ipp>
+#include <rill/session/local_session_core.ipp>
+#include <rill/session/prepared_run.ipp>
 #include <rill/session/session.ipp>
 #include <rill/session/session_core.ipp>
 #include <rill/train/any_variable.ipp>

@@ -71,6 +71,8 @@ public:
 
     /// Whether its elements are its own, and nobody shares them.
     bool is_sole() const noexcept { return block_ && block_.use_count() == 1; }
+    /// Returns true if its elements are somebody else's, and nothing keeps them alive.
+    bool is_borrowed() const noexcept { return !block_ && !owner_ && data_; }
     /// Where its elements were made; null of somebody else's memory.
     const allocator* memory() const noexcept { return block_ ? block_->from() : nullptr; }
 

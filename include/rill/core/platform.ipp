@@ -3,6 +3,8 @@
 
 #include <rill/core/platform.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <thread>
@@ -16,6 +18,7 @@
 #if defined(__linux__)
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #endif
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
@@ -55,6 +58,20 @@ RILL_INLINE void prefer_large_pages([[maybe_unused]] void* block, [[maybe_unused
     madvise(first, (bytes - skipped) / large * large,
             MADV_HUGEPAGE); // a wish: where it fails, small pages serve as well
 #endif
+}
+
+RILL_INLINE std::uint64_t random_bits() noexcept {
+#if defined(__linux__)
+    std::uint64_t bits;
+    if (::getrandom(&bits, sizeof bits, 0) == sizeof bits) return bits;
+#endif
+    static std::atomic<std::uint64_t> calls{0};
+    std::uint64_t z = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) ^
+                      reinterpret_cast<std::uintptr_t>(&calls); // differs where addresses are randomised
+    z += ++calls * 0x9E3779B97F4A7C15u;                         // SplitMix64
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
 }
 
 #if defined(__GLIBC__)

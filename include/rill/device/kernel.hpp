@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -16,7 +14,9 @@
 #include <vector>
 
 #include <rill/core/any_array.hpp>
+#include <rill/core/cancellation.hpp>
 #include <rill/core/environment.hpp>
+#include <rill/core/hash.hpp>
 #include <rill/core/resource.hpp>
 #include <rill/core/thread_pool.hpp>
 
@@ -28,14 +28,15 @@ struct trace_scope; // runtime/trace/step_recorder.hpp
 
 /// The context of the step that a kernel runs in.
 struct step_context {
-    const std::atomic<bool>* cancel = nullptr; // set when the step is cancelled
-    const std::atomic<bool>* token = nullptr;  // the cancellation token of the run's caller
+    cancellation* session = nullptr; // the end of the session
+    cancellation* token = nullptr;   // the cancellation token of the run's caller
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
     void* stream = nullptr;                   // the device's stream, if it has streams
     rill::environment* environment = nullptr; // null: the real environment
     std::vector<std::function<void()>>* on_failure =
         nullptr;                          // undo functions that run if the step fails; set for steps with async ops
     detail::trace_scope* trace = nullptr; // set for traced steps
+    std::uint32_t incarnation = 0;        // of the task whose handles the step may use; 0: any task of this process
 
     rill::environment& env() const { return environment ? *environment : rill::environment::real(); }
     /// Throws `cancelled` or `deadline_exceeded`. Kernels that run for long or wait should call it.
@@ -89,20 +90,6 @@ struct kernel_args {
     template <class T = void> T* scratch() const { return static_cast<T*>(slots[*scratch_slot]); }
 };
 
-/// A notifier for the end of a session.
-class session_end {
-public:
-    ~session_end() { now(); }
-    /// Calls `then` once when the session ends, or immediately if it has ended.
-    void call(std::function<void()> then);
-    void now() noexcept;
-
-private:
-    std::mutex mutex_;
-    bool over_ = false;
-    std::vector<std::function<void()>> all_;
-};
-
 /// The arguments for binding a kernel: everything that stays the same from step to step.
 struct kernel_request {
     std::span<const tensor_type> inputs; // complete shapes
@@ -114,6 +101,12 @@ struct kernel_request {
     bool shared = false;     // set by the op: the kernel uses the pool
     double moved_bytes = -1; // set by the op: memory traffic, if less than the size of inputs and outputs; -1: unset
     std::uint64_t seed = 0;  // for a random op: derived from the graph seed and node name, or the op's own seed
+    int replica = 0;         // session_options::replica; 0 for an op with a container or a shared name
+
+    /// Returns the seed that this replica draws with where replica 0 draws with `asked`.
+    std::uint64_t seed_of_replica(std::uint64_t asked) const {
+        return replica == 0 ? asked : detail::hash_combine(asked, static_cast<std::uint64_t>(replica));
+    }
 
     /// Sets the memory traffic of an op that reads and writes only these slices of its larger operands.
     void moves_only(const tensor_type& slices) { moved_bytes = 2 * static_cast<double>(slices.bytes()); }
@@ -125,7 +118,7 @@ struct kernel_request {
         const std::function<std::shared_ptr<resource>(const std::string& name, allocator& memory)>& make)>
         find_resource = {};
     /// The session that runs the kernel. Lock holders register here, to release their lock when it closes.
-    std::shared_ptr<session_end> session = {};
+    std::shared_ptr<cancellation> session = {};
 };
 
 /// A kernel bound to shapes: a closure called through one function pointer. Small closures are stored inline.

@@ -55,7 +55,9 @@ RILL_COLD void register_dynamic_runtime() {
             [](const staged_plan& plan, std::span<const any_array> feeds) {
                 return owned_by_pointer(std::make_unique<step_executor>(plan, feeds));
             },
-        .run = [](step_executor& run, const step_context& context) { run.run(context); },
+        .start = [](step_executor& run, const step_context& context,
+                    std::function<void()> resume) { run.start(context, std::move(resume)); },
+        .drive = [](step_executor& run) { return run.drive(); },
         .fetched = [](const step_executor& run, std::size_t i) -> const any_array& { return run.fetched(i); }};
     const dynamic_runtime* none = nullptr;
     registered_dynamic_runtime.compare_exchange_strong(none, &all);

@@ -21,9 +21,12 @@ public:
         : type_(type), memory_(memory), space_(space), in_place_(in_place) {}
 
     const tensor_type& type() const noexcept { return type_; }
-    std::string described() const override { return described(type_, in_place_); }
-    static std::string described(const tensor_type& type, bool in_place) {
-        return "variable " + to_string(type) + (in_place ? ", updated in place" : "");
+    static constexpr auto kind = "variable";
+
+    std::string described() const override { return described(type_, space_, in_place_); }
+    static std::string described(const tensor_type& type, const device_type* space, bool in_place) {
+        return kind + (" " + to_string(type)) + (space ? ", in memory of " + space->name : "") +
+               (in_place ? ", updated in place" : "");
     }
 
     /// Sets the first value, before any other thread can reach the variable.

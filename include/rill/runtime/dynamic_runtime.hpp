@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -54,7 +55,10 @@ struct dynamic_runtime {
                                const kernel_args& args);
     // runs
     owned<step_executor> (*begin)(const staged_plan& plan, std::span<const any_array> feeds);
-    void (*run)(step_executor& run, const step_context& context);
+    /// Begins a step; `resume` makes it go on after drive has returned false. Without it drive blocks its thread.
+    void (*start)(step_executor& run, const step_context& context, std::function<void()> resume);
+    /// Runs a step until it ends (true) or waits (false).
+    bool (*drive)(step_executor& run);
     const any_array& (*fetched)(const step_executor& run, std::size_t i);
 };
 

@@ -27,7 +27,7 @@ TEST_CASE("binding: shapes become known, elementwise results take their inputs' 
     const std::vector<endpoint> fetches{d.end()}, feeds{x.end()};
     const auto pruned = sort_items(prune(fetches, {}, feeds));
     const std::vector<tensor_type> types{{dtype::float32, dims{3}}};
-    const auto bound = detail::binder::bind(pruned, types, resources);
+    const auto bound = *detail::binder::bind(pruned, types, resources);
     CHECK(bound.steps.size() == 3);
     CHECK(bound.folded_steps.size() == 1);
     CHECK(bound.type_of(bound.graph.fetches[0]).shape == dims{3});
@@ -72,7 +72,7 @@ TEST_CASE("binding: what reads or changes slices of a tensor is not taken to tak
         detail::resource_store resources(default_allocator(), {std::make_shared<thread_pool>(2)});
         const std::vector<endpoint> fetches{array.end()}, feeds{table.end(), ids.end()};
         const std::vector<tensor_type> types{{dtype::float32, dims{n, 8}}, {dtype::int32, dims{2}}};
-        return detail::binder::bind(sort_items(prune(fetches, {}, feeds)), types, resources).microseconds;
+        return detail::binder::bind(sort_items(prune(fetches, {}, feeds)), types, resources)->microseconds;
     };
     CHECK(microseconds(10) > 0);
     CHECK(microseconds(100000) == microseconds(10));

@@ -47,8 +47,8 @@ struct fixture {
     /// Binds what the fetches need for these values of the feeds.
     std::shared_ptr<detail::segment> bind(const std::vector<endpoint>& fetches, const std::vector<endpoint>& feeds = {},
                                           const std::vector<tensor_type>& types = {}) {
-        return std::make_shared<detail::segment>(sort_items(order_variable_accesses(prune(fetches, {}, feeds))), types,
-                                                 resources, memory);
+        return detail::segment::bind(sort_items(order_variable_accesses(prune(fetches, {}, feeds))), types, resources,
+                                     memory);
     }
     /// One run; the first fetch's values.
     template <class T>

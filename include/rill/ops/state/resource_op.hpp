@@ -49,9 +49,9 @@ template <class D> kernel handle_kernel(std::shared_ptr<resource> r) {
     return kernel([r = std::move(r)](const kernel_args& a) { D::fill(1, a.out<std::int64_t>(0), r->number()); });
 }
 
-/// What a handle among the inputs stands for.
+/// Returns the resource of the handle, which is the first input. Throws invalid_argument for a handle of another task than the step's.
 template <class R> std::shared_ptr<R> resource_of(const kernel_args& a) {
-    return resource_as<R>(*a.in<std::int64_t>(0));
+    return resource_as<R>(*a.in<std::int64_t>(0), a.step ? a.step->incarnation : 0);
 }
 
 template <class R, class A> R asked_of(A (R::*)() const);

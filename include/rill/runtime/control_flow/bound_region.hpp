@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,8 +18,10 @@ class plan;
 /// A body bound to the types of its feeds.
 class bound_region {
 public:
-    bound_region(const body& b, std::shared_ptr<plan> made, std::span<const tensor_type> arguments,
-                 std::span<const tensor_type> inputs);
+    /// Returns nothing if the body binds dynamically.
+    static std::optional<bound_region> bind(const body& b, const std::shared_ptr<plan>& made,
+                                            std::span<const tensor_type> arguments,
+                                            std::span<const tensor_type> inputs);
 
     const body& of() const { return of_; }
     segment& steps() const { return *steps_; }
@@ -37,6 +40,7 @@ public:
     const std::vector<std::size_t>& redirected() const { return redirected_; }
 
 private:
+    bound_region(const body& b, std::shared_ptr<plan> made, std::shared_ptr<segment> steps);
     void find_over(std::size_t r);
     void find_redirected();
 

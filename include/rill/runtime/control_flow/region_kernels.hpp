@@ -17,7 +17,7 @@ plan_key plan_key_of(const body& b);
 void compile_bodies(body_plans& into, const subgraph::item& it, const session_options& options,
                     const std::shared_ptr<resource_store>& resources, const device_type& default_device);
 
-/// Binds a node of a static segment to the types of its inputs, as a static_region_kernel. Throws dynamic_shape_found.
+/// Binds a node of a static segment to the types of its inputs, as a static_region_kernel; without a kernel if it binds dynamically.
 region_binding bind_region(const subgraph::item& it, std::span<const tensor_type> inputs, const body_plans& plans,
                            allocator& memory);
 

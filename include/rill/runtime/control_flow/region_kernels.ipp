@@ -96,10 +96,9 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
     const auto& bodies = *it.origin->bodies;
     const auto operands = inputs.first(static_cast<std::size_t>(use.operands));
     using form = region_attributes::form;
-    if (detail::any_of(inputs, [](const tensor_type& t) { return is_tensor_list(t) || is_absent(t); }))
-        throw dynamic_shape_found{};
+    if (detail::any_of(inputs, [](const tensor_type& t) { return is_tensor_list(t) || is_absent(t); })) return {};
     if (detail::any_of(bodies, [&](const body& b) { return plans.at(b)->is_staged() || plans.at(b)->is_dataflow(); }))
-        throw dynamic_shape_found{};
+        return {};
     if (auto loop = bind_compiled_loop(it, inputs))
         return {{inputs.begin(), inputs.begin() + use.operands}, std::move(loop)};
     std::shared_ptr<typed_region_kernel> made;
@@ -118,10 +117,11 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
     }
     const bool may_change = may_have_dynamic_shapes(*it.origin);
     try {
-        for (const auto& b : bodies) made->bind(b, plans, arguments);
+        for (const auto& b : bodies)
+            if (!made->bind(b, plans, arguments)) return {};
     } catch (const error& problem) {
         // a body that does not run need not fit the inputs: a branch not taken, or the body of a loop that ends at once
-        if (may_change) throw dynamic_shape_found{};
+        if (may_change) return {};
         const bool runs_none = use.how == form::scan && static_cast<const scan_kernel&>(*made).length() == 0;
         if (!runs_none || problem.code() != error_code::invalid_argument) throw;
         std::vector<tensor_type> outputs(it.origin->outputs.begin(),
@@ -130,8 +130,7 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
         return {std::move(outputs), std::move(made)};
     }
     const auto results = made->results();
-    if (may_change && !keeps_extents(use, results, operands) && match_declared_types(*it.origin, results))
-        throw dynamic_shape_found{};
+    if (may_change && !keeps_extents(use, results, operands) && match_declared_types(*it.origin, results)) return {};
     auto outputs = it.op->outputs({inputs, {}, results});
     if (auto loop = bind_scalar_loop(use, made->bodies(), inputs, outputs, memory))
         return {std::move(outputs), std::move(loop)};
@@ -143,11 +142,8 @@ RILL_COLD region_binding bind_region(const subgraph::item& it, std::span<const t
 
 RILL_COLD region_binding bind_dynamic(const subgraph::item& it, std::span<const tensor_type> inputs,
                                       const body_plans& plans, allocator& memory) {
-    try {
-        return bind_region(it, inputs, plans, memory);
-    } catch (const dynamic_shape_found&) {
-        return {{}, bind_dynamic_region(it, plans, memory)};
-    }
+    auto bound = bind_region(it, inputs, plans, memory);
+    return bound.step ? std::move(bound) : region_binding{.step = bind_dynamic_region(it, plans, memory)};
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -22,10 +22,14 @@ public:
     typed_region_kernel(const subgraph::item& it, std::span<const tensor_type> inputs)
         : use_(*it.op->regions()), inputs_(inputs.begin(), inputs.end()) {}
 
-    void bind(const body& b, const body_plans& plans, std::span<const tensor_type> arguments) {
+    /// Binds the next body. Returns false if it binds dynamically.
+    bool bind(const body& b, const body_plans& plans, std::span<const tensor_type> arguments) {
         const auto counted = plans.counted.find(&b);
         if (counted != plans.counted.end()) counter_ = counted->second;
-        bodies_.emplace_back(counted != plans.counted.end() ? counter_->rest() : b, plans.at(b), arguments, inputs_);
+        auto bound =
+            bound_region::bind(counted != plans.counted.end() ? counter_->rest() : b, plans.at(b), arguments, inputs_);
+        if (bound) bodies_.push_back(std::move(*bound));
+        return bound.has_value();
     }
     std::span<const bound_region> bodies() const { return {bodies_.data(), bodies_.size()}; }
     /// Returns the result types of each body.

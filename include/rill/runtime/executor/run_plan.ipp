@@ -39,23 +39,11 @@ RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> fe
         std::unique_ptr<execution_state> step;
         ~holder() { of.release(std::move(step)); }
     } held{p, p.acquire(feeds)};
-    std::vector<any_array> values;
-    auto& step = *held.step;
-    if (step.is_staged) { // binding has just shown it; none of its nodes waits
-        p.control().run(*step.is_staged, context ? *context : no_step);
-        for (std::size_t i = 0; i < p.graph().fetches.size(); ++i)
-            values.push_back(owned_copy(p.control().fetched(*step.is_staged, i)));
-        return values;
-    }
     std::vector<const void*> data;
     for (const auto& f : feeds) data.push_back(f.data());
-    step.memory->context = context ? context : &no_step;
-    step.of->run(*step.memory, data);
-    for (std::size_t i = 0; i < p.graph().fetches.size(); ++i) {
-        const auto& type = step.of->fetch_type(i);
-        values.push_back(owned_copy(type.type, type.shape, step.of->fetch_data(*step.memory, i)));
-    }
-    return values;
+    p.run(*held.step, data,
+          context ? *context : no_step); // in stages only if binding has just shown it; none of its nodes waits
+    return p.fetched_values(*held.step);
 }
 
 }}} // namespace rill::RILL_ABI::detail

@@ -64,17 +64,23 @@ RILL_COLD step_executor::~step_executor() {
         if (held_[p]) plan_.line(p).release(std::move(held_[p]));
 }
 
-RILL_COLD void step_executor::run(const step_context& context) {
-    std::vector<std::function<void()>> on_failure;
-    auto mine = context;
-    if (!mine.on_failure) mine.on_failure = &on_failure;
-    completion_queue events(plan_.progress_timeout(), mine);
+RILL_COLD void step_executor::start(const step_context& context, std::function<void()> resume) {
+    step_.emplace(context, plan_.progress_timeout(), std::move(resume));
+    begin(step_->events, step_->context);
+}
+
+RILL_COLD bool step_executor::drive() {
     try {
-        begin(events, mine);
-        run_to_end();
+        while (left_ > 0) {
+            if (const auto [of, p] = events_->next(); of)
+                static_cast<step_executor*>(of)->run_ready(p);
+            else if (!events_->wait_for_completions())
+                return false;
+        }
+        return true;
     } catch (...) {
-        events.give_up();
-        for (const auto& undo : on_failure) undo();
+        step_->events.give_up();
+        for (const auto& undo : step_->on_failure) undo();
         throw;
     }
 }
@@ -95,12 +101,6 @@ step_executor::begin(parent_run& outer, std::size_t number, completion_queue& ev
     parent_number_ = number;
     begin(events, context);
     return left_ > 0 ? std::nullopt : std::optional(all_fetched());
-}
-
-RILL_COLD void step_executor::run_to_end() {
-    while (left_ > 0) {
-        if (const auto [of, p] = events_->next(); of) static_cast<step_executor*>(of)->run_ready(p);
-    }
 }
 
 RILL_COLD void step_executor::run_ready(std::size_t p) {

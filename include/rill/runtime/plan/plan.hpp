@@ -24,6 +24,7 @@ struct execution_state {
     std::shared_ptr<segment> of;
     std::unique_ptr<frame> memory;
     owned<step_executor> is_staged = owns_none<step_executor>();
+    std::vector<any_array> values = {}; // of a step that has ended
 };
 
 /// A compiled run: pruned, shared, ordered and placed once, then bound to shapes as they come.
@@ -51,6 +52,12 @@ public:
     /// lock.
     std::unique_ptr<execution_state> acquire(std::span<const any_array> feeds);
     void release(std::unique_ptr<execution_state> step) noexcept;
+    /// Runs an acquired step to its end, on this thread.
+    void run(execution_state& step, std::span<const void* const> feeds, const step_context& context);
+    /// Returns a value that a run in stages has fetched.
+    const any_array& fetched(const execution_state& step, std::size_t i) const;
+    /// Returns copies of the values that a run has fetched.
+    std::vector<any_array> fetched_values(const execution_state& step) const;
 
     /// Drops the segments that no run uses; the others are freed with their runs.
     void close() noexcept;
@@ -61,8 +68,8 @@ public:
     /// Switches to stages for all later runs, if the plan has nodes that may be dynamic.
     void use_stages();
 
-    /// Returns the segment for these types of the feeds: the last one used, another cached one, or a new one. Throws dynamic_shape_found if
-    /// these types show that a node is dynamic; the plan then runs in stages.
+    /// Returns the segment for these types of the feeds: the last one used, another cached one, or a new one. Returns null if these types
+    /// show that a node binds dynamically; the plan then runs in stages.
     std::shared_ptr<segment> bind(std::span<const tensor_type> feeds);
 
 private:

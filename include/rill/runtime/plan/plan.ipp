@@ -49,7 +49,8 @@ RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::s
         frames_ = control->make_dataflow_plan(key, options, resources_, default_device);
         return;
     }
-    if (const auto* primitive = control ? in->primitive() : nullptr) // another thread may add the graph's first one just now
+    if (const auto* primitive =
+            control ? in->primitive() : nullptr) // another thread may add the graph's first one just now
         flow_ = control->functionalize(key, primitive->functional_ops(), options.raise_primitives);
     graph_ = checked_pass(prune(key.fetches, key.targets, key.feeds, key.within, flow_.get()), !flow_);
     if (flow_) graph_ = checked_pass(sort_items(std::move(graph_)), true);
@@ -122,11 +123,8 @@ RILL_COLD std::unique_ptr<execution_state> plan::acquire_new(std::unique_ptr<exe
                                                              std::span<const any_array> feeds) {
     std::vector<tensor_type> types;
     for (const auto& f : feeds) types.push_back(f.type());
-    try {
-        step->of = bind(types);
-    } catch (const dynamic_shape_found&) {
-        return begin_staged(feeds);
-    }
+    step->of = bind(types);
+    if (!step->of) return begin_staged(feeds);
     step->memory = step->of->acquire();
     return step;
 }
@@ -146,6 +144,32 @@ RILL_INLINE void plan::release(std::unique_ptr<execution_state> step) noexcept {
     step.release();
     // closed meanwhile? Both sides write first and read then, so that one of them sees the other
     if (closed_) delete ready_.exchange(nullptr);
+}
+
+RILL_INLINE void plan::run(execution_state& step, std::span<const void* const> feeds, const step_context& context) {
+    if (step.is_staged) {
+        control().start(*step.is_staged, context, nullptr);
+        control().drive(*step.is_staged);
+        return;
+    }
+    step.memory->context = &context;
+    step.of->run(*step.memory, feeds);
+}
+
+RILL_COLD const any_array& plan::fetched(const execution_state& step, std::size_t i) const {
+    return control().fetched(*step.is_staged, i);
+}
+
+RILL_COLD std::vector<any_array> plan::fetched_values(const execution_state& step) const {
+    std::vector<any_array> values;
+    for (std::size_t i = 0; i < graph_.fetches.size(); ++i)
+        if (step.is_staged) {
+            values.push_back(owned_copy(fetched(step, i)));
+        } else {
+            const auto& type = step.of->fetch_type(i);
+            values.push_back(owned_copy(type.type, type.shape, step.of->fetch_data(*step.memory, i)));
+        }
+    return values;
 }
 
 RILL_COLD void plan::close() noexcept {
@@ -184,13 +208,13 @@ RILL_COLD std::shared_ptr<segment> plan::bind(std::span<const tensor_type> feeds
             if (at != segments_.begin()) segments_.splice(segments_.begin(), segments_, at);
             return segments_.front();
         }
-    if (is_staged()) throw dynamic_shape_found{};
-    try {
-        segments_.push_front(detail::make_shared<segment>(graph_, feeds, *resources_, memory_, bodies_));
-    } catch (const dynamic_shape_found&) {
+    if (is_staged()) return nullptr;
+    auto made = segment::bind(graph_, feeds, *resources_, memory_, bodies_);
+    if (!made) {
         split_late();
-        throw;
+        return nullptr;
     }
+    segments_.push_front(std::move(made));
     if (segments_.size() > kept) segments_.pop_back();
     return segments_.front();
 }

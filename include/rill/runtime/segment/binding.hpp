@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 
 #include <rill/core/hash_map.hpp>
@@ -16,11 +17,12 @@ namespace rill { inline namespace RILL_ABI { namespace detail {
 /// A binder of subgraphs to concrete types: infers shapes, assigns slots, binds kernels, plans memory. A hot step does none of this.
 class binder : private bound_graph {
 public:
-    static bound_graph bind(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources,
-                            const body_plans& bodies = {});
+    /// Returns nothing if a node binds dynamically.
+    static std::optional<bound_graph> bind(const subgraph& g, std::span<const tensor_type> feeds,
+                                           resource_store& resources, const body_plans& bodies = {});
 
 private:
-    void infer(std::span<const tensor_type> feed_types, const body_plans& bodies, allocator& memory);
+    bool infer(std::span<const tensor_type> feed_types, const body_plans& bodies, allocator& memory);
     /// Returns the folded outputs of an item in host memory, which needs no step; null if it has none.
     const std::vector<any_array>* known_value(std::size_t i) const;
     void find_folded();

@@ -23,12 +23,12 @@
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_COLD bound_graph binder::bind(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources,
-                                   const body_plans& bodies) {
+RILL_COLD std::optional<bound_graph> binder::bind(const subgraph& g, std::span<const tensor_type> feeds,
+                                                  resource_store& resources, const body_plans& bodies) {
     binder b;
     b.graph = g;
     b.control = bodies.control;
-    b.infer(feeds, bodies, resources.memory());
+    if (!b.infer(feeds, bodies, resources.memory())) return {};
     b.find_folded();
     b.find_fusion_groups();
     b.assign_slots(resources);
@@ -54,7 +54,7 @@ private:
     const subgraph::item& at_;
 };
 
-RILL_COLD void binder::infer(std::span<const tensor_type> feed_types, const body_plans& bodies, allocator& memory) {
+RILL_COLD bool binder::infer(std::span<const tensor_type> feed_types, const body_plans& bodies, allocator& memory) {
     std::vector<tensor_type> in;
     for (std::size_t i = 0; i < graph.items.size(); ++i) {
         const auto& it = graph.items[i];
@@ -72,6 +72,7 @@ RILL_COLD void binder::infer(std::span<const tensor_type> feed_types, const body
             const asked_values values(known_, it);
             if (it.origin->bodies) {
                 auto bound = bodies.control->bind_region(it, in, bodies, memory);
+                if (!bound.step) return false;
                 types.push_back(std::move(bound.outputs));
                 changes.resize(i + 1);
                 changes[i] = std::move(bound.changes);
@@ -94,6 +95,7 @@ RILL_COLD void binder::infer(std::span<const tensor_type> feed_types, const body
                 throw unimplemented(it.op->label() + ": the shape " + to_string(t) + " depends on data (" +
                                     place_of(*it.origin) + ")");
     }
+    return true;
 }
 
 RILL_COLD const std::vector<any_array>* binder::known_value(std::size_t i) const {

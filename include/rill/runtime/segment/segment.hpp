@@ -48,8 +48,11 @@ struct frame {
 /// concurrent runs; each run has a frame.
 class segment {
 public:
-    segment(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources, allocator& memory,
-            const body_plans& bodies = {});
+    /// Binds a subgraph to the types of its feeds. Returns null if a node binds dynamically.
+    static std::shared_ptr<segment> bind(const subgraph& g, std::span<const tensor_type> feeds,
+                                         resource_store& resources, allocator& memory, const body_plans& bodies = {});
+
+    segment(bound_graph bound, std::span<const tensor_type> feeds, const resource_store& resources, allocator& memory);
 
     bool serves(std::span<const tensor_type> feeds) const;
     bool serves(std::span<const any_array> feeds) const;

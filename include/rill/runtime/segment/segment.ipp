@@ -16,16 +16,24 @@
 #include <utility>
 #include <vector>
 
+#include <rill/core/shared.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/runtime/dynamic_runtime.hpp>
 #include <rill/runtime/trace/step_recorder.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
-RILL_COLD segment::segment(const subgraph& g, std::span<const tensor_type> feeds, resource_store& resources,
-                           allocator& memory, const body_plans& bodies)
+RILL_COLD std::shared_ptr<segment> segment::bind(const subgraph& g, std::span<const tensor_type> feeds,
+                                                 resource_store& resources, allocator& memory,
+                                                 const body_plans& bodies) {
+    auto bound = binder::bind(g, feeds, resources, bodies);
+    return bound ? detail::make_shared<segment>(std::move(*bound), feeds, resources, memory) : nullptr;
+}
+
+RILL_COLD segment::segment(bound_graph bound, std::span<const tensor_type> feeds, const resource_store& resources,
+                           allocator& memory)
     : memory_(memory), pool_(resources.threads().pool.get()), feed_types_(feeds.begin(), feeds.end()),
-      b_(binder::bind(g, feeds, resources, bodies)) {
+      b_(std::move(bound)) {
     fold_constants();
 }
 

@@ -78,8 +78,9 @@ TEST_CASE_METHOD(test_number_loop_kernel_fixture,
     CHECK(run(loop, 0, {&limit, &a, &b, seen.data(), sums.data()}, 1) == 0);
     CHECK(a == 3);
     CHECK(b == 2);
-    const std::atomic<bool> ended{true};
-    const step_context step{&ended};
+    cancellation ended;
+    ended.cancel();
+    const step_context step{.session = &ended};
     CHECK(run(loop, 2, {&limit, &a, &b, seen.data(), sums.data()}, 1, &step) == -1);
 }
 
