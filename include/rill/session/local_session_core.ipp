@@ -89,9 +89,9 @@ RILL_COLD void run_cache::clear() {
 /// What a session shares with its runs, which callables may keep after it.
 struct local_session_state {
     local_session_state(std::shared_ptr<resource_store> all, rill::environment* environment)
-        : resources(std::move(all)), context{.session = &resources->session(),
-                                           .environment = environment,
-                                           .incarnation = resources->incarnation()} {}
+        : resources(std::move(all)),
+          context{
+              .session = &resources->session(), .environment = environment, .incarnation = resources->incarnation()} {}
 
     bool closed() const noexcept { return context.session->is_cancelled(); }
     void check_open(const plan_key* asked = nullptr) const {
@@ -228,6 +228,11 @@ RILL_COLD local_session_core::~local_session_core() {
 RILL_COLD std::shared_ptr<local_session_core>
 make_local_session_core(const rill::graph& g, const session_options& options, std::shared_ptr<container_set> task) {
     return detail::make_shared<local_session_core>(g, options, std::move(task));
+}
+
+RILL_COLD std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options,
+                                                          std::shared_ptr<container_set> task) {
+    return make_local_session_core(g, options, std::move(task));
 }
 
 RILL_COLD void local_session_core::share(const node* variable, const std::shared_ptr<variable_state>& value) {
