@@ -49,8 +49,8 @@ RILL_COLD plan::plan(const plan_key& key, const session_options& options, std::s
         frames_ = control->make_dataflow_plan(key, options, resources_, default_device);
         return;
     }
-    if (const auto* primitive =
-            control ? in->primitive() : nullptr) // another thread may add the graph's first one just now
+    // another thread may add the graph's first one just now
+    if (const auto* primitive = control ? in->primitive() : nullptr)
         flow_ = control->functionalize(key, primitive->functional_ops(), options.raise_primitives);
     graph_ = checked_pass(prune(key.fetches, key.targets, key.feeds, key.within, flow_.get()), !flow_);
     if (flow_) graph_ = checked_pass(sort_items(std::move(graph_)), true);
@@ -154,6 +154,12 @@ RILL_INLINE void plan::run(execution_state& step, std::span<const void* const> f
     }
     step.memory->context = &context;
     step.of->run(*step.memory, feeds);
+}
+
+RILL_COLD void plan::run(execution_state& step, std::span<const any_array> feeds, const step_context& context) {
+    std::vector<const void*> data;
+    for (const auto& f : feeds) data.push_back(f.data());
+    run(step, std::span<const void* const>(data), context);
 }
 
 RILL_COLD const any_array& plan::fetched(const execution_state& step, std::size_t i) const {
