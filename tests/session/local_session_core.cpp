@@ -1,31 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/session/local_session_core.hpp>
 
-#include <rill/ops/array/placeholder.hpp>
-#include <rill/ops/control/group.hpp>
-#include <rill/ops/math/add.hpp>
 #include <rill/ops/math/mul.hpp>
 
 #include "catch.hpp"
+#include "session/core_fixture.hpp"
 
 using namespace rill;
 
-namespace test_local_session_core {
-
-struct fixture {
-    graph g;
-    graph_scope here{g};
-    placeholder<float> x{"input"};
-    tensor<float> y{x + 1.f, "layer/output"};
-    operation done = group(y);
-    detail::local_session_core core{g, {}};
-};
-
-} // namespace test_local_session_core
-
-using test_local_session_core_fixture = test_local_session_core::fixture;
-
-TEST_CASE_METHOD(test_local_session_core_fixture,
+TEST_CASE_METHOD(test_session_core_fixture,
                  "local session core: a run is prepared once per fetches, targets and feeds") {
     const detail::plan_key key{{y}, {}, {x}};
     const auto p = core.find_run(key);
@@ -35,7 +18,7 @@ TEST_CASE_METHOD(test_local_session_core_fixture,
     CHECK(core.find_run(key) == p);
 }
 
-TEST_CASE_METHOD(test_local_session_core_fixture,
+TEST_CASE_METHOD(test_session_core_fixture,
                  "local session core: keys are checked: null handles, other graphs, edges fed twice") {
     const graph other;
     const graph_scope there(other);
@@ -50,7 +33,7 @@ TEST_CASE_METHOD(test_local_session_core_fixture,
 }
 
 TEST_CASE_METHOD(
-    test_local_session_core_fixture,
+    test_session_core_fixture,
     "local session core: runs with more feeds than fit on the stack, and values stay until the result goes") {
     std::vector<endpoint> edges;
     std::vector<any_array> values;
@@ -73,7 +56,7 @@ TEST_CASE_METHOD(
     }
 }
 
-TEST_CASE_METHOD(test_local_session_core_fixture, "local session core: closed means cancelled") {
+TEST_CASE_METHOD(test_session_core_fixture, "local session core: closed means cancelled") {
     const auto p = core.find_run({{y}, {}, {x}});
     any_array one(dtype::float32, dims{});
     *static_cast<float*>(one.mutable_data()) = 1;

@@ -1,31 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/session/session_core.hpp>
 
-#include <rill/session/local_session_core.hpp>
-
-#include <rill/ops/array/placeholder.hpp>
-#include <rill/ops/control/group.hpp>
-#include <rill/ops/math/add.hpp>
-#include <rill/ops/math/mul.hpp>
-
 #include "catch.hpp"
+#include "session/core_fixture.hpp"
 
 using namespace rill;
-
-namespace test_session_core {
-
-struct fixture {
-    graph g;
-    graph_scope here{g};
-    placeholder<float> x{"input"};
-    tensor<float> y{x + 1.f, "layer/output"};
-    operation done = group(y);
-    detail::local_session_core core{g, {}};
-};
-
-} // namespace test_session_core
-
-using test_session_core_fixture = test_session_core::fixture;
 
 TEST_CASE_METHOD(test_session_core_fixture, "session core: edges by name") {
     CHECK(core.edge("layer/output:0") == y.end());

@@ -13,8 +13,9 @@
 
 namespace rill { inline namespace RILL_ABI {
 
-/// The clock, scheduler and source of randomness of a session. Nothing else in the library blocks, starts a thread or reads a clock.
-/// Tests replace it by a virtual one, which runs many sessions in one thread and draws their schedule from a seed.
+/// The clock, scheduler and source of randomness of a session. Steps wait for others, run later and read the time through it alone. Only
+/// helpers of a thread_pool and the functions that coordinator::start runs have threads of their own. Tests replace it by a virtual one,
+/// which runs many sessions in one thread and draws their schedule from a seed.
 class RILL_EXPORT environment {
 public:
     using time_point = std::chrono::steady_clock::time_point;
@@ -38,7 +39,7 @@ public:
         task withdraw_;
     };
 
-    /// What one thread waits for and others notify: the only way to block.
+    /// A signal that threads wait for and others notify.
     class signal {
     public:
         virtual ~signal() = default;

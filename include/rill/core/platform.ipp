@@ -21,6 +21,8 @@
 #include <sys/random.h>
 #endif
 
+#include <rill/core/hash.hpp>
+
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
 RILL_INLINE int usable_processors() {
@@ -66,12 +68,9 @@ RILL_INLINE std::uint64_t random_bits() noexcept {
     if (::getrandom(&bits, sizeof bits, 0) == sizeof bits) return bits;
 #endif
     static std::atomic<std::uint64_t> calls{0};
-    std::uint64_t z = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) ^
-                      reinterpret_cast<std::uintptr_t>(&calls); // differs where addresses are randomised
-    z += ++calls * 0x9E3779B97F4A7C15u;                         // SplitMix64
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
+    const auto now = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+    // the address differs between processes where addresses are randomised
+    return hash_combine(hash_combine(now, reinterpret_cast<std::uintptr_t>(&calls)), ++calls);
 }
 
 #if defined(__GLIBC__)

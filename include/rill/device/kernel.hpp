@@ -49,8 +49,8 @@ inline constexpr step_context no_step{};
 
 } // namespace detail
 
-/// A callback that completes an asynchronous kernel, with its outputs or an error. Any thread may call it, once.
-/// Further calls, and calls after the step has ended, do nothing.
+/// A callback that completes an asynchronous kernel or a started step, with its outputs or an error. Any thread may call that of a kernel,
+/// once. Further calls, and calls after the step has ended, do nothing.
 using completion = std::function<void(std::exception_ptr problem, std::vector<any_array> outputs)>;
 
 /// The interface for an op that completes after its kernel has returned. A kernel that need not wait writes its outputs directly.

@@ -87,7 +87,7 @@ RILL_COLD void run_cache::clear() {
     given_up_.clear();
 }
 
-/// What a session shares with its runs, which callables may keep after it.
+/// The state that a session shares with its runs. Callables may keep it after the session.
 struct local_session_state {
     local_session_state(std::shared_ptr<resource_store> all, const session_options& options)
         : resources(std::move(all)), where(make_placement(options)), context{.session = &resources->session(),
@@ -136,7 +136,7 @@ public:
 
     RILL_INLINE step_result run(std::span<const any_array> feeds, std::span<const fetch_place> places,
                                 const run_options* how) override;
-    RILL_INLINE void start(std::vector<any_array> feeds, const run_options& how, step_done done) override;
+    RILL_INLINE void start(std::vector<any_array> feeds, const run_options& how, completion done) override;
     std::string memory_report() override { return plan_.memory_report(); }
     void close() noexcept { plan_.close(); }
 
@@ -175,13 +175,11 @@ RILL_COLD void local_run::run_with_options(step_result& step, std::span<const fe
     auto context = session_->context_of(how);
     context.check();
     if (!how.trace) return step.run(places, feeds, context);
-    step_recorder to(*how.trace, context.env());
-    trace_scope all{to};
-    context.trace = &all;
+    const traced_step traced(*how.trace, context);
     step.run(places, feeds, context);
 }
 
-RILL_COLD void local_run::start(std::vector<any_array> feeds, const run_options& how, step_done done) {
+RILL_COLD void local_run::start(std::vector<any_array> feeds, const run_options& how, completion done) {
     session_->check_open();
     const auto self = shared_from_this();
     auto end = [session = session_, done = std::move(done)](std::exception_ptr problem, std::vector<any_array> values) {
@@ -195,7 +193,6 @@ RILL_COLD void local_run::start(std::vector<any_array> feeds, const run_options&
     step_run::start({.of = {self, &plan_},
                      .feeds = std::move(feeds),
                      .context = session_->context_of(how),
-                     .token = how.cancel ? how.cancel->state() : nullptr,
                      .trace = how.trace,
                      .done = std::move(end)});
 }
@@ -230,6 +227,11 @@ RILL_COLD local_session_core::~local_session_core() {
 RILL_COLD std::shared_ptr<local_session_core>
 make_local_session_core(const rill::graph& g, const session_options& options, std::shared_ptr<container_set> task) {
     return detail::make_shared<local_session_core>(g, options, std::move(task));
+}
+
+RILL_COLD std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options,
+                                                          std::shared_ptr<container_set> task) {
+    return make_local_session_core(g, options, std::move(task));
 }
 
 RILL_COLD void local_session_core::share(const node* variable, const std::shared_ptr<variable_state>& value) {

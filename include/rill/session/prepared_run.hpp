@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <exception>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -43,9 +41,6 @@ private:
     std::unique_ptr<execution_state> step_;
 };
 
-/// The end of a step: an error, or the fetched values in order.
-using step_done = std::function<void(std::exception_ptr problem, std::vector<any_array> values)>;
-
 /// A run with fixed fetches, targets and feeds, prepared by a session for any number of steps. Thread-safe.
 class prepared_run {
 public:
@@ -53,9 +48,9 @@ public:
     /// Runs a step; the fetched values are borrowed from the result. `places` has one entry for each fetch, or none.
     virtual step_result run(std::span<const any_array> feeds, std::span<const fetch_place> places = {},
                             const run_options* how = nullptr) = 0;
-    /// Starts a step and returns. The step keeps the feeds, which own their elements, and calls `done` once at its end, on a thread of the
-    /// session's environment. A trace in `how` must live until then.
-    virtual void start(std::vector<any_array> feeds, const run_options& how, step_done done) = 0;
+    /// Starts a step and returns. The step keeps the feeds, which own their elements, and calls `done` once at its end, with the
+    /// fetched values in order or an error, on a thread of the session's environment. A trace in `how` must live until then.
+    virtual void start(std::vector<any_array> feeds, const run_options& how, completion done) = 0;
     virtual std::string memory_report() = 0;
 };
 

@@ -127,7 +127,7 @@ private:
                 } catch (...) {
                     problem = std::current_exception();
                 }
-            const detail::executor::blocked_thread users; // the callback may block
+            const detail::executor::blocked_thread here; // the callback may block
             (*then)(std::move(problem), std::move(given));
         };
         run_->start(std::move(feeds), how_ ? *how_ : run_options{}, std::move(done));

@@ -55,4 +55,6 @@ void reset_containers(const std::string& target, const std::vector<std::string>&
 
 #if !RILL_COMPILED
 #include <rill/session/session_core.ipp>
+
+#include <rill/session/local_session_core.hpp> // defines make_session_core
 #endif

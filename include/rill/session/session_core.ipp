@@ -6,19 +6,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <rill/core/names.hpp>
 #include <rill/resources/container_set.hpp>
-#include <rill/session/local_session_core.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
-
-RILL_COLD std::shared_ptr<session_core> make_session_core(const rill::graph& g, const session_options& options,
-                                                          std::shared_ptr<container_set> task) {
-    return make_local_session_core(g, options, std::move(task));
-}
 
 RILL_COLD void reset_containers(const std::string& target, const std::vector<std::string>& containers) {
     if (!target.empty())

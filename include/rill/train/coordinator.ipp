@@ -80,14 +80,13 @@ inline bool is_the_end(const std::exception_ptr& problem) {
 
 RILL_COLD void coordinator::request_stop(std::exception_ptr problem) const {
     const bool keeps = problem && !is_the_end(problem);
-    cancellation_token cancelled;
-    {
+    const auto cancelled = [&] {
         const std::lock_guard lock(state_->mutex);
         if (keeps && !state_->problem && !state_->stop) state_->problem = std::move(problem);
         state_->stop = true;
-        cancelled = state_->token;
         state_->changed->notify();
-    }
+        return state_->token;
+    }();
     cancelled.cancel(); // without the lock: it calls those that wait
 }
 

@@ -211,7 +211,7 @@ RILL_INLINE kernel host_call_op::bound(const kernel_request& r) const {
             "the function it calls belongs to the program that made the graph: functions are not saved");
     return kernel([f = function,
                    types = std::vector<tensor_type>(r.inputs.begin(), r.inputs.end())](const kernel_args& a) {
-        const detail::executor::blocked_thread users; // the function may block
+        const detail::executor::blocked_thread here; // the function may block
         std::vector<any_array> in;
         for (std::size_t i = 0; i < types.size(); ++i) {
             const any_array borrowed = a.array(types[i], static_cast<int>(i));

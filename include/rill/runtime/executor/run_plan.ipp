@@ -39,10 +39,8 @@ RILL_COLD std::vector<any_array> run_plan(plan& p, std::span<const any_array> fe
         std::unique_ptr<execution_state> step;
         ~holder() { of.release(std::move(step)); }
     } held{p, p.acquire(feeds)};
-    std::vector<const void*> data;
-    for (const auto& f : feeds) data.push_back(f.data());
-    p.run(*held.step, data,
-          context ? *context : no_step); // in stages only if binding has just shown it; none of its nodes waits
+    // in stages only if binding has just shown it; none of its nodes waits
+    p.run(*held.step, feeds, context ? *context : no_step);
     return p.fetched_values(*held.step);
 }
 

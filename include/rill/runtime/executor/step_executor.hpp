@@ -44,7 +44,7 @@ private:
         int entry; // index in the trace
     };
 
-    /// What a step of its own has, and a nested run does not.
+    /// The state of a step of its own. A nested run has none.
     struct step_state {
         step_context context;
         std::vector<std::function<void()>> on_failure = {};

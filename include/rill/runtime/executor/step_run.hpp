@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <exception>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -18,16 +16,16 @@ class step_run : public std::enable_shared_from_this<step_run> {
 public:
     struct request {
         std::shared_ptr<plan> of;
-        std::vector<any_array> feeds;             // which own their elements
-        step_context context;                     // its session is that of the plan
-        std::shared_ptr<cancellation> token = {}; // keeps alive what the context refers to
+        std::vector<any_array> feeds; // which own their elements
+        step_context context;         // its session is that of the plan; the step keeps its token alive
         step_trace* trace = nullptr;
-        std::function<void(std::exception_ptr problem, std::vector<any_array> values)> done;
+        completion done;
     };
     /// Starts a step and returns.
     static void start(request r);
 
-    explicit step_run(request r) : asked_(std::move(r)) {}
+    explicit step_run(request r)
+        : asked_(std::move(r)), token_(asked_.context.token ? asked_.context.token->shared_from_this() : nullptr) {}
 
 private:
     void post();
@@ -35,8 +33,8 @@ private:
     bool drive();
 
     request asked_;
-    std::optional<step_recorder> recorder_; // of a traced step
-    std::optional<trace_scope> scope_;
+    const std::shared_ptr<cancellation> token_;
+    std::optional<traced_step> traced_;
     std::unique_ptr<execution_state> state_; // null until the step has begun
 };
 

@@ -3,6 +3,7 @@
 
 #include <rill/runtime/executor/step_run.hpp>
 
+#include <exception>
 #include <utility>
 
 #include <rill/core/shared.hpp>
@@ -25,11 +26,9 @@ RILL_COLD void step_run::go_on() noexcept {
     } catch (...) {
         problem = std::current_exception();
     }
-    if (state_)
-        asked_.of->release(
-            std::move(state_)); // breaks the circle of a step in stages, which holds its way back to here
-    scope_.reset();
-    recorder_.reset();
+    // a step in stages holds its way back to here: this breaks the circle
+    if (state_) asked_.of->release(std::move(state_));
+    traced_.reset();
     const auto done = std::move(asked_.done);
     asked_.of = nullptr;
     done(problem, std::move(values));
@@ -39,16 +38,10 @@ RILL_COLD bool step_run::drive() {
     auto& context = asked_.context;
     if (!state_) {
         context.check();
-        if (asked_.trace) {
-            recorder_.emplace(*asked_.trace, context.env());
-            scope_.emplace(trace_scope{*recorder_});
-            context.trace = &*scope_;
-        }
+        if (asked_.trace) traced_.emplace(*asked_.trace, context);
         state_ = asked_.of->acquire(asked_.feeds);
         if (!state_->is_staged) {
-            vector<const void*> data;
-            for (const auto& f : asked_.feeds) data.push_back(f.data());
-            asked_.of->run(*state_, {data.data(), data.size()}, context);
+            asked_.of->run(*state_, asked_.feeds, context);
             return true;
         }
         asked_.of->control().start(*state_->is_staged, context, [self = shared_from_this()] { self->post(); });

@@ -57,6 +57,7 @@ public:
     void release(std::unique_ptr<execution_state> step) noexcept;
     /// Runs an acquired step to its end, on this thread.
     void run(execution_state& step, std::span<const void* const> feeds, const step_context& context);
+    void run(execution_state& step, std::span<const any_array> feeds, const step_context& context);
     /// Returns a value that a run in stages has fetched.
     const any_array& fetched(const execution_state& step, std::size_t i) const;
     /// Returns copies of the values that a run has fetched, each in the memory where the run has left it.

@@ -126,6 +126,12 @@ RILL_INLINE void plan::run(execution_state& step, std::span<const void* const> f
     step.of->run(*step.memory, feeds);
 }
 
+RILL_COLD void plan::run(execution_state& step, std::span<const any_array> feeds, const step_context& context) {
+    std::vector<const void*> data;
+    for (const auto& f : feeds) data.push_back(f.data());
+    run(step, std::span<const void* const>(data), context);
+}
+
 RILL_COLD const any_array& plan::fetched(const execution_state& step, std::size_t i) const {
     return control().fetched(*step.is_staged, i);
 }
