@@ -153,8 +153,8 @@ template <bool Both, int... Stated> struct stating_op {
     static input_list shape_only_inputs() { return {Stated...}; }
     template <class D, class T> kernel bind(kernel_request& r) const {
         return kernel([n = r.inputs[0].shape.size(), type = r.inputs[0].type](const kernel_args& a) {
-            D::copy(type, a.in<void>(0), a.out<void>(0), n);
-            if (Both) D::copy(type, a.in<void>(1), a.out<void>(0), n);
+            D::copy(a.on, type, a.in<void>(0), a.out<void>(0), n);
+            if (Both) D::copy(a.on, type, a.in<void>(1), a.out<void>(0), n);
         });
     }
 };

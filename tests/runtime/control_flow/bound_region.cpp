@@ -3,6 +3,7 @@
 
 #include <rill/ops/catalogue.hpp>
 #include <rill/runtime/control_flow/region_kernels.hpp>
+#include <rill/runtime/plan/compile_graph.hpp>
 
 #include "catch.hpp"
 #include "runtime/loop_node.hpp"

@@ -4,6 +4,7 @@
 #include <rill/runtime/executor/completion_queue.hpp>
 
 #include <rill/ops/catalogue.hpp>
+#include <rill/runtime/plan/compile_graph.hpp>
 #include <rill/session/session.hpp>
 
 #include "catch.hpp"

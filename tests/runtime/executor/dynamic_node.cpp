@@ -2,6 +2,7 @@
 #include <rill/runtime/executor/dynamic_node.hpp>
 
 #include <rill/ops/catalogue.hpp>
+#include <rill/runtime/plan/compile_graph.hpp>
 #include <rill/session/session.hpp>
 
 #include "catch.hpp"

@@ -2,6 +2,7 @@
 #include <rill/runtime/executor/run_plan.hpp>
 
 #include <rill/ops/catalogue.hpp>
+#include <rill/runtime/plan/compile_graph.hpp>
 #include <rill/runtime/plan/plan.hpp>
 #include <rill/session/session.hpp>
 

@@ -5,6 +5,7 @@
 
 #include <rill/ops/catalogue.hpp>
 #include <rill/resources/resource_store.hpp>
+#include <rill/runtime/plan/compile_graph.hpp>
 
 #include "catch.hpp"
 #include "virtual_environment.hpp"

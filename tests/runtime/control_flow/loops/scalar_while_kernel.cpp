@@ -14,6 +14,7 @@
 #include <rill/ops/random/random_uniform.hpp>
 #include <rill/runtime/control_flow/bound_region.hpp>
 #include <rill/runtime/control_flow/region_kernels.hpp>
+#include <rill/runtime/plan/compile_graph.hpp>
 #include <rill/session/session.hpp>
 
 #include "catch.hpp"
