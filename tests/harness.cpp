@@ -193,7 +193,8 @@ static std::vector<char> touched_inputs(const op& o, const std::vector<any_array
         for (std::size_t i = 0; i < in.size(); ++i) slots.input(guarded.data(i));
         if (!o.has_dynamic_outputs())
             for (auto& r : results) slots.output(r.mutable_data());
-        const execution_context on{.scratch = scratch.data()};
+        const random_stream stream = request.next_stream ? request.next_stream() : random_stream{};
+        const execution_context on{.scratch = scratch.data(), .random = &stream};
         auto args = slots.args(nullptr, on);
         args.sized = results.data();
         run(args);
