@@ -13,17 +13,24 @@ namespace test_update_op {
 using adam_update = update_op<adam_rule>;
 using descent_update = update_op<gradient_descent_rule>;
 
-/// One run of a kernel whose inputs are slots 0, 1, 2, … of a frame; the output is input 0.
+/// Runs a kernel on a frame that has the inputs in slots 0, 2, 4, … and, behind each, the place of its new value: its own, or one of
+/// `apart`.
 template <class Op>
-void run(const Op& op, const std::vector<tensor_type>& in, std::vector<void*> slots, thread_pool* pool = nullptr) {
+void run(const Op& op, const std::vector<tensor_type>& in, const std::vector<void*>& given, thread_pool* pool = nullptr,
+         const std::vector<void*>& apart = {}) {
     const auto out = op.outputs(in);
     kernel_request request{in, out};
     request.pool = pool;
     const kernel k =
         in[0].type == dtype::float32 ? op.template bind<cpu, float>(request) : op.template bind<cpu, double>(request);
     std::vector<std::int32_t> inputs(in.size());
-    for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = static_cast<std::int32_t>(i);
-    const std::int32_t outputs[] = {0}, scratch = 0;
+    std::vector<void*> slots;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        inputs[i] = static_cast<std::int32_t>(2 * i);
+        slots.push_back(given[i]);
+        slots.push_back(i < apart.size() ? apart[i] : given[i]);
+    }
+    const std::int32_t outputs[] = {1}, scratch = 0;
     const step_context step;
     k({slots.data(), inputs.data(), outputs, &scratch, &step});
 }
@@ -43,6 +50,26 @@ TEST_CASE("update_op: the first step of Adam, by hand") {
         CHECK(v[i] == Approx(ve));
         CHECK(x[i] == Approx(first - 0.1 * std::sqrt(1 - 0.99) / (1 - 0.9) * me / (std::sqrt(ve) + 1e-3)));
     }
+}
+
+TEST_CASE("update_op: new values apart from the old ones are those in their place") {
+    const tensor_type vector{dtype::float64, dims{5}}, number{dtype::float64, dims{}};
+    const std::vector<tensor_type> in{vector, vector, vector, number, number, number, vector};
+    std::vector<double> x{1, 2, 3, 4, 5}, m{.1, .2, .3, .4, .5}, v{.5, .4, .3, .2, .1}, g{0.5, -1, 2, 3, -4};
+    double p1 = 0.9, p2 = 0.99, rate = 0.1;
+    const auto old_x = x, old_m = m, old_v = v;
+    std::vector<double> new_x(5), new_m(5), new_v(5);
+    const test_update_op::adam_update op{{.beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-3}};
+    const std::vector<void*> given{x.data(), m.data(), v.data(), &p1, &p2, &rate, g.data()};
+    test_update_op::run(op, in, given, nullptr, {new_x.data(), new_m.data(), new_v.data()});
+    CHECK(x == old_x);
+    CHECK(m == old_m);
+    CHECK(v == old_v);
+    test_update_op::run(op, in, given);
+    CHECK(x == new_x);
+    CHECK(m == new_m);
+    CHECK(v == new_v);
+    CHECK_FALSE(x == old_x);
 }
 
 TEST_CASE("update_op: one step of gradient descent, by hand, with help and without") {
@@ -69,6 +96,7 @@ TEST_CASE("update_op: what it writes, what the host reads, where the gradient is
     CHECK(o->name() == "ApplyAdam");
     CHECK(o->alias() == 0);
     CHECK(o->stateful());
+    CHECK(o->replaces_variables());
     CHECK_FALSE(o->equals(*make_op(adam_update{}))); // the rule's fields are the op's
     CHECK(o->equals(*make_op(adam_update{{.beta1 = 0.5}})));
 }

@@ -279,8 +279,8 @@ TEST_CASE("update_rows_op: by hand, with a slot, and what it refuses") {
     std::vector<float> x{0, 1, 2, 3, 4, 5, 6, 7}, g{1, 2, 10, 20, 100, 200};
     std::vector<std::int32_t> at{3, 0, 3};
     float rate = 0.5f;
-    void* slots[] = {x.data(), &rate, g.data(), at.data()};
-    const std::int32_t inputs[] = {0, 1, 2, 3}, outputs[] = {0}, scratch = 0;
+    void* slots[] = {x.data(), x.data(), &rate, g.data(), at.data()}; // the table before and after
+    const std::int32_t inputs[] = {0, 2, 3, 4}, outputs[] = {1}, scratch = 0;
     const step_context step;
     k({slots, inputs, outputs, &scratch, &step});
     CHECK(x == std::vector<float>{-5, -9, 2, 3, 4, 5, 6 - 50.5f, 7 - 101.f});

@@ -73,7 +73,7 @@ concept device_primitives =
         D::linear_recurrence(x, x, y, n, n, n, false);
         { D::template row_scratch<float>(n, 1) } -> std::same_as<std::size_t>;
         D::rows(n, n, std::array{x}, std::array{y}, row_numbers<float>{}, scratch, [](const auto&...) {});
-        D::template update<detail::no_update>(n, std::array{y}, std::array{x}, std::array{1.f}, pool);
+        D::template update<detail::no_update>(n, std::array{x}, std::array{y}, std::array{x}, std::array{1.f}, pool);
         D::template update_rows<detail::no_update>(ids, n, n, std::array{y}, std::array{x}, std::array{1.f}, scratch);
         { D::template update_rows_scratch<float>(n, n, 1) } -> std::same_as<std::size_t>;
         D::random_uniform(n, stream, 0., 1., y);

@@ -95,7 +95,7 @@ RILL_INLINE std::size_t resource_store::variable_bytes() {
     const std::lock_guard lock(mutex_);
     std::size_t bytes = 0;
     for (const auto& [n, v] : variables_)
-        if (v->read()) bytes += v->type().bytes();
+        if (v->has_value()) bytes += v->type().bytes();
     return bytes;
 }
 

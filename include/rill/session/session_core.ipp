@@ -162,7 +162,7 @@ RILL_INLINE bool session_core::closed() const noexcept { return state_->resource
 
 RILL_COLD bool session_core::has_value(const node* variable) const {
     const auto known = state_->resources->known_variable(variable);
-    return known && known->read();
+    return known && known->has_value();
 }
 
 RILL_INLINE void session_core::close(const std::source_location& where) noexcept {

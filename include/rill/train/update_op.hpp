@@ -64,7 +64,7 @@ template <class Rule> struct update_op {
     using domain_type = domains::real_floating;
     using compiled_types = detail::rule_compiled_types<Rule>;
     static constexpr auto no_gradient = "a write has none; differentiate by the variable's uses";
-    static constexpr bool stateful = true;
+    static constexpr bool stateful = true, replaces_variables = true;
     static constexpr int alias = 0;
     static constexpr int slots = static_cast<int>(Rule::slots.size()), first_number = 1 + slots,
                          gradient_at = first_number + Rule::numbers, inputs = gradient_at + 1;
@@ -83,9 +83,13 @@ template <class Rule> struct update_op {
         thread_pool* const pool = request.pool;
         request.shared = pool && n >= update_shared_from;
         return kernel([=, rule = rule](const kernel_args& a) {
+            std::array<const T*, 1 + slots> was;
             std::array<T*, 1 + slots> state;
-            for (std::size_t i = 0; i < state.size(); ++i) state[i] = a.template variable<T>(static_cast<int>(i));
-            D::template update<detail::rule_step<Rule>>(n, state, std::array{a.template in<T>(gradient_at)},
+            for (std::size_t i = 0; i < state.size(); ++i) {
+                was[i] = a.template variable_was<T>(static_cast<int>(i));
+                state[i] = a.template variable<T>(static_cast<int>(i));
+            }
+            D::template update<detail::rule_step<Rule>>(n, was, state, std::array{a.template in<T>(gradient_at)},
                                                         constants<T>(rule, a), pool);
         });
     }

@@ -133,9 +133,9 @@ public:
     }
 
     template <class F, class T, std::size_t S, std::size_t I, std::size_t C>
-    static void update(index_t n, const std::array<T*, S>& state, const std::array<const T*, I>& in,
-                       const std::array<T, C>& constants, thread_pool* pool) {
-        cpu::update<F>(n, at(state), at(in), constants, pool);
+    static void update(index_t n, const std::array<const T*, S>& was, const std::array<T*, S>& state,
+                       const std::array<const T*, I>& in, const std::array<T, C>& constants, thread_pool* pool) {
+        cpu::update<F>(n, at(was), at(state), at(in), constants, pool);
     }
     template <class F, class T, class I, std::size_t S, std::size_t N, std::size_t C>
     static void update_rows(const I* ids, index_t count, index_t inner, const std::array<T*, S>& state,

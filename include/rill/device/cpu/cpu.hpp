@@ -61,11 +61,12 @@ struct cpu {
     static bool gemm_is_shared(bool ta, bool tb, index_t m, index_t n, index_t k, const thread_pool* pool) {
         return pool && detail::product_is_shared<T>({ta, tb, m, n, k}, pool->threads());
     }
-    /// Updates the arrays of `state` in place, from the arrays `in` and some scalars.
+    /// Computes new values of the arrays `was`, from these, the arrays `in` and some scalars, and writes them to `state`. A new array is
+    /// in the place of its old one, or apart from it.
     template <class F, class T, std::size_t S, std::size_t I, std::size_t C>
-    static void update(index_t n, const std::array<T*, S>& state, const std::array<const T*, I>& in,
-                       const std::array<T, C>& constants, thread_pool* pool) {
-        update_arrays<F>(n, state, in, constants, pool);
+    static void update(index_t n, const std::array<const T*, S>& was, const std::array<T*, S>& state,
+                       const std::array<const T*, I>& in, const std::array<T, C>& constants, thread_pool* pool) {
+        update_arrays<F>(n, was, state, in, constants, pool);
     }
     /// Applies the update to slices: slice ids[k] of each state, with slice k of the inputs. Given scratch memory, it adds the inputs of
     /// equal ids first and updates each slice once. Without it, it applies the slices one after the other.

@@ -44,8 +44,8 @@ template <class D, class T> struct orthonormal_rows {
             for (int time = 0; time < 2 && i > 0; ++time) {
                 D::gemm(false, true, 1, i, length, row, v, along_each, rest, nullptr);
                 D::gemm(false, false, 1, length, i, along_each, v, along, rest, nullptr);
-                D::template update<take_away>(length, std::array{row}, std::array<const T*, 1>{along},
-                                              std::array<T, 0>{}, nullptr);
+                D::template update<take_away>(length, std::array<const T*, 1>{row}, std::array{row},
+                                              std::array<const T*, 1>{along}, std::array<T, 0>{}, nullptr);
             }
             D::rows(1, length, std::array<const T*, 1>{row}, std::array{row}, row_numbers<T>{}, rest,
                     [](const auto& l, const auto& in, const auto& out, const auto&) {
@@ -106,8 +106,8 @@ struct orthogonal_op {
             D::copy(a.in<T>(0), v, there);
             vectors.run(v, a.scratch<std::byte>() + behind);
             D::copy(static_cast<const T*>(v), a.out<T>(0), back);
-            D::template update<detail::take_times>(n, std::array{a.out<T>(0)}, std::array<const T*, 1>{a.out<T>(0)},
-                                                   std::array{gain}, nullptr);
+            const std::array<const T*, 1> made{a.out<T>(0)};
+            D::template update<detail::take_times>(n, made, std::array{a.out<T>(0)}, made, std::array{gain}, nullptr);
         });
     }
 };

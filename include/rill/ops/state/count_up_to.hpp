@@ -24,7 +24,7 @@ struct count_up_to_op {
     using domain_type = domains::index;
     using compiled_types = types::numbers;
     static constexpr auto no_gradient = "a write has none; differentiate by the variable's uses";
-    static constexpr bool stateful = true;
+    static constexpr bool stateful = true, replaces_variables = true;
     std::int64_t limit = 0;
 
     static void fields(auto& op, auto& visit) { visit("limit", op.limit); }
@@ -32,11 +32,11 @@ struct count_up_to_op {
     std::vector<tensor_type> outputs(std::span<const tensor_type> in) const;
     template <class D, class T> kernel bind(kernel_request&) const {
         return kernel([limit = limit](const kernel_args& a) {
-            const T* const now = a.in<T>(0);
+            const T* const now = a.variable_was<T>(0);
             if (D::first_outside(now, 1, 0).value >= limit) // no index is below 0: what the device tells is the value
                 throw out_of_range("the limit " + std::to_string(limit) + " is reached");
             D::copy(dtype_of<T>, now, a.out<T>(0), 1);
-            D::template update<detail::count_step>(1, std::array{a.variable<T>(0)},
+            D::template update<detail::count_step>(1, std::array{now}, std::array{a.variable<T>(0)},
                                                    std::array<const T*, 1>{a.out<T>(0)}, std::array{T(1)}, nullptr);
         });
     }

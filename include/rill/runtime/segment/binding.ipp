@@ -40,6 +40,7 @@ RILL_COLD bound_graph binder::bind(const subgraph& g, std::span<const tensor_typ
             b.parallel = find_parallel_regions(order_of_steps(b), b.costs_, threads.lanes);
     }
     plan_memory(b, b.may_share_);
+    b.plan_variable_reads();
     return std::move(static_cast<bound_graph&>(b));
 }
 
@@ -169,6 +170,10 @@ RILL_COLD void binder::assign_slots(resource_store& resources) {
                 s.where = home::string;
             else if (stays_in_block(i, port))
                 s.where = home::block;
+            if (s.where == home::variable) {
+                s.variable = static_cast<std::int32_t>(variables.size());
+                slots.push_back(s); // of the old value, while a kernel writes the variable
+            }
             value_slot[i].push_back(static_cast<int>(slots.size()));
             slots.push_back(s);
         }
@@ -176,10 +181,8 @@ RILL_COLD void binder::assign_slots(resource_store& resources) {
             feed_slots.resize(std::max(feed_slots.size(), static_cast<std::size_t>(it.feed) + 1));
             feed_slots[it.feed] = value_slot[i][0];
         }
-        if (role == op_role::variable) {
-            slots.back().variable = static_cast<std::int32_t>(variables.size());
-            variables.push_back({resources.variable(it.origin, it.memory()), it.origin, value_slot[i][0], false});
-        }
+        if (role == op_role::variable)
+            variables.push_back({resources.variable(it.origin, it.memory()), it.origin, value_slot[i][0]});
     }
 }
 
@@ -238,18 +241,23 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
         }
         if (it.origin && it.is_write()) {
             s.plain = false;
-            s.initialises = it.op->initialises() || s.region >= 0; // bodies check for a value at run time
+            if (it.op->initialises() || s.region >= 0) // bodies check for a value at run time
+                s.how = variable_write::initialises;
+            else if (it.op->replaces_variables())
+                s.how = variable_write::replaces;
             s.first_write = static_cast<std::int32_t>(write_list.size());
             for (const int w : it.op->writes()) {
                 const auto& written = it.inputs[w];
-                write_list.push_back(variable_index(written, *it.origin));
+                write_list.push_back({variable_index(written, *it.origin), true});
                 for (std::size_t k = 0; k < it.inputs.size(); ++k) // an op that also reads it needs a value
-                    if (!it.writes(k) && slot_of(it.inputs[k]) == slot_of(written)) s.initialises = false;
+                    if (s.how == variable_write::initialises && !it.writes(k) &&
+                        slot_of(it.inputs[k]) == slot_of(written))
+                        s.how = variable_write::replaces;
             }
             s.writes = static_cast<std::int32_t>(write_list.size()) - s.first_write;
             // lock in one order for all ops, so that concurrent steps can't deadlock
-            std::sort(write_list.begin() + s.first_write, write_list.end(), [&](auto x, auto y) {
-                return std::less<>()(variables[x].state.get(), variables[y].state.get());
+            std::sort(write_list.begin() + s.first_write, write_list.end(), [&](const auto& x, const auto& y) {
+                return std::less<>()(variables[x.variable].state.get(), variables[y.variable].state.get());
             });
         }
         if (it.origin && it.op->in_place() && !it.is_write())
@@ -259,7 +267,6 @@ RILL_COLD void binder::bind_steps(resource_store& resources) {
                 may_share_.push_back({steps.size(), it.inputs[from], {s.item, port}});
         add_step(std::move(s), it.inputs, value_slot[i], request, folded[i] != 0);
     }
-    note_start_reads();
 }
 
 RILL_COLD void binder::bind_fusion_group(const chain& c, resource_store& resources) {
@@ -316,7 +323,10 @@ RILL_COLD void binder::bind_fusion_group(const chain& c, resource_store& resourc
 RILL_COLD void binder::add_step(step s, std::span<const subgraph::value> inputs, std::span<const int> outputs,
                                 const kernel_request& request, bool is_folded) {
     s.inputs = static_cast<std::int32_t>(indices.size());
-    for (const auto& v : inputs) indices.push_back(slot_of(v));
+    for (const auto& v : inputs) {
+        const int slot = slot_of(v);
+        indices.push_back(writes_variable(s, slots[slot].variable) ? slot - 1 : slot);
+    }
     s.outputs = static_cast<std::int32_t>(indices.size());
     indices.insert(indices.end(), outputs.begin(), outputs.end());
     slot_value scratch;
@@ -341,26 +351,89 @@ RILL_COLD std::int32_t binder::variable_index(const subgraph::value& v, const no
                            place_of(writer) + ")");
 }
 
-RILL_COLD void binder::note_start_reads() {
-    std::vector<char> written(slots.size());
-    const auto read = [&](int slot) {
-        if (const auto at = slots[slot].variable; at >= 0 && !written[slot]) variables[at].read_at_start = true;
+RILL_COLD std::span<bound_graph::written_variable> binder::written_by(const step& s) {
+    return std::span(write_list).subspan(static_cast<std::size_t>(s.first_write), static_cast<std::size_t>(s.writes));
+}
+
+RILL_COLD bool binder::writes_variable(const step& s, std::int32_t variable) {
+    return s.region < 0 && detail::any_of(written_by(s), [&](const auto& w) { return w.variable == variable; });
+}
+
+RILL_COLD bool binder::reads_slices(const step& s, std::int32_t variable) const {
+    const auto& it = graph.items[s.item];
+    if (!it.origin || chained[s.item] >= 0 || s.writes > 0) return false;
+    const int input = it.op->reads_slices_of();
+    return input >= 0 && slots[slot_of(it.inputs[input])].variable == variable;
+}
+
+RILL_COLD void binder::plan_variable_reads() {
+    struct use {
+        std::int32_t step; // a fetch follows the last step
+        bool writes, slices;
     };
-    for (const auto& s : steps) {
+    vector<vector<use>> uses(variables.size());
+    std::vector<char> written(variables.size());
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+        const auto& s = steps[k];
         const auto& it = graph.items[s.item];
-        const auto writes = [&](std::int32_t k) {
-            return s.writes > 0 && it.writes(static_cast<std::size_t>(k - s.inputs));
-        };
         input_list may_lack;
         if (it.op) may_lack = it.op->may_be_uninitialized();
-        for (std::int32_t k = s.inputs; k < s.outputs; ++k) {
-            const bool lacks = detail::contains(may_lack, k - s.inputs);
-            if (!lacks && !(s.initialises && writes(k))) read(indices[k]);
+        for (std::int32_t j = s.inputs; j < s.outputs; ++j) {
+            const auto v = slots[indices[j]].variable;
+            if (v < 0) continue;
+            const auto input = j - s.inputs;
+            const bool target = s.writes > 0 && it.writes(static_cast<std::size_t>(input));
+            if (!written[v] && !detail::contains(may_lack, input) && !(target && s.how == variable_write::initialises))
+                variables[v].needs_value = true;
+            uses[v].push_back({static_cast<std::int32_t>(k), target || writes_variable(s, v), reads_slices(s, v)});
         }
-        for (std::int32_t k = s.inputs; k < s.outputs; ++k)
-            if (writes(k)) written[indices[k]] = 1;
+        for (const auto& w : written_by(s)) written[w.variable] = 1;
     }
-    for (const auto& f : graph.fetches) read(slot_of(f));
+    for (const auto& f : graph.fetches)
+        if (const auto v = slots[slot_of(f)].variable; v >= 0) {
+            if (!written[v]) variables[v].needs_value = true;
+            uses[v].push_back({static_cast<std::int32_t>(steps.size()), false, false});
+        }
+
+    const auto in_one_window = [&](std::int32_t a, std::int32_t b) {
+        return detail::any_of(parallel,
+                              [&](const auto& p) { return p.first <= std::min(a, b) && std::max(a, b) < p.last; });
+    };
+    vector<vector<std::int32_t>> released(steps.size());
+    for (std::size_t v = 0; v < variables.size(); ++v) {
+        auto& variable = variables[v];
+        const auto number = static_cast<std::int32_t>(v);
+        const bool large = slots[variable.slot].bytes > variable_state::small_bytes;
+        const std::span all(uses[v]);
+        const auto reads =
+            static_cast<std::size_t>(detail::find_if(all, [](const use& u) { return u.writes; }) - all.begin());
+        const auto at_start = all.first(reads);
+        const bool slices = large && detail::all_of(at_start, [](const use& u) { return u.slices; });
+        if (slices && reads == 1) {
+            auto& reader = steps[at_start[0].step];
+            variable.reads = bound_variable::start::slices;
+            reader.slices_of = number;
+            reader.plain = false;
+        } else if (reads > 0) {
+            variable.reads = bound_variable::start::held;
+            const auto last = at_start[reads - 1].step;
+            // in another lane of its window, another reader may run later
+            if (slices &&
+                detail::none_of(at_start.first(reads - 1), [&](const use& u) { return in_one_window(u.step, last); }))
+                released[last].push_back(number);
+        }
+        if (large && !all.empty() && all.back().writes)
+            for (auto& w : written_by(steps[all.back().step]))
+                if (w.variable == number) w.keeps = false;
+    }
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+        if (released[k].empty()) continue;
+        auto& s = steps[k];
+        s.plain = false;
+        s.first_release = static_cast<std::int32_t>(release_list.size());
+        s.releases = static_cast<std::int32_t>(released[k].size());
+        for (const auto v : released[k]) release_list.push_back(v);
+    }
 }
 
 RILL_COLD const device_type& binder::device_of(const subgraph::item& it) {

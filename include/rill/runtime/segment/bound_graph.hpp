@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -24,8 +25,11 @@ struct bound_graph {
         std::int32_t first_write = 0;
         std::int32_t item = 0;    // of a fusion group, the last member
         std::int32_t region = -1; // of a step with bodies: its index in `regions`
-        bool initialises = false; // assigns the whole value of what it writes
-        bool plain = true;        // neither writes variables nor runs bodies
+        std::int32_t slices_of =
+            -1; // the variable of which it reads slices, without a version held by the step; -1: none
+        std::int32_t first_release = 0, releases = 0;  // in `release_list`
+        variable_write how = variable_write::elements; // how it writes
+        bool plain = true;                             // runs its kernel and does nothing else
     };
     /// A fusion group: fused nodes that run as one step. A value that no other step needs has no memory but a thread's block.
     struct chain {
@@ -37,10 +41,21 @@ struct bound_graph {
         }
     };
     struct bound_variable {
+        /// The reads of the version that is current when a run of the segment starts.
+        enum class start : std::uint8_t {
+            unread, // it is written first, or not used
+            slices, // one kernel reads slices: it takes the version that is current then
+            held    // the frame holds it
+        };
         std::shared_ptr<variable_state> state;
         const node* origin;
-        std::int32_t slot;
-        bool read_at_start;
+        std::int32_t slot; // the slot before it has the old value while a kernel writes the variable
+        start reads = start::unread;
+        bool needs_value = false; // when a run starts
+    };
+    struct written_variable {
+        std::int32_t variable;
+        bool keeps; // the frame goes on to hold the new version
     };
     struct slot_value {
         tensor_type type;
@@ -70,7 +85,9 @@ struct bound_graph {
     std::vector<std::vector<int>> value_slot; // per item and port
     std::vector<char> folded;                 // per item: computed while binding, from constants or for shape rules
     vector<slot_value> slots;
-    std::vector<std::int32_t> feed_slots, indices, write_list;
+    std::vector<std::int32_t> feed_slots, indices;
+    std::vector<written_variable> write_list;
+    std::vector<std::int32_t> release_list; // variables whose version no later step reads
     vector<bound_variable> variables;
     vector<step> steps, folded_steps;
     vector<std::shared_ptr<const static_region_kernel>> regions; // of steps that run bodies

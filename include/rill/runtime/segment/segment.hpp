@@ -75,7 +75,7 @@ public:
     std::unique_ptr<frame> acquire();
     /// Ends a run: the frame releases all that the next run need not keep.
     void finish(frame& f) const noexcept;
-    /// Releases the variables that another segment writes next. Otherwise its first write would copy them.
+    /// Releases the variables that another segment writes next, so that its first write finds no holder.
     void let_go(frame& f, const segment& writer) const noexcept;
     void release(std::unique_ptr<frame> f) noexcept;
 
@@ -111,6 +111,8 @@ private:
 
     /// Runs a step while it holds the variables that the step writes, from the w-th on.
     void write(frame& f, const step& s, const kernel_args& args, std::int32_t w = 0) const;
+    /// Runs a step that reads slices of a variable whose version the frame does not hold.
+    void read_slices(frame& f, const step& s, const kernel_args& args) const;
     std::int64_t run_bodies(frame& f, const step& s, const kernel_args& args) const;
 
     void run_traced(frame& f) const;
