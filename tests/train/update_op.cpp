@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <rill/train/update_op.hpp>
 
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <rill/ops/array/placeholder.hpp>
+#include <rill/ops/math/mul.hpp>
+#include <rill/ops/math/reduce_sum.hpp>
+#include <rill/session/session.hpp>
 #include <rill/train/adam.hpp>
 #include <rill/train/gradient_descent.hpp>
+#include <rill/train/initializers.hpp>
+#include <rill/train/momentum.hpp>
 
 #include "catch.hpp"
+#include "counting_allocator.hpp"
 
 using namespace rill;
 
@@ -35,7 +46,55 @@ void run(const Op& op, const std::vector<tensor_type>& in, const std::vector<voi
     k({slots.data(), inputs.data(), outputs, &scratch, &step});
 }
 
+constexpr index_t many = 3000; // a large variable: 12 kB
+
+struct training {
+    std::vector<float> value;
+    int blocks; // large blocks made after the first step
+    bool on_host;
+};
+
+/// Trains a large variable by given gradients. `held`: a reader holds each version while the next one is made.
+template <class Optimizer> training train(const Optimizer& by, bool held) {
+    counting_allocator memory(many * sizeof(float));
+    const graph g;
+    const graph_scope here(g);
+    const variable<float, many> w("w", constant_initializer(1.));
+    const placeholder<float, many> slope("slope");
+    const operation step = by.minimize(reduce_sum(w * slope)), begin = global_variables_initializer();
+    const auto core = detail::make_session_core(g, {.memory = &memory});
+    core->run(*core->find_plan({{}, {begin.node()}, {}}), {});
+    const auto steps = core->find_plan({{}, {step.node()}, {slope}});
+    any_array slopes(dtype::float32, dims{many});
+    auto* const x = static_cast<float*>(slopes.mutable_data());
+    std::shared_ptr<detail::element_block> reader;
+    int before = 0;
+    for (int k = 0; k < 6; ++k) {
+        for (int i = 0; i < many; ++i) x[i] = static_cast<float>((i * 7 + k * 13) % 101) * 0.01f - 0.5f;
+        if (k == 1) before = memory.blocks();
+        if (k > 0 && held) reader = core->shared(w.node())->read();
+        core->run(*steps, std::span(&slopes, 1));
+    }
+    const int blocks = memory.blocks() - before;
+    const auto now = core->run(*core->find_plan({{w}, {}, {}}), {});
+    const auto* const data = static_cast<const float*>(now.data(0));
+    return {{data, data + many}, blocks, core->device().host_memory};
+}
+
 } // namespace test_update_op
+
+TEST_CASE("update_op: a reader that holds the variable changes no bit of the training, and costs one block") {
+    const auto check = [](const auto& optimizer) {
+        const auto alone = test_update_op::train(optimizer, false), held = test_update_op::train(optimizer, true);
+        CHECK(alone.value == held.value);
+        CHECK_FALSE(alone.value == std::vector<float>(alone.value.size(), 1.f));
+        CHECK(alone.blocks == 0);
+        CHECK(held.blocks == (held.on_host ? 1 : 0)); // else it is in the device's memory
+    };
+    check(gradient_descent(0.1));
+    check(momentum({.learning_rate = 0.1, .momentum = 0.9}));
+    check(adam(0.01));
+}
 
 TEST_CASE("update_op: the first step of Adam, by hand") {
     const tensor_type vector{dtype::float64, dims{3}}, number{dtype::float64, dims{}};

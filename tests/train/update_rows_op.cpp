@@ -125,8 +125,9 @@ TEST_CASE("update_rows_op: gradients of one row are one step by their sum, unles
     std::vector<double> x{1, 2, 3, 4, 5, 6}, slot(6, 7.), g{1, 2, 10, 20, 2, 3, 4, 5, 20, 30};
     std::vector<std::int64_t> at{2, 0, 2, 2, 0};
     double rate = 0.5;
-    void* slots[] = {x.data(), slot.data(), &rate, g.data(), at.data(), room.data()};
-    const std::int32_t inputs[] = {0, 1, 2, 3, 4}, outputs[] = {0}, scratch_at = 5;
+    void* slots[] = {x.data(), x.data(), slot.data(), slot.data(), // before and after
+                     &rate,    g.data(), at.data(),   room.data()};
+    const std::int32_t inputs[] = {0, 2, 4, 5, 6}, outputs[] = {1}, scratch_at = 7;
     const step_context step;
     k({slots, inputs, outputs, &scratch_at, &step});
     const std::vector<double> sums{30, 50, 0, 0, 7, 10};

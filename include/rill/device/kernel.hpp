@@ -64,8 +64,8 @@ protected:
     ~async_context() = default;
 };
 
-/// The arguments of one run of a bound kernel: the slots of its step's frame. A variable that the op writes has two slots: one for the
-/// address of its old value, whose number is among the inputs, and the next one for the address of its new value.
+/// The arguments of one run of a bound kernel: the slots of its step's frame. A variable that the op writes has two slots. The one
+/// among the inputs has the address of its old value, the next one that of its new value.
 struct kernel_args {
     void* const* slots;
     const std::int32_t* inputs;  // slot numbers

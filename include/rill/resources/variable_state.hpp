@@ -25,14 +25,15 @@ enum class variable_write : std::uint8_t {
 
 /// The value of a variable. A reader holds one whole version, which never changes while it is held. Writers take turns.
 ///
-/// A write of a value that nobody else holds changes it in place, under the lock that readers take for a moment. If somebody holds the
-/// value, the way of the write decides:
+/// If nobody else holds the value, a write changes it in place, under the lock that readers take briefly. If somebody holds it, the
+/// way of the write decides:
 ///
 /// - A write that replaces every element reads the old block and writes a spare one; the two are then swapped. It copies nothing, and
-///   readers do not wait for it. A reader that met such a write in place had to wait for it, so the next writes use spare blocks even if
-///   nobody holds the value. After `remembered` writes that met no reader, the value is written in place again, and the spare blocks go.
-/// - A write of some elements copies the value first. It does not count readers of slices (`slice_reader`): these last as long as one
-///   kernel. It waits for them, and they wait for it.
+///   readers do not wait for it. A reader may meet a write in place, and then waits for it. The next writes of a large value use spare
+///   blocks, even if nobody holds the value. After `remembered` writes that met no reader, writes are in place again, and the spare
+///   blocks go.
+/// - A write of some elements copies the value first. Readers of slices (`slice_reader`) are no holders in this sense: they last as long
+///   as one kernel. Such a write waits for them, and they wait for it.
 ///
 /// A variable with in-place updates has one version only. Its writers take no lock: a concurrent reader may see some elements before and
 /// some after a write.

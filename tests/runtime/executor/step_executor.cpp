@@ -72,6 +72,34 @@ TEST_CASE("step_executor: a variable that earlier lines of the step read is writ
     CHECK(s.run(gather(w, constant(0))) == 1.f + 3 * 2.f);
 }
 
+TEST_CASE("step_executor: a large table that is looked up once is not held while the step waits") {
+    constexpr index_t large = 1 << 14;
+    counting_allocator memory(large * sizeof(float));
+    const graph g;
+    const graph_scope here(g);
+    variable<float, large> w("w", constant_initializer(1.f));
+    const operation add(w.scatter_add(constant({3}), constant({1.f})).node());
+    const session* running = nullptr;
+    const auto meanwhile = [&](int, host_result<int> done) { // while the step waits, another one updates the row
+        running->run(add);
+        done(3);
+    };
+    const tensor<int> id{any_tensor(host_call<int>(meanwhile, constant(0)))};
+    const tensor row = gather(w, id);
+    const session s(g, {.memory = &memory});
+    running = &s;
+    s.run(global_variables_initializer());
+    s.run(row);
+    const int before = memory.blocks();
+    CHECK(s.run(row) == 3.f); // the version that is current when it runs
+    CHECK(memory.blocks() == before);
+    const auto [at_start, sum] = s.run(std::tuple(row, reduce_sum(w))); // two uses: the version of the step's start
+    CHECK(at_start == 3.f);
+    CHECK(sum == static_cast<float>(large) + 2.f);
+    CHECK(memory.blocks() == before + 1);
+    CHECK(s.run(row) == 5.f);
+}
+
 /// Passes on its input; it says of itself that it takes long. If told so, each run of it waits for one that runs at the same time.
 struct long_op {
     static constexpr auto name = "Long";

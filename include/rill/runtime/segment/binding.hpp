@@ -44,7 +44,7 @@ private:
 
     std::int32_t variable_index(const subgraph::value& v, const node& writer) const;
     std::span<written_variable> written_by(const step& s);
-    /// Returns true if the step's kernel writes the variable, and so finds its old value in a slot of its own.
+    /// Returns true if the step's kernel writes the variable. The old value then has a slot of its own.
     bool writes_variable(const step& s, std::int32_t variable);
     /// Returns true if the step reads slices of the variable.
     bool reads_slices(const step& s, std::int32_t variable) const;

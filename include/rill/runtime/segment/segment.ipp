@@ -126,8 +126,8 @@ RILL_INLINE std::size_t segment::frames() const {
 }
 
 RILL_INLINE void segment::finish(frame& f) const noexcept {
-    // The next write by another step does not change a version that is held, but uses another block, which is cheap for small ones. To
-    // release and take a version again, four atomic operations, is most of the step time of a small model.
+    // The next write by another step uses another block than that of a version that is held. This is cheap for small ones. To release
+    // and take a version again, four atomic operations, is most of the step time of a small model.
     for (std::size_t i = 0; i < b_.variables.size(); ++i)
         if (b_.slots[b_.variables[i].slot].bytes > variable_state::small_bytes) f.variables[i].reset();
     for (const auto& m : f.moved) f.slots[m.slot] = m.own;
