@@ -86,7 +86,7 @@ public:
         writer(variable_state& v, std::shared_ptr<element_block>& mine, variable_write how, bool keeps = true);
         writer(const writer&) = delete;
         ~writer() {
-            if (beside_) end_beside();
+            if (has_turn_) end_turn();
         }
         /// Returns false if the variable has no value and the write needs one.
         bool ready() const noexcept { return to_; }
@@ -99,21 +99,21 @@ public:
         }
 
     private:
-        void begin_in_place();
-        void begin_in_turn();
-        void begin_beside();
+        void begin_in_place(bool keeps);
+        void begin_in_turn(variable_write how, bool keeps);
+        void begin_beside(variable_write how, bool keeps);
         void publish() noexcept;
-        void end_beside() noexcept;
+        void end_turn() noexcept;
 
         variable_state& v_;
         std::shared_ptr<element_block>& mine_;
-        std::unique_lock<std::mutex> turn_; // of v.write_mutex_; held only by a write out of the ordinary
         std::unique_lock<std::mutex> lock_; // of v.small_; held by a write in place
         const void* was_ = nullptr;
         void* to_ = nullptr;
-        const variable_write how_;
-        const bool keeps_;
-        bool beside_ = false; // writes a spare block
+        bool has_turn_ = false; // it holds v.write_mutex_
+        bool beside_ = false;   // it writes a spare block
+        bool keeps_ = true;     // of a write beside the value
+        variable_write how_{};  // the same
     };
 
 private:
@@ -142,6 +142,8 @@ private:
     /// Returns true if the writer whose turn it is may write in place. It may wait for readers of slices.
     bool may_write_in_place(std::unique_lock<std::mutex>& lock, const std::shared_ptr<element_block>& mine,
                             variable_write how);
+    /// Orders the reads since the last write before the next one, in place.
+    void follow_readers(const void* writer);
     /// Moves a spare block that nobody holds, or a new one, to the end of `spares_`.
     element_block& make_spare();
 

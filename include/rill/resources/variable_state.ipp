@@ -59,24 +59,28 @@ RILL_INLINE variable_state::slice_reader::~slice_reader() {
 
 RILL_INLINE variable_state::writer::writer(variable_state& v, std::shared_ptr<element_block>& mine, variable_write how,
                                            bool keeps)
-    : v_(v), mine_(mine), lock_(v.small_), how_(how), keeps_(keeps) {
+    : v_(v), mine_(mine), lock_(v.small_) {
     if (v.is_undisturbed(mine, how))
-        begin_in_place();
+        begin_in_place(keeps);
     else
-        begin_in_turn();
+        begin_in_turn(how, keeps);
 }
 
-RILL_INLINE void variable_state::writer::begin_in_place() {
-    if (const void* const reader = std::exchange(v_.last_reader_, nullptr); reader && reader != &mine_)
-        follow_former_holders(v_.value_); // a step that runs alone has read nothing but its own version
+RILL_INLINE void variable_state::writer::begin_in_place(bool keeps) {
+    if (v_.last_reader_) v_.follow_readers(&mine_);
     was_ = to_ = v_.value_->data();
-    if (!keeps_)
+    if (!keeps)
         mine_.reset();
     else if (mine_ != v_.value_)
         mine_ = v_.value_;
 }
 
-RILL_COLD void variable_state::writer::begin_in_turn() {
+RILL_COLD void variable_state::follow_readers(const void* writer) {
+    if (last_reader_ != writer) follow_former_holders(value_); // the writer's own reads are in order
+    last_reader_ = nullptr;
+}
+
+RILL_COLD void variable_state::writer::begin_in_turn(variable_write how, bool keeps) {
     if (v_.in_place_ && v_.value_) {
         mine_ = v_.value_;
         was_ = to_ = mine_->data();
@@ -84,16 +88,18 @@ RILL_COLD void variable_state::writer::begin_in_turn() {
         return;
     }
     lock_.unlock();
-    turn_ = std::unique_lock(v_.write_mutex_);
-    lock_.lock();
-    if (!v_.value_ && how_ != variable_write::initialises) return; // no value: the caller reports it
-    if (v_.value_ && v_.may_write_in_place(lock_, mine_, how_)) return begin_in_place();
-    v_.writing_.store(writing::beside, std::memory_order_relaxed);
-    lock_.unlock();
+    v_.write_mutex_.lock();
+    has_turn_ = true;
     try {
-        begin_beside();
+        lock_.lock();
+        if (!v_.value_ && how != variable_write::initialises) return; // no value: the caller reports it
+        if (v_.value_ && v_.may_write_in_place(lock_, mine_, how)) return begin_in_place(keeps);
+        v_.writing_.store(writing::beside, std::memory_order_relaxed);
+        beside_ = true;
+        lock_.unlock();
+        begin_beside(how, keeps);
     } catch (...) {
-        end_beside();
+        end_turn(); // no destructor runs
         throw;
     }
 }
@@ -121,17 +127,18 @@ RILL_COLD bool variable_state::may_write_in_place(std::unique_lock<std::mutex>& 
 }
 
 /// Finds the block to write, without small_: nobody else changes `value_` or `spares_` now.
-RILL_COLD void variable_state::writer::begin_beside() {
-    if (!keeps_ || mine_ != v_.value_) mine_.reset(); // the block of an old version may be free then
+RILL_COLD void variable_state::writer::begin_beside(variable_write how, bool keeps) {
+    how_ = how;
+    keeps_ = keeps;
+    if (!keeps || mine_ != v_.value_) mine_.reset(); // the block of an old version may be free then
     const auto& spare = v_.make_spare();
     to_ = spare.data();
     was_ = v_.value_ ? v_.value_->data() : to_;
-    if (how_ == variable_write::elements) {
+    if (how == variable_write::elements) {
         const auto& there = v_.space_ ? *v_.space_ : cpu_device();
         copy_between(there, was_, there, to_, v_.type_.type, v_.type_.shape.size());
         was_ = to_;
     }
-    beside_ = true;
 }
 
 RILL_COLD element_block& variable_state::make_spare() {
@@ -166,9 +173,12 @@ RILL_COLD void variable_state::writer::publish() noexcept {
         v_.spares_.pop_back();
 }
 
-RILL_COLD void variable_state::writer::end_beside() noexcept {
-    const std::lock_guard lock(v_.small_);
-    v_.writing_.store(writing::in_place, std::memory_order_relaxed);
+RILL_COLD void variable_state::writer::end_turn() noexcept {
+    if (beside_) { // it was not committed
+        const std::lock_guard lock(v_.small_);
+        v_.writing_.store(writing::in_place, std::memory_order_relaxed);
+    }
+    v_.write_mutex_.unlock();
 }
 
 RILL_COLD void variable_state::begin_with(const any_array& value) {

@@ -103,10 +103,14 @@ private:
     // ---- running -----------------------------------------------------------------------------------------------------------
 
     bool use_pinned(frame& f, std::size_t variable) const;
+    /// Takes the version of a variable that a run reads, unless it is the newest that the frame holds.
+    void take_version(frame& f, std::size_t variable) const;
     /// Calls run_segment(begin, end, lane) for all steps begin … end - 1, with parallel lanes. `lane` is -1 outside of windows.
     template <class F> void run_all(const F& run_segment) const;
     kernel_args args_of(const frame& f, const step& s) const;
     void run_step(frame& f, const step& s) const;
+    /// Runs a step that has bodies, or that ends or borrows the hold of a version.
+    void run_special(frame& f, const step& s, const kernel_args& args) const;
     void run_steps(frame& f, int begin, int end) const;
 
     /// Runs a step while it holds the variables that the step writes, from the w-th on.

@@ -154,15 +154,11 @@ RILL_INLINE void segment::run(frame& f, std::span<const void* const> feeds) cons
         if (v.reads != bound_graph::bound_variable::start::held) {
             if (v.needs_value && !v.state->has_value()) throw_uninitialised(i);
             if (v.reads == bound_graph::bound_variable::start::slices && !use_pinned(f, i)) f.variables[i].reset();
-            continue;
-        }
-        if (!v.state->is_newest(f.variables[i]) && !use_pinned(f, i)) v.state->read(f.variables[i]);
-        if (f.variables[i])
+        } else if (v.state->is_newest(f.variables[i])) {
             f.slots[v.slot] = f.variables[i]->data();
-        else if (v.needs_value)
-            throw_uninitialised(i);
-        else
-            f.slots[v.slot] = nullptr; // an earlier run that failed in a write may have left a pointer
+        } else {
+            take_version(f, i);
+        }
     }
     if (f.context->trace) return run_traced(f);
     run_all([&](int begin, int end, int) { run_steps(f, begin, end); });
@@ -178,6 +174,15 @@ template <class F> inline void segment::run_all(const F& run_segment) const {
         at = b.last;
     }
     run_segment(at, static_cast<int>(b_.steps.size()), -1);
+}
+
+RILL_NO_INLINE RILL_INLINE void segment::take_version(frame& f, std::size_t variable) const {
+    const auto& v = b_.variables[variable];
+    auto& version = f.variables[variable];
+    if (!use_pinned(f, variable)) v.state->read(version);
+    if (!version && v.needs_value) throw_uninitialised(variable);
+    f.slots[v.slot] =
+        version ? version->data() : nullptr; // an earlier run that failed in a write may have left a pointer
 }
 
 RILL_INLINE bool segment::use_pinned(frame& f, std::size_t variable) const {
@@ -263,9 +268,14 @@ inline kernel_args segment::args_of(const frame& f, const step& s) const {
 RILL_INLINE void segment::run_step(frame& f, const step& s) const {
     const kernel_args args = args_of(f, s);
     if (s.plain) return s.run(args);
+    if (s.region < 0 && s.writes > 0) return write(f, s, args);
+    run_special(f, s, args);
+}
+
+RILL_NO_INLINE RILL_INLINE void segment::run_special(frame& f, const step& s, const kernel_args& args) const {
     if (s.region >= 0) return void(run_bodies(f, s, args));
     if (s.slices_of >= 0) return read_slices(f, s, args);
-    write(f, s, args);
+    s.run(args);
     for (std::int32_t r = 0; r < s.releases; ++r) f.variables[b_.release_list[s.first_release + r]].reset();
 }
 
