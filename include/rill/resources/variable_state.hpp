@@ -143,7 +143,7 @@ private:
     bool may_write_in_place(std::unique_lock<std::mutex>& lock, const std::shared_ptr<element_block>& mine,
                             variable_write how);
     /// Orders the reads since the last write before the next one, in place.
-    void follow_readers(const void* writer);
+    void follow_readers(const void* own);
     /// Moves a spare block that nobody holds, or a new one, to the end of `spares_`.
     element_block& make_spare();
 

@@ -75,8 +75,8 @@ RILL_INLINE void variable_state::writer::begin_in_place(bool keeps) {
         mine_ = v_.value_;
 }
 
-RILL_COLD void variable_state::follow_readers(const void* writer) {
-    if (last_reader_ != writer) follow_former_holders(value_); // the writer's own reads are in order
+RILL_COLD void variable_state::follow_readers(const void* own) {
+    if (last_reader_ != own) follow_former_holders(value_); // the step's own reads are in order
     last_reader_ = nullptr;
 }
 

@@ -175,16 +175,13 @@ TEST_CASE_METHOD(test_segment_fixture, "segment: a frame holds a large version f
     for (const auto& v : std::vector<any_tensor>{once, twice, whole, trained, added, fetched, small}) begin(v);
     const tensor ids = constant({1, 3}), others = constant({5, 3});
     const tensor found = gather(once, ids);
-    const tensor sum = reduce_sum(found) + reduce_sum(gather(twice, ids)) +
-                       reduce_sum(gather(twice, others)) + reduce_sum(whole) + reduce_sum(gather(trained, ids)) +
-                       reduce_sum(gather(small, ids));
+    const tensor sum = reduce_sum(found) + reduce_sum(gather(twice, ids)) + reduce_sum(gather(twice, others)) +
+                       reduce_sum(whole) + reduce_sum(gather(trained, ids)) + reduce_sum(gather(small, ids));
     const tensor more = fetched.assign_add(1.f);
     const std::vector<endpoint> fetches{sum, more}, feeds;
-    const std::vector<const node*> targets{trained.scatter_add(ids, found).node(),
-                                           added.assign_add(1.f).node()};
+    const std::vector<const node*> targets{trained.scatter_add(ids, found).node(), added.assign_add(1.f).node()};
     const std::vector<tensor_type> no_types;
-    detail::segment s(sort_items(order_variable_accesses(prune(fetches, targets, feeds))), no_types, resources,
-                      memory);
+    detail::segment s(sort_items(order_variable_accesses(prune(fetches, targets, feeds))), no_types, resources, memory);
     using start = detail::bound_graph::bound_variable::start;
     const auto f = s.acquire();
     for (int k = 0; k < 2; ++k) {

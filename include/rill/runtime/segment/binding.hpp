@@ -43,14 +43,6 @@ private:
                   const kernel_request& request, bool is_folded);
 
     std::int32_t variable_index(const subgraph::value& v, const node& writer) const;
-    std::span<written_variable> written_by(const step& s);
-    /// Returns true if the step's kernel writes the variable. The old value then has a slot of its own.
-    bool writes_variable(const step& s, std::int32_t variable);
-    /// Returns true if the step reads slices of the variable.
-    bool reads_slices(const step& s, std::int32_t variable) const;
-
-    /// Decides how a run reads its variables: which of them need a value when it starts, which versions the frame holds, and how long.
-    void plan_variable_reads();
 
     hash_map<int, std::shared_ptr<const static_region_kernel>> region_of_; // per item with bodies
     constant_folder known_{graph, types};

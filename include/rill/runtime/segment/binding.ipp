@@ -20,6 +20,7 @@
 #include <rill/passes/fusion_groups.hpp>
 #include <rill/runtime/dynamic_runtime.hpp>
 #include <rill/runtime/segment/step_order.hpp>
+#include <rill/runtime/segment/variable_reads.hpp>
 
 namespace rill { inline namespace RILL_ABI { namespace detail {
 
@@ -40,7 +41,7 @@ RILL_COLD bound_graph binder::bind(const subgraph& g, std::span<const tensor_typ
             b.parallel = find_parallel_regions(order_of_steps(b), b.costs_, threads.lanes);
     }
     plan_memory(b, b.may_share_);
-    b.plan_variable_reads();
+    plan_variable_reads(b);
     return std::move(static_cast<bound_graph&>(b));
 }
 
@@ -349,91 +350,6 @@ RILL_COLD std::int32_t binder::variable_index(const subgraph::value& v, const no
     if (const auto at = slots[slot_of(v)].variable; at >= 0) return at;
     throw invalid_argument(writer.op->label() + ": input '" + graph.name_of(v.item) + "' is not a variable (" +
                            place_of(writer) + ")");
-}
-
-RILL_COLD std::span<bound_graph::written_variable> binder::written_by(const step& s) {
-    return std::span(write_list).subspan(static_cast<std::size_t>(s.first_write), static_cast<std::size_t>(s.writes));
-}
-
-RILL_COLD bool binder::writes_variable(const step& s, std::int32_t variable) {
-    return s.region < 0 && detail::any_of(written_by(s), [&](const auto& w) { return w.variable == variable; });
-}
-
-RILL_COLD bool binder::reads_slices(const step& s, std::int32_t variable) const {
-    const auto& it = graph.items[s.item];
-    if (!it.origin || chained[s.item] >= 0 || s.writes > 0) return false;
-    const int input = it.op->reads_slices_of();
-    return input >= 0 && slots[slot_of(it.inputs[input])].variable == variable;
-}
-
-RILL_COLD void binder::plan_variable_reads() {
-    struct use {
-        std::int32_t step; // a fetch follows the last step
-        bool writes, slices;
-    };
-    vector<vector<use>> uses(variables.size());
-    std::vector<char> written(variables.size());
-    for (std::size_t k = 0; k < steps.size(); ++k) {
-        const auto& s = steps[k];
-        const auto& it = graph.items[s.item];
-        input_list may_lack;
-        if (it.op) may_lack = it.op->may_be_uninitialized();
-        for (std::int32_t j = s.inputs; j < s.outputs; ++j) {
-            const auto v = slots[indices[j]].variable;
-            if (v < 0) continue;
-            const auto input = j - s.inputs;
-            const bool target = s.writes > 0 && it.writes(static_cast<std::size_t>(input));
-            if (!written[v] && !detail::contains(may_lack, input) && !(target && s.how == variable_write::initialises))
-                variables[v].needs_value = true;
-            uses[v].push_back({static_cast<std::int32_t>(k), target || writes_variable(s, v), reads_slices(s, v)});
-        }
-        for (const auto& w : written_by(s)) written[w.variable] = 1;
-    }
-    for (const auto& f : graph.fetches)
-        if (const auto v = slots[slot_of(f)].variable; v >= 0) {
-            if (!written[v]) variables[v].needs_value = true;
-            uses[v].push_back({static_cast<std::int32_t>(steps.size()), false, false});
-        }
-
-    const auto in_one_window = [&](std::int32_t a, std::int32_t b) {
-        return detail::any_of(parallel,
-                              [&](const auto& p) { return p.first <= std::min(a, b) && std::max(a, b) < p.last; });
-    };
-    vector<vector<std::int32_t>> released(steps.size());
-    for (std::size_t v = 0; v < variables.size(); ++v) {
-        auto& variable = variables[v];
-        const auto number = static_cast<std::int32_t>(v);
-        const bool large = slots[variable.slot].bytes > variable_state::small_bytes;
-        const std::span all(uses[v]);
-        const auto reads =
-            static_cast<std::size_t>(detail::find_if(all, [](const use& u) { return u.writes; }) - all.begin());
-        const auto at_start = all.first(reads);
-        const bool slices = large && detail::all_of(at_start, [](const use& u) { return u.slices; });
-        if (slices && reads == 1) {
-            auto& reader = steps[at_start[0].step];
-            variable.reads = bound_variable::start::slices;
-            reader.slices_of = number;
-            reader.plain = false;
-        } else if (reads > 0) {
-            variable.reads = bound_variable::start::held;
-            const auto last = at_start[reads - 1].step;
-            // in another lane of its window, another reader may run later
-            if (slices &&
-                detail::none_of(at_start.first(reads - 1), [&](const use& u) { return in_one_window(u.step, last); }))
-                released[last].push_back(number);
-        }
-        if (large && !all.empty() && all.back().writes)
-            for (auto& w : written_by(steps[all.back().step]))
-                if (w.variable == number) w.keeps = false;
-    }
-    for (std::size_t k = 0; k < steps.size(); ++k) {
-        if (released[k].empty()) continue;
-        auto& s = steps[k];
-        s.plain = false;
-        s.first_release = static_cast<std::int32_t>(release_list.size());
-        s.releases = static_cast<std::int32_t>(released[k].size());
-        for (const auto v : released[k]) release_list.push_back(v);
-    }
 }
 
 RILL_COLD const device_type& binder::device_of(const subgraph::item& it) {

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include <rill/core/algorithm.hpp>
 #include <rill/core/vector.hpp>
 #include <rill/device/kernel.hpp>
 #include <rill/passes/subgraph.hpp>
@@ -119,6 +121,14 @@ struct bound_graph {
         return input;
     }
     int slot_of(const subgraph::value& v) const { return value_slot[v.item][v.port]; }
+    std::span<const written_variable> written_by(const step& s) const {
+        return std::span(write_list)
+            .subspan(static_cast<std::size_t>(s.first_write), static_cast<std::size_t>(s.writes));
+    }
+    /// Returns true if the step's kernel writes the variable. The old value then has a slot of its own.
+    bool writes_variable(const step& s, std::int32_t variable) const {
+        return s.region < 0 && detail::any_of(written_by(s), [&](const auto& w) { return w.variable == variable; });
+    }
 };
 
 }}} // namespace rill::RILL_ABI::detail
